@@ -1,0 +1,29 @@
+"""srcjax: derivatives you can read, for plain NumPy."""
+
+from srcjax.api import (
+    checkpoint,
+    custom_vjp,
+    grad,
+    source,
+    stages,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
+from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
+
+__all__ = [
+    "adjoint",
+    "checkpoint",
+    "custom_vjp",
+    "elementwise",
+    "grad",
+    "inert",
+    "operation",
+    "source",
+    "stages",
+    "stop_gradient",
+    "tangent",
+    "value_and_grad",
+    "vjp",
+]

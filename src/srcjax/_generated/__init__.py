@@ -1,0 +1,1 @@
+"""The package that modules of generated source belong to; they exist in memory only."""

@@ -1,0 +1,216 @@
+"""What lists, tuples and dicts do, on types.
+
+A `method_*` function returns the type of the result and the container's new type
+(None when the method changes nothing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from srcjax.analysis.types import (
+    INT,
+    UNKNOWN,
+    Const,
+    Dict,
+    List,
+    Other,
+    Tuple,
+    Type,
+    Unknown,
+    is_active,
+    join,
+    join_all,
+    parts,
+)
+
+RETURNS_NONE = Const(value=None)
+
+
+def element(t: Any) -> Type:
+    """The join of all items."""
+    return join_all(parts(t)) or UNKNOWN
+
+
+def load_item(base: Any, index: Type) -> Type:
+    """`base[index]`."""
+    if isinstance(base, Dict):
+        if base.items is not None and isinstance(index, Const):
+            found = dict(base.items).get(index.value)
+            return found if found is not None else element(base)
+        return element(base)
+    items = base.items
+    if isinstance(index, Tuple) and index.cls is slice:
+        bounds = [i.value if isinstance(i, Const) else ... for i in index.items]
+        if items is not None and ... not in bounds:
+            return replace(base, items=items[slice(*bounds)])
+        if isinstance(base, Tuple):
+            return List(elem=element(base), cls=tuple)
+        return replace(base, items=None, elem=element(base))
+    if items is not None and isinstance(index, Const) and isinstance(index.value, int):
+        if -len(items) <= index.value < len(items):
+            return items[index.value]
+    return element(base)
+
+
+def store_item(base: Type, key: Type, value: Type) -> Type:
+    """The container after `base[key] = value`."""
+    if isinstance(base, Dict):
+        if base.items is not None and isinstance(key, Const):
+            pairs = dict(base.items)
+            pairs[key.value] = value
+            return replace(base, items=tuple(pairs.items()))
+        return replace(base, items=None, elem=join_all([*parts(base), value]))
+    if not isinstance(base, List):
+        return base
+    if base.items is not None and isinstance(key, Const) and isinstance(key.value, int):
+        if -len(base.items) <= key.value < len(base.items):
+            items = list(base.items)
+            items[key.value] = value
+            return replace(base, items=tuple(items))
+    if base.items is not None:
+        return replace(base, items=tuple(join(t, value) for t in base.items))
+    return replace(base, elem=join_all([*parts(base), value]))
+
+
+def extend(base: List, value: Type) -> List:
+    """The list after `base += value`."""
+    if base.items is not None and isinstance(value, (Tuple, List)):
+        if value.items is not None:
+            return replace(base, items=base.items + value.items)
+    inner = parts(value) or (
+        (Unknown(active=True),) if is_active(value) else (UNKNOWN,)
+    )
+    return replace(base, items=None, elem=join_all([*parts(base), *inner]))
+
+
+def concatenate(a: Any, b: Any, site: int) -> Type:
+    """`a + b` of tuples or lists."""
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return Tuple(items=a.items + b.items)
+    if isinstance(a, List) and isinstance(b, (List, Tuple)):
+        return replace(extend(a, b), buffers=frozenset([site]))
+    return Unknown(is_active(a) or is_active(b))
+
+
+def repeat(a: Type, b: Type, site: int) -> Type:
+    """`[x] * n`."""
+    base, count = (a, b) if isinstance(a, List) else (b, a)
+    assert isinstance(base, List)
+    if base.items is not None and isinstance(count, Const) and count.value <= 64:
+        return List(False, frozenset([site]), base.items * count.value)
+    return List(False, frozenset([site]), None, join_all(parts(base)))
+
+
+def method_append(base: Any, value: Type) -> tuple[Type, Type]:
+    if base.items is not None:
+        return RETURNS_NONE, replace(base, items=(*base.items, value))
+    return RETURNS_NONE, replace(base, elem=join_all([*parts(base), value]))
+
+
+def method_extend(base: Any, value: Type) -> tuple[Type, Type]:
+    return RETURNS_NONE, extend(base, value)
+
+
+def method_insert(base: Any, index: Type, value: Type) -> tuple[Type, Type]:
+    if base.items is not None and isinstance(index, Const):
+        items = list(base.items)
+        items.insert(index.value, value)
+        return RETURNS_NONE, replace(base, items=tuple(items))
+    return RETURNS_NONE, replace(
+        base, items=None, elem=join_all([*parts(base), value])
+    )
+
+
+def method_pop(
+    base: Any, index: Type | None = None, default: Type | None = None
+) -> tuple[Type, Type]:
+    if isinstance(base, Dict):
+        found = load_item(base, index or UNKNOWN)
+        if base.items is not None and isinstance(index, Const):
+            left = tuple((k, v) for k, v in base.items if k != index.value)
+            return found, replace(base, items=left)
+        return found, replace(base, items=None, elem=element(base))
+    position = -1
+    if index is not None:
+        position = index.value if isinstance(index, Const) else None  # type: ignore[assignment]
+    if base.items and position is not None and -len(base.items) <= position < len(
+        base.items
+    ):
+        items = list(base.items)
+        found = items.pop(position)
+        return found, replace(base, items=tuple(items))
+    return element(base), replace(base, items=None, elem=join_all(parts(base)))
+
+
+def method_reverse(base: Any) -> tuple[Type, Type]:
+    if base.items is not None:
+        return RETURNS_NONE, replace(base, items=base.items[::-1])
+    return RETURNS_NONE, base
+
+
+def method_sort(base: Any, **_: Type) -> tuple[Type, Type]:
+    return RETURNS_NONE, replace(base, items=None, elem=join_all(parts(base)))
+
+
+def method_clear(base: Any) -> tuple[Type, Type]:
+    return RETURNS_NONE, replace(base, items=())
+
+
+def method_copy(base: Any) -> tuple[Type, None]:
+    return replace(base, buffers=frozenset()), None
+
+
+def method_index(base: Any, *_: Type) -> tuple[Type, None]:
+    return INT, None
+
+
+method_count = method_index
+
+
+def method_get(
+    base: Any, key: Type, default: Type = RETURNS_NONE
+) -> tuple[Type, None]:
+    if base.items is not None and isinstance(key, Const):
+        pairs = dict(base.items)
+        return pairs.get(key.value, default), None
+    return join(element(base), default), None
+
+
+def method_setdefault(
+    base: Any, key: Type, default: Type = RETURNS_NONE
+) -> tuple[Type, Type]:
+    if base.items is not None and isinstance(key, Const):
+        pairs = dict(base.items)
+        if key.value in pairs:
+            return pairs[key.value], base
+    return join(element(base), default), store_item(base, key, default)
+
+
+def method_update(base: Any, other: Type | None = None, **kw: Type) -> tuple:
+    pairs = list(getattr(other, "items", None) or ()) + list(kw.items())
+    if base.items is not None and (other is None or isinstance(other, Dict)):
+        if other is None or other.items is not None:  # type: ignore[attr-defined]
+            return RETURNS_NONE, replace(base, items=tuple(dict(
+                [*base.items, *pairs]).items()))
+    return RETURNS_NONE, replace(base, items=None, elem=UNKNOWN)
+
+
+def method_items(base: Any) -> tuple[Type, None]:
+    if base.items is not None:
+        rows = (Tuple(items=(Const(value=k), v)) for k, v in base.items)
+        return Tuple(items=tuple(rows)), None
+    return List(elem=Tuple(items=(UNKNOWN, element(base))), cls=tuple), None
+
+
+def method_values(base: Any) -> tuple[Type, None]:
+    if base.items is not None:
+        return Tuple(items=tuple(v for _, v in base.items)), None
+    return List(elem=element(base), cls=tuple), None
+
+
+def method_keys(base: Any) -> tuple[Type, None]:
+    if base.items is not None:
+        return Tuple(items=tuple(Const(value=k) for k, _ in base.items)), None
+    return List(elem=Other(), cls=tuple), None

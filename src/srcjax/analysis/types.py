@@ -1,0 +1,499 @@
+"""Abstract values: what is known, before the program runs, of a value.
+
+A type says what the value is (dtype, shape, structure), whether a derivative flows
+through it (`active`), and which buffers it may share memory with (`buffers`). Types
+are immutable and hashable, so a tuple of them is a cache key.
+
+A dimension is an `int` (known), a `Sym` (known only to be "the n of this argument plus
+an offset") or None (unknown). A plain `Sym` stands for a size that is not 1: an
+argument's axes of size 1 keep their 1, because they are the ones that broadcast.
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+Buffers = frozenset
+NONE: Buffers = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """A symbolic dimension: a size known by name only, plus a constant offset."""
+
+    name: str
+    offset: int = 0
+
+
+Dim = int | Sym | None
+Shape = tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Type:
+    """Nothing is known but whether a derivative flows (`active`) and the buffers."""
+
+    active: bool = False
+    buffers: Buffers = NONE
+
+
+@dataclass(frozen=True)
+class Unknown(Type):
+    """Any value at all."""
+
+
+@dataclass(frozen=True)
+class Other(Type):
+    """A value that no derivative can flow through (string, file, set, class ...)."""
+
+    cls: type | None = None
+
+
+@dataclass(frozen=True)
+class Const(Type):
+    """A Python object known by value: number, None, string, function, module ..."""
+
+    value: Any = None
+
+    def _key(self) -> tuple[type, Any]:
+        value = self.value
+        plain = isinstance(value, (int, float, complex, str, bytes, type(None), slice))
+        return type(value), (repr(value) if plain else id(value))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Const)
+            and self.active == other.active
+            and self._key() == other._key()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _spelled(dtype: np.dtype | None) -> str | None:
+    """A dtype as text: NumPy says that None equals float64."""
+    return None if dtype is None else dtype.str
+
+
+def same_dtype(a: np.dtype | None, b: np.dtype | None) -> bool:
+    """Whether both are known and equal, or both unknown."""
+    return _spelled(a) == _spelled(b)
+
+
+@dataclass(frozen=True)
+class Scalar(Type):
+    """A Python number (`python=True`) or NumPy scalar of the given dtype."""
+
+    dtype: np.dtype | None = None
+    python: bool = False
+
+    def _facts(self) -> tuple:
+        return self.active, self.buffers, _spelled(self.dtype), self.python
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._facts() == other._facts()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._facts())
+
+
+@dataclass(frozen=True)
+class Array(Type):
+    """An ndarray; `shape` None when even the rank is unknown."""
+
+    dtype: np.dtype | None = None
+    shape: Shape | None = None
+
+    def _facts(self) -> tuple:
+        return self.active, self.buffers, _spelled(self.dtype), self.shape
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._facts() == other._facts()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._facts())
+
+
+@dataclass(frozen=True)
+class Tuple(Type):
+    """A tuple of known length; `cls` is the class of a namedtuple."""
+
+    items: tuple[Type, ...] = ()
+    cls: type | None = None
+
+
+@dataclass(frozen=True)
+class List(Type):
+    """A list: `items` when the length is known, else the join `elem` of its items.
+
+    Also a tuple of unknown length (`cls` tuple).
+    """
+
+    items: tuple[Type, ...] | None = None
+    elem: Type | None = None
+    cls: type = list
+
+
+@dataclass(frozen=True)
+class Dict(Type):
+    """A dict: `items` when the keys are known, else the join `elem` of its values."""
+
+    items: tuple[tuple[Any, Type], ...] | None = None
+    elem: Type | None = None
+
+
+@dataclass(frozen=True)
+class Object(Type):
+    """An instance of a Python class with the types of its attributes."""
+
+    cls: type | None = None
+    items: tuple[tuple[str, Type], ...] = ()
+
+
+@dataclass(frozen=True)
+class Range(Type):
+    """`range(...)`; `length` when known."""
+
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Closure(Type):
+    """A function defined inside the program: the name of its definition statement."""
+
+    definition: Any = None
+    scope: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closure) and self.definition is other.definition
+
+    def __hash__(self) -> int:
+        return id(self.definition)
+
+
+FLOAT = Scalar(dtype=np.dtype(float), python=True)
+INT = Scalar(dtype=np.dtype(int), python=True)
+BOOL = Scalar(dtype=np.dtype(bool), python=True)
+UNKNOWN = Unknown()
+ACTIVE = Unknown(active=True)
+
+
+# -- what a type says ---------------------------------------------------------------
+
+
+def dtype_of(t: Type) -> np.dtype | None:
+    """The dtype of a number or array, None when unknown or not a number."""
+    if isinstance(t, (Scalar, Array)):
+        return t.dtype
+    if isinstance(t, Const) and isinstance(t.value, (bool, int, float, complex)):
+        return np.dtype(type(t.value))
+    return None
+
+
+def shape_of(t: Type) -> Shape | None:
+    """The shape of a number (`()`) or array, None when the rank is unknown."""
+    if isinstance(t, Array):
+        return t.shape
+    return () if is_number(t) else None
+
+
+def rank_of(t: Type) -> int | None:
+    """The number of axes, None when unknown."""
+    shape = shape_of(t)
+    return None if shape is None else len(shape)
+
+
+def is_number(t: Type) -> bool:
+    """A Python number or NumPy scalar: immutable, without axes."""
+    return isinstance(t, Scalar) or (
+        isinstance(t, Const)
+        and isinstance(t.value, (bool, int, float, complex, np.generic))
+    )
+
+
+def is_differentiable(t: Type) -> bool:
+    """Whether values of this type can carry a derivative (real or complex dtype)."""
+    if isinstance(t, (Other, Range)):
+        return False
+    dtype = dtype_of(t)
+    if dtype is not None:
+        return dtype.kind in "fc"
+    return not isinstance(t, Const)
+
+
+def is_active(t: Type) -> bool:
+    """Whether a derivative flows through the value or any part of it."""
+    return t.active or any(is_active(part) for part in parts(t))
+
+
+def parts(t: Type) -> tuple[Type, ...]:
+    """The types directly inside a container type."""
+    if isinstance(t, Tuple):
+        return t.items
+    if isinstance(t, List):
+        return t.items if t.items is not None else ((t.elem,) if t.elem else ())
+    if isinstance(t, Dict):
+        if t.items is not None:
+            return tuple(value for _, value in t.items)
+        return (t.elem,) if t.elem else ()
+    if isinstance(t, Object):
+        return tuple(value for _, value in t.items)
+    return ()
+
+
+def all_buffers(t: Type) -> Buffers:
+    """Every buffer that the value or a part of it may share."""
+    found = t.buffers
+    for part in parts(t):
+        found |= all_buffers(part)
+    return found
+
+
+def map_parts(t: Type, f: Any) -> Type:
+    """The same container with `f` applied to the types directly inside it."""
+    if isinstance(t, Tuple):
+        return replace(t, items=tuple(map(f, t.items)))
+    if isinstance(t, List):
+        if t.items is not None:
+            return replace(t, items=tuple(map(f, t.items)))
+        return replace(t, elem=f(t.elem)) if t.elem else t
+    if isinstance(t, Dict):
+        if t.items is not None:
+            return replace(t, items=tuple((k, f(v)) for k, v in t.items))
+        return replace(t, elem=f(t.elem)) if t.elem else t
+    if isinstance(t, Object):
+        return replace(t, items=tuple((k, f(v)) for k, v in t.items))
+    return t
+
+
+def with_active(t: Type, active: bool) -> Type:
+    """The type with every leaf that can carry a derivative set active or not."""
+    if parts(t):
+        return map_parts(t, lambda part: with_active(part, active))
+    if isinstance(t, Const):
+        if active and isinstance(t.value, (float, complex)):
+            return Scalar(True, NONE, np.dtype(type(t.value)), True)
+        return t
+    return replace(t, active=active and is_differentiable(t))
+
+
+def without_buffers(t: Type) -> Type:
+    """The type of a fresh copy: the same value that shares no memory."""
+    t = map_parts(t, without_buffers)
+    return replace(t, buffers=NONE) if t.buffers else t
+
+
+def forget_facts(t: Type) -> Type:
+    """Compare-equal form: types that differ in activity or buffers only."""
+    t = map_parts(t, forget_facts)
+    if isinstance(t, Const):
+        return t
+    return replace(t, active=False, buffers=NONE)
+
+
+# -- the type of a live value ------------------------------------------------------
+
+
+def type_of(value: Any, buffer: Any = None) -> Type:
+    """The exact type of a live value; arrays and lists belong to `buffer`."""
+    buffers = NONE if buffer is None else frozenset([buffer])
+    inner = (lambda key: None) if buffer is None else (lambda key: (buffer, key))
+    if isinstance(value, (bool, type(None), str, bytes)):
+        return Const(value=value)
+    if type(value) in (int, float, complex):
+        return Scalar(dtype=np.dtype(type(value)), python=True)
+    if isinstance(value, np.generic):
+        return Scalar(dtype=value.dtype)
+    if isinstance(value, np.ndarray) or (
+        hasattr(value, "__array_namespace__") or hasattr(value, "__cuda_array_interface__")
+    ):
+        if value.dtype.kind not in "biufc":
+            return Other(cls=type(value))
+        return Array(False, buffers, np.dtype(value.dtype), tuple(value.shape))
+    if isinstance(value, tuple):
+        cls = type(value) if type(value) is not tuple else None
+        items = (type_of(v, inner(i)) for i, v in enumerate(value))
+        return Tuple(items=tuple(items), cls=cls)
+    if type(value) is list:
+        items = (type_of(v, inner(i)) for i, v in enumerate(value))
+        return List(False, buffers, tuple(items))
+    if type(value) is dict:
+        pairs = ((k, type_of(v, inner(k))) for k, v in value.items())
+        return Dict(False, buffers, tuple(pairs))
+    if isinstance(value, range):
+        return Range(length=len(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = (
+            (f.name, type_of(getattr(value, f.name, None), inner(f.name)))
+            for f in fields(value)
+        )
+        return Object(False, buffers, type(value), tuple(pairs))
+    callables = (type, np.dtype, np.ufunc, pytypes.ModuleType, pytypes.FunctionType)
+    if isinstance(value, callables) or callable(value):
+        return Const(value=value)
+    if value is Ellipsis or isinstance(value, slice):
+        return Const(value=value)
+    return Other(cls=type(value))
+
+
+# -- join ----------------------------------------------------------------------------
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that covers both: what is known where two paths meet."""
+    if a == b:
+        return a
+    active = a.active or b.active
+    buffers = a.buffers | b.buffers
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        if len(a.items) == len(b.items) and a.cls is b.cls:
+            items = tuple(map(join, a.items, b.items))
+            return Tuple(active, buffers, items, a.cls)
+    if isinstance(a, (Tuple, List)) and isinstance(b, (Tuple, List)):
+        return _join_lists(a, b, active, buffers)
+    if isinstance(a, Dict) and isinstance(b, Dict):
+        return _join_dicts(a, b, active, buffers)
+    if isinstance(a, Object) and isinstance(b, Object) and a.cls is b.cls:
+        left, right = dict(a.items), dict(b.items)
+        if left.keys() == right.keys():
+            items = tuple((k, join(left[k], right[k])) for k in left)
+            return Object(active, buffers, a.cls, items)
+    if is_number(a) and is_number(b):
+        dtype = dtype_of(a) if same_dtype(dtype_of(a), dtype_of(b)) else None
+        return Scalar(active, buffers, dtype, _python(a) and _python(b))
+    if isinstance(a, Array) and isinstance(b, Array):
+        dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
+        return Array(active, buffers, dtype, join_shapes(a.shape, b.shape))
+    if isinstance(a, Range) and isinstance(b, Range):
+        return Range(active, buffers)
+    if isinstance(a, Other) and isinstance(b, Other):
+        return Other(active, buffers, a.cls if a.cls is b.cls else None)
+    return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
+
+
+def _python(t: Type) -> bool:
+    return t.python if isinstance(t, Scalar) else not isinstance(
+        getattr(t, "value", None), np.generic
+    )
+
+
+def join_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
+    """Dimensions that agree stay; the others become unknown."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
+
+
+def join_all(ts: Any) -> Type | None:
+    """The join of several types, None for none."""
+    result: Type | None = None
+    for t in ts:
+        result = t if result is None else join(result, t)
+    return result
+
+
+def _join_lists(a: Any, b: Any, active: bool, buffers: Buffers) -> Type:
+    cls = list if isinstance(a, List) and isinstance(b, List) and a.cls is list else tuple
+    if isinstance(a, Tuple) != isinstance(b, Tuple) and cls is not tuple:
+        return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+        return List(active, buffers, items, None, cls)
+    elem = join_all(parts(a) + parts(b))
+    return List(active, buffers, None, elem, cls)
+
+
+def _join_dicts(a: Dict, b: Dict, active: bool, buffers: Buffers) -> Type:
+    if a.items is not None and b.items is not None:
+        left, right = dict(a.items), dict(b.items)
+        if list(left) == list(right):
+            pairs = tuple((k, join(left[k], right[k])) for k in left)
+            return Dict(active, buffers, pairs)
+    return Dict(active, buffers, None, join_all(parts(a) + parts(b)))
+
+
+# -- shapes --------------------------------------------------------------------------
+
+
+def is_one(dim: Dim) -> bool | None:
+    """Whether the size is 1; None when that is not known."""
+    if isinstance(dim, int):
+        return dim == 1
+    if isinstance(dim, Sym) and dim.offset == 0:
+        return False
+    return None
+
+
+def shift(dim: Dim, offset: int) -> Dim:
+    """`dim + offset`."""
+    if isinstance(dim, int):
+        return dim + offset
+    if isinstance(dim, Sym):
+        return Sym(dim.name, dim.offset + offset)
+    return None
+
+
+def broadcast_dims(m: Dim, n: Dim) -> Dim:
+    """The size that two aligned sizes broadcast to."""
+    if m == n:
+        return m
+    if is_one(m):
+        return n
+    if is_one(n):
+        return m
+    if is_one(m) is False:
+        return m
+    if is_one(n) is False:
+        return n
+    return None
+
+
+def broadcast_shapes(*shapes: Shape | None) -> Shape | None:
+    """NumPy's broadcasting over dimensions that may be unknown."""
+    if any(shape is None for shape in shapes):
+        return None
+    known: list[Shape] = [shape for shape in shapes if shape is not None]
+    rank = max((len(shape) for shape in known), default=0)
+    result: list[Dim] = []
+    for axis in range(rank):
+        dim: Dim = 1
+        for shape in known:
+            position = axis - (rank - len(shape))
+            if position >= 0:
+                dim = broadcast_dims(dim, shape[position])
+        result.append(dim)
+    return tuple(result)
+
+
+def same_shape(a: Shape | None, b: Shape | None) -> bool:
+    """Whether the shapes are certainly equal."""
+    if a is None or b is None or len(a) != len(b):
+        return False
+    return all(m is not None and m == n for m, n in zip(a, b, strict=True))
+
+
+def reduced_axes(operand: Shape | None, result: Shape | None) -> tuple | None:
+    """The axes over which an adjoint of shape `result` is summed to fit `operand`.
+
+    Returns `(leading, kept)`: how many leading axes to sum away, and the axes (counted
+    in `operand`) to sum with `keepdims`; None when the shapes do not tell.
+    """
+    if operand is None or result is None or len(operand) > len(result):
+        return None
+    leading = len(result) - len(operand)
+    kept = []
+    for axis, (m, n) in enumerate(zip(operand, result[leading:], strict=True)):
+        if is_one(m) is False or (m is not None and m == n):
+            continue
+        if is_one(m) and (is_one(n) is False):
+            kept.append(axis)
+        elif is_one(n):
+            continue
+        else:
+            return None
+    return leading, tuple(kept)

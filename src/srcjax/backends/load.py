@@ -1,0 +1,223 @@
+"""load: generated text -> a real module, with source, tracebacks and pickling.
+
+What Python's tools need of a module that is not on disk: an entry in `sys.modules`
+with a `__spec__`, whose loader has `get_source`, and a file name not in `<>`. Then
+`linecache`, on which `inspect`, `traceback` and `pdb` rest, asks the loader again
+whenever its own copy is dropped.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import linecache
+import os
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from types import CodeType, ModuleType
+from typing import Any
+
+import srcjax._generated as package
+
+__all__ = ["LineMap", "annotate", "load", "unload"]
+
+# A line of generated text -> the user's file, line, and its text.
+LineMap = Mapping[int, tuple[str, int, str]]
+
+# An absolute path, because pdb makes the paths of its breakpoints absolute. Nothing
+# is ever there: the loader has the text.
+FOLDER = os.path.abspath(os.sep + "srcjax-generated")
+
+LINES = "__srcjax_lines__"
+
+# Names that make a module a module: a namespace must not replace them.
+RESERVED = {
+    "__builtins__",
+    "__cached__",
+    "__file__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__spec__",
+    LINES,
+}
+
+MISSING = object()
+
+_lock = threading.RLock()  # the text may load another module
+_loaded: dict[tuple[str, str], list[ModuleType]] = {}
+_counts: dict[str, int] = {}
+
+
+class GeneratedLoader(importlib.abc.InspectLoader):
+    """Holds the text of one module and answers the questions of Python's tools."""
+
+    def __init__(self, name: str, text: str, filename: str) -> None:
+        self.name = name
+        self.text = text
+        self.filename = filename
+        self.namespace: dict[str, Any] = {}
+
+    def get_source(self, fullname: str) -> str:
+        self._check(fullname)
+        return self.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        self._check(fullname)
+        return compile(self.text, self.filename, "exec", dont_inherit=True)
+
+    def get_filename(self, fullname: str) -> str:
+        self._check(fullname)
+        return self.filename
+
+    def is_package(self, fullname: str) -> bool:
+        self._check(fullname)
+        return False
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module).update(self.namespace)
+        exec(self.get_code(module.__name__), vars(module))
+
+    def _check(self, fullname: str) -> None:
+        if fullname != self.name:
+            raise ImportError(f"this loader has no module {fullname!r}", name=fullname)
+
+
+def load(
+    text: str,
+    name: str,
+    namespace: Mapping[str, Any] | None = None,
+    line_map: LineMap | None = None,
+) -> ModuleType:
+    """Makes a module `srcjax._generated.<name>` of `text` and runs it.
+
+    **Arguments**
+
+    - `text`: the whole source of the module.
+    - `name`: usually that of the entry point. A second text of the same name goes
+        to `<name>_2`, and so on. The same text with the same values gives the module
+        that is there already.
+    - `namespace`: live values that the text refers to; they are in the module before
+        it runs. Raises `ValueError` for names that belong to the module itself.
+    - `line_map`: where in the user's code each line comes from, for `annotate`.
+    """
+    values = dict(namespace or {})
+    lines = dict(line_map or {})
+    if clash := sorted(RESERVED & values.keys()):
+        raise ValueError(f"a module needs these names itself: {', '.join(clash)}")
+    base = re.sub(r"\W", "_", name) or "module"
+    with _lock:
+        for module in _loaded.get((base, text), ()):
+            if _has_values(module, values, lines):
+                return module
+        module = _make(text, _free_name(base), values, lines)
+        _loaded.setdefault((base, text), []).append(module)
+    return module
+
+
+def unload(module: ModuleType) -> None:
+    """Forgets a module that `load` made. Functions that it gave keep working."""
+    with _lock:
+        for key, modules in list(_loaded.items()):
+            if module in modules:
+                modules.remove(module)
+                if not modules:
+                    del _loaded[key]
+        _remove(module)
+
+
+def annotate(exc: BaseException) -> None:
+    """Adds a note with the user's file and line to an exception from generated code.
+
+    The innermost generated frame that has a line of the user decides. A second call
+    adds nothing.
+    """
+    frames = list(traceback.walk_tb(exc.__traceback__))
+    for frame, lineno in reversed(frames):
+        lines = frame.f_globals.get(LINES)
+        if not lines:
+            continue
+        place = lines.get(lineno) or lines.get(_statement_line(frame.f_globals, lineno))
+        if place is None:
+            continue
+        filename, user_line, text = place
+        note = f"in the user's code: {filename}:{user_line}: {text}"
+        if note not in getattr(exc, "__notes__", ()):
+            exc.add_note(note)
+        return
+
+
+def _free_name(base: str) -> str:
+    """The next name under the package that no module has: `f`, `f_2`, `f_3`."""
+    while True:
+        count = _counts[base] = _counts.get(base, 0) + 1
+        name = base if count == 1 else f"{base}_{count}"
+        if f"{package.__name__}.{name}" not in sys.modules:
+            return name
+
+
+def _has_values(
+    module: ModuleType, values: dict[str, Any], lines: dict[int, tuple[str, int, str]]
+) -> bool:
+    """Whether `module` was made from these very objects, and still has them."""
+    names = vars(module)
+    made_from = names["__loader__"].namespace
+    return (
+        made_from.keys() == values.keys()
+        and all(made_from[k] is v for k, v in values.items())
+        and all(names.get(k, MISSING) is made_from[k] for k in made_from)
+        and names[LINES] == lines
+    )
+
+
+def _make(
+    text: str,
+    name: str,
+    values: dict[str, Any],
+    lines: dict[int, tuple[str, int, str]],
+) -> ModuleType:
+    full_name = f"{package.__name__}.{name}"
+    filename = os.path.join(FOLDER, f"{name}.py")
+    loader = GeneratedLoader(full_name, text, filename)
+    loader.namespace = values
+    spec = importlib.machinery.ModuleSpec(full_name, loader, origin=filename)
+    spec.has_location = True  # sets `__file__`
+    module = importlib.util.module_from_spec(spec)
+    setattr(module, LINES, lines)
+    # Like an import: there before it runs, and not there if it fails.
+    sys.modules[full_name] = module
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        _remove(module)
+        raise
+    setattr(package, name, module)
+    # pdb looks a line up by file name alone when it sets a breakpoint.
+    linecache.lazycache(filename, vars(module))
+    return module
+
+
+def _remove(module: ModuleType) -> None:
+    name = module.__name__
+    if sys.modules.get(name) is module:
+        del sys.modules[name]
+    vars(package).pop(name.rpartition(".")[2], None)
+    linecache.cache.pop(str(module.__file__), None)
+
+
+def _statement_line(module_globals: dict[str, Any], lineno: int) -> int | None:
+    """The first line of the innermost statement that `lineno` is a part of."""
+    loader = module_globals.get("__loader__")
+    if not isinstance(loader, GeneratedLoader):
+        return None
+    spans = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(ast.parse(loader.text))
+        if isinstance(node, ast.stmt)
+    ]
+    return max((a for a, b in spans if a <= lineno <= b), default=None)

@@ -1,0 +1,378 @@
+"""Lower `return`, `break` and `continue` so that each stands last where it stands.
+
+Before:                               After:
+
+    for i in range(n):                    returned = False
+        if x > 1:                         for i in range(n):
+            return x                          if x > 1:
+        x = x * 2                                 result = x
+    return -x                                     returned = True
+                                                  break
+                                              else:
+                                                  x = x * 2
+                                          if not returned:
+                                              result = -x
+                                          return result
+
+What follows a branch that leaves moves into the other branch, so nothing is copied and
+a `break` is always the last thing its iteration does. Only where a branch leaves on
+some of its paths, a flag guards what follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+FALLS, LEAVES, MAYBE = "falls", "leaves", "maybe"
+_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+
+
+class _Returned(gast.stmt):
+    """Marker: the result is set, the function is to be left."""
+
+    _fields = ()
+
+
+@dataclass
+class _Loop:
+    """The loop whose body is being lowered."""
+
+    #: Flag that tells that the loop was left by `break` (for its `else`), if needed.
+    broke: str | None = None
+    #: Whether a `return` leaves the loop.
+    returns: bool = False
+    #: Flags that stop the rest of an iteration and then the loop.
+    stops: list[str] = field(default_factory=list)
+
+
+class ExitLowering:
+    """One function's exits; `names` hands out the flags."""
+
+    def __init__(self, names: syntax.Names) -> None:
+        self.names = names
+        self.result: str | None = None
+        self.returned: str | None = None
+
+    def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The body with a single `return`, its last statement."""
+        returns = [s for s in _own(body) if isinstance(s, gast.Return)]
+        last = body[-1] if body else None
+        if len(returns) == 1 and isinstance(last, gast.Return):
+            lowered, _ = self.block(body[:-1], None)
+            if last.value is None:
+                last = gast.copy_location(gast.Return(syntax.const(None)), last)
+            return [*lowered, last]
+        if not returns:
+            lowered, _ = self.block(body, None)
+            return [*lowered, gast.Return(syntax.const(None))]
+        self.result = self.names.fresh("result")
+        lowered, status = self.block(body, None)
+        if status is not LEAVES:
+            lowered = [syntax.assign(self.result, syntax.const(None)), *lowered]
+        if self.returned is not None:
+            lowered = [syntax.assign(self.returned, syntax.const(False)), *lowered]
+        return [*lowered, gast.Return(syntax.name(self.result))]
+
+    def block(
+        self, stmts: list[gast.stmt], loop: _Loop | None
+    ) -> tuple[list[gast.stmt], str]:
+        """Lower a block; also whether control falls off its end."""
+        out: list[gast.stmt] = []
+        for position, stmt in enumerate(stmts):
+            rest = stmts[position + 1 :]
+            if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, _Returned)):
+                return out + self.leave(stmt, loop), LEAVES
+            if not _has_exit(stmt):
+                if isinstance(stmt, (gast.For, gast.While)) and stmt.orelse:
+                    orelse, stmt.orelse = stmt.orelse, []
+                    more, status = self.block([stmt, *orelse, *rest], loop)
+                    return out + more, status
+                out.append(stmt)
+                continue
+            if isinstance(stmt, gast.If):
+                more, status = self.branch(stmt, rest, loop)
+                return out + more, status
+            if isinstance(stmt, (gast.For, gast.While)):
+                more, status = self.block([*self.loop(stmt), *rest], loop)
+                return out + more, status
+            if isinstance(stmt, gast.With):
+                stmt.body, status = self.block(stmt.body, loop)
+                out.append(stmt)
+            elif isinstance(stmt, gast.Try):
+                status = self.attempt(stmt, loop)
+                out.append(stmt)
+            else:
+                out.append(stmt)
+                continue
+            if status is LEAVES:
+                return out, LEAVES
+            if status is MAYBE:
+                more, status = self.guard(out.pop(), rest, loop)
+                return out + more, status
+        return out, FALLS
+
+    def attempt(self, stmt: gast.Try, loop: _Loop | None) -> str:
+        """`try` with an exit inside: allowed where every part leaves or none does."""
+        stmt.body, status = self.block([*stmt.body, *stmt.orelse], loop)
+        stmt.orelse = []
+        statuses = {status}
+        for handler in stmt.handlers:
+            handler.body, status = self.block(handler.body, loop)
+            statuses.add(status)
+        return statuses.pop() if len(statuses) == 1 else MAYBE
+
+    def leave(self, stmt: gast.stmt, loop: _Loop | None) -> list[gast.stmt]:
+        """What stands where an exit stood."""
+        if isinstance(stmt, gast.Continue):
+            return []
+        out: list[gast.stmt] = []
+        if isinstance(stmt, gast.Return):
+            assert self.result is not None
+            value = stmt.value if stmt.value is not None else syntax.const(None)
+            out.append(_at(syntax.assign(self.result, value), stmt))
+        if loop is None:
+            return out
+        if isinstance(stmt, gast.Return):
+            loop.returns = True
+            self.returned = self.returned or self.names.fresh("returned")
+            out.append(_at(syntax.assign(self.returned, syntax.const(True)), stmt))
+        elif isinstance(stmt, _Returned):
+            loop.returns = True
+        elif loop.broke is not None:
+            out.append(_at(syntax.assign(loop.broke, syntax.const(True)), stmt))
+        return [*out, _at(gast.Break(), stmt)]
+
+    def branch(
+        self, stmt: gast.If, rest: list[gast.stmt], loop: _Loop | None
+    ) -> tuple[list[gast.stmt], str]:
+        """An `if` with an exit inside, and what follows it."""
+        then_leaves = _always_leaves(stmt.body)
+        else_leaves = _always_leaves(stmt.orelse)
+        if rest and not (then_leaves or else_leaves):
+            return self.guard(stmt, rest, loop)
+        new = _at(gast.If(stmt.test, [], []), stmt)
+        body = stmt.body if then_leaves else [*stmt.body, *rest]
+        orelse = stmt.orelse if else_leaves else [*stmt.orelse, *rest]
+        new.body, first = self.block(body, loop)
+        new.orelse, second = self.block(orelse, loop)
+        if not new.body:
+            if not new.orelse:
+                return [], FALLS if first is FALLS else first
+            test = gast.UnaryOp(gast.Not(), stmt.test)
+            if isinstance(stmt.test, gast.UnaryOp) and isinstance(
+                stmt.test.op, gast.Not
+            ):
+                test = stmt.test.operand
+            new.test, new.body, new.orelse = test, new.orelse, []
+        status = first if first == second else MAYBE
+        return [new], status
+
+    def guard(
+        self, stmt: gast.stmt, rest: list[gast.stmt], loop: _Loop | None
+    ) -> tuple[list[gast.stmt], str]:
+        """A statement that leaves on some paths: a flag guards what follows it."""
+        flag = self.names.fresh("done")
+        start = [_at(syntax.assign(flag, syntax.const(False)), stmt)]
+        kinds = {type(s) for s in _exits(stmt)}
+        returning = bool(kinds & {gast.Return, _Returned})
+        broke = None
+        if loop is not None and returning:
+            self.returned = self.returned or self.names.fresh("returned")
+        if gast.Break in kinds and len(kinds) > 1:
+            broke = self.names.fresh("broke")
+            start.append(_at(syntax.assign(broke, syntax.const(False)), stmt))
+        _replace_exits(stmt, flag, broke, self)
+        leaving: list[gast.stmt] = [_at(gast.Continue(), stmt)]
+        if kinds == {gast.Break}:
+            leaving = [_at(gast.Break(), stmt)]
+        elif broke is not None:
+            test = syntax.name(broke)
+            leaving = [_at(gast.If(test, [_at(gast.Break(), stmt)], leaving), stmt)]
+        if returning and kinds <= {gast.Return, _Returned}:
+            leaving = [_at(_Returned(), stmt)]
+        elif returning:
+            assert self.returned is not None
+            test = syntax.name(self.returned)
+            leaving = [_at(gast.If(test, [_at(_Returned(), stmt)], leaving), stmt)]
+        guard = _at(gast.If(syntax.name(flag), leaving, []), stmt)
+        more, status = self.block([guard, *rest], loop)
+        return [*start, _Lowered(stmt), *more], MAYBE if status is FALLS else status
+
+    def loop(self, stmt: Any) -> list[gast.stmt]:
+        """A loop with an exit inside, and its `else` as what follows it."""
+        inner = _Loop()
+        orelse, stmt.orelse = stmt.orelse, []
+        before: list[gast.stmt] = []
+        if orelse and any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
+            inner.broke = self.names.fresh("broke")
+            before.append(_at(syntax.assign(inner.broke, syntax.const(False)), stmt))
+        stmt.body, _ = self.block(stmt.body, inner)
+        stmt.body = stmt.body or [gast.Pass()]
+        out = [*before, _Lowered(stmt)]
+        if inner.returns:
+            assert self.returned is not None
+            flag = syntax.name(self.returned)
+            out.append(_at(gast.If(flag, [_at(_Returned(), stmt)], []), stmt))
+        if inner.broke is not None:
+            test = gast.UnaryOp(gast.Not(), syntax.name(inner.broke))
+            out.append(_at(gast.If(test, orelse, []), stmt))
+        else:
+            out.extend(orelse)
+        return out
+
+
+class _Lowered(gast.stmt):
+    """A statement whose exits are lowered already."""
+
+    _fields = ("loop",)
+
+    def __init__(self, loop: gast.stmt) -> None:
+        super().__init__()
+        self.loop = loop
+
+
+def lower_exits(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
+    """The function body with one `return` at its end; see the module's docstring."""
+    return _unwrap(ExitLowering(names).function(body))
+
+
+def _unwrap(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_unwrap(item) for item in node]
+    if isinstance(node, _Lowered):
+        return _unwrap(node.loop)
+    if isinstance(node, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
+        for key in ("body", "orelse", "handlers", "finalbody"):
+            if getattr(node, key, None):
+                setattr(node, key, _unwrap(getattr(node, key)))
+    if isinstance(node, gast.ExceptHandler):
+        node.body = _unwrap(node.body)
+    return node
+
+
+def _at(new: Any, old: gast.AST) -> Any:
+    return gast.copy_location(new, old)
+
+
+def _children(stmt: gast.AST) -> list[gast.stmt]:
+    found: list[gast.stmt] = []
+    for key in ("body", "orelse", "finalbody"):
+        found.extend(getattr(stmt, key, None) or [])
+    for handler in getattr(stmt, "handlers", None) or []:
+        found.extend(handler.body)
+    for case in getattr(stmt, "cases", None) or []:
+        found.extend(case.body)
+    return found
+
+
+def _own(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """Every statement of the function itself, at any depth."""
+    found = []
+    for stmt in stmts:
+        found.append(stmt)
+        if not isinstance(stmt, (*_SCOPES, _Lowered)):
+            found.extend(_own(_children(stmt)))
+    return found
+
+
+def _own_loop(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """Every statement of the loop body itself: not those of loops inside."""
+    found = []
+    for stmt in stmts:
+        found.append(stmt)
+        if isinstance(stmt, (gast.For, gast.While)):
+            found.extend(_own_loop(stmt.orelse))
+        elif not isinstance(stmt, (*_SCOPES, _Lowered)):
+            found.extend(_own_loop(_children(stmt)))
+    return found
+
+
+def _exits(stmt: gast.stmt) -> list[gast.stmt]:
+    """The exits inside that leave the block in which the statement stands."""
+    own = _own_loop([stmt])
+    exits = [
+        s
+        for s in own
+        if isinstance(s, (gast.Return, gast.Break, gast.Continue, _Returned))
+    ]
+    for inner in own:
+        if isinstance(inner, (gast.For, gast.While)):
+            exits += [s for s in _own(inner.body) if isinstance(s, gast.Return)]
+    return exits
+
+
+def _has_exit(stmt: gast.stmt) -> bool:
+    if isinstance(stmt, (*_SCOPES, _Lowered)):
+        return False
+    if isinstance(stmt, (gast.For, gast.While)):
+        inside = _own_loop(stmt.body)
+        loop_exits = (gast.Break, gast.Continue)
+        return bool(_exits(stmt)) or any(isinstance(s, loop_exits) for s in inside)
+    return bool(_exits(stmt))
+
+
+def _always_leaves(stmts: list[gast.stmt]) -> bool:
+    for stmt in stmts:
+        if isinstance(
+            stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise, _Returned)
+        ):
+            return True
+        if isinstance(stmt, gast.If) and stmt.orelse:
+            if _always_leaves(stmt.body) and _always_leaves(stmt.orelse):
+                return True
+        if isinstance(stmt, gast.With) and _always_leaves(stmt.body):
+            return True
+    return False
+
+
+def _replace_exits(
+    stmt: gast.stmt, flag: str, broke: str | None, lowering: ExitLowering
+) -> None:
+    """Inside the statement, exits become `flag = True` (and end their block)."""
+    set_flag = syntax.assign(flag, syntax.const(True))
+
+    def replace(stmts: list[gast.stmt]) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        for position, s in enumerate(stmts):
+            rest = stmts[position + 1 :]
+            if isinstance(s, (gast.Return, gast.Break, gast.Continue, _Returned)):
+                if isinstance(s, gast.Return):
+                    value = s.value if s.value is not None else syntax.const(None)
+                    assert lowering.result is not None
+                    out.append(_at(syntax.assign(lowering.result, value), s))
+                    if lowering.returned is not None:
+                        true = syntax.const(True)
+                        out.append(_at(syntax.assign(lowering.returned, true), s))
+                if isinstance(s, gast.Break) and broke is not None:
+                    out.append(_at(syntax.assign(broke, syntax.const(True)), s))
+                out.append(_at(syntax.clone(set_flag), s))
+                return out
+            out.append(s)
+            if isinstance(s, (gast.For, gast.While)):
+                if any(isinstance(r, gast.Return) for r in _own(s.body)):
+                    out.pop()
+                    lowered = lowering.loop(s)
+                    return out + replace([*lowered, *rest])
+            elif isinstance(s, gast.If) and _has_exit(s):
+                s.body, s.orelse = replace(s.body), replace(s.orelse)
+                s.body = s.body or [gast.Pass()]
+                if rest:
+                    test = gast.UnaryOp(gast.Not(), syntax.name(flag))
+                    out.append(_at(gast.If(test, replace(rest), []), s))
+                return out
+            elif isinstance(s, gast.With) and _has_exit(s):
+                s.body = replace(s.body)
+                if rest:
+                    test = gast.UnaryOp(gast.Not(), syntax.name(flag))
+                    out.append(_at(gast.If(test, replace(rest), []), s))
+                return out
+        return out
+
+    replaced = replace([stmt])
+    if replaced != [stmt]:
+        raise NotImplementedError

@@ -1,0 +1,214 @@
+"""Which names may carry a derivative: a conservative look at the names alone.
+
+What depends on no such name is left exactly as the user wrote it, whatever it is. The
+answer may name too much (the interpreter of `analysis.infer` decides exactly, later),
+never too little: the interpreter reports a name that was missed, and the function is
+normalised again with it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
+
+#: Builtins whose result carries no derivative.
+INERT_BUILTINS = frozenset(
+    "len range isinstance issubclass hasattr callable print repr str bool int id type "
+    "hash any all ascii bin chr ord format input open hex oct dir vars".split()
+)
+_CAPTURES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+class Varying:
+    """Answers whether expressions and statements touch the varying names."""
+
+    def __init__(self, resolve: Callable[[str], Any], bound: set[str]) -> None:
+        self.names: set[str] = set()
+        self._resolve = resolve
+        self._bound = bound
+
+    def value(self, node: gast.expr) -> Any:
+        """The live object that a dotted name stands for, None when not known."""
+        chain = syntax.dotted(node)
+        if chain is None:
+            return None
+        first, *rest = chain.split(".")
+        if first in self._bound:
+            return None
+        try:
+            value = self._resolve(first)
+            for attribute in rest:
+                value = getattr(value, attribute)
+        except (KeyError, AttributeError):
+            return None
+        return value
+
+    def is_builtin(self, node: gast.expr, *names: str) -> bool:
+        """Whether the expression is one of Python's own functions of that name."""
+        value = self.value(node)
+        return any(value is getattr(builtins, n) for n in names if value is not None)
+
+    def inert_result(self, node: gast.expr) -> bool:
+        """Whether no derivative flows through the value, whatever it is made from."""
+        if isinstance(node, (gast.Compare, gast.JoinedStr, gast.Constant)):
+            return True
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
+            return True
+        if isinstance(node, gast.Attribute):
+            op = ATTRIBUTES.get(node.attr)
+            return op is not None and op.inert
+        if isinstance(node, gast.BoolOp):
+            return all(map(self.inert_result, node.values))
+        if isinstance(node, gast.Call):
+            function = self.value(node.func)
+            if function is not None:
+                name = getattr(function, "__name__", "")
+                if function is getattr(builtins, name, None) and name in INERT_BUILTINS:
+                    return True
+                op = lookup(function)
+                return op is not None and op.inert
+            if isinstance(node.func, gast.Attribute):
+                op = METHODS.get(node.func.attr)
+                return op is not None and op.inert
+        return False
+
+    def carries(self, node: Any) -> bool:
+        """Whether a derivative may flow into the value of the expression."""
+        if isinstance(node, list):
+            return any(map(self.carries, node))
+        if isinstance(node, gast.Name):
+            return node.id in self.names
+        if not isinstance(node, gast.AST):
+            return False
+        if isinstance(node, gast.expr) and self.inert_result(node):
+            return any(
+                self.carries(sub.value) or sub.target.id in self.names
+                for sub in syntax.walk(node)
+                if isinstance(sub, gast.NamedExpr)
+            )
+        if isinstance(node, (gast.IfExp,)):
+            return self.carries([node.body, node.orelse]) or self.has_walrus(node.test)
+        if isinstance(node, gast.Subscript):
+            return self.carries(node.value) or self.has_walrus(node.slice)
+        return any(
+            self.carries(value)
+            for key, value in node.__dict__.items()
+            if isinstance(value, (gast.AST, list)) and key != "ctx"
+        )
+
+    def has_walrus(self, node: Any) -> bool:
+        """Whether a varying name is bound inside the expression."""
+        return any(
+            isinstance(sub, gast.NamedExpr) and sub.target.id in self.names
+            for sub in syntax.walk(node)
+        )
+
+    def touches(self, node: Any) -> bool:
+        """Whether a varying name occurs anywhere inside the statement."""
+        if isinstance(node, gast.expr) and not self.carries(node):
+            return False
+        return not self.names.isdisjoint(syntax.all_names(node))
+
+
+def find_varying(
+    body: list[gast.stmt], start: Iterable[str], varying: Varying
+) -> Varying:
+    """Close the set of names under assignment, aliasing and mutation.
+
+    `start` are the names known to carry a derivative: parameters, and names that the
+    interpreter found later.
+    """
+    names = varying.names
+    names.update(start)
+    nodes = list(syntax.walk(body))
+    size = -1
+    while size != len(names):
+        size = len(names)
+        for node in nodes:
+            for target, value in _flows(node):
+                targets = set(_bases(target))
+                if names.issuperset(targets) and not _may_alias(value):
+                    continue
+                if varying.carries(value):
+                    names.update(targets)
+                elif _may_alias(value) and not names.isdisjoint(targets):
+                    names.update(_bases(value))
+            if isinstance(node, gast.Call):
+                _method_flow(node, varying)
+            elif isinstance(node, gast.FunctionDef):
+                free = syntax.all_names(node) - {a.id for a in _args(node)}
+                if not names.isdisjoint(free):
+                    names.add(node.name)
+    return varying
+
+
+def _args(node: gast.FunctionDef) -> list[gast.Name]:
+    arguments = node.args
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs, *extra]
+
+
+def _method_flow(node: gast.Call, varying: Varying) -> None:
+    """`xs.append(x)`: a varying argument makes the object vary."""
+    arguments = [*node.args, *(k.value for k in node.keywords)]
+    if isinstance(node.func, gast.Attribute) and varying.value(node.func) is None:
+        if varying.carries(arguments):
+            varying.names.update(_bases(node.func.value))
+    for keyword in node.keywords:
+        if keyword.arg == "out" and varying.carries(arguments):
+            varying.names.update(_bases(keyword.value))
+    op = lookup(varying.value(node.func))
+    if op is not None and op.writes and node.args and varying.carries(arguments):
+        varying.names.update(_bases(node.args[0]))
+
+
+def _flows(node: gast.AST) -> list[tuple[Any, Any]]:
+    """(target, value) for everything a node binds."""
+    if isinstance(node, gast.Assign):
+        return [(target, node.value) for target in node.targets]
+    if isinstance(node, (gast.AugAssign, gast.NamedExpr)):
+        return [(node.target, node.value)]
+    if isinstance(node, gast.AnnAssign):
+        return [(node.target, node.value)] if node.value is not None else []
+    if isinstance(node, gast.For):
+        return [(node.target, node.iter)]
+    if isinstance(node, gast.comprehension):
+        return [(node.target, node.iter)]
+    if isinstance(node, gast.withitem) and node.optional_vars is not None:
+        return [(node.optional_vars, node.context_expr)]
+    if isinstance(node, gast.Match):
+        bound = {
+            n
+            for sub in syntax.walk(node.cases)
+            for n in (getattr(sub, "name", None), getattr(sub, "rest", None))
+            if isinstance(n, str) and isinstance(sub, gast.pattern)
+        }
+        return [(syntax.name(n, store=True), node.subject) for n in sorted(bound)]
+    return []
+
+
+def _bases(target: Any) -> list[str]:
+    """The names that are bound or written through by a target."""
+    if isinstance(target, gast.Name):
+        return [target.id]
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [base for element in target.elts for base in _bases(element)]
+    if isinstance(target, (gast.Subscript, gast.Attribute, gast.Starred)):
+        return _bases(target.value)
+    if isinstance(target, gast.Call) and isinstance(target.func, gast.Attribute):
+        return _bases(target.func.value)
+    return []
+
+
+def _may_alias(value: Any) -> bool:
+    """Whether the value may share memory with a name in it."""
+    return isinstance(
+        value,
+        (gast.Name, gast.Subscript, gast.Attribute, gast.Tuple, gast.List, gast.Call),
+    )

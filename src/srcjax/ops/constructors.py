@@ -1,0 +1,406 @@
+"""What makes arrays, what converts them, and what asks for their shape and dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    INT,
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    Dim,
+    List,
+    Scalar,
+    Shape,
+    Tuple,
+    Type,
+    broadcast_shapes,
+    dtype_of,
+    is_number,
+    shape_of,
+)
+from srcjax.ops.expand import MISSING, known
+from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
+from srcjax.ops.record import adjoint, inert, operation, tangent
+from srcjax.ops.reductions import named_dtype
+from srcjax.runtime import fractions, in_dtype_of, linspace_adjoint, unbroadcast
+
+# ruff: noqa: F821
+d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
+
+# -- types -----------------------------------------------------------------------------
+
+
+def dims_of(shape: Type) -> Shape | None:
+    """The shape that an argument such as `n` or `(m, n)` stands for."""
+    if isinstance(shape, (Tuple, List)):
+        return None if shape.items is None else tuple(map(dim_of, shape.items))
+    return (dim_of(shape),) if is_number(shape) else None
+
+
+def dim_of(t: Type) -> Dim:
+    value = known(t)
+    return int(value) if isinstance(value, (int, np.integer)) else None
+
+
+def dtype_or(dtype: Type, default: Any) -> np.dtype | None:
+    """The named dtype; the default where none is named; None where not known."""
+    return default if dtype == NONE else named_dtype(dtype)
+
+
+def infer_filled(shape: Type, dtype: Type = NONE, **_: Type) -> Type:
+    return Array(dtype=dtype_or(dtype, np.dtype(float)), shape=dims_of(shape))
+
+
+def infer_full(shape: Type, fill_value: Type, dtype: Type = NONE, **_: Type) -> Type:
+    return Array(dtype=dtype_or(dtype, dtype_of(fill_value)), shape=dims_of(shape))
+
+
+def infer_filled_like(a: Type, dtype: Type = NONE, shape: Type = NONE) -> Type:
+    dims = shape_of(a) if shape == NONE else dims_of(shape)
+    return Array(dtype=dtype_or(dtype, dtype_of(a)), shape=dims)
+
+
+def infer_full_like(
+    a: Type, fill_value: Type, dtype: Type = NONE, shape: Type = NONE
+) -> Type:
+    return infer_filled_like(a, dtype, shape)
+
+
+def infer_eye(N: Type, M: Type = NONE, k: Type = NONE, dtype: Type = NONE) -> Type:
+    rows = dim_of(N)
+    columns = rows if M == NONE else dim_of(M)
+    return Array(dtype=dtype_or(dtype, np.dtype(float)), shape=(rows, columns))
+
+
+def infer_identity(n: Type, dtype: Type = NONE) -> Type:
+    return infer_eye(n, dtype=dtype)
+
+
+def infer_arange(
+    start: Type, stop: Type = NONE, step: Type = NONE, dtype: Type = NONE
+) -> Type:
+    given = [t for t in (start, stop, step) if t != NONE]
+    values: list[Any] = [known(t) for t in given]
+    dtypes = [dtype_of(t) for t in given]
+    found: np.dtype | None = None
+    if all(d is not None for d in dtypes):
+        kinds = {d.kind for d in dtypes if d is not None}
+        found = np.dtype(int) if kinds <= {"b", "i"} else None
+        found = np.dtype(float) if kinds <= {"b", "i", "f"} and "f" in kinds else found
+        if any(not isinstance(t, Const) and not _python(t) for t in given):
+            found = None  # NumPy scalars bring their own dtype
+    size = None
+    if all(isinstance(v, int) for v in values):
+        size = len(range(*values)) if values[-1] or len(values) < 3 else None
+    return Array(dtype=dtype_or(dtype, found), shape=(size,))
+
+
+def _python(t: Type) -> bool:
+    return isinstance(t, Scalar) and t.python
+
+
+def infer_linspace(
+    start: Type,
+    stop: Type,
+    num: Type = Const(value=50),  # noqa: B008
+    endpoint: Type = NONE,
+    dtype: Type = NONE,
+    axis: Type = Const(value=0),  # noqa: B008
+) -> Type:
+    python = all(_python(t) or isinstance(t, Const) for t in (start, stop))
+    kinds = [dtype_of(t) for t in (start, stop)]
+    double = all(d is not None and d == np.dtype(float) for d in kinds)
+    found = np.dtype(float) if python or double else None
+    shape: Shape | None = None
+    inner, along = broadcast_shapes(shape_of(start), shape_of(stop)), known(axis)
+    if inner is not None and isinstance(along, int):
+        along %= len(inner) + 1
+        shape = (*inner[:along], dim_of(num), *inner[along:])
+    return Array(dtype=dtype_or(dtype, found), shape=shape)
+
+
+def nested(t: Type) -> tuple[np.dtype | None, Shape | None]:
+    """Dtype and shape of the array that nested lists and tuples make."""
+    if not isinstance(t, (Tuple, List)):
+        return dtype_of(t), shape_of(t)
+    if t.items is None:
+        dtype, shape = nested(t.elem) if t.elem is not None else (None, None)
+        return dtype, None if shape is None else (None, *shape)
+    if not t.items:
+        return np.dtype(float), (0,)
+    found = [nested(item) for item in t.items]
+    dtypes = {dtype for dtype, _ in found}
+    dtype = None
+    if not any(d is None for d in dtypes):  # None == np.dtype(float) is True
+        dtype = np.result_type(*(d for d in dtypes if d is not None))
+    shapes = [shape for _, shape in found]
+    if any(shape is None for shape in shapes):
+        return dtype, None
+    known_shapes: list[Shape] = [shape for shape in shapes if shape is not None]
+    if len({len(shape) for shape in known_shapes}) > 1:
+        return None, None
+    dims: list[Dim] = []
+    for sizes in zip(*known_shapes, strict=True):
+        dims.append(next((n for n in sizes if n is not None), None))
+    return dtype, (len(t.items), *dims)
+
+
+def infer_array(object: Type, dtype: Type = NONE) -> Type:
+    """An array of the shape that the nesting of lists tells; 0-d for a number."""
+    found, shape = nested(object)
+    return Array(dtype=dtype_or(dtype, found), shape=shape)
+
+
+def infer_contiguous(object: Type, dtype: Type = NONE) -> Type:
+    found = infer_array(object, dtype)
+    return Array(dtype=dtype_of(found), shape=shape_of(found) or None)  # never 0-d
+
+
+def infer_copy(a: Type) -> Type:
+    return infer_array(a)
+
+
+def infer_copy_method(a: Type) -> Type:
+    """A NumPy scalar's copy is a scalar."""
+    return a if is_number(a) else infer_array(a)
+
+
+def infer_astype(x: Type, dtype: Type, *, copy: Type = NONE) -> Type:
+    if not isinstance(x, (Array, Scalar)):
+        return UNKNOWN
+    found = named_dtype(dtype)
+    if isinstance(x, Array):
+        return Array(dtype=found, shape=x.shape)
+    return Scalar(dtype=found)
+
+
+def infer_cast(dtype: Any) -> Any:
+    """The rule of `np.float32(x)`: a scalar, or an array of x's shape."""
+
+    def infer(x: Type = INT) -> Type:
+        _, shape = nested(x)
+        return UNKNOWN if shape is None else value_of_shape(dtype, shape)
+
+    return infer
+
+
+def infer_shape(a: Type) -> Type:
+    _, shape = nested(a)
+    if shape is None:
+        return UNKNOWN
+    return Tuple(items=tuple(_count(n) for n in shape))
+
+
+def _count(n: Dim) -> Type:
+    return Const(value=n) if isinstance(n, int) else INT
+
+
+def infer_size(a: Type, axis: Type = NONE) -> Type:
+    _, shape = nested(a)
+    along = known(axis)
+    if shape is None or along is MISSING:
+        return INT
+    if along is None:
+        return _count(dims_product(shape))
+    return _count(shape[along]) if isinstance(along, int) else INT
+
+
+def infer_ndim(a: Type) -> Type:
+    _, shape = nested(a)
+    return INT if shape is None else Const(value=len(shape))
+
+
+def infer_len(obj: Type) -> Type:
+    if isinstance(obj, (Tuple, List, Dict)) and obj.items is not None:
+        return Const(value=len(obj.items))
+    shape = shape_of(obj)
+    return _count(shape[0]) if isinstance(obj, Array) and shape else INT
+
+
+def infer_dtype(a: Type) -> Type:
+    dtype = dtype_of(a)
+    return UNKNOWN if dtype is None or _python(a) else Const(value=dtype)
+
+
+# -- constructors --------------------------------------------------------------------
+_function: Any
+for _function in (np.zeros, np.ones, np.empty):
+    inert(_function, signature="shape, dtype=None", infer=infer_filled)
+for _function in (np.zeros_like, np.ones_like, np.empty_like):
+    inert(_function, signature="a, dtype=None, *, shape=None", infer=infer_filled_like)
+inert(np.eye, signature="N, M=None, k=0, dtype=None", infer=infer_eye)
+inert(np.identity, signature="n, dtype=None", infer=infer_identity)
+inert(
+    np.tri,
+    signature="N, M=None, k=0, dtype=None",
+    infer=infer_eye,
+)
+
+
+@adjoint(np.full, infer=infer_full)
+def _(y, shape, fill_value, dtype=None):
+    d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
+
+
+@adjoint(np.full_like, infer=infer_full_like)
+def _(y, a, fill_value, dtype=None, *, shape=None):
+    d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
+
+
+@adjoint(np.arange, infer=infer_arange)
+def _(y, start, stop=None, step=1, dtype=None):
+    # With one argument the values do not depend on it, only how many there are.
+    d[start] = 0.0 if stop is None else np.sum(d[y])
+    d[step] = np.dot(d[y], np.arange(len(d[y])))
+
+
+@adjoint(np.linspace, infer=infer_linspace)
+def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    d[start] = linspace_adjoint(d[y], 1 - fractions(num, endpoint), axis, start)
+    d[stop] = linspace_adjoint(d[y], fractions(num, endpoint), axis, stop)
+
+
+# -- copies and conversions ----------------------------------------------------------
+
+
+@adjoint(np.copy, infer=infer_copy)
+def _(y, a):
+    d[a] = d[y]
+
+
+@tangent(np.copy)
+def _(y, a):
+    d[y] = d[a]
+
+
+@adjoint(
+    np.ndarray.copy,
+    signature="a",
+    methods=["copy", "__copy__"],
+    infer=infer_copy_method,
+)
+def _(y, a):
+    d[a] = d[y]
+
+
+@tangent(np.ndarray.copy)
+def _(y, a):
+    d[y] = d[a]
+
+
+@adjoint(
+    np.array, signature="object, dtype=None", infer=infer_array, name="numpy.array"
+)
+def _(y, object, dtype=None):
+    d[object] = in_dtype_of(d[y], object)
+
+
+@adjoint(
+    np.asarray,
+    np.asanyarray,
+    signature="object, dtype=None",
+    infer=infer_array,
+    alias="maybe",
+    name="numpy.asarray",
+)
+def _(y, object, dtype=None):
+    d[object] = in_dtype_of(d[y], object)
+
+
+@adjoint(
+    np.ascontiguousarray,
+    np.asfortranarray,
+    signature="object, dtype=None",
+    infer=infer_contiguous,
+    alias="maybe",
+    name="numpy.ascontiguousarray",
+)
+def _(y, object, dtype=None):
+    d[object] = in_dtype_of(d[y], object).reshape(np.shape(object))
+
+
+@adjoint(
+    np.ndarray.astype,
+    methods=["astype"],
+    signature="x, dtype, *, copy=True",
+    infer=infer_astype,
+)
+def _(y, x, dtype, *, copy=True):
+    d[x] = in_dtype_of(d[y], x)
+
+
+@tangent(np.ndarray.astype)
+def _(y, x, dtype, *, copy=True):
+    d[y] = d[x].astype(dtype)
+
+
+if hasattr(np, "astype"):  # since NumPy 2.1
+
+    @adjoint(np.astype, signature="x, dtype, *, copy=True", infer=infer_astype)
+    def _(y, x, dtype, *, copy=True):
+        d[x] = in_dtype_of(d[y], x)
+
+
+_cast: Any
+for _cast in (np.float64, np.float32, np.float16, np.longdouble):
+
+    @adjoint(_cast, signature="x=0.0", infer=infer_cast(_cast))
+    def _(y, x=0.0):
+        d[x] = in_dtype_of(d[y], x)
+
+
+for _cast in (
+    np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
+    np.uint64,
+):  # fmt: skip
+    inert(_cast, signature="x=0", infer=infer_cast(_cast))
+
+# -- questions about arrays ----------------------------------------------------------
+inert(np.shape, signature="a", attributes=["shape"], infer=infer_shape, cheap=True)
+inert(
+    np.size,
+    signature="a, axis=None",
+    attributes=["size"],
+    infer=infer_size,
+    cheap=True,
+)
+inert(np.ndim, signature="a", attributes=["ndim"], infer=infer_ndim, cheap=True)
+inert(len, signature="obj", methods=["__len__"], infer=infer_len, cheap=True)
+inert(
+    np.ndarray.dtype,
+    signature="a",
+    name="numpy.ndarray.dtype",
+    attributes=["dtype"],
+    infer=infer_dtype,
+    cheap=True,
+)
+for _name in ("itemsize", "nbytes", "strides", "flags"):
+    inert(
+        getattr(np.ndarray, _name),
+        signature="a",
+        name=f"numpy.ndarray.{_name}",
+        attributes=[_name],
+        cheap=True,
+    )
+inert(np.finfo, np.iinfo, np.dtype, np.result_type, np.can_cast)
+inert(np.broadcast_shapes, np.indices, np.unravel_index, np.ravel_multi_index)
+inert(np.set_printoptions, np.errstate, np.seterr, signature="*args, **kwargs")
+operation(np.ndarray.tobytes, inert=True, methods=["tobytes"], signature="a")
+
+# -- random numbers do not depend on what they are asked with, except their parameters
+
+
+def _random_functions() -> list[Any]:
+    names = (
+        "rand", "randn", "random", "random_sample", "randint", "permutation",
+        "shuffle", "seed", "choice", "default_rng", "standard_normal", "RandomState",
+    )  # fmt: skip
+    return [getattr(np.random, name) for name in names if hasattr(np.random, name)]
+
+
+inert(*_random_functions(), signature="*args, **kwargs")

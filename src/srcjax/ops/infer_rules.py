@@ -1,0 +1,144 @@
+"""Shape and dtype rules shared by families of operations.
+
+An infer rule receives the types of the arguments by parameter name (absent arguments
+are left to the rule's own defaults) and returns the type of the result. It says
+nothing of activity or buffers: the interpreter adds those. It returns `UNKNOWN` (or a
+type with unknown parts) where the arguments' types do not tell, and never raises for
+a program that would run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dim,
+    Scalar,
+    Shape,
+    Type,
+    broadcast_shapes,
+    dtype_of,
+    is_number,
+    rank_of,
+    shape_of,
+)
+from srcjax.ops.expand import MISSING, known
+
+NONE = Const(value=None)
+FALSE = Const(value=False)
+
+
+def value_of_shape(dtype: Any, shape: Shape | None) -> Type:
+    """What NumPy returns for a result of that shape: an array, or a scalar for `()`."""
+    dtype = None if dtype is None else np.dtype(dtype)
+    if shape == ():
+        return Scalar(dtype=dtype)
+    return Array(dtype=dtype, shape=shape)
+
+
+def sample(t: Type) -> Any:
+    """A tiny value of the same dtype: what dtype rules are asked of NumPy with."""
+    dtype = dtype_of(t)
+    if dtype is None:
+        return None
+    if isinstance(t, Scalar) and t.python or isinstance(t, Const):
+        return {"b": True, "i": 1, "f": 1.0, "c": 1j}.get(dtype.kind, 1.0)
+    if is_number(t):
+        return dtype.type(1)
+    return np.ones((1,), dtype)
+
+
+def result_dtype(function: Callable, *types: Type) -> np.dtype | None:
+    """The dtype that the elementwise function gives, asked of NumPy itself."""
+    samples = [sample(t) for t in types]
+    if any(s is None for s in samples):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*samples)).dtype
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+
+
+def infer_elementwise(function: Callable, *types: Type) -> Type:
+    """Broadcast shape and NumPy's own dtype; Python numbers stay Python numbers."""
+    shapes = [shape_of(t) for t in types]
+    dtype = result_dtype(function, *types)
+    if all(is_number(t) for t in types):
+        samples = [sample(t) for t in types]
+        python = False
+        if all(s is not None for s in samples):
+            try:
+                python = type(function(*samples)) in (bool, int, float, complex)
+            except Exception:
+                python = False
+        return Scalar(dtype=dtype, python=python)
+    if any(shape is None for shape in shapes):
+        return Array(dtype=dtype) if any(isinstance(t, Array) for t in types) else UNKNOWN
+    return value_of_shape(dtype, broadcast_shapes(*shapes))
+
+
+def float_dtype(t: Type) -> np.dtype | None:
+    """The dtype of means and the like: floats stay, integers become float64."""
+    dtype = dtype_of(t)
+    if dtype is None or dtype.kind in "fc":
+        return dtype
+    return np.dtype(float)
+
+
+def normal_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """`axis` (int, tuple, None for all) as sorted non-negative axes."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(sorted(int(a) % rank for a in axes)) if rank else ()
+
+
+def reduced_shape(x: Type, axis: Type | None, keepdims: Type | None) -> Shape | None:
+    """The shape of a reduction of `x`; None when not known."""
+    shape, along = shape_of(x), known(axis, None)
+    keep = known(keepdims, False)
+    if along is None and keep is False:
+        return ()
+    if shape is None or keep is MISSING:
+        return None
+    if along is MISSING:  # one unknown axis goes, which one is not known
+        from srcjax.analysis.types import dtype_of as dtype
+
+        one = axis is not None and dtype(axis) is not None
+        return (None,) * (len(shape) - (0 if keep else 1)) if one else None
+    axes = normal_axes(along, len(shape))
+    if keep:
+        return tuple(1 if i in axes else dim for i, dim in enumerate(shape))
+    return tuple(dim for i, dim in enumerate(shape) if i not in axes)
+
+
+def dims_product(dims: Shape) -> Dim:
+    """The number of elements, None when not known."""
+    total = 1
+    for dim in dims:
+        if not isinstance(dim, int):
+            return dim if len(dims) == 1 else None
+        total *= dim
+    return total
+
+
+__all__ = [
+    "FALSE",
+    "NONE",
+    "dims_product",
+    "float_dtype",
+    "infer_elementwise",
+    "normal_axes",
+    "rank_of",
+    "reduced_shape",
+    "result_dtype",
+    "sample",
+    "value_of_shape",
+]

@@ -1,0 +1,365 @@
+"""Linear algebra: np.linalg, and scipy.linalg where SciPy is installed.
+
+Functions that read one triangle of a symmetric matrix (cholesky, eigh) have symmetric
+adjoints, as in JAX: the derivative along symmetric changes of the matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dim,
+    Shape,
+    Tuple,
+    Type,
+    broadcast_shapes,
+    is_one,
+    shape_of,
+)
+from srcjax.ops.expand import MISSING, known_value
+from srcjax.ops.products import number_or_array, product_dtype
+from srcjax.ops.record import adjoint, inert
+from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    per_matrix,
+    symmetrised,
+    transposed,
+    uncho_factor,
+    uncho_solve_left,
+    uncho_solve_right,
+    uncholesky,
+    uneigh,
+    uneigvalsh,
+    unexpm,
+    unlstsq_left,
+    unlstsq_right,
+    unpinv,
+    unqr,
+    unscipy_solve,
+    unsolve_left,
+    unsolve_right,
+    unsolve_triangular_left,
+    unsolve_triangular_right,
+    unsvd,
+    unsvdvals,
+)
+
+# ruff: noqa: F821
+# mypy: disable-error-code="no-redef"
+d: Any  # adjoints by name, in the text of rules
+
+try:
+    import scipy.linalg as scipy_linalg
+except ImportError:
+    scipy_linalg = None
+
+FALSE, TRUE = Const(value=False), Const(value=True)
+REDUCED = Const(value="reduced")
+REAL = {"F": np.dtype(np.float32), "D": np.dtype(float)}
+
+# -- types --------------------------------------------------------------------------
+
+
+def linalg_dtype(*types: Type) -> np.dtype | None:
+    """The dtype of solutions: single or double precision."""
+    dtype = product_dtype(*types)
+    if dtype is None or dtype.char in "fFdD":
+        return dtype
+    return np.dtype(float) if dtype.kind in "biu" else None
+
+
+def real_dtype(*types: Type) -> np.dtype | None:
+    """The dtype of real results (singular values, log determinants)."""
+    dtype = linalg_dtype(*types)
+    return dtype if dtype is None else REAL.get(dtype.char, dtype)
+
+
+def infer_same(a: Type, **_: Type) -> Type:
+    return Array(dtype=linalg_dtype(a), shape=shape_of(a))
+
+
+def infer_det(a: Type, **_: Type) -> Type:
+    shape = shape_of(a)
+    return number_or_array(linalg_dtype(a), None if shape is None else shape[:-2])
+
+
+def infer_slogdet(a: Type) -> Type:
+    shape = shape_of(a)
+    batch = None if shape is None else shape[:-2]
+    sign = number_or_array(linalg_dtype(a), batch)
+    logdet = number_or_array(real_dtype(a), batch)
+    return Tuple(items=(sign, logdet), cls=type(np.linalg.slogdet(np.eye(1))))
+
+
+def infer_solve(a: Type, b: Type, **_: Type) -> Type:
+    dtype, m, n = linalg_dtype(a, b), shape_of(a), shape_of(b)
+    if not m or not n:
+        return Array(dtype=dtype)
+    if len(n) == 1:
+        return Array(dtype=dtype, shape=m[:-1])
+    batch = broadcast_shapes(m[:-2], n[:-2])
+    return Array(dtype=dtype, shape=None if batch is None else batch + n[-2:])
+
+
+def infer_triangular(a: Type, b: Type, **_: Type) -> Type:
+    return infer_solve(a, b)
+
+
+def infer_pinv(a: Type, **_: Type) -> Type:
+    shape = shape_of(a)
+    turned = None if shape is None else (*shape[:-2], shape[-1], shape[-2])
+    return Array(dtype=linalg_dtype(a), shape=turned)
+
+
+def infer_eigh(a: Type, **_: Type) -> Type:
+    shape = shape_of(a)
+    values = Array(dtype=real_dtype(a), shape=None if shape is None else shape[:-1])
+    vectors = Array(dtype=linalg_dtype(a), shape=shape)
+    cls = type(np.linalg.eigh(np.eye(1)))
+    return Tuple(items=(values, vectors), cls=cls)
+
+
+def infer_eigvalsh(a: Type, **_: Type) -> Type:
+    shape = shape_of(a)
+    return Array(dtype=real_dtype(a), shape=None if shape is None else shape[:-1])
+
+
+def smaller(m: Dim, n: Dim) -> Dim:
+    """The smaller of two sizes."""
+    if isinstance(m, int) and isinstance(n, int):
+        return min(m, n)
+    if is_one(m) or is_one(n):
+        return None
+    return m if m == n else None
+
+
+def infer_svd(
+    a: Type,
+    full_matrices: Type = TRUE,
+    compute_uv: Type = TRUE,
+    hermitian: Type = FALSE,
+) -> Type:
+    shape, vectors = shape_of(a), known_value(compute_uv)
+    full = known_value(full_matrices)
+    if vectors is MISSING or full is MISSING:
+        return UNKNOWN
+    small: Shape | None = None
+    if shape is not None:
+        small = (*shape[:-2], smaller(shape[-2], shape[-1]))
+    s = Array(dtype=real_dtype(a), shape=small)
+    if not vectors:
+        return s
+    left: Shape | None = None
+    right: Shape | None = None
+    if shape is not None and small is not None:
+        m, n, k = shape[-2], shape[-1], small[-1]
+        left = (*shape[:-1], m if full else k)
+        right = (*shape[:-2], n if full else k, n)
+    u = Array(dtype=linalg_dtype(a), shape=left)
+    vh = Array(dtype=linalg_dtype(a), shape=right)
+    return Tuple(items=(u, s, vh), cls=type(np.linalg.svd(np.eye(1))))
+
+
+def infer_svdvals(a: Type) -> Type:
+    return infer_svd(a, compute_uv=FALSE)
+
+
+def infer_qr(a: Type, mode: Type = REDUCED) -> Type:
+    shape, kind = shape_of(a), known_value(mode)
+    if kind not in ("reduced", "complete"):
+        return UNKNOWN
+    left: Shape | None = None
+    right: Shape | None = None
+    if shape is not None:
+        m, n = shape[-2:]
+        k = smaller(m, n) if kind == "reduced" else m
+        left, right = (*shape[:-1], k), (*shape[:-2], k, n)
+    dtype = linalg_dtype(a)
+    items = (Array(dtype=dtype, shape=left), Array(dtype=dtype, shape=right))
+    return Tuple(items=items, cls=type(np.linalg.qr(np.eye(1))))
+
+
+def infer_lstsq(a: Type, b: Type, **_: Type) -> Type:
+    dtype, m, n = linalg_dtype(a, b), shape_of(a), shape_of(b)
+    real = real_dtype(a, b)
+    solution: Shape | None = None if not m or not n else (m[-1], *n[1:])
+    small = (smaller(m[0], m[1]),) if m else (None,)
+    return Tuple(
+        items=(
+            Array(dtype=dtype, shape=solution),
+            Array(dtype=real, shape=(None,)),
+            UNKNOWN,  # the rank
+            Array(dtype=real, shape=small),
+        )
+    )
+
+
+def infer_cho_factor(a: Type, lower: Type = FALSE, **_: Type) -> Type:
+    return Tuple(items=(infer_same(a), lower))
+
+
+def infer_cho_solve(c_and_lower: Type, b: Type, **_: Type) -> Type:
+    if not isinstance(c_and_lower, Tuple):
+        return Array(shape=shape_of(b))
+    return Array(dtype=linalg_dtype(c_and_lower.items[0], b), shape=shape_of(b))
+
+
+# -- numpy.linalg -------------------------------------------------------------------
+
+
+@adjoint(np.linalg.inv, infer=infer_same)
+def _(y, a):
+    d[a] = -transposed(y) @ d[y] @ transposed(y)
+
+
+@adjoint(np.linalg.det, infer=infer_det)
+def _(y, a):
+    d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
+
+
+@adjoint(np.linalg.slogdet, infer=infer_slogdet)
+def _(y, a):
+    d[a] = per_matrix(d[y][1], a) * transposed(np.linalg.inv(a))
+
+
+@adjoint(np.linalg.solve, infer=infer_solve)
+def _(y, a, b):
+    d[a] = unsolve_left(d[y], y, a, b)
+    d[b] = unsolve_right(d[y], a, b)
+
+
+@adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_same)
+def _(y, a, *, upper=False):
+    d[a] = uncholesky(d[y], y, upper)
+
+
+@adjoint(np.linalg.pinv, signature="a, rcond=None, hermitian=False", infer=infer_pinv)
+def _(y, a, rcond=None, hermitian=False):
+    d[a] = unpinv(d[y], y, a)
+
+
+@adjoint(np.linalg.eigh, infer=infer_eigh)
+def _(y, a, UPLO="L"):
+    d[a] = uneigh(d[y], y)
+
+
+@adjoint(np.linalg.eigvalsh, infer=infer_eigvalsh)
+def _(y, a, UPLO="L"):
+    d[a] = uneigvalsh(d[y], a, UPLO)
+
+
+@adjoint(np.linalg.svd, infer=infer_svd)
+def _(y, a, full_matrices=True, compute_uv=True, hermitian=False):
+    d[a] = unsvd(d[y], y, a)
+
+
+@adjoint(np.linalg.svdvals, infer=infer_svdvals)
+def _(y, a):
+    d[a] = unsvdvals(d[y], a)
+
+
+@adjoint(np.linalg.qr, infer=infer_qr)
+def _(y, a, mode="reduced"):
+    d[a] = unqr(d[y], y, a, mode)
+
+
+@adjoint(np.linalg.lstsq, infer=infer_lstsq)
+def _(y, a, b, rcond=None):
+    d[a] = unlstsq_left(d[y], y, a, b)
+    d[b] = unlstsq_right(d[y], y, a, b)
+
+
+inert(np.linalg.matrix_rank)
+
+# -- scipy.linalg -------------------------------------------------------------------
+
+if scipy_linalg is not None:
+
+    @adjoint(
+        scipy_linalg.inv,
+        signature="a, overwrite_a=False, check_finite=True",
+        infer=infer_same,
+    )
+    def _(y, a, overwrite_a=False, check_finite=True):
+        d[a] = -transposed(y) @ d[y] @ transposed(y)
+
+    @adjoint(
+        scipy_linalg.det,
+        signature="a, overwrite_a=False, check_finite=True",
+        infer=infer_det,
+    )
+    def _(y, a, overwrite_a=False, check_finite=True):
+        d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
+
+    @adjoint(
+        scipy_linalg.solve,
+        signature="a, b, lower=False, overwrite_a=False, overwrite_b=False, "
+        "check_finite=True, assume_a=None, transposed=False",
+        infer=infer_triangular,
+    )
+    def _(
+        y,
+        a,
+        b,
+        lower=False,
+        overwrite_a=False,
+        overwrite_b=False,
+        check_finite=True,
+        assume_a=None,
+        transposed=False,
+    ):
+        d[a] = unscipy_solve(d[y], y, a, b, 0, assume_a, lower, transposed)
+        d[b] = unscipy_solve(d[y], y, a, b, 1, assume_a, lower, transposed)
+
+    @adjoint(
+        scipy_linalg.cholesky,
+        signature="a, lower=False, overwrite_a=False, check_finite=True",
+        infer=infer_same,
+    )
+    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
+        d[a] = uncholesky(d[y], y, not lower)
+
+    @adjoint(
+        scipy_linalg.solve_triangular,
+        signature="a, b, trans=0, lower=False, unit_diagonal=False, "
+        "overwrite_b=False, check_finite=True",
+        infer=infer_triangular,
+    )
+    def _(
+        y,
+        a,
+        b,
+        trans=0,
+        lower=False,
+        unit_diagonal=False,
+        overwrite_b=False,
+        check_finite=True,
+    ):
+        d[a] = unsolve_triangular_left(d[y], y, a, trans, lower, unit_diagonal)
+        d[b] = unsolve_triangular_right(d[y], a, trans, lower, unit_diagonal)
+
+    @adjoint(
+        scipy_linalg.cho_factor,
+        signature="a, lower=False, overwrite_a=False, check_finite=True",
+        infer=infer_cho_factor,
+    )
+    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
+        d[a] = uncho_factor(d[y], y)
+
+    @adjoint(
+        scipy_linalg.cho_solve,
+        signature="c_and_lower, b, overwrite_b=False, check_finite=True",
+        infer=infer_cho_solve,
+    )
+    def _(y, c_and_lower, b, overwrite_b=False, check_finite=True):
+        d[c_and_lower] = uncho_solve_left(d[y], y, c_and_lower, b)
+        d[b] = uncho_solve_right(d[y], c_and_lower)
+
+    @adjoint(scipy_linalg.expm, signature="a", infer=infer_same)
+    def _(y, a):
+        d[a] = unexpm(d[y], a)

@@ -1,0 +1,363 @@
+"""Products of arrays: dot, matmul, einsum, tensordot, outer, kron, trace ...
+
+For complex arrays the adjoints are those of JAX: transposed, not conjugated.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dim,
+    Shape,
+    Type,
+    broadcast_dims,
+    broadcast_shapes,
+    is_one,
+    rank_of,
+    shape_of,
+)
+from srcjax.ops.expand import (
+    MISSING,
+    contracted_axes,
+    einsum_labels,
+    known_value,
+    types_in,
+)
+from srcjax.ops.infer_rules import NONE, dims_product, sample, value_of_shape
+from srcjax.ops.record import adjoint, operation
+from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    einsum_adjoints,
+    matrix_power_adjoint,
+    multi_dot_adjoints,
+    unconvolve_left,
+    unconvolve_right,
+    uncorrelate_left,
+    uncorrelate_right,
+    uncross_left,
+    uncross_right,
+    undot_left,
+    undot_right,
+    uninner_left,
+    uninner_right,
+    unkron_left,
+    unkron_right,
+    unmatmul_left,
+    unmatmul_right,
+    unouter_left,
+    unouter_right,
+    untensordot_left,
+    untensordot_right,
+    untrace,
+    unvdot_left,
+    unvdot_right,
+    unvecdot_left,
+    unvecdot_right,
+)
+
+# ruff: noqa: F821
+# mypy: disable-error-code="no-redef"
+d: Any  # adjoints by name, in the text of rules
+
+ZERO, ONE, TWO, LAST = (Const(value=i) for i in (0, 1, 2, -1))
+FULL, VALID = Const(value="full"), Const(value="valid")
+
+# -- types --------------------------------------------------------------------------
+
+
+def product_dtype(*types: Type) -> np.dtype | None:
+    """The dtype that a product of values of these types has."""
+    samples = [sample(t) for t in types]
+    if not samples or any(s is None for s in samples):
+        return None
+    return np.result_type(*samples)
+
+
+def number_or_array(dtype: np.dtype | None, shape: Shape | None) -> Type:
+    """What NumPy returns; without the rank it may be a number as well as an array."""
+    return UNKNOWN if shape is None else value_of_shape(dtype, shape)
+
+
+def infer_dot(a: Type, b: Type, **_: Type) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    if m is None or n is None:
+        return number_or_array(dtype, None)
+    if not m or not n:
+        return number_or_array(dtype, m or n)
+    return number_or_array(dtype, m[:-1] + n[:-2] + n[-1:] * (len(n) > 1))
+
+
+def infer_matmul(a: Type, b: Type, **_: Type) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    if not m or not n:
+        return number_or_array(dtype, None)
+    batch = broadcast_shapes(m[:-2], n[:-2])
+    rows, columns = m[-2:-1], n[-1:] * (len(n) > 1)
+    return number_or_array(dtype, None if batch is None else batch + rows + columns)
+
+
+def infer_vdot(a: Type, b: Type) -> Type:
+    return number_or_array(product_dtype(a, b), ())
+
+
+def infer_inner(a: Type, b: Type) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    if m is None or n is None:
+        return number_or_array(dtype, None)
+    if not m or not n:
+        return number_or_array(dtype, m or n)
+    return number_or_array(dtype, m[:-1] + n[:-1])
+
+
+def infer_outer(a: Type, b: Type, **_: Type) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    rows = None if m is None else dims_product(m)
+    columns = None if n is None else dims_product(n)
+    return Array(dtype=dtype, shape=(rows, columns))
+
+
+def infer_tensordot(a: Type, b: Type, axes: Type = TWO) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    along = known_value(axes)
+    if m is None or n is None or along is MISSING:
+        return Array(dtype=dtype)
+    left, right = contracted_axes(along, len(m), len(n))
+    shape = [dim for i, dim in enumerate(m) if i not in left]
+    shape += [dim for i, dim in enumerate(n) if i not in right]
+    return Array(dtype=dtype, shape=tuple(shape))
+
+
+def infer_einsum(subscripts: Type, operands: Any = (), **_: Type) -> Type:
+    items = types_in(operands)
+    if items is None or not isinstance(known_value(subscripts), str):
+        return UNKNOWN
+    dtype = product_dtype(*items)
+    shapes = [shape_of(t) for t in items]
+    if any(shape is None for shape in shapes):
+        return number_or_array(dtype, None)
+    ranks = [len(shape) for shape in shapes if shape is not None]
+    inputs, output = einsum_labels(known_value(subscripts), ranks)
+    sizes: dict[str, Dim] = {}
+    for labels, shape in zip(inputs, shapes, strict=True):
+        for label, dim in zip(labels, shape or (), strict=True):
+            sizes[label] = broadcast_dims(sizes.get(label, 1), dim)
+    return number_or_array(dtype, tuple(sizes[label] for label in output))
+
+
+def infer_kron(a: Type, b: Type) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    if m is None or n is None:
+        return number_or_array(dtype, None)
+    rank = max(len(m), len(n))
+    m, n = (1,) * (rank - len(m)) + m, (1,) * (rank - len(n)) + n
+    shape: list[Dim] = []
+    for p, q in zip(m, n, strict=True):
+        if is_one(p) or is_one(q):
+            shape.append(q if is_one(p) else p)
+        else:
+            shape.append(dims_product((p, q)))
+    return Array(dtype=dtype, shape=tuple(shape))
+
+
+def infer_trace(
+    a: Type,
+    offset: Type = ZERO,
+    axis1: Type = ZERO,
+    axis2: Type = ONE,
+    **_: Type,
+) -> Type:
+    dtype = product_dtype(a)
+    if dtype is not None and dtype.kind == "b":
+        dtype = np.dtype(int)
+    shape, axes = shape_of(a), (known_value(axis1), known_value(axis2))
+    if shape is None or MISSING in axes:
+        rank = rank_of(a)
+        unknown = None if rank is None else (None,) * (rank - 2)
+        return number_or_array(dtype, unknown)
+    gone = {axis % len(shape) for axis in axes}
+    kept = tuple(dim for i, dim in enumerate(shape) if i not in gone)
+    return number_or_array(dtype, kept)
+
+
+def infer_cross(
+    a: Type,
+    b: Type,
+    axisa: Type = LAST,
+    axisb: Type = LAST,
+    axisc: Type = LAST,
+    axis: Type = NONE,
+) -> Type:
+    dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
+    positions = [known_value(t) for t in (axisa, axisb, axisc, axis)]
+    if not m or not n or MISSING in positions:
+        return number_or_array(dtype, None)
+    first, second, third, common = positions
+    if common is not None:
+        first = second = third = common
+    if m[first] != 3 and n[second] != 3:
+        return number_or_array(dtype, None)
+    rest = broadcast_shapes(_without(m, first), _without(n, second))
+    assert rest is not None
+    place = third % (len(rest) + 1)
+    return Array(dtype=dtype, shape=rest[:place] + (3,) + rest[place:])
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    axis %= len(shape)
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def infer_multi_dot(arrays: Any, **_: Type) -> Type:
+    items = types_in(arrays)
+    if not items:
+        return UNKNOWN
+    dtype, first, last = product_dtype(*items), shape_of(items[0]), shape_of(items[-1])
+    if not first or not last:
+        return number_or_array(dtype, None)
+    shape = first[:-1] + (last[-1:] if len(last) > 1 else ())
+    return number_or_array(dtype, shape)
+
+
+def infer_vecdot(a: Type, b: Type, axis: Type = LAST, **_: Type) -> Type:
+    dtype, along = product_dtype(a, b), known_value(axis)
+    m, n = shape_of(a), shape_of(b)
+    if not m or not n or along is MISSING:
+        return number_or_array(dtype, None)
+    shape = broadcast_shapes(_without(m, along), _without(n, along))
+    return number_or_array(dtype, shape)
+
+
+def infer_power(a: Type, n: Type) -> Type:
+    dtype, exponent = product_dtype(a), known_value(n)
+    if dtype is not None and dtype.kind not in "fc":
+        if not isinstance(exponent, int):
+            dtype = None
+        elif exponent < 0:
+            dtype = np.dtype(float)
+    return Array(dtype=dtype, shape=shape_of(a))
+
+
+def infer_convolve(a: Type, v: Type, mode: Type = FULL) -> Type:
+    dtype, m, n = product_dtype(a, v), shape_of(a), shape_of(v)
+    size = None
+    if m and n and isinstance(m[0], int) and isinstance(n[0], int):
+        long, short = max(m[0], n[0]), min(m[0], n[0])
+        sizes = {"full": long + short - 1, "same": long, "valid": long - short + 1}
+        size = sizes.get(known_value(mode))
+    return Array(dtype=dtype, shape=(size,))
+
+
+def infer_correlate(a: Type, v: Type, mode: Type = VALID) -> Type:
+    return infer_convolve(a, v, mode)
+
+
+# -- dot and matmul -----------------------------------------------------------------
+
+
+@adjoint(np.dot, methods=["dot"], infer=infer_dot)
+def _(y, a, b):
+    d[a] = undot_left(d[y], a, b)
+    d[b] = undot_right(d[y], a, b)
+
+
+@adjoint(np.matmul, operator.matmul, np.linalg.matmul, infer=infer_matmul)
+def _(y, a, b):
+    d[a] = unmatmul_left(d[y], a, b)
+    d[b] = unmatmul_right(d[y], a, b)
+
+
+@adjoint(np.vdot, infer=infer_vdot)
+def _(y, a, b):
+    d[a] = unvdot_left(d[y], a, b)
+    d[b] = unvdot_right(d[y], a, b)
+
+
+@adjoint(np.inner, infer=infer_inner)
+def _(y, a, b):
+    d[a] = uninner_left(d[y], a, b)
+    d[b] = uninner_right(d[y], a, b)
+
+
+@adjoint(np.outer, np.linalg.outer, infer=infer_outer)
+def _(y, a, b):
+    d[a] = unouter_left(d[y], a, b)
+    d[b] = unouter_right(d[y], a, b)
+
+
+@adjoint(np.vecdot, np.linalg.vecdot, infer=infer_vecdot)
+def _(y, a, b, *, axis=-1):
+    d[a] = unvecdot_left(d[y], a, b, axis)
+    d[b] = unvecdot_right(d[y], a, b, axis)
+
+
+# -- contractions -------------------------------------------------------------------
+
+
+@adjoint(np.tensordot, np.linalg.tensordot, infer=infer_tensordot)
+def _(y, a, b, axes=2):
+    d[a] = untensordot_left(d[y], a, b, axes)
+    d[b] = untensordot_right(d[y], a, b, axes)
+
+
+operation(
+    np.einsum,
+    signature="subscripts, *operands, optimize=False",
+    infer=infer_einsum,
+    alias="maybe",
+)
+
+
+@adjoint(np.einsum)
+def _(y, subscripts, *operands, optimize=False):
+    d[operands] = einsum_adjoints(d[y], subscripts, operands)
+
+
+@adjoint(np.kron, infer=infer_kron)
+def _(y, a, b):
+    d[a] = unkron_left(d[y], a, b)
+    d[b] = unkron_right(d[y], a, b)
+
+
+@adjoint(np.trace, methods=["trace"], infer=infer_trace)
+def _(y, a, offset=0, axis1=0, axis2=1):
+    d[a] = untrace(d[y], a, offset, axis1, axis2)
+
+
+@adjoint(np.cross, np.linalg.cross, infer=infer_cross)
+def _(y, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    d[a] = uncross_left(d[y], a, b, axisa, axisb, axisc, axis)
+    d[b] = uncross_right(d[y], a, b, axisa, axisb, axisc, axis)
+
+
+# -- chains of products -------------------------------------------------------------
+
+
+@adjoint(np.linalg.multi_dot, infer=infer_multi_dot)
+def _(y, arrays):
+    d[arrays] = multi_dot_adjoints(d[y], arrays)
+
+
+@adjoint(np.linalg.matrix_power, infer=infer_power, alias="maybe")
+def _(y, a, n):
+    d[a] = matrix_power_adjoint(d[y], a, n)
+
+
+# -- convolutions -------------------------------------------------------------------
+
+
+@adjoint(np.convolve, infer=infer_convolve)
+def _(y, a, v, mode="full"):
+    d[a] = unconvolve_left(d[y], a, v, mode)
+    d[v] = unconvolve_right(d[y], a, v, mode)
+
+
+@adjoint(np.correlate, infer=infer_correlate)
+def _(y, a, v, mode="valid"):
+    d[a] = uncorrelate_left(d[y], a, v, mode)
+    d[v] = uncorrelate_right(d[y], a, v, mode)

@@ -1,0 +1,265 @@
+"""Reductions and scans: sum, mean, prod, max, var, norm, cumsum ...
+
+Conventions: elements that share a maximum or minimum share its adjoint evenly, as in
+JAX; the derivative of a norm of zeros is 0 (JAX gives NaN there); `std` of equal
+values has no derivative and gives NaN, as in JAX; `prod` and `cumprod` are right with
+zeros among the factors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dim,
+    Scalar,
+    Type,
+    dtype_of,
+    is_number,
+    shape_of,
+)
+from srcjax.ops.expand import MISSING, known
+from srcjax.ops.infer_rules import (
+    FALSE,
+    NONE,
+    dims_product,
+    float_dtype,
+    reduced_shape,
+    result_dtype,
+    value_of_shape,
+)
+from srcjax.ops.record import adjoint, inert, operation
+from srcjax.runtime import (
+    average_adjoint,
+    average_weights_adjoint,
+    centred,
+    count_numbers,
+    cumprod_adjoint,
+    cumsum_adjoint,
+    norm_adjoint,
+    prod_of_others,
+    size_along,
+    undo_dtype,
+    unreduce,
+    unreduce_extreme,
+)
+
+# ruff: noqa: F821
+d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
+
+INTP = np.dtype(np.intp)
+
+# -- types -----------------------------------------------------------------------------
+
+
+def named_dtype(dtype: Type) -> np.dtype | None:
+    """The dtype that an argument such as `np.float32` or `"f4"` names."""
+    value = known(dtype)
+    if value is MISSING or value is None:
+        return None
+    try:
+        return np.dtype(value)  # type: ignore[call-overload]
+    except TypeError:
+        return None
+
+
+def result_of(dtype: np.dtype | None, a: Type, axis: Type, keepdims: Type) -> Type:
+    """A reduction's type: with `keepdims` an array also where all sizes are 1."""
+    shape = reduced_shape(a, axis, keepdims)
+    if shape is None:  # perhaps a scalar, perhaps an array
+        return UNKNOWN
+    if shape_of(a) is None and shape == () and known(keepdims, False) is not False:
+        return UNKNOWN
+    return value_of_shape(dtype, shape)
+
+
+def infer_sum(
+    a: Type, axis: Type = NONE, dtype: Type = NONE, keepdims: Type = FALSE
+) -> Type:
+    """Small integers and booleans are added up as the platform's int."""
+    found = dtype_of(a)
+    if dtype != NONE:
+        found = named_dtype(dtype)
+    elif found is not None and found.kind in "biu":
+        found = np.add.reduce(np.zeros(1, found)).dtype
+    return result_of(found, a, axis, keepdims)
+
+
+def infer_mean(
+    a: Type, axis: Type = NONE, dtype: Type = NONE, keepdims: Type = FALSE, **_: Type
+) -> Type:
+    found = float_dtype(a) if dtype == NONE else named_dtype(dtype)
+    return result_of(found, a, axis, keepdims)
+
+
+def infer_extreme(a: Type, axis: Type = NONE, keepdims: Type = FALSE) -> Type:
+    return result_of(dtype_of(a), a, axis, keepdims)
+
+
+def infer_norm(
+    x: Type, ord: Type = NONE, axis: Type = NONE, keepdims: Type = FALSE
+) -> Type:
+    return result_of(float_dtype(x), x, axis, keepdims)
+
+
+def infer_index(a: Type, axis: Type = NONE, keepdims: Type = FALSE, **_: Type) -> Type:
+    return result_of(INTP, a, axis, keepdims)
+
+
+def infer_count(a: Type, axis: Type = NONE, keepdims: Type = FALSE) -> Type:
+    if known(axis, None) is None:  # an int or a NumPy scalar, by version
+        return UNKNOWN if known(keepdims, False) is not False else Scalar(dtype=INTP)
+    return result_of(INTP, a, axis, keepdims)
+
+
+def infer_truth(a: Type, axis: Type = NONE, keepdims: Type = FALSE, **_: Type) -> Type:
+    return result_of(np.dtype(bool), a, axis, keepdims)
+
+
+def infer_scan(a: Type, axis: Type = NONE, dtype: Type = NONE) -> Type:
+    """The shape of `a`, or flat without an axis."""
+    summed = infer_sum(a, NONE, dtype)
+    shape = shape_of(a)
+    along = known(axis, None)
+    if along is None or is_number(a):
+        size: Dim = None if shape is None else dims_product(shape)
+        return Array(dtype=dtype_of(summed), shape=(size,))
+    return Array(dtype=dtype_of(summed), shape=None if along is MISSING else shape)
+
+
+def infer_average(
+    a: Type, axis: Type = NONE, weights: Type = NONE, *, keepdims: Type = FALSE
+) -> Type:
+    dtype = float_dtype(a)
+    if weights != NONE:
+        dtype = result_dtype(np.multiply, a, weights)
+        dtype = None if dtype is None else np.result_type(dtype, np.float16)
+        if dtype is not None and dtype_of(a).kind in "biu":  # type: ignore[union-attr]
+            dtype = np.result_type(dtype, np.float64)
+    return result_of(dtype, a, axis, keepdims)
+
+
+# -- sums ----------------------------------------------------------------------------
+
+
+@adjoint(np.sum, methods=["sum"], infer=infer_sum)
+def _(y, a, axis=None, dtype=None, *, keepdims=False):
+    d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a), dtype, a)
+
+
+@adjoint(np.mean, methods=["mean"], infer=infer_mean)
+def _(y, a, axis=None, dtype=None, *, keepdims=False):
+    d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a) / size_along(a, axis), dtype, a)
+
+
+@adjoint(np.average, infer=infer_average)
+def _(y, a, axis=None, weights=None, *, keepdims=False):
+    d[a] = average_adjoint(unreduce(d[y], axis, keepdims, a), weights, axis, a)
+    d[weights] = average_weights_adjoint(
+        unreduce(d[y], axis, keepdims, a),
+        unreduce(y, axis, keepdims, a),
+        weights,
+        axis,
+        a,
+    )
+
+
+@adjoint(np.var, methods=["var"], infer=infer_mean)
+def _(y, a, axis=None, *, ddof=0, keepdims=False):
+    d[a] = (
+        2
+        * unreduce(d[y], axis, keepdims, a)
+        * centred(a, axis)
+        / (size_along(a, axis) - ddof)
+    )
+
+
+@adjoint(np.std, methods=["std"], infer=infer_mean)
+def _(y, a, axis=None, *, ddof=0, keepdims=False):
+    d[a] = (
+        unreduce(d[y] / y, axis, keepdims, a)
+        * centred(a, axis)
+        / (size_along(a, axis) - ddof)
+    )
+
+
+@adjoint(np.nansum, infer=infer_sum)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a))
+
+
+@adjoint(np.nanmean, infer=infer_mean)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a)) / count_numbers(
+        a, axis
+    )
+
+
+# -- products and scans --------------------------------------------------------------
+
+
+@adjoint(np.prod, methods=["prod"], infer=infer_sum)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = unreduce(d[y], axis, keepdims, a) * prod_of_others(a, axis)
+
+
+@adjoint(np.cumsum, methods=["cumsum"], infer=infer_scan)
+def _(y, a, axis=None):
+    d[a] = cumsum_adjoint(d[y], axis, a)
+
+
+@adjoint(np.cumprod, methods=["cumprod"], infer=infer_scan)
+def _(y, a, axis=None):
+    d[a] = cumprod_adjoint(d[y], axis, a)
+
+
+# -- extremes ------------------------------------------------------------------------
+
+
+@adjoint(np.max, np.nanmax, methods=["max"], infer=infer_extreme)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
+
+
+@adjoint(np.min, np.nanmin, methods=["min"], infer=infer_extreme)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
+
+
+operation(np.max, np.amax)
+operation(np.min, np.amin)
+
+
+@adjoint(np.ptp, infer=infer_extreme)
+def _(y, a, axis=None, *, keepdims=False):
+    d[a] = unreduce_extreme(
+        d[y], np.max(a, axis=axis, keepdims=keepdims), axis, keepdims, a
+    )
+    d[a] = unreduce_extreme(
+        -d[y], np.min(a, axis=axis, keepdims=keepdims), axis, keepdims, a
+    )
+
+
+# -- norms ---------------------------------------------------------------------------
+
+
+@adjoint(np.linalg.norm, infer=infer_norm)
+def _(y, x, ord=None, axis=None, keepdims=False):
+    d[x] = norm_adjoint(d[y], y, ord, axis, keepdims, x)
+
+
+# -- no derivative -------------------------------------------------------------------
+_function: Any
+for _function in (np.argmax, np.argmin, np.nanargmax, np.nanargmin):
+    inert(_function, signature="a, axis=None, *, keepdims=False", infer=infer_index)
+operation(np.argmax, methods=["argmax"])
+operation(np.argmin, methods=["argmin"])
+inert(np.count_nonzero, signature="a, axis=None, *, keepdims=False", infer=infer_count)
+for _function in (np.all, np.any):
+    inert(_function, signature="a, axis=None, *, keepdims=False", infer=infer_truth)
+operation(np.all, methods=["all"])
+operation(np.any, methods=["any"])

@@ -1,0 +1,759 @@
+"""Moving elements without changing them: reshape, transpose, join, split, tile, pad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dim,
+    List,
+    Shape,
+    Tuple,
+    Type,
+    broadcast_shapes,
+    dtype_of,
+    is_number,
+    rank_of,
+    shape_of,
+    shift,
+)
+from srcjax.ops.expand import MISSING, known_value, types_in
+from srcjax.ops.infer_rules import NONE, dims_product
+from srcjax.ops.products import product_dtype
+from srcjax.ops.record import adjoint
+from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    transposed,
+    unappend_left,
+    unappend_right,
+    unblock,
+    unbroadcast,
+    unbroadcast_each,
+    uncolumn_stack,
+    unconcatenate,
+    undstack,
+    unhstack,
+    unmeshgrid,
+    unpad,
+    unrepeat,
+    unreshape,
+    unroll,
+    unrollaxis,
+    unstack,
+    untile,
+    untranspose,
+    unvstack,
+)
+
+# ruff: noqa: F821
+# mypy: disable-error-code="no-redef"
+d: Any  # adjoints by name, in the text of rules
+
+ZERO, ONE, TWO = (Const(value=i) for i in (0, 1, 2))
+XY = Const(value="xy")
+
+# -- types --------------------------------------------------------------------------
+
+
+def array_like(x: Type, shape: Shape | None) -> Array:
+    """An array of x's dtype."""
+    return Array(dtype=dtype_of(x), shape=shape)
+
+
+def with_dim(shape: Shape, axis: int, dim: Dim) -> Shape:
+    """The shape with the size along one axis replaced."""
+    axis %= len(shape)
+    return shape[:axis] + (dim,) + shape[axis + 1 :]
+
+
+def dims_in(t: Type | None) -> Shape | None:
+    """The dimensions that a shape argument names: each known or not, None for none."""
+    items = types_in(t)
+    if items is None:
+        value = known_value(t)
+        if isinstance(value, (int, np.integer)):
+            return (int(value),)
+        return (None,) if t is not None and is_number(t) else None
+    values = [known_value(item) for item in items]
+    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
+
+
+def infer_reshape(
+    x: Type, shape: Type | None = None, order: Type = NONE, **_: Type
+) -> Type:
+    return reshaped(x, dims_in(shape))
+
+
+def reshaped(x: Type, wanted: Shape | None) -> Type:
+    """`x` in the wanted shape, in which -1 is worked out."""
+    have = shape_of(x)
+    if wanted is None or -1 not in wanted:
+        return array_like(x, wanted)
+    rest = [dim for dim in wanted if dim != -1]
+    total = None if have is None else dims_product(have)
+    size: Dim = None
+    if all(isinstance(dim, int) for dim in rest):
+        given = int(np.prod(rest))  # type: ignore[arg-type]
+        if isinstance(total, int) and given:
+            size = total // given
+        elif given == 1:
+            size = total
+    return array_like(x, tuple(size if dim == -1 else dim for dim in wanted))
+
+
+def infer_reshape_method(x: Type, shape: Any = (), **_: Type) -> Type:
+    items = types_in(shape)
+    if items is not None and len(items) == 1:
+        return reshaped(x, dims_in(items[0]))
+    return reshaped(
+        x, dims_in(Tuple(items=tuple(items)) if items is not None else None)
+    )
+
+
+def infer_ravel(x: Type, order: Type = NONE) -> Type:
+    shape = shape_of(x)
+    return array_like(x, (None if shape is None else dims_product(shape),))
+
+
+def permuted_shape(x: Type, axes: Any) -> Type:
+    shape = shape_of(x)
+    if shape is None:
+        return array_like(x, None)
+    if axes is MISSING:
+        return array_like(x, (None,) * len(shape))
+    if not axes:
+        return array_like(x, shape[::-1])
+    return array_like(x, tuple(shape[axis] for axis in axes))
+
+
+def infer_transpose(x: Type, axes: Type = NONE) -> Type:
+    return permuted_shape(x, known_value(axes))
+
+
+def infer_transpose_method(x: Type, axes: Any = ()) -> Type:
+    items = types_in(axes)
+    if not items:
+        return permuted_shape(x, None if items is not None else MISSING)
+    if len(items) == 1 and rank_of(x) != 1:
+        return permuted_shape(x, known_value(items[0]))
+    values = [known_value(item) for item in items]
+    if len(values) == 1 and not isinstance(values[0], int):
+        return permuted_shape(x, values[0])
+    return permuted_shape(x, MISSING if MISSING in values else values)
+
+
+def infer_mT(x: Type) -> Type:
+    return moved(x, lambda order: np.swapaxes(order, -1, -2))
+
+
+def moved(x: Type, change: Any, *arguments: Type) -> Type:
+    """The type of `change(x, *arguments)`, which only permutes the axes."""
+    shape, values = shape_of(x), [known_value(t) for t in arguments]
+    if shape is None:
+        return array_like(x, None)
+    if any(v is MISSING for v in values):
+        return array_like(x, (None,) * len(shape))
+    order = change(np.empty(range(len(shape))), *values).shape
+    return array_like(x, tuple(shape[axis] for axis in order))
+
+
+def infer_swapaxes(x: Type, axis1: Type, axis2: Type) -> Type:
+    return moved(x, np.swapaxes, axis1, axis2)
+
+
+def infer_moveaxis(x: Type, source: Type, destination: Type) -> Type:
+    return moved(x, np.moveaxis, source, destination)
+
+
+def infer_rollaxis(x: Type, axis: Type, start: Type = ZERO) -> Type:
+    return moved(x, np.rollaxis, axis, start)
+
+
+def infer_expand_dims(x: Type, axis: Type) -> Type:
+    shape, along = shape_of(x), known_value(axis)
+    if shape is None:
+        return array_like(x, None)
+    if along is MISSING:
+        one = (None,) * (len(shape) + 1) if is_number(axis) else None
+        return array_like(x, one)
+    axes = tuple(along) if np.ndim(along) else (along,)
+    rank = len(shape) + len(axes)
+    places = {axis % rank for axis in axes}
+    rest = iter(shape)
+    return array_like(x, tuple(1 if i in places else next(rest) for i in range(rank)))
+
+
+def infer_squeeze(x: Type, axis: Type = NONE) -> Type:
+    shape, along = shape_of(x), known_value(axis)
+    if shape is None or along is MISSING:
+        return array_like(x, None)
+    if along is None:
+        if any(not isinstance(dim, int) for dim in shape):
+            return array_like(x, None)
+        return array_like(x, tuple(dim for dim in shape if dim != 1))
+    axes = tuple(along) if np.ndim(along) else (along,)
+    places = {axis % len(shape) for axis in axes} if shape else set()
+    return array_like(x, tuple(d for i, d in enumerate(shape) if i not in places))
+
+
+def infer_broadcast_to(x: Type, shape: Type, **_: Type) -> Type:
+    return array_like(x, dims_in(shape))
+
+
+def infer_at_least(rank: int) -> Any:
+    def infer(x: Type) -> Type:
+        shape = shape_of(x)
+        if shape is None:
+            return array_like(x, None)
+        if len(shape) < rank:
+            if rank == 3:
+                ends = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}
+                return array_like(x, ends[len(shape)])
+            return array_like(x, (1,) * (rank - len(shape)) + shape)
+        return array_like(x, shape)
+
+    return infer
+
+
+def infer_same(x: Type, **_: Type) -> Type:
+    return array_like(x, shape_of(x))
+
+
+def infer_rot90(x: Type, k: Type = ONE, axes: Type | None = None) -> Type:
+    shape, turns = shape_of(x), known_value(k)
+    plane = (0, 1) if axes is None else known_value(axes)
+    if shape is None:
+        return array_like(x, None)
+    if plane is MISSING or turns is MISSING:
+        return array_like(x, (None,) * len(shape))
+    if turns % 2 == 0:
+        return array_like(x, shape)
+    i, j = plane
+    return array_like(x, with_dim(with_dim(shape, i, shape[j]), j, shape[i]))
+
+
+def infer_tile(x: Type, reps: Type) -> Type:
+    shape, times = shape_of(x), dims_in(reps)
+    if shape is None or times is None:
+        return array_like(x, None)
+    rank = max(len(shape), len(times))
+    shape = (1,) * (rank - len(shape)) + shape
+    times = (1,) * (rank - len(times)) + times
+    return array_like(x, tuple(map(times_dim, shape, times)))
+
+
+def times_dim(m: Dim, n: Dim) -> Dim:
+    """`m * n`."""
+    if m == 1 or n == 1:
+        return n if m == 1 else m
+    return dims_product((m, n))
+
+
+def infer_repeat(x: Type, repeats: Type, axis: Type = NONE) -> Type:
+    shape, along, each = shape_of(x), known_value(axis), known_value(repeats)
+    if shape is None or along is MISSING:
+        known_rank = 1 if along is None else rank_of(x)
+        return array_like(x, None if known_rank is None else (None,) * known_rank)
+    if along is None:
+        shape, along = (dims_product(shape),), 0
+    size: Dim = None
+    if isinstance(each, int):
+        size = times_dim(shape[along], each)
+    elif each is not MISSING and np.size(each) > 1:
+        size = int(np.sum(each))
+    return array_like(x, with_dim(shape, along, size))
+
+
+def infer_pad(x: Type, pad_width: Type, **_: Type) -> Type:
+    shape, widths = shape_of(x), known_value(pad_width)
+    if shape is None or widths is MISSING or isinstance(widths, dict):
+        return array_like(x, None if shape is None else (None,) * len(shape))
+    added = np.broadcast_to(widths, (len(shape), 2)).sum(axis=1).tolist()
+    return array_like(x, tuple(map(shift, shape, added)))
+
+
+# -- types of joins and splits ------------------------------------------------------
+
+
+def added(dims: list[Dim]) -> Dim:
+    """The sum of sizes, None when not known."""
+    total: Dim = 0
+    for dim in dims:
+        if isinstance(dim, int):
+            total = shift(total, dim)
+        elif isinstance(total, int):
+            total = shift(dim, total)
+        else:
+            return None
+    return total
+
+
+def joined(items: list[Type] | None, shapes: Any, axis: int, dtype: Any = None) -> Type:
+    """Arrays of those shapes concatenated along the axis."""
+    dtype = dtype or (product_dtype(*items) if items else None)
+    if not shapes or any(shape is None for shape in shapes):
+        return Array(dtype=dtype)
+    first = list(shapes[0])
+    axis %= len(first)
+    for i in range(len(first)):
+        first[i] = added([s[i] for s in shapes]) if i == axis else same_dim(shapes, i)
+    return Array(dtype=dtype, shape=tuple(first))
+
+
+def same_dim(shapes: Any, i: int) -> Dim:
+    """The size that all shapes must have along axis i."""
+    return next((s[i] for s in shapes if isinstance(s[i], int)), shapes[0][i])
+
+
+def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
+    items, along = types_in(arrays), known_value(axis)
+    elem: Any = getattr(arrays, "elem", None)
+    if items is None or along is MISSING:
+        shape = shape_of(elem) if elem else None
+        if shape is None or along is MISSING:
+            return Array(dtype=dtype_of(elem) if elem else None)
+        if along is None:
+            return Array(dtype=dtype_of(elem), shape=(None,))
+        return Array(dtype=dtype_of(elem), shape=with_dim(shape, along, None))
+    shapes = [shape_of(t) for t in items]
+    if along is None:
+        flat = [None if s is None else (dims_product(s),) for s in shapes]
+        return joined(items, flat, 0)
+    return joined(items, shapes, along)
+
+
+def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
+    items, along = types_in(arrays), known_value(axis)
+    elem: Any = getattr(arrays, "elem", None)
+    if items is None:
+        shape = shape_of(elem) if elem else None
+        dtype = dtype_of(elem) if elem else None
+        count: Dim = None
+    else:
+        shape = shape_of(items[0]) if items else None
+        dtype, count = product_dtype(*items), len(items)
+    if shape is None:
+        return Array(dtype=dtype)
+    if along is MISSING:
+        return Array(dtype=dtype, shape=(None,) * (len(shape) + 1))
+    place = along % (len(shape) + 1)
+    return Array(dtype=dtype, shape=shape[:place] + (count,) + shape[place:])
+
+
+def infer_lifted(lift: Any, axis_of: Any) -> Any:
+    """The rule of vstack and the like: shapes are lifted, then concatenated."""
+
+    def infer(arrays: Type, **_: Type) -> Type:
+        items = types_in(arrays)
+        if not items:
+            return Array()
+        shapes = [shape_of(t) for t in items]
+        if any(shape is None for shape in shapes):
+            return joined(items, None, 0)
+        lifted = [lift(shape) for shape in shapes]
+        return joined(items, lifted, axis_of(lifted))
+
+    return infer
+
+
+def rows(shape: Shape) -> Shape:
+    return (1,) * (2 - len(shape)) + shape
+
+
+def columns(shape: Shape) -> Shape:
+    return shape if len(shape) > 1 else ((shape or (1,))[0], 1)
+
+
+def layers(shape: Shape) -> Shape:
+    if len(shape) < 2:
+        return (1, (shape or (1,))[0], 1)
+    return shape if len(shape) > 2 else (*shape, 1)
+
+
+def infer_block(arrays: Type) -> Type:
+    """Always an array; of the dtype of a flat list of arrays."""
+    items = types_in(arrays)
+    flat = items and all(dtype_of(t) is not None for t in items)
+    return Array(dtype=product_dtype(*items) if flat and items else None)
+
+
+def infer_append(x: Type, values: Type, axis: Type = NONE) -> Type:
+    return infer_concatenate(Tuple(items=(x, values)), axis)
+
+
+def infer_split(along: int | None = None, exact: bool = True) -> Any:
+    """The rule of split and the like; `along` None takes the axis argument."""
+
+    def infer(x: Type, indices_or_sections: Type, axis: Type = ZERO) -> Type:
+        shape, where = shape_of(x), known_value(indices_or_sections)
+        place = known_value(axis) if along is None else along
+        if shape is None or place is MISSING or not shape:
+            return List(elem=array_like(x, None))
+        if along == 1 and len(shape) == 1:
+            place = 0
+        size = shape[place]
+        if isinstance(where, int) and isinstance(size, int) and where > 0:
+            small, more = divmod(size, where)
+            sizes: list[Dim] = [small + (i < more) for i in range(where)]
+        elif isinstance(where, int):
+            sizes = [None] * where
+        elif where is MISSING or not isinstance(size, int):
+            if where is MISSING:
+                return List(elem=array_like(x, with_dim(shape, place, None)))
+            sizes = [None] * (len(where) + 1)
+        else:
+            pieces = np.split(np.empty(size), list(where))
+            sizes = [len(piece) for piece in pieces]
+        items = [array_like(x, with_dim(shape, place, n)) for n in sizes]
+        return List(items=tuple(items))
+
+    return infer
+
+
+def infer_broadcast_arrays(arrays: Any, **_: Type) -> Type:
+    items = types_in(arrays)
+    if items is None:
+        return UNKNOWN
+    shape = broadcast_shapes(*map(shape_of, items))
+    return Tuple(items=tuple(array_like(t, shape) for t in items))
+
+
+def infer_meshgrid(
+    arrays: Any, indexing: Type = XY, sparse: Type | None = None, **_: Type
+) -> Type:
+    items, order = types_in(arrays), known_value(indexing)
+    thin = False if sparse is None else known_value(sparse)
+    if items is None or order is MISSING or thin is MISSING:
+        return UNKNOWN
+    sizes: list[Dim] = []
+    for t in items:
+        shape = shape_of(t)
+        sizes.append(None if shape is None else dims_product(shape))
+    own = list(range(len(items)))
+    if order == "xy" and len(items) > 1:
+        own[0], own[1] = 1, 0
+    full: list[Dim] = [None] * len(items)
+    for axis, size in zip(own, sizes, strict=True):
+        full[axis] = size
+    grids = []
+    for t, axis in zip(items, own, strict=True):
+        dims = [dim if i == axis or not thin else 1 for i, dim in enumerate(full)]
+        grids.append(array_like(t, tuple(dims)))
+    return Tuple(items=tuple(grids))
+
+
+def infer_unstack(x: Type, axis: Type = ZERO) -> Type:
+    shape, along = shape_of(x), known_value(axis)
+    if not shape or along is MISSING:
+        return List(elem=array_like(x, None), cls=tuple)
+    along %= len(shape)
+    item = array_like(x, shape[:along] + shape[along + 1 :])
+    if isinstance(shape[along], int):
+        return Tuple(items=(item,) * shape[along])
+    return List(elem=item, cls=tuple)
+
+
+# -- reshape ------------------------------------------------------------------------
+
+
+@adjoint(
+    np.reshape,
+    signature="x, shape, order='C', *, copy=None",
+    infer=infer_reshape,
+    alias="maybe",
+    cheap=True,
+)
+def _(y, x, shape, order="C", *, copy=None):
+    d[x] = unreshape(d[y], x, order)
+
+
+@adjoint(
+    np.ndarray.reshape,
+    signature="x, *shape, order='C', copy=None",
+    methods=["reshape"],
+    infer=infer_reshape_method,
+    alias="maybe",
+    cheap=True,
+)
+def _(y, x, *shape, order="C", copy=None):
+    d[x] = unreshape(d[y], x, order)
+
+
+@adjoint(np.ravel, methods=["ravel"], infer=infer_ravel, alias="maybe", cheap=True)
+def _(y, x, order="C"):
+    d[x] = unreshape(d[y], x, order)
+
+
+@adjoint(np.ndarray.flatten, methods=["flatten"], infer=infer_ravel)
+def _(y, x, order="C"):
+    d[x] = unreshape(d[y], x, order)
+
+
+@adjoint(np.expand_dims, infer=infer_expand_dims, alias="view", cheap=True)
+def _(y, x, axis):
+    d[x] = np.squeeze(d[y], axis)
+
+
+@adjoint(np.squeeze, methods=["squeeze"], infer=infer_squeeze, alias="view", cheap=True)
+def _(y, x, axis=None):
+    d[x] = unreshape(d[y], x)
+
+
+@adjoint(np.atleast_1d, infer=infer_at_least(1), alias="view", cheap=True)
+def _(y, x):
+    d[x] = unreshape(d[y], x)
+
+
+@adjoint(np.atleast_2d, infer=infer_at_least(2), alias="view", cheap=True)
+def _(y, x):
+    d[x] = unreshape(d[y], x)
+
+
+@adjoint(np.atleast_3d, infer=infer_at_least(3), alias="view", cheap=True)
+def _(y, x):
+    d[x] = unreshape(d[y], x)
+
+
+@adjoint(np.broadcast_to, infer=infer_broadcast_to, alias="view", cheap=True)
+def _(y, x, shape, subok=False):
+    d[x] = unbroadcast(d[y], x)
+
+
+# -- order of axes ------------------------------------------------------------------
+
+
+@adjoint(
+    np.transpose,
+    np.permute_dims,
+    infer=infer_transpose,
+    alias="view",
+    cheap=True,
+)
+def _(y, x, axes=None):
+    d[x] = untranspose(d[y], axes)
+
+
+@adjoint(
+    np.ndarray.transpose,
+    signature="x, *axes",
+    methods=["transpose"],
+    infer=infer_transpose_method,
+    alias="view",
+    cheap=True,
+)
+def _(y, x, *axes):
+    d[x] = untranspose(d[y], axes)
+
+
+@adjoint(
+    np.ndarray.T,
+    name="ndarray.T",
+    attributes=["T"],
+    infer=infer_transpose,
+    alias="view",
+    cheap=True,
+)
+def _(y, x):
+    d[x] = d[y].T
+
+
+@adjoint(
+    np.matrix_transpose,
+    np.linalg.matrix_transpose,
+    np.ndarray.mT,
+    attributes=["mT"],
+    infer=infer_mT,
+    alias="view",
+    cheap=True,
+)
+def _(y, x):
+    d[x] = transposed(d[y])
+
+
+@adjoint(
+    np.swapaxes, methods=["swapaxes"], infer=infer_swapaxes, alias="view", cheap=True
+)
+def _(y, x, axis1, axis2):
+    d[x] = np.swapaxes(d[y], axis1, axis2)
+
+
+@adjoint(np.moveaxis, infer=infer_moveaxis, alias="view", cheap=True)
+def _(y, x, source, destination):
+    d[x] = np.moveaxis(d[y], destination, source)
+
+
+@adjoint(np.rollaxis, infer=infer_rollaxis, alias="view", cheap=True)
+def _(y, x, axis, start=0):
+    d[x] = unrollaxis(d[y], axis, start)
+
+
+# -- order of elements --------------------------------------------------------------
+
+
+@adjoint(np.flip, infer=infer_same, alias="view", cheap=True)
+def _(y, x, axis=None):
+    d[x] = np.flip(d[y], axis)
+
+
+@adjoint(np.fliplr, infer=infer_same, alias="view", cheap=True)
+def _(y, x):
+    d[x] = np.fliplr(d[y])
+
+
+@adjoint(np.flipud, infer=infer_same, alias="view", cheap=True)
+def _(y, x):
+    d[x] = np.flipud(d[y])
+
+
+@adjoint(np.roll, infer=infer_same)
+def _(y, x, shift, axis=None):
+    d[x] = unroll(d[y], shift, axis)
+
+
+@adjoint(np.rot90, infer=infer_rot90, alias="view", cheap=True)
+def _(y, x, k=1, axes=(0, 1)):
+    d[x] = np.rot90(d[y], -k, axes)
+
+
+# -- join ---------------------------------------------------------------------------
+
+
+@adjoint(
+    np.concatenate,
+    np.concat,
+    signature="arrays, axis=0, *, dtype=None, casting='same_kind'",
+    infer=infer_concatenate,
+)
+def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
+    d[arrays] = unconcatenate(d[y], arrays, axis)
+
+
+@adjoint(
+    np.stack,
+    signature="arrays, axis=0, *, dtype=None, casting='same_kind'",
+    infer=infer_stack,
+)
+def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
+    d[arrays] = unstack(d[y], arrays, axis)
+
+
+@adjoint(
+    np.vstack,
+    signature="arrays, *, dtype=None, casting='same_kind'",
+    infer=infer_lifted(rows, lambda _: 0),
+)
+def _(y, arrays, *, dtype=None, casting="same_kind"):
+    d[arrays] = unvstack(d[y], arrays)
+
+
+@adjoint(
+    np.hstack,
+    signature="arrays, *, dtype=None, casting='same_kind'",
+    infer=infer_lifted(lambda s: s or (1,), lambda shapes: int(len(shapes[0]) > 1)),
+)
+def _(y, arrays, *, dtype=None, casting="same_kind"):
+    d[arrays] = unhstack(d[y], arrays)
+
+
+@adjoint(np.dstack, infer=infer_lifted(layers, lambda _: 2))
+def _(y, arrays):
+    d[arrays] = undstack(d[y], arrays)
+
+
+@adjoint(np.column_stack, infer=infer_lifted(columns, lambda _: 1))
+def _(y, arrays):
+    d[arrays] = uncolumn_stack(d[y], arrays)
+
+
+@adjoint(np.block, infer=infer_block)
+def _(y, arrays):
+    d[arrays] = unblock(d[y], arrays)
+
+
+@adjoint(np.append, infer=infer_append)
+def _(y, x, values, axis=None):
+    d[x] = unappend_left(d[y], x, axis)
+    d[values] = unappend_right(d[y], x, values, axis)
+
+
+# -- split --------------------------------------------------------------------------
+
+
+@adjoint(np.split, infer=infer_split(), alias="view")
+def _(y, x, indices_or_sections, axis=0):
+    d[x] = np.concatenate(d[y], axis)
+
+
+@adjoint(np.array_split, infer=infer_split(), alias="view")
+def _(y, x, indices_or_sections, axis=0):
+    d[x] = np.concatenate(d[y], axis)
+
+
+@adjoint(np.hsplit, infer=infer_split(along=1), alias="view")
+def _(y, x, indices_or_sections):
+    d[x] = np.hstack(d[y])
+
+
+@adjoint(np.vsplit, infer=infer_split(along=0), alias="view")
+def _(y, x, indices_or_sections):
+    d[x] = np.concatenate(d[y])
+
+
+@adjoint(np.dsplit, infer=infer_split(along=2), alias="view")
+def _(y, x, indices_or_sections):
+    d[x] = np.concatenate(d[y], 2)
+
+
+if hasattr(np, "unstack"):  # NumPy 2.1
+
+    @adjoint(np.unstack, signature="x, *, axis=0", infer=infer_unstack, alias="view")
+    def unstack_rule(y, x, *, axis=0):
+        d[x] = np.stack(d[y], axis)
+
+
+# -- repetition and borders ---------------------------------------------------------
+
+
+@adjoint(np.tile, infer=infer_tile)
+def _(y, x, reps):
+    d[x] = untile(d[y], x, reps)
+
+
+@adjoint(np.repeat, methods=["repeat"], infer=infer_repeat)
+def _(y, x, repeats, axis=None):
+    d[x] = unrepeat(d[y], x, repeats, axis)
+
+
+@adjoint(
+    np.pad,
+    signature="x, pad_width, mode='constant', constant_values=0, reflect_type='even'",
+    infer=infer_pad,
+)
+def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
+    d[x] = unpad(d[y], x, pad_width, mode, reflect_type)
+
+
+# -- several results ----------------------------------------------------------------
+
+
+@adjoint(
+    np.broadcast_arrays,
+    signature="*arrays, subok=False",
+    infer=infer_broadcast_arrays,
+    alias="view",
+)
+def _(y, *arrays, subok=False):
+    d[arrays] = unbroadcast_each(d[y], arrays)
+
+
+@adjoint(
+    np.meshgrid,
+    signature="*arrays, copy=True, sparse=False, indexing='xy'",
+    infer=infer_meshgrid,
+)
+def _(y, *arrays, copy=True, sparse=False, indexing="xy"):
+    d[arrays] = unmeshgrid(d[y], arrays, indexing)

@@ -1,0 +1,284 @@
+"""Building, copying and searching gast trees: the vocabulary of every pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+import gast
+
+LOAD = gast.Load()
+STORE = gast.Store()
+
+
+def name(id: str, store: bool = False) -> gast.Name:
+    """A name read, or written with `store`."""
+    return gast.Name(id, STORE if store else LOAD, None, None)
+
+
+def const(value: Any) -> gast.Constant:
+    """A literal."""
+    return gast.Constant(value, None)
+
+
+def call(function: gast.expr | str, *args: gast.expr, **kw: gast.expr) -> gast.Call:
+    """A call; a function given as text such as `np.sum` is parsed."""
+    if isinstance(function, str):
+        function = expression(function)
+    keywords = [gast.keyword(key, value) for key, value in kw.items()]
+    return gast.Call(function, list(args), keywords)
+
+
+def assign(target: gast.expr | str, value: gast.expr) -> gast.Assign:
+    """`target = value`."""
+    if isinstance(target, str):
+        target = name(target, store=True)
+    return gast.Assign([as_store(target)], value, None)
+
+
+def comment(text: str) -> gast.Expr:
+    """A comment line, carried as a statement until it is printed."""
+    return gast.Expr(const("# " + text))
+
+
+def is_comment(node: gast.AST) -> bool:
+    """Whether the statement is a carried comment or blank line."""
+    return (
+        isinstance(node, gast.Expr)
+        and isinstance(node.value, gast.Constant)
+        and isinstance(node.value.value, str)
+        and node.value.value.startswith("#")
+    )
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> gast.Module:
+    return gast.parse(text)
+
+
+def expression(text: str, **holes: gast.expr) -> gast.expr:
+    """Parse an expression; names that are keys of `holes` are replaced."""
+    body = _parsed(f"({text})").body[0]
+    return cast(gast.expr, substitute(body.value, holes))
+
+
+def statements(text: str, **holes: gast.expr) -> list[gast.stmt]:
+    """Parse statements; names that are keys of `holes` are replaced."""
+    return [substitute(stmt, holes) for stmt in _parsed(text).body]
+
+
+def clone(node: Any) -> Any:
+    """A deep copy of a tree (locations are kept)."""
+    if isinstance(node, gast.AST):
+        cls = type(node)
+        new = cls.__new__(cls)
+        for key, value in node.__dict__.items():
+            if isinstance(value, (gast.AST, list)):
+                value = clone(value)
+            new.__dict__[key] = value
+        return new
+    if isinstance(node, list):
+        return [clone(item) for item in node]
+    return node
+
+
+def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
+    """A copy in which each name in `holes` stands replaced by (a copy of) its tree.
+
+    A name written to is replaced as well, when its replacement can be written to.
+    """
+    if isinstance(node, gast.Name):
+        if node.id in holes:
+            new = clone(holes[node.id])
+            return as_store(new) if isinstance(node.ctx, gast.Store) else new
+        return gast.Name(node.id, node.ctx, node.annotation, node.type_comment)
+    if isinstance(node, gast.AST):
+        cls = type(node)
+        new = cls.__new__(cls)
+        for key, value in node.__dict__.items():
+            if isinstance(value, (gast.AST, list)):
+                value = substitute(value, holes)
+            new.__dict__[key] = value
+        return new
+    if isinstance(node, list):
+        return [substitute(item, holes) for item in node]
+    return node
+
+
+def rename(node: Any, names: dict[str, str]) -> Any:
+    """Rename every occurrence of the names, in place."""
+    for sub in walk(node):
+        if isinstance(sub, gast.Name) and sub.id in names:
+            sub.id = names[sub.id]
+        elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)) and sub.name in names:
+            sub.name = names[sub.name]
+        elif isinstance(sub, (gast.Global, gast.Nonlocal)):
+            sub.names = [names.get(n, n) for n in sub.names]
+        elif isinstance(sub, gast.ExceptHandler) and isinstance(sub.name, str):
+            sub.name = names.get(sub.name, sub.name)
+    return node
+
+
+def as_store(target: Any) -> Any:
+    """The expression as the target of an assignment."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return type(target)([as_store(e) for e in target.elts], STORE)
+    if isinstance(target, gast.Name):
+        return gast.Name(target.id, STORE, target.annotation, target.type_comment)
+    if isinstance(target, gast.Starred):
+        return gast.Starred(as_store(target.value), STORE)
+    if isinstance(target, gast.Subscript):
+        return gast.Subscript(target.value, target.slice, STORE)
+    if isinstance(target, gast.Attribute):
+        return gast.Attribute(target.value, target.attr, STORE)
+    return target
+
+
+def as_load(target: Any) -> Any:
+    """The target of an assignment as an expression (a copy)."""
+    new = clone(target)
+    for sub in walk(new):
+        if isinstance(getattr(sub, "ctx", None), (gast.Store, gast.Del)):
+            sub.ctx = LOAD
+    return new
+
+
+def walk(node: Any) -> Iterator[gast.AST]:
+    """Every node, parents before children, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, list):
+            stack.extend(reversed(current))
+        elif isinstance(current, gast.AST):
+            yield current
+            children = [
+                value
+                for value in current.__dict__.values()
+                if isinstance(value, (gast.AST, list))
+            ]
+            stack.extend(reversed(children))
+
+
+def names_read(node: Any) -> set[str]:
+    """Names that are loaded anywhere inside."""
+    return {
+        sub.id
+        for sub in walk(node)
+        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load)
+    }
+
+
+def names_written(node: Any) -> set[str]:
+    """Names that are bound anywhere inside (nested scopes and imports included)."""
+    found = set()
+    for sub in walk(node):
+        if isinstance(sub, gast.Name) and isinstance(sub.ctx, (gast.Store, gast.Del)):
+            found.add(sub.id)
+        elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)):
+            found.add(sub.name)
+        elif isinstance(sub, gast.alias):
+            found.add((sub.asname or sub.name).split(".")[0])
+        elif isinstance(sub, gast.ExceptHandler) and sub.name is not None:
+            found.add(sub.name if isinstance(sub.name, str) else sub.name.id)
+    return found
+
+
+def all_names(node: Any) -> set[str]:
+    """Every identifier that occurs: read, written or bound."""
+    return {s.id for s in walk(node) if isinstance(s, gast.Name)} | names_written(node)
+
+
+def count_reads(node: Any, id: str) -> int:
+    """How often the name is loaded inside."""
+    return sum(
+        isinstance(sub, gast.Name)
+        and sub.id == id
+        and isinstance(sub.ctx, gast.Load)
+        for sub in walk(node)
+    )
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two trees are the same program text."""
+    if isinstance(a, list):
+        return (
+            isinstance(b, list)
+            and len(a) == len(b)
+            and all(map(equal, a, b))
+        )
+    if isinstance(a, gast.Constant) and isinstance(b, gast.Constant):
+        return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+    if isinstance(a, gast.AST):
+        if type(a) is not type(b):
+            return False
+        return all(
+            equal(getattr(a, field, None), getattr(b, field, None))
+            for field in a._fields
+            if field not in ("ctx", "type_comment", "kind")
+        )
+    return bool(a == b)
+
+
+def is_name(node: Any, id: str | None = None) -> bool:
+    """Whether the node is a name (the given one)."""
+    return isinstance(node, gast.Name) and (id is None or node.id == id)
+
+
+def is_atom(node: Any) -> bool:
+    """A name or a number, string, None ... literal (a sign is part of a number)."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        node = node.operand
+        return isinstance(node, gast.Constant)
+    return isinstance(node, (gast.Name, gast.Constant))
+
+
+def dotted(node: Any) -> str | None:
+    """`np.linalg.norm` for the attribute chain, None for anything else."""
+    if isinstance(node, gast.Name):
+        return node.id
+    if isinstance(node, gast.Attribute):
+        base = dotted(node.value)
+        return None if base is None else f"{base}.{node.attr}"
+    return None
+
+
+def text(node: Any) -> str:
+    """Plain one-line text of a node, for messages, comments and comparisons."""
+    if isinstance(node, list):
+        return "\n".join(map(text, node))
+    return ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(clone(node))))
+
+
+def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
+    """Rebuild a statement or expression with `f` applied to each part, leaves first."""
+    if isinstance(node, list):
+        return [map_expressions(item, f) for item in node]
+    if not isinstance(node, gast.AST):
+        return node
+    cls = type(node)
+    new = cls.__new__(cls)
+    for key, value in node.__dict__.items():
+        if isinstance(value, (gast.AST, list)):
+            value = map_expressions(value, f)
+        new.__dict__[key] = value
+    return f(new) if isinstance(new, gast.expr) else new
+
+
+class Names:
+    """Hands out identifiers that clash with nothing; a clash takes the next number."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = set(taken)
+
+    def fresh(self, base: str) -> str:
+        """`base`, or `base2`, `base3` ... (`base_2` where base ends in a digit)."""
+        candidate, number = base, 2
+        joiner = "_" if base[-1:].isdigit() else ""
+        while candidate in self.taken:
+            candidate = f"{base}{joiner}{number}"
+            number += 1
+        self.taken.add(candidate)
+        return candidate

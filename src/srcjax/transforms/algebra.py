@@ -1,0 +1,353 @@
+"""Local algebra: a generated expression becomes what a person would have written.
+
+dy * 1.0 + -(2 * (0.5 * x))    ->    dy - x
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import gast
+
+Predicate = Callable[[gast.expr], bool]
+Number = int | float
+Bindings = dict[str, gast.expr]
+
+
+def tidy(expr: gast.expr, is_number: Predicate, is_float: Predicate) -> gast.expr:
+    """Rewrites arithmetic, from the inside out, without changing dtype or shape.
+
+    Values are kept to the last bit, with three exceptions that a reader would not
+    write out: the sign of a zero (`x + 0`), the rounding of `x * (1 / y)`, which
+    becomes `x / y`, and that of nested constant factors such as `3 * (5 * x)`.
+
+    **Arguments:**
+
+    - `expr`: an expression without side effects; it is not changed.
+    - `is_number`: whether an expression is known to be a Python or NumPy scalar. No
+      rule needs it so far, as all the constants that come or go are scalars.
+    - `is_float`: whether an expression is known to be floating or complex. It is
+      asked about subtrees of `expr` only; what follows for sums, products and so on
+      is worked out here.
+
+    **Returns:** the new expression, which shares the unchanged parts of the old one.
+    A result that was a fresh array may now be an operand itself: `x * 1` is `x`.
+    """
+    return _Tidier(is_float).run(expr)
+
+
+@dataclass
+class Rule:
+    """A pattern and what replaces it.
+
+    `a` and `b` stand for any expression, `c` and `k` for a numeric constant. Those in
+    `floats` have to be floating (`a|b`: one of them), and `when` takes the constants.
+    """
+
+    pattern: str
+    result: str
+    floats: str = ""
+    when: Callable[..., bool] | None = None
+    tree: gast.expr = field(init=False)
+    template: gast.expr = field(init=False)
+    constants: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tree = _parse(self.pattern)
+        self.template = _parse(self.result)
+        self.constants = [name for name in ("c", "k") if name in self.pattern]
+
+
+def _parse(text: str) -> gast.expr:
+    return gast.parse(text, mode="eval").body
+
+
+def _negative(c: Number) -> bool:
+    return c < 0
+
+
+def _whole(c: Number) -> bool:
+    """A float that an integer can stand for next to a floating operand."""
+    return isinstance(c, float) and c.is_integer() and 0 < abs(c) < 2**31
+
+
+def _is_short(value: Number) -> bool:
+    return math.isfinite(value) and len(repr(abs(value))) <= 8
+
+
+def _product_is_exact(c: Number, k: Number) -> bool:
+    return _is_short(c * k) and Fraction(c) * Fraction(k) == Fraction(c * k)
+
+
+def _quotient_is_exact(c: Number, k: Number) -> bool:
+    if not k or not _is_short(c / k):
+        return False
+    return Fraction(c) / Fraction(k) == Fraction(c / k)
+
+
+def _binary_powers(c: Number, k: Number) -> bool:
+    return all(abs(math.frexp(v)[0]) == 0.5 for v in (c, k)) and _is_short(c * k)
+
+
+RULES = [
+    # Neutral elements
+    Rule("a * 1", "a", floats="a"),  # a·1 = a
+    Rule("1 * a", "a", floats="a"),  # 1·a = a
+    Rule("a / 1", "a", floats="a"),  # a/1 = a
+    Rule("a ** 1", "a", floats="a"),  # a¹ = a
+    Rule("a + 0", "a", floats="a"),  # a + 0 = a, but for -0.0
+    Rule("0 + a", "a", floats="a"),  # 0 + a = a, but for -0.0
+    Rule("a - 0", "a", floats="a"),  # a - 0 = a
+    # Signs
+    Rule("--a", "a", floats="a"),  # -(-a) = a
+    Rule("0 - a", "-a", floats="a"),  # 0 - a = -a, but for 0.0
+    Rule("a * -1", "-a", floats="a"),  # a·(-1) = -a
+    Rule("-1 * a", "-a", floats="a"),  # (-1)·a = -a
+    Rule("a / -1", "-a", floats="a"),  # a/(-1) = -a
+    Rule("-(a - b)", "b - a", floats="a|b"),  # -(a - b) = b - a, but for 0.0
+    Rule("a + -b", "a - b", floats="b"),  # a + (-b) = a - b
+    Rule("a - -b", "a + b", floats="b"),  # a - (-b) = a + b
+    Rule("-a + b", "b - a", floats="a"),  # (-a) + b = b - a
+    Rule("a + c", "a - -c", when=_negative),  # a + (-2) = a - 2
+    Rule("a - c", "a + -c", when=_negative),  # a - (-2) = a + 2
+    # One sign in front of a product
+    Rule("-a * b", "-(a * b)", floats="a"),  # (-a)·b = -(a·b)
+    Rule("a * -b", "-(a * b)", floats="b"),  # a·(-b) = -(a·b)
+    Rule("-a / b", "-(a / b)", floats="a"),  # (-a)/b = -(a/b)
+    Rule("a / -b", "-(a / b)", floats="b"),  # a/(-b) = -(a/b)
+    Rule("a * c", "-(a * -c)", floats="a", when=_negative),  # a·(-2) = -(a·2)
+    Rule("a / c", "-(a / -c)", floats="a", when=_negative),  # a/(-2) = -(a/2)
+    Rule("-(c * a)", "-c * a", floats="a"),  # -(2·a) = (-2)·a
+    Rule("-(a * c)", "-c * a", floats="a"),  # -(a·2) = (-2)·a
+    Rule("-(c / a)", "-c / a", floats="a"),  # -(2/a) = (-2)/a
+    # ... which a sum takes up
+    Rule("a + c * b", "a - -c * b", floats="b", when=_negative),  # a + (-2)·b = a - 2·b
+    Rule("a - c * b", "a + -c * b", floats="b", when=_negative),  # a - (-2)·b = a + 2·b
+    Rule("a + c / b", "a - -c / b", floats="b", when=_negative),  # a + (-2)/b = a - 2/b
+    Rule("a - c / b", "a + -c / b", floats="b", when=_negative),  # a - (-2)/b = a + 2/b
+    Rule("c * a + b", "b - -c * a", floats="a", when=_negative),  # (-2)·a + b = b - 2·a
+    Rule("c / a + b", "b - -c / a", floats="a", when=_negative),  # (-2)/a + b = b - 2/a
+    # Constant factors
+    Rule("c * (k * a)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(3·a)
+    Rule("c * (a * k)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(a·3)
+    Rule("(c * a) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (2·a)·3
+    Rule("(a * c) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (a·2)·3
+    Rule("c * (k / a)", "(c * k) / a", floats="a", when=_product_is_exact),  # 2·(3/a)
+    Rule("(c / a) * k", "(c * k) / a", floats="a", when=_product_is_exact),  # (2/a)·3
+    Rule("(c * a) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (6·a)/2
+    Rule("(a * c) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (a·6)/2
+    Rule("c * (a / k)", "(c / k) * a", floats="a", when=_quotient_is_exact),  # 6·(a/2)
+    Rule("(a / k) * c", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (a/2)·6
+    Rule("(a / c) / k", "a / (c * k)", floats="a", when=_binary_powers),  # (a/2)/4
+    # The same kind of number in fewer characters
+    Rule("c * a", "int(c) * a", floats="a", when=_whole),  # 2.0·a = 2·a
+    Rule("a * c", "a * int(c)", floats="a", when=_whole),  # a·2.0 = a·2
+    Rule("a / c", "a / int(c)", floats="a", when=_whole),  # a/2.0 = a/2
+    Rule("c / a", "int(c) / a", floats="a", when=_whole),  # 2.0/a = 2/a
+    Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
+    # Equal terms and reciprocals
+    Rule("a + a", "2 * a", floats="a"),  # a + a = 2·a
+    Rule("a * (1 / b)", "a / b", floats="ab"),  # a·(1/b) = a/b, but for rounding
+    Rule("(1 / a) * b", "b / a", floats="ab"),  # (1/a)·b = b/a, but for rounding
+]
+
+_FOLDS: dict[type[gast.AST], Callable[[Any, Any], Any]] = {
+    gast.Add: lambda x, y: x + y,
+    gast.Sub: lambda x, y: x - y,
+    gast.Mult: lambda x, y: x * y,
+    gast.Div: lambda x, y: x / y,
+    gast.FloorDiv: lambda x, y: x // y,
+    gast.Mod: lambda x, y: x % y,
+    gast.Pow: lambda x, y: x**y,
+}
+_ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Pow)
+# Names bound inside these are not the names around them.
+_SCOPES = (
+    gast.Lambda,
+    gast.ListComp,
+    gast.SetComp,
+    gast.DictComp,
+    gast.GeneratorExp,
+    gast.JoinedStr,
+)
+
+
+def _operation(node: gast.AST) -> type[gast.AST] | None:
+    """The operator by which rules are looked up."""
+    if isinstance(node, gast.BinOp):
+        return type(node.op)
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        return gast.USub
+    return None
+
+
+_BY_OPERATION: dict[type[gast.AST] | None, list[Rule]] = {}
+for _rule in RULES:
+    _BY_OPERATION.setdefault(_operation(_rule.tree), []).append(_rule)
+
+
+def _constant(node: gast.AST) -> Number | None:
+    """The value of a real literal, with its sign; None for anything else."""
+    if isinstance(node, gast.Constant) and type(node.value) in (int, float):
+        return node.value
+    if _operation(node) is gast.USub:
+        value = _constant(node.operand)
+        return None if value is None or value < 0 else -value
+    return None
+
+
+def _literal(value: Number) -> gast.expr:
+    if value < 0 or repr(value).startswith("-"):
+        return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
+    return gast.Constant(value, None)
+
+
+class _Tidier:
+    """Applies the rules to one expression."""
+
+    def __init__(self, is_float: Predicate) -> None:
+        self.is_float = is_float
+
+    def run(self, expr: gast.expr) -> gast.expr:
+        return self._signs_inside(self._tidied(expr))
+
+    def _tidied(self, node: gast.AST) -> Any:
+        """The node with tidy operands, then itself rewritten."""
+        if isinstance(node, _SCOPES):
+            return node
+        return self._rewritten(_with_children(node, self._tidied))
+
+    def _rewritten(self, node: gast.AST) -> gast.AST:
+        """The node, of which the operands are tidy, after all rules that match."""
+        folded = _folded(node)
+        if folded is not None:
+            return folded
+        for rule in _BY_OPERATION.get(_operation(node), ()):
+            found: Bindings = {}
+            if _matches(rule.tree, node, found) and self._applies(rule, found):
+                return self._built(rule.template, found)
+        return node
+
+    def _applies(self, rule: Rule, found: Bindings) -> bool:
+        constants = [_constant(found[name]) for name in rule.constants]
+        if rule.when is not None and not rule.when(*constants):
+            return False
+        if rule.floats == "a|b":
+            return self._is_floating(found["a"]) or self._is_floating(found["b"])
+        return all(self._is_floating(found[name]) for name in rule.floats)
+
+    def _built(self, template: gast.AST, found: Bindings) -> Any:
+        """The template filled in; each of its operations is tidied in its turn."""
+        if isinstance(template, gast.Name):
+            return found[template.id]
+        if isinstance(template, gast.Call):
+            value = _constant(found[template.args[0].id])
+            return _literal(int(value or 0))
+        if isinstance(template, gast.Constant):
+            return gast.Constant(template.value, None)
+        filled = _with_children(template, lambda part: self._built(part, found))
+        return self._rewritten(filled)
+
+    def _is_floating(self, node: gast.AST) -> bool:
+        """Whether it is floating by itself, or by arithmetic with what is."""
+        if isinstance(node, gast.Constant):
+            return isinstance(node.value, (float, complex))
+        if _operation(node) is gast.USub:
+            return self._is_floating(node.operand)
+        if isinstance(node, gast.expr) and self.is_float(node):
+            return True
+        if isinstance(node, gast.BinOp) and isinstance(node.op, _ARITHMETIC):
+            return self._is_floating(node.left) or self._is_floating(node.right)
+        return False
+
+    def _signs_inside(self, node: gast.AST) -> Any:
+        """-(a * b) becomes -a * b, which needs no parentheses."""
+        if isinstance(node, _SCOPES):
+            return node
+        node = _with_children(node, self._signs_inside)
+        if _operation(node) is gast.USub and _is_product(node.operand):
+            return self._negated(node.operand) or node
+        return node
+
+    def _negated(self, node: gast.expr) -> gast.expr | None:
+        """The product with a minus before its first factor, if that can have one."""
+        if _is_product(node):
+            first = self._negated(node.left)
+            return first and gast.BinOp(first, node.op, node.right)
+        plain = isinstance(node, (gast.Name, gast.Call, gast.Attribute, gast.Subscript))
+        if plain and self._is_floating(node):
+            return gast.UnaryOp(gast.USub(), node)
+        return None
+
+
+def _is_product(node: gast.AST) -> bool:
+    return isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div))
+
+
+def _matches(pattern: gast.AST, node: gast.AST, found: Bindings) -> bool:
+    """Whether the node has the form of the pattern; `found` gets what its names are."""
+    value = _constant(node)
+    if isinstance(pattern, gast.Name):
+        if pattern.id in ("c", "k") and value is None:
+            return False
+        known = found.setdefault(pattern.id, node)
+        return known is node or gast.dump(known) == gast.dump(node)
+    wanted = _constant(pattern)
+    if wanted is not None:
+        return value is not None and value == wanted
+    # A negative literal is a constant, not a negation.
+    if value is not None or _operation(pattern) is not _operation(node):
+        return False
+    pairs = zip(_operands(pattern), _operands(node), strict=True)
+    return all(_matches(part, operand, found) for part, operand in pairs)
+
+
+def _operands(node: gast.AST) -> list[gast.expr]:
+    return [node.left, node.right] if isinstance(node, gast.BinOp) else [node.operand]
+
+
+def _folded(node: gast.AST) -> gast.expr | None:
+    """The value of an operation on two literals, if that is shorter to read."""
+    if _operation(node) is gast.USub:
+        inner = _constant(node.operand)
+        return _literal(-inner) if inner is not None and inner < 0 else None
+    if not isinstance(node, gast.BinOp) or type(node.op) not in _FOLDS:
+        return None
+    left, right = _constant(node.left), _constant(node.right)
+    if left is None or right is None:
+        return None
+    if isinstance(node.op, gast.Pow) and max(abs(left), abs(right)) > 16:
+        return None
+    try:
+        value = _FOLDS[type(node.op)](left, right)
+    except (ArithmeticError, ValueError):
+        return None
+    return _literal(value) if isinstance(value, Number) and _is_short(value) else None
+
+
+def _with_children(node: Any, change: Callable[[gast.AST], gast.AST]) -> Any:
+    """The node with its expressions changed; the node itself if none of them is."""
+    changed = None
+    for name, value in _fields(node):
+        if isinstance(value, list):
+            new: Any = [change(v) if isinstance(v, gast.AST) else v for v in value]
+            same = all(a is b for a, b in zip(new, value, strict=True))
+        else:
+            new = change(value)
+            same = new is value
+        if not same:
+            changed = changed or copy.copy(node)
+            setattr(changed, name, new)
+    return changed or node
+
+
+def _fields(node: gast.AST) -> Iterator[tuple[str, Any]]:
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, (gast.expr, gast.keyword, list)):
+            yield name, value

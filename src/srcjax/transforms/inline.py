@@ -1,0 +1,221 @@
+"""Put the body of a called function in place of the call.
+
+Inlined are functions that have no text of their own to call: closures and lambdas of
+the program, functions that get such a function as an argument, functions that write to
+their arguments, methods of objects the program made; and functions so small that they
+read better in place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.infer import BoundTo, signature_of
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Closure
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.normalise import Unit, normalise_nested, parameter_names
+
+SMALL = 2
+
+
+class Inliner:
+    """Inlines calls of one unit."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
+        self.unit = unit
+
+    def expand(
+        self, call: gast.Call, callee: Any, target: str | None
+    ) -> list[gast.stmt] | None:
+        """The statements that stand for `target = call`, None if not inlined."""
+        if isinstance(callee, Closure):
+            definition = callee.definition
+            return self.paste(call, definition, None, target, [])
+        owner: list[gast.expr] = []
+        function = callee
+        if isinstance(callee, BoundTo):
+            function = callee.function
+            assert isinstance(call.func, gast.Attribute)
+            owner = [call.func.value]
+        elif inspect.ismethod(callee):
+            function = callee.__func__
+            owner = [syntax.name(self.constant(callee.__self__, "self"))]
+        unit = self.program.units.get(id(function))
+        if unit is None:
+            return None
+        return self.paste(call, unit.source.node, unit, target, owner)
+
+    def paste(
+        self,
+        call: gast.Call,
+        definition: Any,
+        callee: Unit | None,
+        target: str | None,
+        owner: list[gast.expr],
+    ) -> list[gast.stmt]:
+        """Bind the arguments to fresh names and append the renamed body."""
+        unit = self.unit
+        arguments = definition.args if callee is None else callee.node.args
+        bound = self.bind(call, arguments, callee, owner)
+        if callee is None:
+            parameters = parameter_names(arguments)
+            free = syntax.all_names(definition) & unit.varying
+            body = normalise_nested(definition, unit, [*parameters, *free])
+        else:
+            parameters = callee.parameters
+            body = syntax.clone(callee.node.body)
+        body = [s for s in body if not isinstance(s, gast.Nonlocal)]
+        outer = _nonlocals(definition)
+        local = (syntax.names_written(body) | set(parameters)) - outer
+        renamed = {}
+        for name in sorted(local):
+            if name in unit.temps and callee is None:
+                continue
+            renamed[name] = unit.names.fresh(name)
+            if callee is None or name in callee.varying or name in parameters:
+                unit.varying.add(renamed[name])
+            if callee is not None and name in callee.temps:
+                unit.temps.add(renamed[name])
+            unit.inlined.add(renamed[name])
+        if callee is not None:
+            renamed.update(self.free_names(body, local, callee))
+        syntax.rename(body, renamed)
+        out: list[gast.stmt] = []
+        for name in parameters:
+            out.append(syntax.assign(renamed.get(name, name), bound[name]))
+        last = body.pop()
+        assert isinstance(last, gast.Return)
+        out += body
+        if target is not None:
+            stmt = syntax.assign(target, last.value)
+            stmt.user_line = getattr(last, "user_line", None)
+            out.append(stmt)
+        for stmt in out:
+            gast.copy_location(stmt, call)
+            if getattr(stmt, "user_line", None) is None:
+                stmt.user_line = getattr(call, "user_line", None)
+        return out
+
+    def free_names(
+        self, body: list[gast.stmt], local: set[str], callee: Unit
+    ) -> dict[str, str]:
+        """Globals of the callee under names that mean the same in this unit."""
+        renamed = {}
+        for name in sorted(syntax.names_read(body) - local):
+            try:
+                value = self.program.resolve(callee, name)
+            except KeyError:
+                continue
+            mine: Any = _Absent
+            if name not in syntax.all_names(self.unit.node) or name not in (
+                syntax.names_written(self.unit.node) | set(self.unit.parameters)
+            ):
+                try:
+                    mine = self.program.resolve(self.unit, name)
+                except KeyError:
+                    self.unit.extra[name] = value
+                    self.unit.names.taken.add(name)
+                    continue
+            if mine is not value:
+                renamed[name] = self.constant(value, name)
+        return renamed
+
+    def constant(self, value: Any, base: str) -> str:
+        """A free name of this unit that stands for the live value."""
+        for name, known in self.unit.extra.items():
+            if known is value:
+                return name
+        name = self.unit.names.fresh(base)
+        self.unit.extra[name] = value
+        return name
+
+    def bind(
+        self,
+        call: gast.Call,
+        arguments: gast.arguments,
+        callee: Unit | None,
+        owner: list[gast.expr],
+    ) -> dict[str, gast.expr]:
+        """The argument expression of each parameter, as Python would bind them."""
+        source = callee.source if callee is not None else None
+        signature = signature_of(arguments, source)
+        if callee is None:
+            signature = _with_defaults(signature, arguments)
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(
+            k.arg is None for k in call.keywords
+        ):
+            raise self.refuse(
+                call, "a call with `*args` or `**kwargs` of unknown length"
+            )
+        keywords = {k.arg: k.value for k in call.keywords}
+        try:
+            found = signature.bind(*owner, *call.args, **keywords).arguments
+        except TypeError as error:
+            raise self.refuse(call, f"the call does not fit: {error}") from None
+        result: dict[str, gast.expr] = {}
+        for name, parameter in signature.parameters.items():
+            value = found.get(name, parameter.default)
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                value = gast.Tuple(list(found.get(name, ())), syntax.LOAD)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                pairs = found.get(name, {})
+                keys = [syntax.const(k) for k in pairs]
+                value = gast.Dict(keys, list(pairs.values()))
+            elif not isinstance(value, gast.AST):
+                plain = (int, float, bool, str, type(None))
+                if isinstance(value, plain):
+                    value = syntax.const(value)
+                else:
+                    value = syntax.name(self.constant(value, name))
+            result[name] = value
+        return result
+
+    def refuse(self, call: gast.Call, reason: str) -> Exception:
+        return error_at(
+            UnsupportedError,
+            self.unit.source,
+            call,
+            reason,
+            "pass the arguments one by one",
+        )
+
+
+class _Absent:
+    """No value."""
+
+
+def _nonlocals(definition: Any) -> set[str]:
+    return {
+        name
+        for node in syntax.walk(definition)
+        if isinstance(node, gast.Nonlocal)
+        for name in node.names
+    }
+
+
+def _with_defaults(
+    signature: inspect.Signature, arguments: gast.arguments
+) -> inspect.Signature:
+    """Defaults of an inner definition are expressions of the enclosing function."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: dict[str, Any] = dict(
+        zip(
+            [a.id for a in positional[len(positional) - len(arguments.defaults) :]],
+            arguments.defaults,
+            strict=True,
+        )
+    )
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            defaults[a.id] = default
+    parameters = [
+        p.replace(default=defaults.get(n, p.default))
+        for n, p in signature.parameters.items()
+    ]
+    return signature.replace(parameters=parameters)

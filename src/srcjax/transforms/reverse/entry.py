@@ -1,0 +1,272 @@
+"""The functions that reverse mode gives: gradients, and forward/backward pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    all_buffers,
+    is_active,
+    is_number,
+)
+from srcjax.frontend.normalise import Unit
+from srcjax.transforms.reverse.pairs import Pairs
+from srcjax.transforms.reverse.places import Adjoint, is_static
+from srcjax.transforms.reverse.rules import Rules
+from srcjax.transforms.reverse.saving import Saver
+from srcjax.transforms.reverse.sweep import Sweep
+
+
+@dataclass
+class Written:
+    """One generated function before it is simplified."""
+
+    node: gast.FunctionDef
+    unit: Unit
+    rules: Rules
+    #: Parts of the body that are backward code (they get comments).
+    backward_from: int = 0
+    values: dict[str, Any] = field(default_factory=dict)
+    wrt: list[str] = field(default_factory=list)
+
+
+class Reverse:
+    """Reverse mode of one unit."""
+
+    def __init__(self, program: Program, unit: Unit, pairs: Pairs) -> None:
+        self.program = program
+        self.unit = unit
+        self.pairs = pairs
+        self.rules = Rules(program, unit, pairs)
+        self.rules.extra_defs = {}
+        last = unit.node.body[-1]
+        assert isinstance(last, gast.Return)
+        self.result: Any = last.value
+        self.returned = last
+
+    def sweeps(
+        self, seeds: list[tuple[tuple, str]]
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """Forward and backward code; `seeds` are (path, variable) of the result."""
+        rules = self.rules
+        rules.stmt = self.returned
+        rules.envs = rules.environments(self.returned)
+        if isinstance(self.result, gast.Name):
+            for path, variable in seeds:
+                place = (self.result.id, path)
+                rules.places.present[place] = Adjoint(variable, None, False)
+                rules.places.variables[place] = variable
+        nodes = Sweep(rules).block(self.unit.node.body[:-1])
+        saver = Saver(rules, nodes)
+        return saver.write()
+
+    def seeds(self, t: Type, name: str, value: gast.expr) -> list[gast.stmt]:
+        """Spread a whole adjoint of the result over its parts."""
+        rules = self.rules
+        rules.code = []
+        if isinstance(self.result, gast.Name) and is_active(t):
+            if rules.kind(self.result.id) == "split" and is_static(t):
+                rules.stmt = self.returned
+                rules.envs = rules.environments(self.returned)
+                rules.contribute(self.result.id, value)
+        code, rules.code = rules.code, []
+        return code
+
+    def adjoint_of_parameter(self, name: str) -> gast.expr:
+        """The adjoint of a parameter at the start of the program."""
+        rules = self.rules
+        t = rules.type(name)
+        if not rules.has_adjoint(name):
+            return rules.zero(t, syntax.name(name))
+        value = rules.adjoint(name)
+        if isinstance(t, (Tuple, List)) and t.cls is tuple and (
+            rules.kind(name) == "list"
+        ):
+            value = syntax.call("tuple", value)
+        elif isinstance(t, Tuple) and rules.kind(name) == "list":
+            value = syntax.call("tuple", value)
+        elif isinstance(t, Dict) and rules.kind(name) == "dict":
+            like = syntax.expression("v[key]", v=syntax.name(name))
+            elems = [v for _, v in t.items or ()] or [t.elem]
+            zero = (
+                syntax.const(0.0)
+                if all(is_number(e) for e in elems if e is not None)
+                else syntax.call("zeros_like", like)
+            )
+            if all(isinstance(e, Array) for e in elems):
+                zero = syntax.call("np.zeros_like", like)
+            value = syntax.expression(
+                "{key: d.get(key, z) for key in v}",
+                d=value,
+                z=zero,
+                v=syntax.name(name),
+            )
+        return value
+
+    def protect_arguments(self) -> list[gast.stmt]:
+        """Copies of the arguments that the function writes to."""
+        out: list[gast.stmt] = []
+        for name in self.unit.parameters:
+            t = self.rules.type(name)
+            types = [
+                v.before[name]
+                for s in syntax.walk(self.unit.node)
+                if isinstance(s, gast.stmt)
+                for v in self.program.facts.of(s)
+                if name in v.before
+            ]
+            own = {b for x in types for b in all_buffers(x) if _is_param(b, name)}
+            if not own & self.rules.written:
+                continue
+            value = syntax.name(name)
+            if isinstance(t, Array):
+                copy = syntax.expression("x.copy()", x=value)
+            elif isinstance(t, (List, Dict)) and all(
+                is_number(p) for p in _parts(t)
+            ):
+                copy = syntax.call("list" if isinstance(t, List) else "dict", value)
+            elif isinstance(t, (List, Dict, Tuple, Object)):
+                self.rules.needs["copy"] = __import__("copy")
+                copy = syntax.call("copy.deepcopy", value)
+            else:
+                continue
+            out.append(syntax.assign(name, copy))
+        return out
+
+    def gradient(
+        self, name: str, wrt: list[str], single: bool, with_value: bool, has_aux: bool
+    ) -> Written:
+        """`grad` or `value_and_grad` as one function."""
+        rules = self.rules
+        seed = None
+        seeds: list[tuple[tuple, str]] = []
+        if isinstance(self.result, gast.Name):
+            path: tuple = (0,) if has_aux else ()
+            t = rules.type(self.result.id)
+            active = is_active(t)
+            if has_aux and isinstance(t, Tuple):
+                active = is_active(t.items[0])
+            if active:
+                base = rules.base(self.result.id)
+                if self.result.id in self.unit.temps and base not in ("result",):
+                    base = "result"
+                seed = self.unit.names.fresh("d" + base)
+                seeds = [(path, seed)]
+        forward, backward = self.sweeps(seeds)
+        rules.code = []
+        rules.stmt = self.returned
+        rules.envs = [{}]
+        results = [self.adjoint_of_parameter(n) for n in wrt]
+        tail, rules.code = rules.code, []
+        head: list[gast.stmt] = self.protect_arguments()
+        if seed is not None:
+            start = syntax.assign(seed, syntax.const(1.0))
+            start.user_line = getattr(self.returned, "user_line", None)
+            backward = [start, *backward]
+        gradient = results[0] if single else gast.Tuple(results, syntax.LOAD)
+        value = self.result
+        if with_value:
+            kept = self.unit.names.fresh("value")
+            self.unit.temps.add(kept)
+            forward = [*forward, syntax.assign(kept, syntax.clone(value))]
+            if isinstance(value, gast.Name) and self.is_buffer(value.id):
+                forward[-1].value = syntax.expression("v.copy()", v=value)  # type: ignore[attr-defined]
+            items = [syntax.name(kept), gradient]
+            gradient = gast.Tuple(items, syntax.LOAD)
+        elif has_aux:
+            kept = self.unit.names.fresh("aux")
+            forward = [*forward, syntax.assign(kept, syntax.expression("v[1]", v=value))]
+            gradient = gast.Tuple([gradient, syntax.name(kept)], syntax.LOAD)
+        body = [*head, *forward, *backward, *tail, gast.Return(gradient)]
+        node = self.definition(name, body)
+        for s in [*backward, *tail]:
+            s.backward = True
+        return Written(node, self.unit, rules, wrt=wrt)
+
+    def is_buffer(self, name: str) -> bool:
+        t = self.rules.type(name)
+        return isinstance(t, Array) and bool(t.buffers & self.rules.written)
+
+    def definition(self, name: str, body: list[gast.stmt]) -> gast.FunctionDef:
+        """A function with the user's own parameters."""
+        arguments = syntax.clone(self.unit.node.args)
+        return gast.FunctionDef(name, arguments, body, [], None, None, [])
+
+    def pair(
+        self, forward_name: str, backward_name: str, wrt: list[str], top: bool = False
+    ) -> tuple[Written, Written]:
+        """`f_forward(x) -> (y, saved)` and `f_backward(saved, dy) -> dx`."""
+        rules = self.rules
+        seeds: list[tuple[tuple, str]] = []
+        spread: list[gast.stmt] = []
+        dy = "dresult"
+        if isinstance(self.result, gast.Name):
+            t = rules.type(self.result.id)
+            base = rules.base(self.result.id)
+            if self.result.id in self.unit.temps:
+                base = "result"
+            dy = self.unit.names.fresh("d" + base)
+            if is_active(t):
+                if rules.kind(self.result.id) == "split" and is_static(t):
+                    spread = self.seeds(t, dy, syntax.name(dy))
+                else:
+                    seeds = [((), dy)]
+        forward, backward = self.sweeps(seeds)
+        rules.code = []
+        rules.stmt = self.returned
+        rules.envs = [{}]
+        results = [self.adjoint_of_parameter(n) for n in wrt]
+        tail, rules.code = rules.code, []
+        head = self.protect_arguments() if top else []
+        backward = [*spread, *backward]
+        result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
+        for s in [*backward, *tail]:
+            s.backward = True
+        ending = [*backward, *tail, gast.Return(result)]
+        first = self.definition(
+            forward_name,
+            [*head, *forward, gast.Return(syntax.clone(self.result))],
+        )
+        arguments = gast.arguments(
+            [_argument("saved"), _argument(dy)], [], None, [], [], None, []
+        )
+        second = gast.FunctionDef(
+            backward_name, arguments, ending, [], None, None, []
+        )
+        return (
+            Written(first, self.unit, rules, wrt=wrt),
+            Written(second, self.unit, rules, wrt=wrt),
+        )
+
+
+def _argument(name: str) -> gast.Name:
+    return gast.Name(name, gast.Param(), None, None)
+
+
+def _parts(t: Type) -> list[Type]:
+    from srcjax.analysis.types import parts
+
+    return list(parts(t))
+
+
+def _is_param(buffer: Any, name: str) -> bool:
+    while isinstance(buffer, tuple):
+        if buffer == ("param", name):
+            return True
+        buffer = buffer[0]
+    return bool(buffer == name)
+
+
+__all__ = ["Reverse", "Scalar", "Written"]

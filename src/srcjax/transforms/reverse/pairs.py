@@ -1,0 +1,181 @@
+"""Calls of other functions: each becomes a forward and a backward function.
+
+    y = g(a, b)          forward:   y, saved = g_forward(a, b)
+                         backward:  da, db = g_backward(saved, dy)
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.infer import signature_of
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Closure, is_active
+from srcjax.frontend.normalise import Unit
+from srcjax.transforms.custom import Checkpointed, CustomRule
+
+
+class Pairs:
+    """The callees of one transform and the names of their functions."""
+
+    def __init__(self, program: Program, names: syntax.Names) -> None:
+        self.program = program
+        self.names = names
+        #: unit function id -> (unit, forward name, backward name)
+        self.wanted: dict[int, tuple[Unit, str, str]] = {}
+        #: Values that the generated code refers to, by name.
+        self.values: dict[str, Any] = {}
+
+    def names_of(self, unit: Unit) -> tuple[str, str]:
+        """The names of a callee's forward and backward function."""
+        key = id(unit.source.func)
+        if key not in self.wanted:
+            first = self.names.fresh(f"{unit.name}_forward")
+            second = self.names.fresh(f"{unit.name}_backward")
+            self.wanted[key] = (unit, first, second)
+        return self.wanted[key][1:]
+
+    def differentiated(self, unit: Unit) -> list[str]:
+        """The parameters whose adjoints the backward function returns."""
+        found = set()
+        for stmt in syntax.walk(unit.node):
+            if isinstance(stmt, gast.stmt):
+                for variant in self.program.facts.of(stmt):
+                    found |= {n for n, t in variant.before.items() if is_active(t)}
+        return [n for n in unit.parameters if n in found and n in unit.varying]
+
+    def call(
+        self, rules: Any, name: str, value: gast.Call, callee: Any, count: int
+    ) -> bool:
+        """Differentiate `name = g(...)`; False if the callee is not known."""
+        if isinstance(callee, CustomRule):
+            return self.custom_call(rules, name, value, callee)
+        if isinstance(callee, Checkpointed):
+            return self.unknown_call(rules, name, value, callee.vjp, callee)
+        if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
+            function = getattr(callee, "__func__", callee)
+            unit = self.program.units.get(id(function))
+            if unit is not None and function is callee:
+                self.pair_call(rules, name, value, unit)
+                return True
+        if isinstance(callee, Closure):
+            return False
+        transformed = getattr(callee, "__srcjax_transform__", None)
+        if callee is None or transformed is not None:
+            from srcjax import api
+
+            function_text = syntax.text(value.func)
+            rules.needs["vjp"] = api.vjp
+            del function_text
+            return self.unknown_call(rules, name, value, api.vjp, None)
+        return False
+
+    def pair_call(self, rules: Any, name: str, value: gast.Call, unit: Unit) -> None:
+        forward, backward = self.names_of(unit)
+        signature = signature_of(unit.node.args, unit.source)
+        keywords = {k.arg: k.value for k in value.keywords}
+        bound = signature.bind(*value.args, **keywords).arguments
+        saved = rules.unit.names.fresh("saved")
+        rules.unit.temps.add(saved)
+        call = gast.Call(syntax.name(forward), value.args, value.keywords)
+        both = gast.Tuple(
+            [syntax.name(name, store=True), syntax.name(saved, store=True)],
+            syntax.STORE,
+        )
+        stmt = gast.Assign([both], call, None)
+        stmt.user_line = getattr(rules.stmt, "user_line", None)
+        rules.forward[id(rules.stmt)] = [stmt]
+        rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
+        d = rules.adjoint(name)
+        result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
+        wanted = self.differentiated(unit)
+        targets = [bound.get(n) for n in wanted]
+        self.receive(rules, result, targets)
+
+    def receive(self, rules: Any, result: gast.expr, targets: list[Any]) -> None:
+        """Contribute the adjoints that a backward function returns."""
+        active = [t if rules.active(t) else None for t in targets]
+        if len(targets) == 1:
+            if active[0] is not None:
+                rules.contribute(active[0].id, result)
+            return
+        names: list[gast.expr] = []
+        held: list[tuple[Any, str]] = []
+        for target in active:
+            base = "d" + rules.base(target.id) if target is not None else "_"
+            if target is None:
+                names.append(syntax.name("_", store=True))
+                continue
+            fresh = rules.unit.names.fresh(base)
+            rules.unit.temps.add(fresh)
+            names.append(syntax.name(fresh, store=True))
+            held.append((target, fresh))
+        rules.emit(gast.Assign([gast.Tuple(names, syntax.STORE)], result, None))
+        for target, fresh in held:
+            for env in rules.envs:
+                env[fresh] = env.get(target.id, rules.type(target.id))
+            rules.contribute(target.id, syntax.name(fresh))
+
+    def custom_call(
+        self, rules: Any, name: str, value: gast.Call, callee: CustomRule
+    ) -> bool:
+        """A function with its own forward and backward functions."""
+        base = callee.__name__
+        forward = self.constant(f"{base}_fwd", callee.fwd)
+        backward = self.constant(f"{base}_bwd", callee.bwd)
+        saved = rules.unit.names.fresh("saved")
+        rules.unit.temps.add(saved)
+        call = gast.Call(syntax.name(forward), value.args, value.keywords)
+        both = gast.Tuple(
+            [syntax.name(name, store=True), syntax.name(saved, store=True)],
+            syntax.STORE,
+        )
+        rules.forward[id(rules.stmt)] = [gast.Assign([both], call, None)]
+        rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
+        static = [syntax.clone(value.args[i]) for i in callee.nondiff_argnums]
+        d = rules.adjoint(name)
+        result = gast.Call(syntax.name(backward), [*static, syntax.name(saved), d], [])
+        targets = [
+            a for i, a in enumerate(value.args) if i not in callee.nondiff_argnums
+        ]
+        if len(targets) == 1:
+            result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
+        self.receive(rules, result, targets)
+        return True
+
+    def unknown_call(
+        self, rules: Any, name: str, value: gast.Call, vjp: Any, callee: Any
+    ) -> bool:
+        """A callee known only when the program runs: ask `vjp` for its pullback."""
+        if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
+            return False
+        function = self.constant("vjp" if callee is None else "vjp_checkpointed", vjp)
+        pullback = rules.unit.names.fresh("pullback")
+        rules.unit.temps.add(pullback)
+        args = [value.func, *value.args]
+        call = gast.Call(syntax.name(function), args, [])
+        both = gast.Tuple(
+            [syntax.name(name, store=True), syntax.name(pullback, store=True)],
+            syntax.STORE,
+        )
+        rules.forward[id(rules.stmt)] = [gast.Assign([both], call, None)]
+        rules.extra_defs.setdefault(id(rules.stmt), []).append(pullback)
+        d = rules.adjoint(name)
+        result: gast.expr = gast.Call(syntax.name(pullback), [d], [])
+        if len(value.args) == 1:
+            result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
+        self.receive(rules, result, list(value.args))
+        return True
+
+    def constant(self, base: str, value: Any) -> str:
+        """A module-level name for a live value."""
+        for name, known in self.values.items():
+            if known is value:
+                return name
+        name = self.names.fresh(base)
+        self.values[name] = value
+        return name

@@ -1,0 +1,173 @@
+"""Where the adjoint of each value lives, and how contributions are added to it.
+
+A value's adjoint is a variable (`dx`), or, for a tuple or dict whose parts are known, a
+variable for each part (`dparams` has `dw`, `db`), or, for a view of an array that is
+written in place, the same view of that array's adjoint (`dA[i]`).
+
+While the backward sweep is being written, an adjoint is either absent (zero, nothing
+was contributed yet) or present, and then either of the full shape of its value or
+"lazy": of a smaller shape that broadcasts to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    is_active,
+    is_one,
+    shape_of,
+)
+
+Path = tuple[Any, ...]
+Place = tuple[str, Path]
+
+
+@dataclass(frozen=True)
+class Adjoint:
+    """A present adjoint: its variable, and its type where it is lazy."""
+
+    variable: str
+    lazy: Type | None = None
+    #: Nothing else refers to the array, so that it can be added to in place.
+    owned: bool = False
+
+
+class Places:
+    """The adjoints that are present at the current point of the backward sweep."""
+
+    def __init__(self, names: syntax.Names) -> None:
+        self.names = names
+        self.present: dict[Place, Adjoint] = {}
+        self.variables: dict[Place, str] = {}
+
+    def variable(self, name: str, path: Path, base: str | None = None) -> str:
+        """The adjoint variable of a place: `dx` for `x`."""
+        place = (name, path)
+        if place not in self.variables:
+            shown = base or name
+            for key in path:
+                text = str(key)
+                shown = text if text.isidentifier() else f"{shown}_{text}"
+            self.variables[place] = self.names.fresh("d" + shown)
+        return self.variables[place]
+
+    def snapshot(self) -> dict[Place, Adjoint]:
+        """The state, to compare and to restore."""
+        return dict(self.present)
+
+    def restore(self, state: dict[Place, Adjoint]) -> None:
+        """Go back to a snapshot."""
+        self.present = dict(state)
+
+    def of(self, name: str) -> list[Place]:
+        """The present places of a value."""
+        return [place for place in self.present if place[0] == name]
+
+    def kill(self, name: str) -> None:
+        """The value was defined here: before, its adjoint is zero."""
+        for place in self.of(name):
+            del self.present[place]
+
+    def drop_ownership(self, name: str) -> None:
+        """The adjoint array got a second reference."""
+        for place in self.of(name):
+            self.present[place] = replace(self.present[place], owned=False)
+
+
+def is_static(t: Type) -> bool:
+    """A container whose parts are known one by one."""
+    if isinstance(t, (Tuple, Object)):
+        return True
+    return isinstance(t, (List, Dict)) and t.items is not None
+
+
+def keyed_parts(t: Type) -> list[tuple[Any, Type]]:
+    """The parts of a static container, with their keys."""
+    if isinstance(t, (Tuple, List)):
+        return list(enumerate(t.items or ()))
+    if isinstance(t, (Dict, Object)):
+        return list(t.items or ())
+    return []
+
+
+def part_of(t: Type, path: Path) -> Type:
+    """The type at a path inside a static container."""
+    for key in path:
+        t = dict(keyed_parts(t))[key]
+    return t
+
+
+def rebuild(t: Type, parts: list[gast.expr]) -> gast.expr:
+    """The display of a container of that type from the displays of its parts."""
+    if isinstance(t, Tuple) and t.cls is not None:
+        return syntax.call(syntax.name(t.cls.__name__), *parts)
+    if isinstance(t, Tuple):
+        return gast.Tuple(parts, syntax.LOAD)
+    if isinstance(t, List):
+        if t.cls is tuple:
+            return gast.Tuple(parts, syntax.LOAD)
+        return gast.List(parts, syntax.LOAD)
+    if isinstance(t, Dict):
+        keys = [syntax.const(key) for key, _ in t.items or ()]
+        return gast.Dict(keys, parts)
+    assert isinstance(t, Object) and t.cls is not None
+    keywords = {
+        key: part for (key, _), part in zip(t.items, parts, strict=True)
+    }
+    return syntax.call(syntax.name(t.cls.__name__), **keywords)
+
+
+def read_part(t: Type, whole: gast.expr, key: Any) -> gast.expr:
+    """The expression for one part of a container."""
+    if isinstance(t, Object):
+        return gast.Attribute(whole, key, syntax.LOAD)
+    return gast.Subscript(whole, syntax.const(key), syntax.LOAD)
+
+
+def is_lazy(have: Type, want: Type) -> bool:
+    """Whether an adjoint of type `have` is certainly smaller than its value."""
+    small, full = shape_of(have), shape_of(want)
+    if full is None or small is None:
+        return False
+    if len(small) < len(full):
+        return True
+    return any(
+        is_one(m) and is_one(n) is False for m, n in zip(small, full, strict=False)
+    )
+
+
+def zero_of(t: Type | None, like: gast.expr) -> gast.expr:
+    """The zero of the type; `like` is an expression of a value of that type."""
+    if t is None:
+        return syntax.call("zeros_like", like)
+    if isinstance(t, (Scalar, Const)):
+        return syntax.const(0.0)
+    if isinstance(t, Array):
+        return syntax.call("np.zeros_like", like)
+    if is_static(t) and not isinstance(t, (List, Dict)):
+        parts = [
+            zero_of(part, read_part(t, like, key)) if is_active(part) else
+            syntax.const(None)
+            for key, part in keyed_parts(t)
+        ]
+        return rebuild(t, parts)
+    if isinstance(t, List):
+        elems = [p for _, p in keyed_parts(t)] or [t.elem]
+        if all(isinstance(e, Scalar) for e in elems):
+            return syntax.expression("[0.0] * len(v)", v=like)
+        if all(isinstance(e, Array) for e in elems):
+            return syntax.expression("[np.zeros_like(a) for a in v]", v=like)
+    return syntax.call("zeros_like", like)

@@ -1,0 +1,178 @@
+"""The backward sweep as the mirror image of the forward one.
+
+The core form is walked from its end. What comes out is a tree of nodes in forward
+order: `Group` (a statement and its backward code), `Branch`, `Loop`, `Block`; the code
+that makes both sides of a branch, and the head and end of a loop, agree on which
+adjoints are present is part of the nodes. `saving` turns the tree into two programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.reverse.places import Adjoint, Place, part_of
+from srcjax.transforms.reverse.rules import Rules
+
+
+@dataclass
+class Group:
+    """A statement and the code that passes its adjoint on."""
+
+    stmt: gast.stmt
+    code: list[gast.stmt]
+    forward: list[gast.stmt] | None = None
+
+
+@dataclass
+class Branch:
+    """An `if`; the tails end the backward code of each side."""
+
+    stmt: gast.If
+    then: list[Any]
+    orelse: list[Any]
+    then_tail: list[gast.stmt] = field(default_factory=list)
+    else_tail: list[gast.stmt] = field(default_factory=list)
+    then_head: list[gast.stmt] = field(default_factory=list)
+    else_head: list[gast.stmt] = field(default_factory=list)
+
+
+@dataclass
+class Loop:
+    """A `for` or `while`; `before` precedes its backward loop, `tail` ends the body."""
+
+    stmt: Any
+    body: list[Any]
+    before: list[gast.stmt] = field(default_factory=list)
+    tail: list[gast.stmt] = field(default_factory=list)
+
+
+@dataclass
+class Block:
+    """A `with` or `try ... finally`."""
+
+    stmt: Any
+    body: list[Any]
+
+
+class Sweep:
+    """Builds the tree of one unit."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.places = rules.places
+
+    def block(self, stmts: list[gast.stmt]) -> list[Any]:
+        """The nodes of a block, in forward order; walked from the end."""
+        nodes = [self.node(stmt) for stmt in reversed(stmts)]
+        nodes.reverse()
+        return nodes
+
+    def node(self, stmt: gast.stmt) -> Any:
+        if isinstance(stmt, gast.If):
+            return self.branch(stmt)
+        if isinstance(stmt, (gast.For, gast.While)):
+            return self.loop(stmt)
+        if isinstance(stmt, gast.With):
+            return Block(stmt, self.block(stmt.body))
+        if isinstance(stmt, gast.Try) and not stmt.handlers:
+            final = self.block(stmt.finalbody)
+            body = self.block(stmt.body)
+            return Block(stmt, [*body, *final])
+        code = self.rules.differentiate(stmt)
+        return Group(stmt, code, self.rules.forward.get(id(stmt)))
+
+    # -- branches ---------------------------------------------------------------------
+
+    def branch(self, stmt: gast.If) -> Branch:
+        before = self.places.snapshot()
+        node = Branch(stmt, self.block(stmt.body), [])
+        first = self.places.snapshot()
+        self.places.restore(before)
+        node.orelse = self.block(stmt.orelse)
+        second = self.places.snapshot()
+        merged = self.merge(first, second)
+        self.places.restore(first)
+        node.then_tail = self.fit(stmt, merged)
+        self.places.restore(second)
+        node.else_tail = self.fit(stmt, merged)
+        self.places.restore(merged)
+        return node
+
+    def merge(
+        self, a: dict[Place, Adjoint], b: dict[Place, Adjoint]
+    ) -> dict[Place, Adjoint]:
+        """The state in which both can be brought: present where either is."""
+        merged: dict[Place, Adjoint] = {}
+        for place in [*a, *(p for p in b if p not in a)]:
+            one, two = a.get(place), b.get(place)
+            present = one or two
+            assert present is not None
+            if one is not None and two is not None:
+                lazy = one.lazy if one.lazy == two.lazy else None
+                merged[place] = Adjoint(one.variable, lazy, one.owned and two.owned)
+            else:
+                merged[place] = Adjoint(present.variable, None, present.owned)
+        return merged
+
+    def fit(self, stmt: gast.stmt, wanted: dict[Place, Adjoint]) -> list[gast.stmt]:
+        """Code that brings the present adjoints to the wanted state."""
+        rules = self.rules
+        rules.stmt, rules.code = stmt, []
+        for place, want in wanted.items():
+            name, path = place
+            have = self.places.present.get(place)
+            t = rules.type(name)
+            t = part_of(t, path) if path else t
+            if have is None:
+                zero = (
+                    rules.initial(name, t)
+                    if not path
+                    else rules.zero(t, rules.primal(name, path))
+                )
+                rules.emit(syntax.assign(want.variable, zero))
+            elif have.lazy is not None and want.lazy is None:
+                rules.materialise(name, path, t, have)
+        code, rules.code = rules.code, []
+        return code
+
+    # -- loops ------------------------------------------------------------------------
+
+    def loop(self, stmt: Any) -> Loop:
+        after = self.places.snapshot()
+        inside = syntax.all_names(stmt)
+        head = {
+            place: replace(state, lazy=None) if place[0] in inside else state
+            for place, state in after.items()
+        }
+        for _ in range(12):
+            self.places.restore(head)
+            body = self.block(stmt.body)
+            self.loop_target(stmt)
+            out = self.places.snapshot()
+            merged = self.merge(head, out)
+            for place in merged:
+                if place not in head and place[0] in inside:
+                    merged[place] = replace(merged[place], lazy=None, owned=True)
+                if place in head:
+                    owned = head[place].owned and merged[place].owned
+                    lazy = head[place].lazy
+                    merged[place] = replace(merged[place], owned=owned, lazy=lazy)
+            if merged == head:
+                break
+            head = merged
+        node = Loop(stmt, body)
+        node.tail = self.fit(stmt, head)
+        self.places.restore(after)
+        node.before = self.fit(stmt, head)
+        self.places.restore(head)
+        return node
+
+    def loop_target(self, stmt: Any) -> None:
+        """The loop's own names are bound by its head."""
+        if isinstance(stmt, gast.For):
+            for name in syntax.names_written(stmt.target):
+                self.places.kill(name)

@@ -1,0 +1,174 @@
+"""Remove assignments that nothing reads.
+
+Before:                          After:
+
+    loss = np.sum(r * r)             dr = 2 * r
+    dr = 2 * r                       return dr
+    return dr
+
+Only what has no effect is removed; an array that is written in place is dead when
+neither it nor anything that shares its memory is read later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.simplify.effects import is_pure
+
+Shares = Callable[[str], set[str]]
+
+
+class DeadCode:
+    """Backward liveness over one function."""
+
+    def __init__(self, pure: frozenset[str], shares: Shares, local: set[str]) -> None:
+        self.pure = pure
+        self.shares = shares
+        self.local = local
+
+    def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
+        """The statements that matter; `live` is updated to the block's start."""
+        kept: list[gast.stmt] = []
+        for stmt in reversed(stmts):
+            new = self.statement(stmt, live)
+            if new is not None:
+                kept.append(new)
+        kept.reverse()
+        return kept
+
+    def statement(self, stmt: Any, live: set[str]) -> Any:
+        if isinstance(stmt, gast.If):
+            other = set(live)
+            body = self.block(stmt.body, live)
+            orelse = self.block(stmt.orelse, other)
+            live |= other
+            if not _real(body) and not _real(orelse) and is_pure(stmt.test, self.pure):
+                return None
+            live |= syntax.names_read(stmt.test)
+            stmt.body = body or [gast.Pass()]
+            stmt.orelse = orelse if _real(orelse) else []
+            return stmt
+        if isinstance(stmt, (gast.For, gast.While)):
+            return self.loop(stmt, live)
+        if isinstance(stmt, gast.With):
+            stmt.body = self.block(stmt.body, live)
+            if not _real(stmt.body):
+                return None
+            live |= syntax.names_read(stmt.items)
+            return stmt
+        if isinstance(stmt, gast.Try):
+            stmt.finalbody = self.block(stmt.finalbody, live)
+            stmt.body = self.block(stmt.body, live) or [gast.Pass()]
+            live |= syntax.names_read(stmt.handlers)
+            return stmt
+        if self.is_dead(stmt, live):
+            return None
+        if isinstance(stmt, gast.Assign):
+            for target in stmt.targets:
+                live -= {
+                    n.id
+                    for n in syntax.walk(target)
+                    if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+                }
+        live |= syntax.names_read(stmt)
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            live.add(stmt.target.id)
+        return stmt
+
+    def loop(self, stmt: Any, live: set[str]) -> Any:
+        header = syntax.names_read(
+            stmt.iter if isinstance(stmt, gast.For) else stmt.test
+        )
+        around = set(live)
+        if isinstance(stmt, gast.While):
+            around |= header
+        while True:
+            inner = set(around)
+            body = self.block(syntax.clone(stmt.body), inner)
+            if isinstance(stmt, gast.For):
+                inner -= syntax.names_written(stmt.target)
+            if inner <= around:
+                break
+            around |= inner
+        target = (
+            syntax.names_written(stmt.target) if isinstance(stmt, gast.For) else set()
+        )
+        pure = is_pure(
+            stmt.iter if isinstance(stmt, gast.For) else stmt.test, self.pure
+        )
+        if not _real(body) and not target & live and pure:
+            return None
+        stmt.body = body or [gast.Pass()]
+        live |= around | header
+        return stmt
+
+    def is_dead(self, stmt: Any, live: set[str]) -> bool:
+        if isinstance(stmt, gast.FunctionDef):
+            return stmt.name not in live
+        if isinstance(stmt, gast.Pass):
+            return True
+        if isinstance(stmt, gast.Expr):
+            value = stmt.value
+            if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+                base = value.func.value
+                changes = value.func.attr in ("append", "extend", "reverse", "insert")
+                if changes and isinstance(base, gast.Name):
+                    arguments_pure = is_pure(value.args, self.pure)
+                    return arguments_pure and self.unread(base.id, live)
+            if syntax.dotted(getattr(value, "func", None)) == "np.add.at":
+                base = value.args[0]
+                return isinstance(base, gast.Name) and self.unread(base.id, live)
+            return False
+        if isinstance(stmt, gast.AugAssign):
+            base = stmt.target
+            if isinstance(base, gast.Subscript):
+                base = base.value
+            return (
+                isinstance(base, gast.Name)
+                and self.unread(base.id, live)
+                and is_pure(stmt.value, self.pure)
+            )
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            return False
+        target = stmt.targets[0]
+        if isinstance(target, gast.Subscript):
+            base = target.value
+            return (
+                isinstance(base, gast.Name)
+                and self.unread(base.id, live)
+                and is_pure(stmt.value, self.pure)
+            )
+        names = {
+            n.id
+            for n in syntax.walk(target)
+            if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+        }
+        if isinstance(target, gast.Attribute) or names & live:
+            return False
+        return is_pure(stmt.value, self.pure)
+
+    def unread(self, name: str, live: set[str]) -> bool:
+        """Whether neither the object nor anything sharing its memory is read later."""
+        if name not in self.local or name in live:
+            return False
+        return not self.shares(name) & live
+
+
+def _real(stmts: list[gast.stmt]) -> bool:
+    return any(not isinstance(s, gast.Pass) for s in stmts)
+
+
+def remove_dead(
+    node: gast.FunctionDef,
+    pure: frozenset[str] = frozenset(),
+    shares: Shares = lambda name: set(),
+) -> None:
+    """Remove dead code from the function, in place."""
+    parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
+    local = syntax.names_written(node.body) - parameters
+    node.body = DeadCode(pure, shares, local).block(node.body, set()) or [gast.Pass()]

@@ -1,0 +1,270 @@
+"""Put temporaries back into the expressions that use them.
+
+Before:                          After:
+
+    product = X @ w                  residual = X @ w - y
+    residual = product - y
+
+A name that srcjax made is replaced by its value where it is used once, or wherever its
+value is a name or literal; never past a statement that would change the value, never
+into a loop that would compute it again, and never so that a line gets hard to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.simplify.effects import is_pure, written_bases
+
+_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
+LIMIT = 24
+
+
+class Nesting:
+    """Nests the temporaries of one function."""
+
+    def __init__(
+        self,
+        node: gast.FunctionDef,
+        may_nest: Callable[[str], bool],
+        pure: frozenset[str],
+        shares: Callable[[str], set[str]],
+    ) -> None:
+        self.node = node
+        self.may_nest = may_nest
+        self.pure = pure
+        self.shares = shares
+        self.changed = False
+
+    def run(self) -> bool:
+        self.definitions: dict[str, int] = {}
+        for sub in syntax.walk(self.node):
+            if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
+                self.definitions[sub.id] = self.definitions.get(sub.id, 0) + 1
+        self.reads: dict[str, int] = {}
+        for sub in syntax.walk(self.node.body):
+            if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):
+                self.reads[sub.id] = self.reads.get(sub.id, 0) + 1
+        self.node.body = self.block(self.node.body)
+        return self.changed
+
+    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        for stmt in stmts:
+            for key in ("body", "orelse", "finalbody"):
+                inner = getattr(stmt, key, None)
+                if inner and isinstance(stmt, _COMPOUND):
+                    if not isinstance(stmt, gast.FunctionDef):
+                        setattr(stmt, key, self.block(inner))
+        position = 0
+        out = list(stmts)
+        while position < len(out):
+            if self.try_nest(out, position):
+                self.changed = True
+                out.pop(position)
+                position = max(position - 1, 0)
+            else:
+                position += 1
+        return out
+
+    def try_nest(self, stmts: list[gast.stmt], position: int) -> bool:
+        """Move the value of one assignment to its use; True if it can go."""
+        stmt = stmts[position]
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            return False
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Name) or not self.may_nest(target.id):
+            return False
+        name, value = target.id, stmt.value
+        if name in syntax.names_read(value):
+            return False
+        several = self.definitions.get(name, 0) != 1
+        rest = stmts[position + 1 :]
+        uses = [s for s in rest if name in syntax.names_read(s) or self.rebinds(s, name)]
+        count = sum(syntax.count_reads(s, name) for s in rest)
+        if several:
+            uses, count, closed = self.until_redefined(rest, name)
+            if not closed:
+                return False
+        elif count != self.reads.get(name, 0):
+            return False
+        if count == 0:
+            return False
+        if syntax.is_atom(value):
+            return self.spread(name, value, rest, uses)
+        if count != 1 or len(uses) != 1:
+            return False
+        return self.move(name, value, rest, uses[0])
+
+    def rebinds(self, stmt: gast.stmt, name: str) -> bool:
+        return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
+
+    def until_redefined(
+        self, rest: list[gast.stmt], name: str
+    ) -> tuple[list[gast.stmt], int, bool]:
+        """Uses before the next plain definition in the same block."""
+        uses: list[gast.stmt] = []
+        count = 0
+        for stmt in rest:
+            if isinstance(stmt, _COMPOUND):
+                if name in syntax.all_names(stmt):
+                    return uses, count, False
+                continue
+            if self.rebinds(stmt, name):
+                return uses, count, False
+            reads = syntax.count_reads(stmt, name)
+            writes = name in syntax.names_written(stmt)
+            if reads:
+                uses.append(stmt)
+                count += reads
+            if writes:
+                return uses, count, True
+        return uses, count, False
+
+    def spread(
+        self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]
+    ) -> bool:
+        """Replace a name by the name or literal that it stands for, everywhere."""
+        if any(self.rebinds(s, name) for u in uses for s in syntax.walk(u)):
+            return False
+        if isinstance(value, gast.Name):
+            last = rest.index(uses[-1])
+            between = rest[: last + 1]
+            for stmt in between:
+                written = value.id in syntax.names_written(stmt)
+                if stmt is uses[-1] and not isinstance(stmt, _COMPOUND):
+                    continue
+                if written:
+                    return False
+            changed = set().union(
+                *(written_bases(s) for s in between)
+            )
+            if name in changed and not self.is_alias(name, value.id):
+                return False
+            if value.id in changed and not self.is_immutable(name):
+                later = rest[last + 1 :]
+                del later
+        for stmt in uses:
+            self.replace(stmt, name, value)
+        self.reads[name] = 0
+        if isinstance(value, gast.Name):
+            self.reads[value.id] = self.reads.get(value.id, 0) + len(uses)
+        return True
+
+    def is_alias(self, name: str, other: str) -> bool:
+        return True
+
+    def is_immutable(self, name: str) -> bool:
+        return True
+
+    def move(
+        self, name: str, value: gast.expr, rest: list[gast.stmt], use: gast.stmt
+    ) -> bool:
+        """Replace the one use of a name by its value."""
+        if self.rebinds(use, name):
+            return False
+        if isinstance(use, (gast.For, gast.With)):
+            header = use.iter if isinstance(use, gast.For) else use.items
+            if not syntax.count_reads(header, name):
+                return False
+        elif isinstance(use, gast.If):
+            if not syntax.count_reads(use.test, name):
+                return False
+        elif isinstance(use, _COMPOUND):
+            return False
+        if self.inside_scope(use, name):
+            return False
+        between = rest[: rest.index(use)]
+        pure = is_pure(value, self.pure)
+        if not pure and (between or not self.evaluated_first(use, name)):
+            return False
+        reads = syntax.names_read(value)
+        shared = set(reads)
+        for read in reads:
+            shared |= self.shares(read)
+        looks_inside = _reads_contents(value)
+        for stmt in between:
+            if syntax.names_written(stmt) & reads:
+                return False
+            if looks_inside and written_bases(stmt) & shared:
+                return False
+        if isinstance(use, gast.AugAssign) and syntax.is_name(use.target):
+            pass
+        if isinstance(use, gast.Assign) and isinstance(use.targets[0], gast.Tuple):
+            if not isinstance(value, (gast.Subscript, gast.Call, gast.Name)):
+                return False
+        if not self.reads_well(use, value):
+            return False
+        self.replace(use, name, value)
+        self.reads[name] = 0
+        return True
+
+    def reads_well(self, use: gast.stmt, value: gast.expr) -> bool:
+        """Whether the line stays short enough to be read."""
+        size = sum(1 for n in syntax.walk(value) if isinstance(n, gast.expr))
+        if isinstance(use, _COMPOUND):
+            return True
+        if getattr(use, "backward", False):
+            room = sum(1 for n in syntax.walk(use) if isinstance(n, gast.expr))
+            return size + room <= 2 * LIMIT
+        return True
+
+    def inside_scope(self, use: gast.stmt, name: str) -> bool:
+        """Whether the use stands in a lambda or comprehension."""
+        for sub in syntax.walk(use):
+            if isinstance(
+                sub,
+                (
+                    gast.Lambda,
+                    gast.ListComp,
+                    gast.SetComp,
+                    gast.DictComp,
+                    gast.GeneratorExp,
+                ),
+            ) and syntax.count_reads(sub, name):
+                return True
+        return False
+
+    def evaluated_first(self, use: gast.stmt, name: str) -> bool:
+        """Whether nothing with an effect is evaluated before the use."""
+        for sub in syntax.walk(use):
+            if isinstance(sub, gast.Name) and sub.id == name:
+                return True
+            if isinstance(sub, gast.Call) and not is_pure(sub, self.pure):
+                arguments = [sub.func, *sub.args]
+                return bool(arguments) and any(
+                    syntax.count_reads(a, name) for a in arguments
+                )
+        return False
+
+    def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
+        """Put the value in place of the name, in place."""
+        for sub in syntax.walk(stmt):
+            for key, child in list(sub.__dict__.items()):
+                if isinstance(child, gast.Name) and child.id == name:
+                    if isinstance(child.ctx, gast.Load):
+                        setattr(sub, key, syntax.clone(value))
+                elif isinstance(child, list):
+                    for i, item in enumerate(child):
+                        if isinstance(item, gast.Name) and item.id == name:
+                            if isinstance(item.ctx, gast.Load):
+                                child[i] = syntax.clone(value)
+
+
+def _reads_contents(value: Any) -> bool:
+    """Whether the value depends on what arrays hold, not only on which they are."""
+    return not isinstance(value, (gast.Name, gast.Constant))
+
+
+def nest(
+    node: gast.FunctionDef,
+    may_nest: Callable[[str], bool],
+    pure: frozenset[str] = frozenset(),
+    shares: Callable[[str], set[str]] = lambda name: set(),
+) -> None:
+    """Nest single-use temporaries of the function, in place."""
+    while Nesting(node, may_nest, pure, shares).run():
+        pass

@@ -1,0 +1,104 @@
+"""Results that share no memory with arguments, or with each other.
+
+Before:                          After:
+
+    return w                         return w.copy()
+    return dz, dz                    return dz, dz.copy()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+#: Calls whose result may be (a view of) their first argument.
+_SHARING = frozenset(
+    "np.broadcast_to np.expand_dims np.reshape np.transpose np.asarray np.squeeze "
+    "np.ravel np.swapaxes np.moveaxis np.atleast_1d np.atleast_2d np.flip np.diag "
+    "np.diagonal np.rot90 np.split unbroadcast unreduce".split()
+)
+_SHARING_METHODS = frozenset("reshape ravel transpose swapaxes squeeze view get".split())
+
+
+def own_results(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> None:
+    """Copy returned arrays that are not the function's own, in place."""
+    last = node.body[-1]
+    if not isinstance(last, gast.Return) or last.value is None:
+        return
+    if not getattr(node, "returns_gradient", True):
+        return
+    owner = _Owner(node, is_immutable)
+    last.value = owner.fresh(last.value)
+
+
+class _Owner:
+    def __init__(
+        self, node: gast.FunctionDef, is_immutable: Callable[[str], bool]
+    ) -> None:
+        self.node = node
+        self.is_immutable = is_immutable
+        self.parameters = {
+            a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)
+        }
+        self.returned: set[str] = set()
+
+    def fresh(self, value: Any) -> Any:
+        """The expression, copied where it is not the function's own."""
+        if isinstance(value, (gast.Tuple, gast.List)):
+            return type(value)([self.fresh(e) for e in value.elts], syntax.LOAD)
+        if isinstance(value, gast.Dict):
+            return gast.Dict(value.keys, [self.fresh(v) for v in value.values])
+        if not isinstance(value, (gast.Name, gast.Subscript, gast.Attribute, gast.Call)):
+            return value
+        roots = self.roots(value, set())
+        if not roots:
+            return value
+        if isinstance(value, gast.Name) and self.is_immutable(value.id):
+            return value
+        own = not (roots & self.parameters) and not (roots & self.returned)
+        own = own and not any(r.startswith("?") for r in roots)
+        self.returned |= roots
+        if own:
+            return value
+        if isinstance(value, gast.Name) and self.is_container(value.id):
+            return value
+        return syntax.expression("v.copy()", v=value)
+
+    def is_container(self, name: str) -> bool:
+        for sub in syntax.walk(self.node.body):
+            if isinstance(sub, gast.Assign) and syntax.is_name(sub.targets[0], name):
+                if isinstance(sub.value, (gast.List, gast.Tuple, gast.Dict)):
+                    return True
+        return False
+
+    def roots(self, value: Any, seen: set[str]) -> set[str]:
+        """Names whose memory the value may share; "?" for one that is not known."""
+        if isinstance(value, gast.Name):
+            if value.id in seen:
+                return set()
+            seen = seen | {value.id}
+            found = {value.id}
+            for sub in syntax.walk(self.node.body):
+                if isinstance(sub, gast.Assign):
+                    target = sub.targets[0]
+                    if syntax.is_name(target, value.id):
+                        found |= self.roots(sub.value, seen)
+            return found
+        if isinstance(value, (gast.Subscript, gast.Attribute)):
+            return self.roots(value.value, seen)
+        if isinstance(value, gast.Call):
+            chain = syntax.dotted(value.func) or ""
+            if chain in _SHARING and value.args:
+                kind = {"?"} if chain == "np.broadcast_to" else set()
+                return self.roots(value.args[0], seen) | kind
+            if isinstance(value.func, gast.Attribute) and (
+                value.func.attr in _SHARING_METHODS
+            ):
+                return self.roots(value.func.value, seen)
+        if isinstance(value, gast.IfExp):
+            return self.roots(value.body, seen) | self.roots(value.orelse, seen)
+        return set()

@@ -1,0 +1,120 @@
+"""Loops over items instead of indices, where the index serves nothing else.
+
+Before:                                 After:
+
+    for i in range(len(params)):            for W, b in params:
+        W, b = params[i]                        x = np.tanh(x @ W + b)
+        x = np.tanh(x @ W + b)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.simplify.effects import written_bases
+
+
+def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
+    """Rewrite the loops of the function, in place."""
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.For):
+            _rewrite(sub, temps, node)
+
+
+def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> None:
+    if not isinstance(loop.target, gast.Name) or loop.target.id not in temps:
+        return
+    backwards = False
+    over: Any = loop.iter
+    if isinstance(over, gast.Call) and syntax.dotted(over.func) == "reversed":
+        backwards, over = True, over.args[0]
+    if not (
+        isinstance(over, gast.Call)
+        and syntax.dotted(over.func) == "range"
+        and len(over.args) == 1
+    ):
+        return
+    counted = _counted(over.args[0])
+    if counted is None or (backwards and len(counted) != 1):
+        return
+    index = loop.target.id
+    binds: list[gast.Assign] = []
+    sequences: list[str] = []
+    number: gast.Assign | None = None
+    for stmt in loop.body:
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            break
+        value = stmt.value
+        if syntax.is_name(value, index) and isinstance(stmt.targets[0], gast.Name):
+            number = stmt
+        elif (
+            isinstance(value, gast.Subscript)
+            and isinstance(value.value, gast.Name)
+            and value.value.id in counted
+            and value.value.id not in sequences
+            and syntax.is_name(value.slice, index)
+        ):
+            binds.append(stmt)
+            sequences.append(value.value.id)
+        else:
+            break
+    if not binds or set(sequences) != set(counted):
+        return
+    count = len(binds) + (number is not None)
+    rest = loop.body[count:]
+    if index in syntax.names_read(rest) or (backwards and number is not None):
+        return
+    if _read_elsewhere(function, loop, index):
+        return
+    changed: set[str] = set()
+    for stmt in rest:
+        changed |= written_bases(stmt) | syntax.names_written(stmt)
+    if changed & set(sequences):
+        return
+    targets = [b.targets[0] for b in binds]
+    target: Any = targets[0]
+    iterable: gast.expr = syntax.name(sequences[0])
+    if len(binds) > 1:
+        target = gast.Tuple(targets, syntax.STORE)
+        iterable = syntax.call("zip", *(syntax.name(s) for s in sequences))
+    if number is not None:
+        target = gast.Tuple([number.targets[0], target], syntax.STORE)
+        iterable = syntax.call("enumerate", iterable)
+    if backwards:
+        iterable = syntax.call("reversed", iterable)
+    loop.target, loop.iter = target, iterable
+    loop.body = rest or [gast.Pass()]
+
+
+def _counted(node: Any) -> list[str] | None:
+    """The sequences whose lengths bound the range: `len(a)` or `min(len(a), ...)`."""
+    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "len":
+        inner = node.args[0]
+        return [inner.id] if isinstance(inner, gast.Name) else None
+    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "min":
+        parts = [_counted(a) for a in node.args]
+        if all(p is not None and len(p) == 1 for p in parts):
+            return [p[0] for p in parts if p]
+    return None
+
+
+def _read_elsewhere(function: gast.FunctionDef, loop: gast.For, index: str) -> bool:
+    """Whether the index is read outside of loops that bind it themselves."""
+    inside = {id(n) for n in syntax.walk(loop)}
+    owners = [
+        n
+        for n in syntax.walk(function)
+        if isinstance(n, gast.For) and syntax.is_name(n.target, index)
+    ]
+    bound = {id(n) for o in owners for n in syntax.walk(o.body)}
+    return any(
+        isinstance(n, gast.Name)
+        and n.id == index
+        and isinstance(n.ctx, gast.Load)
+        and id(n) not in inside
+        and id(n) not in bound
+        for n in syntax.walk(function.body)
+    )

@@ -1,0 +1,121 @@
+"""Give each value a name of its own.
+
+A web is what must share a name: the assignments that reach a common use. Before:
+
+    z = x @ W                 After:   z = x @ W
+    z = np.tanh(z)                     z2 = np.tanh(z)
+
+Names that a loop carries or that branches assign stay one name. `simplify.coalesce`
+joins webs again where that changes nothing, so that the user's names come back.
+"""
+
+from __future__ import annotations
+
+import beniget
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.normalise import Unit
+
+
+class _QuietChains(beniget.DefUseChains):
+    """beniget's chains; an unbound name is no matter for a print here."""
+
+    def warn(self, msg: str, node: gast.AST) -> None:
+        """Say nothing: globals and builtins are resolved elsewhere."""
+
+    def unbound_identifier(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def split_webs(unit: Unit) -> None:
+    """Rename the unit's local variables, in place, one name a web."""
+    node = unit.node
+    fixed = _unsplittable(node)
+    module = gast.Module([node], [])
+    chains = _QuietChains()
+    chains.visit(module)
+    parent: dict[int, int] = {}
+    nodes: dict[int, gast.Name] = {}
+
+    def find(key: int) -> int:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    order: list[int] = []
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Name) and sub.id not in fixed:
+            parent[id(sub)] = id(sub)
+            nodes[id(sub)] = sub
+            order.append(id(sub))
+    for sub in list(nodes.values()):
+        definition = chains.chains.get(sub)
+        if definition is None:
+            continue
+        for user in definition.users():
+            if id(user.node) in parent and nodes[id(user.node)].id == sub.id:
+                parent[find(id(user.node))] = find(id(sub))
+    _keep_unreached(node, nodes, chains, parent, find)
+    parameters = {id(a) for a in _parameters(node)}
+    first: dict[str, int] = {}
+    for key in [*[k for k in order if k in parameters], *order]:
+        first.setdefault(nodes[key].id, find(key))
+    renamed: dict[int, str] = {}
+    for key in order:
+        web, id_ = find(key), nodes[key].id
+        if web == first[id_] or web in renamed:
+            continue
+        renamed[web] = unit.names.fresh(id_)
+        if id_ in unit.temps:
+            unit.temps.add(renamed[web])
+        if id_ in unit.varying:
+            unit.varying.add(renamed[web])
+        unit.base_names[renamed[web]] = unit.base_names.get(id_, id_)
+    for key in order:
+        if find(key) in renamed:
+            nodes[key].id = renamed[find(key)]
+
+
+def _keep_unreached(node, nodes, chains, parent, find) -> None:  # type: ignore[no-untyped-def]
+    """Loads that no definition reaches stay with their name's other loads."""
+    reached = set()
+    for definition in chains.chains.values():
+        reached.update(id(u.node) for u in definition.users())
+    lone: dict[str, int] = {}
+    for key, sub in nodes.items():
+        if isinstance(sub.ctx, gast.Load) and key not in reached:
+            other = lone.setdefault(sub.id, key)
+            parent[find(key)] = find(other)
+
+
+def _parameters(node: gast.FunctionDef) -> list[gast.Name]:
+    arguments = node.args
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
+
+
+def _unsplittable(node: gast.FunctionDef) -> set[str]:
+    """Names that are bound otherwise than by a Name, or used in an inner scope."""
+    found: set[str] = set()
+    bound = {n.id for n in _parameters(node)}
+    for sub in syntax.walk(node.body):
+        if isinstance(sub, (gast.FunctionDef, gast.ClassDef, gast.Lambda)):
+            found |= syntax.all_names(sub)
+        elif isinstance(
+            sub, (gast.Global, gast.Nonlocal, gast.alias, gast.ExceptHandler)
+        ):
+            found |= syntax.names_written(sub) | set(getattr(sub, "names", ()))
+        elif isinstance(sub, gast.comprehension):
+            found |= syntax.names_written(sub.target)
+        elif isinstance(sub, gast.Delete):
+            found |= syntax.names_written(sub)
+        elif isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Store):
+            bound.add(sub.id)
+    free = {
+        sub.id
+        for sub in syntax.walk(node.body)
+        if isinstance(sub, gast.Name) and sub.id not in bound
+    }
+    return found | free

@@ -1,0 +1,371 @@
+"""Tuples, lists, dicts and sets: built, unpacked, changed, looped over."""
+
+from collections import defaultdict, deque, namedtuple
+
+import numpy as np
+
+from .registry import normal, program
+
+Point = namedtuple("Point", ["x", "y"])
+
+
+@program(0.5, 1.5)
+def tuple_built_and_indexed(x, y):
+    pair = (x * y, x + y)
+    return pair[0] / pair[1] + pair[-1]
+
+
+@program((0.5, 1.5))
+def tuple_argument(pair):
+    x, y = pair
+    return x * np.sin(y)
+
+
+@program([0.5, 1.5, 2.5])
+def list_argument(values):
+    total = 0.0
+    for value in values:
+        total += value**2
+    return total * values[0]
+
+
+@program({"weight": 0.5, "bias": normal(3)})
+def dict_argument(params):
+    return np.sum(np.tanh(params["weight"] * params["bias"])) + params["weight"]
+
+
+@program(
+    {"layers": [(normal(2, 3), normal(3)), (normal(3, 1), normal(1))], "gain": 2.0}
+)
+def nested_argument(params):
+    x = np.array([0.3, -0.4])
+    for weights, bias in params["layers"]:
+        x = np.tanh(x @ weights + bias)
+    return params["gain"] * x[0]
+
+
+@program(Point(0.5, 1.5))
+def namedtuple_argument(point):
+    return point.x**2 * point.y + point[1]
+
+
+@program(0.5, 1.5, 2.5)
+def starred_unpacking(x, y, z):
+    first, *rest = [x, y * 2, z]
+    *start, last = rest
+    return first * last + start[0] ** 2
+
+
+@program(0.5, 1.5, 2.5)
+def nested_unpacking(x, y, z):
+    (a, b), [c, d] = (x, y), [z, x]
+    return a * b + c * d
+
+
+@program(0.5, 1.5)
+def tuple_concatenated_and_repeated(x, y):
+    values = (x, y) + (x * y,) * 2
+    total = 0.0
+    for value in values:
+        total = total * 2 + value
+    return total
+
+
+@program(0.5, 1.5)
+def starred_list_display(x, y):
+    pair = [x, y]
+    values = [*pair, x * y, *pair]
+    return values[2] * sum(values)
+
+
+@program(normal(4))
+def list_comprehension(x):
+    squares = [value**2 for value in x]
+    return squares[0] * squares[1] + sum(squares)
+
+
+@program(normal(5))
+def comprehension_with_condition(x):
+    return sum([value**3 for value in x if value > 0])
+
+
+@program(normal(3), normal(2, seed=1))
+def comprehension_with_two_loops(x, y):
+    products = [a * b for a in x for b in y if a != b]
+    return sum(p * p for p in products)
+
+
+@program(normal(3))
+def nested_comprehension(x):
+    table = [[a * b for a in x] for b in x]
+    return table[0][1] + table[2][2] * table[1][0]
+
+
+@program(0.7)
+def dict_comprehension(x):
+    powers = {k: x**k for k in range(1, 5)}
+    return powers[2] * powers[4] + sum(powers.values())
+
+
+@program(normal(4))
+def generator_expression(x):
+    return sum(value * i for i, value in enumerate(x)) ** 2
+
+
+@program(0.7)
+def set_comprehension_of_integers(x):
+    powers = {k % 3 for k in range(10)}
+    return sum(x**k for k in sorted(powers))
+
+
+@program(normal(4))
+def comprehension_to_array(x):
+    return np.array([np.sin(v) * v for v in x]) @ x
+
+
+@program(0.8)
+def list_append(x):
+    values = []
+    for k in range(4):
+        values.append(x**k)
+    return values[1] * values[3] + values[2]
+
+
+@program(0.8)
+def list_append_reads_last(x):
+    values = [x]
+    for _ in range(4):
+        values.append(np.sin(values[-1]) * 1.2 + x)
+    return values[-1] * values[1]
+
+
+@program(0.8, 0.3)
+def list_extend_and_insert(x, y):
+    values = [x, y]
+    values.extend([x * y, x + y])
+    values.insert(1, y**2)
+    values += [x - y]
+    return values[1] * values[3] + values[4] * values[5]
+
+
+@program(0.8, 0.3)
+def list_pop(x, y):
+    stack = [x, y, x * y]
+    top = stack.pop()
+    bottom = stack.pop(0)
+    return top * bottom + stack[0]
+
+
+@program(0.8, 0.3)
+def list_item_assigned(x, y):
+    values = [x, y, 1.0]
+    values[0] = values[0] * y
+    values[2] += x
+    values[1], values[2] = values[2], values[1]
+    return values[0] * values[1] - values[2]
+
+
+@program(0.8, 0.3)
+def list_slice_and_delete(x, y):
+    values = [x, y, x * y, x + y]
+    del values[1]
+    tail = values[1:]
+    values.reverse()
+    return tail[0] * values[0] + tail[1] ** 2
+
+
+@program(0.8)
+def list_alias(x):
+    first = [x, 2.0]
+    second = first
+    second.append(x * x)
+    second[0] = 3.0
+    return first[0] * first[2]
+
+
+@program(0.8)
+def list_copy_does_not_alias(x):
+    first = [x, 2.0]
+    second = first[:]
+    third = list(first)
+    second[0] = 3.0
+    third.append(x)
+    return first[0] * second[0] + third[2] * first[1]
+
+
+@program(1.8, 0.3)
+def dict_built_and_changed(x, y):
+    scores = {"a": x, "b": y}
+    scores["c"] = scores["a"] * scores["b"]
+    scores["a"] = x**2
+    scores["b"] += x
+    return scores["a"] + scores["b"] * scores["c"]
+
+
+@program(1.8, 0.3)
+def dict_get_and_setdefault(x, y):
+    table = {"x": x}
+    first = table.get("y", y)
+    second = table.setdefault("z", x * y)
+    third = table.get("x", 0.0)
+    return first * second + third * table["z"]
+
+
+@program({"a": 0.4, "b": 1.4, "c": 2.4})
+def dict_items(params):
+    total = 0.0
+    for name, value in params.items():
+        if name != "b":
+            total = total + value**2
+        else:
+            total = total * value
+    return total
+
+
+@program({"a": 0.4, "b": 1.4, "c": 2.4})
+def dict_values_and_keys(params):
+    total = 0.0
+    for key in params:
+        total = total + params[key] ** 2
+    for value in params.values():
+        total = total * value
+    for key in sorted(params.keys(), reverse=True):
+        total = total - params[key]
+    return total
+
+
+@program({"w": 0.4, "b": 1.4}, {"w": 0.1, "b": 0.2})
+def dict_mapped_to_dict(params, gradients):
+    """One step of gradient descent, with a dict in and a dict out."""
+    return {name: params[name] - 0.1 * gradients[name] for name in params}
+
+
+@program(0.4, 1.4)
+def dict_update_and_merge(x, y):
+    settings = {"rate": x, "decay": y}
+    settings.update(rate=x * y, power=x + y)
+    merged = {**settings, "decay": x**2} | {"extra": y}
+    return merged["rate"] * merged["decay"] + merged["power"] * merged["extra"]
+
+
+@program(0.4, 1.4)
+def dict_with_tuple_keys(x, y):
+    cost = {(0, 0): x, (0, 1): y, (1, 0): x * y}
+    cost[1, 1] = cost[0, 1] + cost[1, 0]
+    return cost[1, 1] * cost[0, 0]
+
+
+@program(normal(6))
+def dict_of_lists(x):
+    groups = {"even": [], "odd": []}
+    for i in range(len(x)):
+        groups["odd" if i % 2 else "even"].append(x[i] ** 2)
+    return sum(groups["even"]) * sum(groups["odd"])
+
+
+@program(normal(6))
+def default_dict_of_sums(x):
+    totals = defaultdict(float)
+    for i in range(len(x)):
+        totals[i % 3] += x[i] * i
+    return totals[0] * totals[1] + totals[2]
+
+
+@program(normal(5))
+def window_of_a_deque(x):
+    window = deque(maxlen=2)
+    total = 0.0
+    for value in x:
+        window.append(value)
+        total += window[0] * window[-1]
+    return total
+
+
+@program([(0.4, 1.4), (0.6, 1.6)])
+def list_of_tuples(pairs):
+    total = 1.0
+    for k, (a, b) in enumerate(pairs):
+        total = total * (a * b + k)
+    return total
+
+
+@program([0.4, 1.4], [0.6, 1.6])
+def zip_of_lists(left, right):
+    return [a * b + a for a, b in zip(left, right, strict=True)]
+
+
+@program([0.4, 1.4, 2.4])
+def unzipped(values):
+    pairs = [(value, value**2) for value in values]
+    firsts, seconds = zip(*pairs, strict=True)
+    return sum(firsts) * seconds[2]
+
+
+@program([1.4, 0.4, 2.4])
+def sorted_and_reversed(values):
+    ordered = sorted(values)
+    total = 0.0
+    for weight, value in zip([1.0, 2.0, 3.0], reversed(ordered), strict=True):
+        total += weight * value**2
+    return total
+
+
+@program([1.4, 0.4, 2.4])
+def sorted_by_key(values):
+    names = ["a", "b", "c"]
+    order = sorted(range(3), key=lambda i: values[i])
+    best = max(zip(values, names, strict=True))[0]
+    return values[order[0]] * best + values[order[1]] ** 2
+
+
+@program(0.4, 1.4)
+def nested_structure_of_results(x, y):
+    return {"sum": x + y, "parts": [x * x, (y, x * y)]}
+
+
+@program(normal(3))
+def tuple_of_arrays_result(x):
+    return np.sin(x), [x.sum(), x * x]
+
+
+@program(0.4, 1.4)
+def length_and_membership(x, y):
+    values = [x, y, x + y]
+    names = ("x", "y")
+    total = len(values) * x
+    if "y" in names and len(names) == 2:
+        total = total * y
+    return total
+
+
+@program(0.4)
+def any_and_all_on_lists(x):
+    values = [x - 1, x, x + 1]
+    if any(v > 1 for v in values) and not all(v > 0 for v in values):
+        return values[0] * values[2]
+    return values[1]
+
+
+@program(0.6)
+def memo_table(x):
+    memo = {0: 1.0, 1: x}
+    for n in range(2, 6):
+        memo[n] = 2 * x * memo[n - 1] - memo[n - 2]
+    return memo[5] + memo[3]
+
+
+@program(0.6)
+def table_of_lists(x):
+    table = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(3):
+            table[i][j] = x ** (i + j) + (table[i - 1][j] if i else 0.0)
+    return table[2][2] + table[1][0] * table[0][2]
+
+
+@program(normal(3))
+def named_tuple_made_inside(x):
+    centre = Point(x[0] * 2, y=x[1])
+    moved = centre._replace(x=x[2])
+    horizontal, vertical = moved
+    return horizontal * centre.x + vertical**2

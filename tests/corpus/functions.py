@@ -1,0 +1,456 @@
+"""Calls: recursion, closures, nested functions, functions as values, signatures."""
+
+import functools
+import math
+import operator
+from functools import partial, reduce
+
+import numpy as np
+
+from .registry import normal, program
+
+SCALE = 1.5
+
+
+def _square(x):
+    return x * x
+
+
+def _scaled_sine(x, scale=2.0, shift=0.0):
+    return scale * np.sin(x + shift)
+
+
+def _two_results(x, y):
+    return x * y, x + y
+
+
+def _large(x, y):
+    total = 0.0
+    for i in range(3):
+        if x > i:
+            total = total + x * y * i
+        else:
+            total = total - y**2
+    return total
+
+
+@program(1.3)
+def calls_a_helper(x):
+    return _square(x) + _square(x + 1)
+
+
+@program(1.3, 0.4)
+def calls_a_helper_twice_over(x, y):
+    return _large(x, y) * _large(y, x)
+
+
+@program(0.8)
+def helper_in_a_loop(x):
+    for _ in range(3):
+        x = _scaled_sine(x)
+    return x
+
+
+@program(0.8)
+def keyword_arguments(x):
+    return _scaled_sine(x, shift=x * 2, scale=3.0)
+
+
+@program(0.8)
+def default_arguments(x, power=3, offset=0.5):
+    return x**power + offset
+
+
+@program(0.5, 1.5)
+def several_results(x, y):
+    product, total = _two_results(x, y)
+    return product / total
+
+
+@program(0.5, 1.5)
+def only_one_result_used(x, y):
+    product, _ = _two_results(x, y)
+    return product * x
+
+
+@program(0.5, 1.5)
+def results_passed_with_a_star(x, y):
+    return _large(*_two_results(x, y))
+
+
+@program(1.2, 5)
+def recursive_power(x, n):
+    if n == 0:
+        return 1.0
+    return x * recursive_power(x, n - 1)
+
+
+@program(1.2, 9)
+def recursive_power_by_halves(x, n):
+    if n == 0:
+        return 1.0
+    half = recursive_power_by_halves(x, n // 2)
+    if n % 2:
+        return half * half * x
+    return half * half
+
+
+@program(0.6, 6)
+def fibonacci_like(x, n):
+    if n < 2:
+        return x
+    return fibonacci_like(x, n - 1) + x * fibonacci_like(x, n - 2)
+
+
+@program(0.3, 4)
+def recursion_on_the_value(x, depth):
+    if depth == 0 or x > 5:
+        return np.sin(x)
+    return recursion_on_the_value(x * x + 1, depth - 1) * x
+
+
+def _even_steps(x, n):
+    if n == 0:
+        return x
+    return _odd_steps(x * 1.1, n - 1)
+
+
+def _odd_steps(x, n):
+    if n == 0:
+        return x * x
+    return _even_steps(x + 0.5, n - 1)
+
+
+@program(0.7, 5)
+def mutual_recursion(x, n):
+    return _even_steps(x, n) + _odd_steps(x, n)
+
+
+@program(normal(8))
+def recursive_sum_of_halves(x):
+    if len(x) == 1:
+        return x[0] ** 2
+    middle = len(x) // 2
+    left = recursive_sum_of_halves(x[:middle])
+    return left + 2 * recursive_sum_of_halves(x[middle:])
+
+
+@program(((0.5, 1.5), (2.0, (0.1, 0.7))))
+def recursion_over_a_tree(tree):
+    if isinstance(tree, tuple):
+        left, right = tree
+        return recursion_over_a_tree(left) * 2 + recursion_over_a_tree(right)
+    return tree**2
+
+
+@program(0.4, 1.1)
+def nested_function(x, y):
+    def inner(z):
+        return z * x + y
+
+    return inner(x) * inner(y)
+
+
+@program(0.4)
+def nested_function_sees_later_value(x):
+    scale = 2.0
+
+    def inner(z):
+        return z * scale
+
+    scale = x
+    return inner(3.0) + inner(x)
+
+
+@program(0.4)
+def nested_recursive_function(x):
+    def series(n):
+        if n == 0:
+            return 1.0
+        return 1 + x * series(n - 1) / n
+
+    return series(6)
+
+
+@program(1.3)
+def nonlocal_accumulator(x):
+    total = 0.0
+
+    def add(value):
+        nonlocal total
+        total = total + value * x
+
+    add(x)
+    add(x**2)
+    return total
+
+
+@program(1.4)
+def returned_closure(x):
+    def make_line(slope, offset):
+        def line(t):
+            return slope * t + offset
+
+        return line
+
+    line = make_line(x, x**2)
+    return line(2.0) * line(3.0)
+
+
+def _power_function(n):
+    def power(x):
+        result = 1.0
+        for _ in range(n):
+            result = result * x
+        return result
+
+    return power
+
+
+program(1.2, name="closure_over_an_int")(_power_function(4))
+
+
+def _fit_loss(data, target):
+    def loss(w):
+        residual = data @ w - target
+        return residual @ residual
+
+    return loss
+
+
+program(normal(3), name="closure_over_arrays")(
+    _fit_loss(normal(5, 3, seed=1), normal(5, seed=2))
+)
+
+program(0.6, name="plain_lambda")(lambda x: x * np.cos(x))
+
+_first, _second = lambda x: x**2, lambda x: x**3
+program(1.5, name="two_lambdas_on_a_line_first")(_first)
+program(1.5, name="two_lambdas_on_a_line_second")(_second)
+
+
+@program(0.9)
+def local_lambda(x):
+    double = lambda z: 2 * z
+    shifted = lambda z, by=0.5: z + by * x
+    return double(x) * shifted(x) + shifted(1.0, by=2.0)
+
+
+def _apply_twice(function, x):
+    return function(function(x))
+
+
+@program(0.7)
+def function_as_argument(x):
+    return _apply_twice(np.sin, x) + _apply_twice(_square, x)
+
+
+@program(0.7)
+def lambda_as_argument(x):
+    return _apply_twice(lambda z: z * x + 1, x)
+
+
+@program(_square, 0.7)
+def function_as_argument_of_the_program(function, x):
+    return function(x) * x
+
+
+@program(0.7, np.tanh)
+def numpy_function_as_argument(x, activation):
+    return activation(2 * x) + activation(x) ** 2
+
+
+def _compose(*functions):
+    def composed(x):
+        for function in functions:
+            x = function(x)
+        return x
+
+    return composed
+
+
+@program(0.7)
+def composition(x):
+    return _compose(np.sin, _square, lambda z: z + 1)(x)
+
+
+@program(0.3)
+def functions_in_a_list(x):
+    total = 0.0
+    for function in [np.sin, np.cos, math.exp, _square]:
+        total = total + function(x) * x
+    return total
+
+
+ACTIVATIONS = {"tanh": np.tanh, "square": _square}
+
+
+@program(0.3, "square")
+def functions_in_a_dict(x, name):
+    return ACTIVATIONS[name](x) + ACTIVATIONS["tanh"](x)
+
+
+@program(0.8)
+def partial_inside(x):
+    wave = partial(_scaled_sine, scale=x)
+    return wave(x) + wave(1.0, shift=x)
+
+
+program(0.8, name="partial_program")(partial(_scaled_sine, scale=3.0, shift=0.2))
+
+
+@program(normal(4))
+def reduce_with_lambda(x):
+    return reduce(lambda total, value: total * 0.5 + value**2, x, 1.0)
+
+
+@program(1.1, 2.2, 3.3)
+def reduce_with_operator(x, y, z):
+    return functools.reduce(operator.mul, [x, y, z]) + operator.add(x, y)
+
+
+@program(normal(4))
+def map_and_sum(x):
+    return sum(map(lambda value: value**3, x))
+
+
+@program(0.5, 1.5, 2.5)
+def star_arguments(*values):
+    total = 1.0
+    for value in values:
+        total = total * value + 1
+    return total
+
+
+def _weighted(*values, scale=1.0, **weights):
+    total = 0.0
+    for value in values:
+        total = total + value**2
+    return scale * total + weights["first"] * values[0] + weights.get("second", 0.0)
+
+
+@program(0.5, 1.5)
+def star_and_double_star(x, y):
+    options = {"first": x, "second": y * y}
+    return _weighted(x, y, scale=2.0, **options)
+
+
+@program(0.5, 1.5)
+def double_star_literal(x, y):
+    return _weighted(y, **{"first": x * y})
+
+
+def _keyword_only(x, *, scale, power=2):
+    return scale * x**power
+
+
+@program(0.5, 1.5)
+def keyword_only_arguments(x, y):
+    return _keyword_only(x, scale=y) + _keyword_only(y, power=3, scale=x)
+
+
+def _positional_only(x, y, /, z=1.0):
+    return x * y - z
+
+
+@program(0.5, 1.5)
+def positional_only_arguments(x, y):
+    return _positional_only(x, y, z=x) * _positional_only(y, x)
+
+
+@program(0.5)
+def global_constant_in_callee(x):
+    def scaled(z):
+        return z * SCALE
+
+    return scaled(x) ** 2
+
+
+@program(0.5)
+def ten_calls_deep(x):
+    def f1(x):
+        return np.sin(x) * x
+
+    def f2(x):
+        return f1(x) + f1(x * 0.5)
+
+    def f3(x):
+        return f2(x) * 1.1
+
+    def f4(x):
+        return f3(x) + x
+
+    return f4(f3(f2(f1(x))))
+
+
+def _documented_pipeline(x: float, steps: int = 3) -> float:
+    """Runs a few steps, and leaves by the first good one."""
+    for k in range(steps):
+        x = x * 1.5
+        if x > 2:
+            return x + k
+    return x
+
+
+@program(0.9)
+def early_return_in_callee(x):
+    return _documented_pipeline(x) * _documented_pipeline(x, steps=1)
+
+
+@program(0.9)
+def callee_without_use(x):
+    _square(x)
+    return x + 1
+
+
+@functools.cache
+def _table(n):
+    return [1.0 / math.factorial(k) for k in range(n)]
+
+
+@program(0.9)
+def cached_inactive_callee(x):
+    total = 0.0
+    for k, weight in enumerate(_table(6)):
+        total += weight * x**k
+    return total
+
+
+@program(0.4)
+def function_redefined_in_branch(x):
+    if x > 1:
+
+        def curve(z):
+            return z**2
+
+    else:
+
+        def curve(z):
+            return z**3 + x
+
+    return curve(x + 1)
+
+
+@program(0.4)
+def closures_made_in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+
+        def term(z, k=k):
+            return z**k * x
+
+        total = total + term(x + 1)
+    return total
+
+
+@program(0.8)
+def immediately_called_lambda(x):
+    return (lambda y: y * y + x)(x + 1)
+
+
+@program(1.5)
+def pipeline_of_generators(x):
+    def powers(base, count):
+        return [base**k for k in range(count)]
+
+    return sum(value / (1 + k) for k, value in enumerate(powers(x, 4)))

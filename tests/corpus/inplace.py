@@ -1,0 +1,583 @@
+"""Assignment into arrays: elements, slices, masks, views, aliases, callees."""
+
+import copy
+
+import numpy as np
+
+from .registry import normal, positive, program
+
+
+@program(normal(4))
+def element_assigned(x):
+    y = np.zeros(3)
+    y[0] = x[0] * x[1]
+    y[1] = np.sin(x[2])
+    y[2] = y[0] * y[1] + x[3]
+    return y @ y
+
+
+@program(normal(4))
+def element_overwritten(x):
+    y = x.copy()
+    y[1] = 3.0
+    y[2] = y[0] * y[1]
+    return np.sum(y**2)
+
+
+@program(normal(4))
+def element_overwritten_with_itself(x):
+    y = x * 1.0
+    y[0] = np.sin(y[0])
+    y[0] = y[0] * y[1]
+    y[1] = y[0] ** 2
+    return y.sum()
+
+
+@program(normal(4))
+def element_augmented(x):
+    y = x.copy()
+    y[0] += x[1]
+    y[1] *= x[2]
+    y[2] -= y[1] * y[0]
+    y[3] /= 2 + x[0] ** 2
+    y[0] **= 2
+    return y
+
+
+@program(positive(4))
+def whole_array_augmented(x):
+    y = x.copy()
+    y += 1
+    y *= x
+    y /= x + 2
+    y **= 2
+    y -= x
+    return y
+
+
+@program(normal(6))
+def slice_assigned(x):
+    y = np.empty(6)
+    y[:3] = x[3:] ** 2
+    y[3:] = x[:3] * y[:3]
+    return y @ x
+
+
+@program(normal(6))
+def slice_with_step_assigned(x):
+    y = np.ones(6)
+    y[::2] = x[::2]
+    y[1::2] *= x[1::2] ** 2
+    return np.prod(y)
+
+
+@program(normal(6))
+def overlapping_slices(x):
+    """NumPy copies first when the two sides overlap."""
+    y = x.copy()
+    y[1:] = y[:-1] * 2
+    y[:-1] += y[1:]
+    return y @ x
+
+
+@program(normal(3), 2.0)
+def slice_broadcast(x, value):
+    y = np.zeros((4, 3))
+    y[1:3] = x
+    y[3] = value
+    y[:, 0] += value * x[0]
+    return y
+
+
+@program(normal(5))
+def mask_assigned(x):
+    y = x**2
+    y[x < 0] = 0.0
+    y[x > 0.3] *= 2
+    return y @ x
+
+
+@program(normal(5))
+def mask_assigned_from_values(x):
+    y = np.zeros(5)
+    positive_part = x > 0
+    y[positive_part] = np.log1p(x[positive_part])
+    y[~positive_part] = -x[~positive_part]
+    return y.sum()
+
+
+@program(normal(5))
+def index_array_assigned(x):
+    order = np.array([3, 0, 4])
+    y = np.ones(5)
+    y[order] = x[:3] * x[2:]
+    return y @ x
+
+
+@program(normal(3))
+def repeated_indices_assigned(x):
+    """The last one wins."""
+    y = np.zeros(2)
+    y[[0, 1, 0]] = x
+    return y @ np.array([2.0, 3.0])
+
+
+@program(normal(5))
+def repeated_indices_augmented(x):
+    """`+=` counts each index once; `np.add.at` counts all of them."""
+    where = np.array([0, 1, 0, 2, 1])
+    once = np.zeros(3)
+    once[where] += x
+    each = np.zeros(3)
+    np.add.at(each, where, x**2)
+    return once @ each
+
+
+@program(normal(7), np.array([0, 1, 0, 2, 2, 1, 0]))
+def scatter_add(x, groups):
+    sums = np.zeros(3)
+    np.add.at(sums, groups, x)
+    return np.sum(sums**2)
+
+
+@program(normal(6))
+def index_pairs_assigned(x):
+    matrix = np.zeros((3, 3))
+    rows, columns = np.triu_indices(3)
+    matrix[rows, columns] = x
+    matrix[(columns, rows)] += x
+    return np.sum(matrix @ matrix)
+
+
+@program(normal(3, 4))
+def column_assigned(x):
+    y = x.copy()
+    y[:, 1] = y[:, 0] * y[:, 2]
+    y[1, :] = 0.0
+    y[..., -1] += 1.0
+    y[0, 1:3] = y[2, 1:3]
+    return np.sum(y**2)
+
+
+@program(normal(3))
+def assigned_with_tuple_target(x):
+    y = np.zeros(3)
+    y[0], y[1] = x[1], x[0] * x[2]
+    y[1], y[2] = y[0], y[1]
+    return y @ x
+
+
+@program(normal(4))
+def swap_elements(x):
+    y = x.copy()
+    y[0], y[3] = y[3], y[0]
+    y[[1, 2]] = y[[2, 1]]
+    return y @ np.arange(4.0) + y[0] * y[1]
+
+
+@program(0.3)
+def trajectory(x0):
+    steps = 8
+    xs = np.zeros(steps + 1)
+    xs[0] = x0
+    for t in range(steps):
+        xs[t + 1] = xs[t] + 0.1 * np.sin(xs[t])
+    return np.sum(xs**2)
+
+
+@program(normal(2), normal(2, 2, seed=1))
+def trajectory_of_vectors(state, matrix):
+    history = np.empty((5, 2))
+    for t in range(5):
+        history[t] = state
+        state = np.tanh(matrix @ state)
+    return history
+
+
+@program(normal(8))
+def stencil_1d(u):
+    u = u.copy()
+    for _ in range(4):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return u @ u
+
+
+@program(normal(8))
+def stencil_1d_augmented(u):
+    v = u.copy()
+    for _ in range(3):
+        v[1:-1] += 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
+    return np.sum(v**3)
+
+
+@program(normal(5, 5))
+def stencil_2d(u):
+    u = u.copy()
+    for _ in range(3):
+        inner = u[1:-1, 1:-1]
+        around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+        u[1:-1, 1:-1] = inner + 0.1 * (around - 4 * inner)
+    return np.sum(u**2)
+
+
+@program(normal(4, 4))
+def gauss_seidel_by_elements(u):
+    u = u.copy()
+    for i in range(1, 3):
+        for j in range(1, 3):
+            u[i, j] = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) / 4
+    return np.sum(u * u)
+
+
+@program(normal(6))
+def nonlinear_stencil(u):
+    u = u.copy()
+    for _ in range(3):
+        u[1:-1] = u[1:-1] - 0.1 * u[1:-1] * (u[2:] - u[:-2])
+    return u
+
+
+@program(normal(5))
+def running_total_in_place(x):
+    y = x.copy()
+    for i in range(1, len(y)):
+        y[i] += y[i - 1]
+    return y @ y
+
+
+@program(normal(5))
+def running_product_in_place(x):
+    y = x.copy()
+    for i in range(1, len(y)):
+        y[i] *= y[i - 1]
+    return y.sum()
+
+
+@program(normal(3), jax=False)
+def alias(x):
+    a = x * 2
+    b = a
+    b[0] = 5.0
+    return a @ x
+
+
+@program(normal(3), jax=False)
+def alias_augmented(x):
+    a = x * 2
+    b = a
+    b += 1
+    b[1] *= x[0]
+    return a @ b
+
+
+@program(normal(3), jax=False)
+def alias_of_argument(x):
+    x = x * 1.0
+    y = x
+    y[0] = x[1] * x[2]
+    x[1] = y[0]
+    return x @ y
+
+
+@program(normal(3, 4), jax=False)
+def row_is_a_view(matrix):
+    a = matrix.copy()
+    row = a[1]
+    row *= 2
+    row[0] = 0.0
+    return np.sum(a**2)
+
+
+@program(normal(3, 4), jax=False)
+def rows_of_a_loop_are_views(matrix):
+    a = matrix * 1.0
+    for row in a:
+        row -= row.mean()
+        row /= np.sqrt(row @ row)
+    return a
+
+
+@program(normal(3, 4), jax=False)
+def transposed_view(matrix):
+    a = matrix.copy()
+    t = a.T
+    t[0] = 1.0
+    t[1] *= t[2]
+    return np.sum(a**3)
+
+
+@program(normal(6), jax=False)
+def reshaped_view(x):
+    a = x.copy()
+    grid = a.reshape(2, 3)
+    grid[0] *= grid[1]
+    grid[:, 2] = 0.0
+    return a @ x
+
+
+@program(normal(6), jax=False)
+def view_of_a_view(x):
+    a = x.copy()
+    middle = a[1:5]
+    ends = middle[::3]
+    ends += 1
+    middle *= 2
+    return a
+
+
+@program(normal(6), jax=False)
+def view_read_after_the_base_changed(x):
+    a = x.copy()
+    tail = a[3:]
+    a[4] = a[0] ** 2
+    return tail @ tail
+
+
+@program(normal(3, 3), jax=False)
+def diagonal_by_flat_view(matrix):
+    a = matrix.copy()
+    a.ravel()[::4] += 1.0
+    a.flat[0] = 2.0
+    return np.sum(a**2)
+
+
+@program(normal(4))
+def copies_do_not_alias(x):
+    a = x * 2
+    b = a.copy()
+    c = np.array(a)
+    d = copy.deepcopy(a)
+    e = +a
+    b[0] = 0.0
+    c[1] = 0.0
+    d[2] = 0.0
+    e[3] = 0.0
+    return a @ (b + c + d + e)
+
+
+@program(normal(4))
+def gathered_is_not_a_view(x):
+    a = x.copy()
+    picked = a[[0, 2]]
+    picked[0] = 7.0
+    masked = a[a > -10]
+    masked *= 2
+    return a @ a + picked @ masked[:2]
+
+
+@program(normal(4))
+def argument_copied_to_its_own_name(x):
+    x = x.copy()
+    x[0] = x[1] * x[2]
+    x[3] = 0.0
+    return x @ x
+
+
+@program(normal(4), tags="mutates", jax=False)
+def argument_is_changed(x):
+    """A caller sees the change; a derivative must not write to the argument."""
+    x[0] = x[1] * x[2]
+    x *= 2
+    return x @ x
+
+
+def _normalise(v):
+    v /= np.sqrt(v @ v)
+
+
+def _add_outer(matrix, left, right):
+    for i in range(len(left)):
+        matrix[i] += left[i] * right
+
+
+def _fill_powers(out, x):
+    out[0] = 1.0
+    for k in range(1, len(out)):
+        out[k] = out[k - 1] * x
+
+
+@program(normal(4), jax=False)
+def callee_changes_its_argument(x):
+    v = x * 2
+    _normalise(v)
+    return v @ np.arange(4.0) + x[0]
+
+
+@program(normal(3, 4), jax=False)
+def callee_changes_a_view(matrix):
+    a = matrix.copy()
+    _normalise(a[0])
+    _normalise(a[2])
+    return np.sum(a[0] * a[1] * a[2])
+
+
+@program(normal(2), normal(3, seed=1))
+def callee_accumulates(left, right):
+    total = np.zeros((2, 3))
+    _add_outer(total, left, right)
+    _add_outer(total, left**2, right)
+    return total
+
+
+@program(1.3)
+def callee_fills_a_buffer(x):
+    powers = np.empty(5)
+    _fill_powers(powers, x)
+    first = powers.sum()
+    _fill_powers(powers, x * x)
+    return first * powers[2]
+
+
+def _clear_and_return(v):
+    v[0] = 0.0
+    return v
+
+
+@program(normal(3), jax=False)
+def callee_changes_and_returns(x):
+    a = x**2
+    b = _clear_and_return(a)
+    b[1] = b[1] * 3
+    return a @ x
+
+
+@program(positive(3), positive(3, seed=1))
+def out_argument(x, y):
+    buffer = np.empty(3)
+    np.multiply(x, y, out=buffer)
+    np.exp(buffer, out=buffer)
+    np.add(buffer, x, out=buffer)
+    return buffer @ y
+
+
+@program(normal(2, 3), normal(3, 2, seed=1))
+def out_argument_of_matmul(a, b):
+    product = np.empty((2, 2))
+    np.matmul(a, b, out=product)
+    total = product.sum(axis=0)
+    np.dot(b, a, out=(other := np.empty((3, 3))))
+    return total @ total + other[0, 1]
+
+
+@program(1.5)
+def filled(x):
+    y = np.empty(3)
+    y.fill(x)
+    y[1] *= x
+    z = np.full(3, x)
+    z[0] = 1.0
+    return y @ z
+
+
+@program(normal(4))
+def buffer_reused_in_a_loop(x):
+    buffer = np.zeros(4)
+    total = 0.0
+    for k in range(3):
+        buffer[:] = x * k
+        buffer[k] = total
+        total = total + np.sum(buffer**2)
+    return total
+
+
+@program(normal(4))
+def accumulated_in_a_cell(x):
+    total = np.zeros(1)
+    for value in x:
+        total[0] += value**2
+        total[0] *= 1.1
+    return total[0]
+
+
+@program(normal(4))
+def overwritten_in_a_branch(x):
+    y = x.copy()
+    for i in range(4):
+        if y[i] > 0:
+            y[i] = y[i] ** 2
+        else:
+            y[i] = 0.0
+    return y @ x
+
+
+@program(normal(4))
+def rebound_after_inplace(x):
+    y = x.copy()
+    y[0] = 2.0
+    y = y * x
+    y[1] = 3.0
+    return y
+
+
+@program(normal(3), jax=False)
+def arrays_in_a_list_changed(x):
+    buffers = [x * 2, x * 3]
+    for buffer in buffers:
+        buffer[0] = buffer[1] * buffer[2]
+    first = buffers[0]
+    first += 1
+    return buffers[0] @ buffers[1]
+
+
+@program(normal(3), jax=False)
+def arrays_in_a_dict_changed(x):
+    state = {"position": x.copy(), "velocity": np.zeros(3)}
+    for _ in range(3):
+        state["velocity"] -= 0.1 * state["position"]
+        state["position"] += state["velocity"]
+    return state["position"]
+
+
+@program(normal(4), jax=False)
+def which_is_changed_depends(x):
+    a = x * 1.0
+    b = x * 2.0
+    target = a if x[0] > 0 else b
+    target[1] = 0.0
+    return a @ b
+
+
+@program(normal(4), jax=False)
+def array_sorted_in_place(x):
+    y = x * 2
+    y.sort()
+    return y @ np.array([1.0, 2.0, 3.0, 4.0])
+
+
+@program(normal(3, 3))
+def elimination_in_place(matrix):
+    a = matrix + 4 * np.eye(3)
+    for k in range(3):
+        for i in range(k + 1, 3):
+            a[i, k] /= a[k, k]
+            a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
+    return a[0, 0] * a[1, 1] * a[2, 2]
+
+
+@program(normal(5))
+def copyto_and_put(x):
+    y = np.zeros(5)
+    np.copyto(y, x)
+    y[np.argmax(x)] = 0.0
+    np.fill_diagonal(grid := np.outer(y, x), 1.0)
+    return np.sum(grid * grid)
+
+
+@program(normal(2, 3))
+def new_axis_and_negative_index(x):
+    y = np.zeros((2, 3, 1))
+    y[:, :, 0] = x
+    y[-1, -2] = x[0, 0] ** 2
+    y[0, :, None, 0] += 1.0
+    return y
+
+
+@program(normal(3), normal(3, seed=1))
+def assigned_array_changes_later(x, y):
+    """The matrix holds what `row` was, not what it becomes."""
+    matrix = np.zeros((2, 3))
+    row = x * 2
+    matrix[0] = row
+    row[0] = 9.0
+    matrix[1] = row * y
+    return np.sum(matrix**2)

@@ -1,0 +1,236 @@
+"""Classes, dataclasses, attributes, methods, properties and callable objects."""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .registry import normal, program
+
+
+@dataclass
+class Spring:
+    stiffness: float
+    rest: float = 1.0
+
+    def energy(self, length):
+        return 0.5 * self.stiffness * (length - self.rest) ** 2
+
+
+@dataclass(frozen=True)
+class State:
+    position: float
+    velocity: float
+    history: tuple = field(default=())
+
+    @property
+    def energy(self):
+        return 0.5 * self.velocity**2 + self.position**2
+
+    def step(self, dt):
+        return replace(
+            self,
+            position=self.position + dt * self.velocity,
+            velocity=self.velocity - dt * np.sin(self.position),
+        )
+
+
+class Layer(NamedTuple):
+    weights: np.ndarray
+    bias: np.ndarray
+
+    def __call__(self, x):
+        return np.tanh(x @ self.weights + self.bias)
+
+
+class Polynomial:
+    """Coefficients from the highest power down."""
+
+    def __init__(self, *coefficients):
+        self.coefficients = list(coefficients)
+
+    def __call__(self, x):
+        total = 0.0
+        for c in self.coefficients:
+            total = total * x + c
+        return total
+
+    def derivative(self):
+        n = len(self.coefficients) - 1
+        pairs = enumerate(self.coefficients[:-1])
+        return Polynomial(*[(n - k) * c for k, c in pairs])
+
+    @property
+    def degree(self):
+        return len(self.coefficients) - 1
+
+    @staticmethod
+    def scaled(x):
+        return x * 0.5
+
+    @classmethod
+    def line(cls, slope):
+        return cls(slope, 0.0)
+
+
+class Model:
+    def __init__(self):
+        self.weights = normal(3, seed=1)
+        self.rate = 0.1
+        self.names = {"first": 0}
+
+    def penalty(self, w):
+        return self.rate * w @ w
+
+    def loss(self, w):
+        return np.sum((w - self.weights) ** 2) + self.penalty(w)
+
+    def __call__(self, x):
+        return np.tanh(x @ self.weights) + x[self.names["first"]]
+
+
+MODEL = Model()
+
+program(normal(3), name="bound_method")(MODEL.loss)
+program(normal(3), name="callable_object")(MODEL)
+
+
+@program(0.6, 1.4)
+def dataclass_made_inside(stiffness, length):
+    spring = Spring(stiffness, rest=0.5)
+    return spring.energy(length) + spring.stiffness * length
+
+
+@program(0.6)
+def dataclass_with_defaults(x):
+    spring = Spring(stiffness=x)
+    return spring.energy(x * 3)
+
+
+@program(Spring(2.0), 1.4, argnums=1)
+def dataclass_as_inactive_argument(spring, length):
+    return spring.energy(length) * spring.rest
+
+
+@program(0.6, 0.1)
+def frozen_dataclass_steps(position, velocity):
+    state = State(position, velocity)
+    for _ in range(3):
+        state = state.step(0.1)
+    return state.energy
+
+
+@program(0.6)
+def attribute_assigned(x):
+    spring = Spring(1.0)
+    spring.stiffness = x * x
+    spring.rest += x
+    return spring.energy(3.0) + spring.stiffness
+
+
+@program(0.6)
+def attribute_of_an_alias(x):
+    spring = Spring(x)
+    same = spring
+    same.stiffness = x**3
+    return spring.stiffness * spring.rest
+
+
+@program(Layer(normal(2, 3), normal(3, seed=1)), normal(2, seed=2))
+def namedtuple_with_methods(layer, x):
+    return np.sum(layer(x) ** 2) + layer.bias[0]
+
+
+@program(0.6)
+def object_called(x):
+    return Polynomial(1.0, x, 2.0)(x) * 2
+
+
+@program(0.6)
+def object_from_method(x):
+    polynomial = Polynomial(x, 1.0, x * x, 3.0)
+    return polynomial.derivative()(2.0) + polynomial(x) * polynomial.degree
+
+
+@program(0.6)
+def static_and_class_methods(x):
+    return Polynomial.scaled(x) * Polynomial.line(x * x)(3.0)
+
+
+@program(0.6)
+def bound_method_kept(x):
+    spring = Spring(x)
+    energy = spring.energy
+    return energy(2.0) + energy(x)
+
+
+@program(normal(3))
+def attributes_of_a_global_object(x):
+    return np.sum(MODEL.weights * x) * MODEL.rate + MODEL.penalty(x)
+
+
+@program(0.6)
+def objects_in_a_list(x):
+    springs = [Spring(x * k, rest=0.1 * k) for k in range(1, 4)]
+    return sum(spring.energy(2.0) for spring in springs)
+
+
+@program(0.6)
+def getattr_and_isinstance(x):
+    state = State(x, x * 2)
+    total = 0.0
+    for name in ("position", "velocity"):
+        total = total + getattr(state, name) ** 2
+    if isinstance(state, State) and hasattr(state, "energy"):
+        total = total * state.energy
+    return total
+
+
+@program(0.6)
+def match_on_class(x):
+    match State(x, x * x):
+        case State(position=p, velocity=v) if p > v:
+            return p - v**2
+        case _:
+            return x
+
+
+class Vector:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, scale):
+        return Vector(self.x * scale, self.y * scale)
+
+    def __getitem__(self, i):
+        return (self.x, self.y)[i]
+
+
+@program(0.6, 1.3)
+def operators_of_a_class(x, y):
+    v = Vector(x, y) + Vector(y, 1.0) * x
+    return v[0] * v.y
+
+
+class Integrator:
+    """Keeps its state in attributes, and steps it by a method."""
+
+    def __init__(self, x):
+        self.x = x
+        self.time = 0.0
+
+    def advance(self, dt):
+        self.x = self.x + dt * np.cos(self.x)
+        self.time += dt
+
+
+@program(0.6)
+def method_changes_its_object(x):
+    integrator = Integrator(x)
+    for _ in range(3):
+        integrator.advance(0.2)
+    return integrator.x * integrator.time

@@ -22,7 +22,7 @@ from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.simplify.coalesce import coalesce
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.nest import nest
-from srcjax.transforms.simplify.owned import own_results
+from srcjax.transforms.simplify.owned import own_results, own_written
 from srcjax.transforms.simplify.sugar import sugar
 
 
@@ -102,6 +102,7 @@ class Finisher:
         mark_backward(self.node.body)
         self.tidy_up()
         sugar(self.node, self.unit.temps)
+        own_written(self.node, self.is_immutable)
         own_results(self.node, self.is_immutable)
         coalesce(self.node, self.wanted_names())
         self.tidy_up()

@@ -242,6 +242,8 @@ class Rules:
             return
         if place.lazy is not None and lazy is not None and place.lazy != lazy:
             place = self.materialise(name, path, t, place)
+        if self.joins_last(variable, value):
+            return
         old = syntax.name(variable)
         if isinstance(t, (List, Dict, Tuple, Object)) or (
             isinstance(t, Unknown) and self.kind(name) in ("list", "dict")
@@ -252,12 +254,31 @@ class Rules:
         both_lazy = place.lazy if lazy is not None else None
         if self.kind(name) == "buffer" and not path:
             self.ensure_buffer(name)
+        place = self.places.present[(name, path)]
+        scalar = is_number(t)
+        if scalar or (place.owned and place.lazy is None and isinstance(t, Array)):
             target = syntax.name(variable, store=True)
             self.emit(gast.AugAssign(target, gast.Add(), value))
             return
         total = gast.BinOp(old, gast.Add(), value)
         self.emit(syntax.assign(variable, total))
         self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
+
+    def joins_last(self, variable: str, value: gast.expr) -> bool:
+        """`dx = a` just before: make it `dx = a + value`."""
+        last = self.code[-1] if self.code else None
+        if not isinstance(last, gast.Assign) or not syntax.is_name(
+            last.targets[0], variable
+        ):
+            return False
+        known = self.type_of(last.value)
+        numeric = isinstance(known, (Array, Scalar)) and isinstance(
+            self.type_of(value), (Array, Scalar)
+        )
+        if not numeric or shape_of(known) != shape_of(self.type_of(value)):
+            return False
+        last.value = gast.BinOp(last.value, gast.Add(), value)
+        return True
 
     def may_be_lazy(self, have: Type, want: Type) -> bool:
         return len(self.envs) <= 1 and is_lazy(have, want)

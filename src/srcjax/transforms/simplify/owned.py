@@ -35,6 +35,48 @@ def own_results(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> 
     last.value = owner.fresh(last.value)
 
 
+def own_written(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> None:
+    """Copy what an adjoint that is added to in place starts from, in place.
+
+    Before: `dx = x; dx += y`. After: `dx = x.copy(); dx += y`.
+    """
+    written: set[str] = set()
+    for stmt in syntax.walk(node.body):
+        if getattr(stmt, "backward", False):
+            if isinstance(stmt, gast.AugAssign):
+                written.add(_root(stmt.target))
+            elif isinstance(stmt, gast.Assign) and isinstance(
+                stmt.targets[0], gast.Subscript
+            ):
+                written.add(_root(stmt.targets[0]))
+            elif isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
+                if syntax.dotted(stmt.value.func) == "np.add.at":
+                    written.add(_root(stmt.value.args[0]))
+    for stmt in syntax.walk(node.body):
+        if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
+            continue
+        target, value = stmt.targets[0], stmt.value
+        if not isinstance(target, gast.Name) or target.id not in written:
+            continue
+        if is_immutable(target.id) or syntax.is_name(value, target.id):
+            continue
+        shares = isinstance(value, (gast.Name, gast.Subscript, gast.Attribute))
+        if isinstance(value, gast.Call):
+            chain = syntax.dotted(value.func) or ""
+            method = getattr(value.func, "attr", "")
+            shares = chain in _SHARING or (
+                isinstance(value.func, gast.Attribute) and method in _SHARING_METHODS
+            )
+        if shares:
+            stmt.value = syntax.expression("v.copy()", v=value)
+
+
+def _root(node: Any) -> str:
+    while isinstance(node, (gast.Subscript, gast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else ""
+
+
 class _Owner:
     def __init__(
         self, node: gast.FunctionDef, is_immutable: Callable[[str], bool]

@@ -41,6 +41,7 @@ from srcjax.errors import ArgumentError, UnsupportedError, error_at
 from srcjax.frontend.normalise import Unit
 from srcjax.frontend.read import read
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.finish import finish
 from srcjax.transforms.reverse.entry import Reverse, Written
 from srcjax.transforms.reverse.pairs import Pairs
@@ -184,7 +185,7 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
     stages["normalise"] = syntax.text(unit.node)
-    split = False
+    split = merged = False
     for _ in range(ROUNDS):
         program.facts = Facts()
         interpreter = Interpreter(program)
@@ -195,7 +196,7 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
             if missed.unit is unit:
                 bind_constants(new, source)
                 unit = new
-            split = False
+            split = merged = False
             continue
         except Unreachable:
             raise error_at(
@@ -210,6 +211,11 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
         for each in list(program.units.values()):
             changed |= settle(program, each, recursive)
         if changed:
+            continue
+        if split and not merged:
+            for each in list(program.units.values()):
+                merge_aliases(program, each)
+            merged = True
             continue
         if split:
             stages["infer"] = describe_types(program, unit)

@@ -201,6 +201,20 @@ def count_reads(node: Any, id: str) -> int:
     )
 
 
+def count_bindings(node: Any, id: str) -> int:
+    """How often the name is bound; an augmented assignment of a name is no binding."""
+    updated = {
+        sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)
+    }
+    return sum(
+        isinstance(sub, gast.Name)
+        and sub.id == id
+        and not isinstance(sub.ctx, gast.Load)
+        and sub not in updated
+        for sub in walk(node)
+    )
+
+
 def equal(a: Any, b: Any) -> bool:
     """Whether two trees are the same program text."""
     if isinstance(a, list):

@@ -195,6 +195,8 @@ class Interpreter:
             return
         else:
             reads, writes = syntax.names_read(stmt), syntax.names_written(stmt)
+            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+                reads.add(stmt.target.id)
         first = {n: before[n] for n in sorted(reads) if n in before}
         second = {n: after[n] for n in sorted(writes | reads) if n in after}
         self.facts.record(stmt, Variant(first, second))
@@ -461,7 +463,9 @@ class Interpreter:
         if isinstance(over, Const) and isinstance(over.value, (tuple, range)):
             return [type_of(v) for v in over.value][: UNROLLED + 1]
         if isinstance(over, Range) and over.length is not None and over.length <= 16:
-            return [INT] * over.length
+            if over.values is None:
+                return [INT] * over.length
+            return [Const(value=i) for i in over.values]
         return None
 
     def element(self, over: Type) -> Type:
@@ -870,7 +874,8 @@ class Interpreter:
         if value is range:
             numbers = [a.value if isinstance(a, Const) else None for a in args]
             if all(isinstance(n, int) for n in numbers):
-                return Range(length=len(range(*numbers)))  # type: ignore[arg-type]
+                values = range(*numbers)  # type: ignore[arg-type]
+                return Range(length=len(values), values=values)
             return Range()
         if value is isinstance and len(args) == 2:
             return is_instance(args[0], args[1])
@@ -1063,7 +1068,9 @@ class Interpreter:
         except Exception:
             result = UNKNOWN
         active = not op.inert and any(
-            is_active(t) for n, t in bound.items() if n in op.differentiable
+            is_active(t)
+            for n, t in _flatten_bound(op, bound).items()
+            if n in op.differentiable
         )
         return self.finish(result, op, active, everything, node)
 
@@ -1083,10 +1090,15 @@ class Interpreter:
                 if op.alias == "maybe":
                     self.facts.nodes.append(node)
             result = replace(result, buffers=buffers)
-            if isinstance(result, List):
-                result = map_parts(
-                    result, lambda t: replace(t, buffers=t.buffers | buffers)
-                )
+        if isinstance(result, (List, Tuple)) and op.alias != "fresh":
+            buffers = frozenset().union(*map(all_buffers, operands))
+            result = map_parts(
+                result, lambda t: replace(t, buffers=t.buffers | buffers)
+            )
+        elif isinstance(result, (List, Tuple)):
+            result = map_parts(
+                result, lambda t: replace(t, buffers=t.buffers | frozenset([id(node)]))
+            )
         return result
 
 

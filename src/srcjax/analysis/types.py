@@ -157,9 +157,10 @@ class Object(Type):
 
 @dataclass(frozen=True)
 class Range(Type):
-    """`range(...)`; `length` when known."""
+    """`range(...)`; `length` and the range itself when known."""
 
     length: int | None = None
+    values: range | None = None
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,11 @@ def type_of(value: Any, buffer: Any = None) -> Type:
     if isinstance(value, np.generic):
         return Scalar(dtype=value.dtype)
     if isinstance(value, np.ndarray) or (
-        hasattr(value, "__array_namespace__") or hasattr(value, "__cuda_array_interface__")
+        not isinstance(value, type)
+        and (
+            hasattr(value, "__array_namespace__")
+            or hasattr(value, "__cuda_array_interface__")
+        )
     ):
         if value.dtype.kind not in "biufc":
             return Other(cls=type(value))
@@ -326,7 +331,7 @@ def type_of(value: Any, buffer: Any = None) -> Type:
         pairs = ((k, type_of(v, inner(k))) for k, v in value.items())
         return Dict(False, buffers, tuple(pairs))
     if isinstance(value, range):
-        return Range(length=len(value))
+        return Range(length=len(value), values=value)
     if is_dataclass(value) and not isinstance(value, type):
         pairs = (
             (f.name, type_of(getattr(value, f.name, None), inner(f.name)))

@@ -309,11 +309,8 @@ def _exits(stmt: gast.stmt) -> list[gast.stmt]:
 def _has_exit(stmt: gast.stmt) -> bool:
     if isinstance(stmt, (*_SCOPES, _Lowered)):
         return False
-    if isinstance(stmt, (gast.For, gast.While)):
-        inside = _own_loop(stmt.body)
-        loop_exits = (gast.Break, gast.Continue)
-        return bool(_exits(stmt)) or any(isinstance(s, loop_exits) for s in inside)
-    return bool(_exits(stmt))
+    exits = (gast.Return, gast.Break, gast.Continue, _Returned)
+    return any(isinstance(s, exits) for s in _own([stmt]))
 
 
 def _always_leaves(stmts: list[gast.stmt]) -> bool:

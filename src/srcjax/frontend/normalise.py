@@ -431,17 +431,37 @@ class Lowering:
         iterable = self.iterable(stmt.iter)
         target = stmt.target
         binding: list[gast.stmt] = []
+        parts = self.parallel_parts(iterable)
+        fits = isinstance(target, (gast.Tuple, gast.List)) and (
+            len(target.elts) == parts
+            and not any(isinstance(e, gast.Starred) for e in target.elts)
+        )
+        if parts and not fits:
+            names = [self.new_temp("item") for _ in range(parts)]
+            row = gast.Tuple([syntax.name(n) for n in names], syntax.LOAD)
+            binding = [gast.copy_location(gast.Assign([target], row, None), stmt)]
+            stores = [syntax.name(n, store=True) for n in names]
+            target = gast.Tuple(stores, syntax.STORE)
         if not self.plain_target(target):
             id = self.names.fresh("item")
             self.temps.add(id)
             if self.varying.carries(iterable):
                 self.varying.names.add(id)
-            binding = [gast.Assign([target], syntax.name(id), None)]
-            gast.copy_location(binding[0], stmt)
+            unpack = gast.Assign([target], syntax.name(id), None)
+            binding = [gast.copy_location(unpack, stmt), *binding]
             target = syntax.name(id, store=True)
         body = self.block([*binding, *stmt.body])
         new = gast.For(target, iterable, body, [], None)
         self.emit(gast.copy_location(new, stmt))
+
+    def parallel_parts(self, iterable: gast.expr) -> int:
+        """How many sequences a varying `zip` or `enumerate` runs over, else 0."""
+        if not isinstance(iterable, gast.Call) or not self.varying.carries(iterable):
+            return 0
+        if self.varying.is_builtin(iterable.func, "zip"):
+            starred = any(isinstance(a, gast.Starred) for a in iterable.args)
+            return 0 if starred else len(iterable.args)
+        return 2 if self.varying.is_builtin(iterable.func, "enumerate") else 0
 
     def plain_target(self, target: gast.expr) -> bool:
         """A name, or a tuple of names and tuples."""

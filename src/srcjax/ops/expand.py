@@ -93,7 +93,7 @@ def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 @expands(runtime.unreduce)
 def _unreduce(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, axis, _, _ = args
-    if rank_of(types[3]) == 0 or known(types[1]) is None:
+    if rank_of(types[3]) == 0 or known(types[1]) is None or rank_of(types[0]) == 0:
         return d
     if known(types[2]) is True:
         return d

@@ -64,6 +64,8 @@ class Op:
     inert: bool = False
     #: Shape of the result is the broadcast of the arguments' shapes.
     elementwise: bool = False
+    #: The adjoint rule takes a number where all of the seed's items are that number.
+    spreads: bool = False
     #: Cheap enough to compute again rather than save.
     cheap: bool = False
     #: Arguments that a derivative can flow through.

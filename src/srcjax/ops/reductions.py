@@ -146,12 +146,12 @@ def infer_average(
 # -- sums ----------------------------------------------------------------------------
 
 
-@adjoint(np.sum, methods=["sum"], infer=infer_sum)
+@adjoint(np.sum, methods=["sum"], infer=infer_sum, spreads=True)
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a), dtype, a)
 
 
-@adjoint(np.mean, methods=["mean"], infer=infer_mean)
+@adjoint(np.mean, methods=["mean"], infer=infer_mean, spreads=True)
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a) / size_along(a, axis), dtype, a)
 

@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.entry import Written
 from srcjax.transforms.reverse.rules import Rules
+from srcjax.transforms.reverse.saving import _surely
 from srcjax.transforms.simplify.coalesce import coalesce
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.nest import nest
@@ -46,6 +47,12 @@ def link_saved(forward: Written, backward: Written) -> None:
     reads = _reads_first(backward.node)
     names = [n for n in ordered_names(forward.node) if n in reads and n in own]
     items = [syntax.name(n) for n in names]
+    sure: set[str] = {a.id for a in syntax.walk(forward.node.args)
+                      if isinstance(a, gast.Name)}
+    for stmt in forward.node.body:
+        sure |= _surely(stmt)
+    unsure = [n for n in names if n not in sure]
+    forward.node.body[:0] = [syntax.assign(n, syntax.const(None)) for n in unsure]
     last = forward.node.body[-1]
     assert isinstance(last, gast.Return)
     last.value = gast.Tuple(
@@ -103,7 +110,8 @@ class Finisher:
         self.tidy_up()
         sugar(self.node, self.unit.temps)
         own_written(self.node, self.is_immutable)
-        own_results(self.node, self.is_immutable)
+        if self.written.gradient_at is not None:
+            own_results(self.node, self.is_immutable, self.written.gradient_at)
         coalesce(self.node, self.wanted_names())
         self.tidy_up()
         add_comments(self.node)

@@ -39,6 +39,8 @@ class Written:
     #: Parts of the body that are backward code (they get comments).
     backward_from: int = 0
     values: dict[str, Any] = field(default_factory=dict)
+    #: Which item of the returned tuple is the gradient (-1: all of it; None: nothing).
+    gradient_at: int | None = None
     wrt: list[str] = field(default_factory=list)
 
 
@@ -180,6 +182,8 @@ class Reverse:
         if with_value:
             kept = self.unit.names.fresh("value")
             self.unit.temps.add(kept)
+            if isinstance(value, gast.Name):
+                rules.types[kept] = rules.type(value.id)
             forward = [*forward, syntax.assign(kept, syntax.clone(value))]
             if isinstance(value, gast.Name) and self.is_buffer(value.id):
                 forward[-1].value = syntax.expression("v.copy()", v=value)  # type: ignore[attr-defined]
@@ -193,7 +197,8 @@ class Reverse:
         node = self.definition(name, body)
         for s in [*backward, *tail]:
             s.backward = True
-        return Written(node, self.unit, rules, wrt=wrt)
+        at = 1 if with_value else 0 if has_aux else -1
+        return Written(node, self.unit, rules, wrt=wrt, gradient_at=at)
 
     def is_buffer(self, name: str) -> bool:
         t = self.rules.type(name)
@@ -247,7 +252,9 @@ class Reverse:
         )
         return (
             Written(first, self.unit, rules, wrt=wrt),
-            Written(second, self.unit, rules, wrt=wrt),
+            Written(
+                second, self.unit, rules, wrt=wrt, gradient_at=-1 if top else None
+            ),
         )
 
 

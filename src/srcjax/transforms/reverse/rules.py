@@ -62,11 +62,15 @@ class Rules:
         self.places = Places(unit.names)
         self.typer = Typer(program, unit)
         self.code: list[gast.stmt] = []
+        #: How many branches and loops are around the statement.
+        self.depth = 0
         self.stmt: gast.stmt = unit.node
         self.envs: list[Env] = []
         self.types = joined_types(program, unit)
         self.written = active_writes(program, unit)
         self.indexed, self.dynamic = index_reads(unit, self.types)
+        #: Containers that hold arrays or lists that are written in place.
+        self.nested: set[str] = set()
         self.views = find_views(self)
         #: Forward statements that replace a statement (calls of forward functions).
         self.forward: dict[int, list[gast.stmt]] = {}
@@ -136,6 +140,14 @@ class Rules:
             if place.lazy is not None and full:
                 place = self.materialise(name, path, t, place)
             return syntax.name(place.variable)
+        whole = self.places.present.get((name, ()))
+        if whole is not None and path:
+            value: gast.expr = syntax.name(whole.variable)
+            inner = self.type(name)
+            for key in path:
+                value = read_part(inner, value, key)
+                inner = part_of(inner, (key,))
+            return value
         below = [p for p in self.places.of(name) if p[1][: len(path)] == path]
         if not below:
             return self.zero(t, self.primal(name, path))
@@ -183,6 +195,9 @@ class Rules:
 
     def ensure_buffer(self, name: str) -> None:
         """Make the adjoint of an array or list an object that can be written to."""
+        if name in self.views:
+            self.ensure_buffer(self.views[name][0])
+            return
         place = self.places.present.get((name, ()))
         t = self.type(name)
         variable = self.places.variable(name, (), self.base(name))
@@ -205,6 +220,8 @@ class Rules:
         """The zero with which a buffer or list adjoint starts."""
         kind = self.kind(name)
         value = syntax.name(name)
+        if name in self.nested:
+            return syntax.call("zeros_like", value)
         if kind == "list" and name in self.single_pass:
             return syntax.expression("[None] * len(v)", v=value)
         if kind == "dict":
@@ -223,6 +240,8 @@ class Rules:
         if self.kind(name) == "split" and is_static(t):
             self.contribute_parts(name, value, path, t)
             return
+        if path:
+            self.explode(name)
         value = self.typer.agree(value, self.envs)
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
@@ -302,6 +321,14 @@ class Rules:
     ) -> None:
         """A contribution to a whole container, part by part."""
         parts = keyed_parts(t)
+        if not path and isinstance(value, (gast.Name, gast.Call)):
+            if not self.depth and not self.places.of(name):
+                value = self.typer.agree(value, self.envs)
+                variable = self.places.variable(name, (), self.base(name))
+                self.emit(syntax.assign(variable, value))
+                self.places.present[(name, ())] = Adjoint(variable)
+                return
+        self.explode(name)
         displayed = getattr(value, "elts", None)
         if displayed is None and isinstance(value, gast.Dict):
             displayed = value.values
@@ -326,6 +353,28 @@ class Rules:
         """The type of backward code at this point, joined over the variants."""
         found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
         return join_all(found) or UNKNOWN
+
+    def explode(self, name: str) -> None:
+        """Take the adjoint of a container that is held as a whole into its parts."""
+        whole = self.places.present.get((name, ()))
+        t = self.type(name)
+        if whole is None or self.kind(name) != "split" or not is_static(t):
+            return
+        del self.places.present[(name, ())]
+
+        def visit(value: gast.expr, path: Path, t: Type) -> None:
+            for key, part in keyed_parts(t):
+                if not is_active(part):
+                    continue
+                inner = read_part(t, value, key)
+                if is_static(part):
+                    visit(inner, (*path, key), part)
+                    continue
+                variable = self.places.variable(name, (*path, key), self.base(name))
+                self.emit(syntax.assign(variable, inner))
+                self.places.present[(name, (*path, key))] = Adjoint(variable)
+
+        visit(syntax.name(whole.variable), (), t)
 
     # -- statements -------------------------------------------------------------------
 
@@ -385,6 +434,7 @@ class Rules:
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
             self.places.kill(name)
             return
+        self.explode(name)
         handler = getattr(self, f"of_{type(value).__name__}", None)
         if handler is None:
             raise self.refuse(
@@ -640,7 +690,12 @@ class Rules:
             for b in (index.lower, index.upper, index.step)
         ]
         for position, key in enumerate(keys[slice(*bounds)]):
-            if any(p[1][:1] == (position,) for p in self.places.of(name)):
+            if self.kind(name) != "split":
+                d = gast.Subscript(
+                    self.adjoint(name), syntax.const(position), syntax.LOAD
+                )
+                self.contribute(base, d, (key,))
+            elif any(p[1][:1] == (position,) for p in self.places.of(name)):
                 part = part_of(t, (key,))
                 d = self.adjoint_at(name, (position,), part, full=False)
                 self.contribute(base, d, (key,))
@@ -688,7 +743,7 @@ class Rules:
             target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
         if self.index_kind(index) == "repeats":
             add = syntax.expression(
-                "np.add.at(d, i, v)", d=target.value, i=index, v=d
+                "np.add.at(d, i, v)", d=target.value, i=as_value(index), v=d
             )
             self.emit(gast.Expr(add))
             return
@@ -1001,6 +1056,12 @@ class Rules:
 
     def may_stay_lazy(self, name: str, op: Op, holes: dict[str, gast.expr]) -> bool:
         """Elementwise rules broadcast: a smaller seed does unless axes are summed."""
+        if op.spreads:
+            return all(
+                place.lazy is not None and shape_of(place.lazy) == ()
+                for key, place in self.places.present.items()
+                if key[0] == name
+            )
         if not op.elementwise:
             return False
         want = shape_of(self.type(name))
@@ -1198,7 +1259,8 @@ class Rules:
         repeats = self.index_kind(index) == "repeats"
         if self.active(value):
             if repeats:
-                d: gast.expr = syntax.call("last_written", item.value, index)
+                where = as_value(index)
+                d: gast.expr = syntax.call("last_written", item.value, where)
             else:
                 d = self.copied(item)
             d = syntax.call("unbroadcast", d, value)
@@ -1279,11 +1341,22 @@ class Rules:
         if isinstance(callee, Op) and callee.writes and reads:
             self.writing_call(value, callee)
             return
-        if reads and callee is None and callees != []:
+        if reads and not (
+            isinstance(callee, Op) or self.is_harmless(value, callee)
+        ):
             raise self.refuse(
                 f"`{syntax.text(value.func)}` may change a differentiated value",
                 "return the new value instead",
             )
+
+    def is_harmless(self, value: gast.Call, callee: Any) -> bool:
+        """Whether a call for its effect leaves differentiated values alone."""
+        if callee is print or not any(
+            self.has_adjoint(n.id) for n in syntax.walk(value)
+            if isinstance(n, gast.Name)
+        ):
+            return True
+        return False
 
     def writing_call(self, value: gast.Call, op: Op) -> None:
         """`np.add.at(x, i, v)` and the like: an update of the first argument."""
@@ -1307,6 +1380,7 @@ class Rules:
         for position, element in enumerate(target.elts):
             name = element.id
             if active and self.has_adjoint(name) and name not in self.views:
+                self.explode(name)
                 if kind == "split" and is_static(t) and len(keyed_parts(t)) == len(
                     target.elts
                 ):
@@ -1329,6 +1403,13 @@ class Rules:
             self.places.variables[(base, (key,))] = self.unit.names.fresh(
                 "d" + self.base(name)
             )
+
+
+def as_value(index: gast.expr) -> gast.expr:
+    """An index as an argument: slices need `np.s_`."""
+    if any(isinstance(n, gast.Slice) for n in syntax.walk(index)):
+        return gast.Subscript(syntax.expression("np.s_"), index, syntax.LOAD)
+    return index
 
 
 def _seed_reads(template: Template, result: str) -> int:
@@ -1457,7 +1538,11 @@ def index_reads(unit: Unit, types: dict[str, Type]) -> tuple[set[str], set[str]]
 
 
 def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
-    """Views of arrays that are written in place: name -> (root, view of `__root`)."""
+    """Names for (parts of) what is written in place: name -> (root, view of `__root`).
+
+    A view of a written array has the same view of its adjoint; an item of a container
+    that holds written arrays or lists has that item of the container's adjoint.
+    """
     views: dict[str, tuple[str, gast.expr]] = {}
     for stmt in syntax.walk(rules.unit.node.body):
         if not isinstance(stmt, gast.Assign):
@@ -1466,10 +1551,11 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
         if not isinstance(target, gast.Name):
             continue
         t = rules.types.get(target.id, UNKNOWN)
-        if not isinstance(t, Array) or not t.buffers & rules.written:
+        if not isinstance(t, (Array, List, Dict, Object)):
             continue
-        if not is_active(t):
+        if not t.buffers & rules.written or not is_active(t):
             continue
+        rules.stmt = stmt
         base = view_base(rules, value)
         if base is None:
             continue
@@ -1478,21 +1564,19 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
             root, outer = views[name]
             view = syntax.substitute(view, {"__root": outer})
             name = root
-        defined = sum(
-            isinstance(n, gast.Name)
-            and n.id == target.id
-            and isinstance(n.ctx, gast.Store)
-            for n in syntax.walk(rules.unit.node)
-        )
+        defined = syntax.count_bindings(rules.unit.node, target.id)
         source = rules.types.get(name, UNKNOWN)
-        if defined > 1 or len(all_buffers(t)) > 1 or not source.buffers & t.buffers:
-            rules.stmt = stmt
+        several = isinstance(t, Array) and len(t.buffers) > 1
+        if defined > 1 or several or not all_buffers(source) & t.buffers:
             raise rules.refuse(
                 f"`{target.id}` may share memory with several arrays, and is written "
                 "in place",
                 "copy it first: `.copy()`",
             )
         views[target.id] = (name, view)
+        if isinstance(source, (List, Dict, Tuple)):
+            rules.dynamic.add(name)
+            rules.nested.add(name)
     return views
 
 
@@ -1503,7 +1587,9 @@ def view_base(rules: Rules, value: gast.expr) -> tuple[str, gast.expr] | None:
         return value.id, root
     if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
         t = rules.types.get(value.value.id, UNKNOWN)
-        if isinstance(t, Array):
+        if isinstance(t, (Array, List, Dict, Tuple)):
+            if isinstance(t, List) and isinstance(value.slice, gast.Slice):
+                return None
             return value.value.id, gast.Subscript(root, value.slice, syntax.LOAD)
         return None
     if isinstance(value, gast.Attribute) and isinstance(value.value, gast.Name):

@@ -196,6 +196,7 @@ class Saver:
         """Find everything that has to be saved."""
         self.collect(self.nodes)
         self.find_carried()
+        self.check_aliases()
         changed = True
         while changed:
             changed = False
@@ -446,7 +447,9 @@ class Saver:
     def header(self, stmt: Any, value: gast.expr) -> None:
         where = self.where[id(stmt)]
         names = {n for n in syntax.names_read(value) if n in self.defs}
-        if self.is_simple_header(stmt, value) and not any(
+        inside = syntax.names_written([*stmt.body, *stmt.orelse])
+        changes = bool(names & inside) or self.writes_inside(stmt, names)
+        if not changes and self.is_simple_header(stmt, value) and not any(
             self.would_save(n, where) for n in names
         ):
             for name in names:
@@ -457,6 +460,17 @@ class Saver:
         if isinstance(stmt, gast.For) and _is_range(value):
             base = "steps"
         self.hold(stmt, base)
+
+    def writes_inside(self, stmt: Any, names: set[str]) -> bool:
+        """Whether the statement's own body writes in place to one of the names."""
+        buffers: frozenset = frozenset()
+        for name in names:
+            buffers |= all_buffers(self.rules.type(name))
+        return any(
+            self.written_buffers(s) & buffers
+            for s in syntax.walk(stmt.body + stmt.orelse)
+            if isinstance(s, gast.stmt)
+        )
 
     def hold(self, stmt: Any, base: str) -> None:
         """Keep the condition or range in a variable."""
@@ -525,6 +539,77 @@ class Saver:
         return False
 
     # -- contents of arrays -----------------------------------------------------------
+
+    def check_aliases(self) -> None:
+        """Refuse writes to memory that a container or another name holds as well.
+
+        The adjoint of a buffer lives in one place; a second name for the buffer that is
+        no view of the first (an item of a list, say) has an adjoint of its own, which
+        is right only as long as nothing is written to the buffer any more.
+        """
+        types = self.rules.types
+        trees = {n: self.rules.views[n][0] for n in self.rules.views}
+        for stmt, where in self.linking():
+            facts = self.rules.facts.of(stmt)
+            reads = syntax.names_read(stmt)
+            targets = set(_bound_names(stmt)) | _changed_container(stmt)
+            for target in sorted(targets):
+                holds = {
+                    b
+                    for v in facts
+                    if target in v.after
+                    for b in all_buffers(v.after[target])
+                } & self.rules.written
+                root = trees.get(target, target)
+                for other in sorted(reads - {target}):
+                    shared = holds & {
+                        b
+                        for v in facts
+                        if other in v.before
+                        for b in all_buffers(v.before[other])
+                    }
+                    if not shared or trees.get(other, other) == root:
+                        continue
+                    if target not in types or not self.rules.active(
+                        syntax.name(target)
+                    ):
+                        continue
+                    self.refuse_later_writes(stmt, where, shared, other, target)
+
+    def linking(self) -> list[tuple[gast.stmt, Where]]:
+        """Simple statements with their places."""
+        found = []
+
+        def visit(nodes: list) -> None:
+            for node in nodes:
+                if isinstance(node, Group):
+                    found.append((node.stmt, self.where[id(node.stmt)]))
+                elif isinstance(node, Branch):
+                    visit(node.then)
+                    visit(node.orelse)
+                else:
+                    visit(node.body)
+
+        visit(self.nodes)
+        return found
+
+    def refuse_later_writes(
+        self, stmt: Any, where: Where, shared: frozenset, other: str, target: str
+    ) -> None:
+        for at, write in self.writes:
+            if write is stmt or not self.direct_buffers(write) & shared:
+                continue
+            link = Read(where, False)
+            if self.content_reaches(link, at, frozenset(shared)):
+                self.rules.stmt = write
+                raise self.rules.refuse(
+                    f"this writes to memory that both `{other}` and `{target}` hold",
+                    f"a copy where `{target}` gets it: `{other}.copy()`",
+                )
+
+    def direct_buffers(self, stmt: gast.stmt) -> frozenset:
+        """Buffers that the statement writes itself."""
+        return self.written_buffers(stmt)
 
     def plan_contents(self) -> None:
         """In-place writes whose overwritten part the backward sweep reads."""
@@ -756,14 +841,14 @@ class Saver:
         new = gast.If(test, then_forward or [gast.Pass()], else_forward)
         forward.append(_like(new, stmt))
         if not _does_something(then_backward) and not _does_something(else_backward):
-            return forward, []
+            return forward, node.before
         backward = gast.If(syntax.clone(test), then_backward, else_backward)
         if not _does_something(then_backward):
             negated = gast.UnaryOp(gast.Not(), syntax.clone(test))
             backward = gast.If(negated, else_backward, [])
         elif not _does_something(else_backward):
             backward.orelse = []
-        return forward, [_like(backward, stmt)]
+        return forward, [*node.before, _like(backward, stmt)]
 
     def write_loop(self, node: Loop) -> tuple[list[gast.stmt], list[gast.stmt]]:
         stmt = node.stmt
@@ -849,6 +934,21 @@ def _bound_names(stmt: Any) -> list[str]:
     if isinstance(stmt, gast.AugAssign):
         return []
     return sorted(syntax.names_written(stmt))
+
+
+def _changed_container(stmt: Any) -> set[str]:
+    """The container that the statement puts something into."""
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+    if isinstance(target, (gast.Subscript, gast.Attribute)):
+        while isinstance(target, (gast.Subscript, gast.Attribute)):
+            target = target.value
+        return {target.id} if isinstance(target, gast.Name) else set()
+    call = getattr(stmt, "value", None)
+    if isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute):
+        if call.func.attr in ("append", "extend", "insert", "setdefault", "update"):
+            base = call.func.value
+            return {base.id} if isinstance(base, gast.Name) else set()
+    return set()
 
 
 def _read_counts(code: Any) -> dict[str, int]:

@@ -36,8 +36,7 @@ class Branch:
     orelse: list[Any]
     then_tail: list[gast.stmt] = field(default_factory=list)
     else_tail: list[gast.stmt] = field(default_factory=list)
-    then_head: list[gast.stmt] = field(default_factory=list)
-    else_head: list[gast.stmt] = field(default_factory=list)
+    before: list[gast.stmt] = field(default_factory=list)
 
 
 @dataclass
@@ -87,12 +86,30 @@ class Sweep:
 
     # -- branches ---------------------------------------------------------------------
 
+    def inside(self, stmts: list[gast.stmt]) -> list[Any]:
+        """The nodes of a block that may not be executed, or more than once."""
+        self.rules.depth += 1
+        nodes = self.block(stmts)
+        self.rules.depth -= 1
+        return nodes
+
+    def parts_only(self, stmt: gast.stmt) -> list[gast.stmt]:
+        """Code that takes whole adjoints of containers into their parts."""
+        self.rules.stmt, self.rules.code = stmt, []
+        for name, path in list(self.places.present):
+            if not path:
+                self.rules.explode(name)
+        code, self.rules.code = self.rules.code, []
+        return code
+
     def branch(self, stmt: gast.If) -> Branch:
+        start = self.parts_only(stmt)
         before = self.places.snapshot()
-        node = Branch(stmt, self.block(stmt.body), [])
+        node = Branch(stmt, self.inside(stmt.body), [])
+        node.before = start
         first = self.places.snapshot()
         self.places.restore(before)
-        node.orelse = self.block(stmt.orelse)
+        node.orelse = self.inside(stmt.orelse)
         second = self.places.snapshot()
         merged = self.merge(first, second)
         self.places.restore(first)
@@ -142,6 +159,7 @@ class Sweep:
     # -- loops ------------------------------------------------------------------------
 
     def loop(self, stmt: Any) -> Loop:
+        start = self.parts_only(stmt)
         after = self.places.snapshot()
         inside = syntax.all_names(stmt)
         head = {
@@ -150,7 +168,7 @@ class Sweep:
         }
         for _ in range(12):
             self.places.restore(head)
-            body = self.block(stmt.body)
+            body = self.inside(stmt.body)
             self.loop_target(stmt)
             out = self.places.snapshot()
             merged = self.merge(head, out)
@@ -167,7 +185,7 @@ class Sweep:
         node = Loop(stmt, body)
         node.tail = self.fit(stmt, head)
         self.places.restore(after)
-        node.before = self.fit(stmt, head)
+        node.before = [*start, *self.fit(stmt, head)]
         self.places.restore(head)
         return node
 

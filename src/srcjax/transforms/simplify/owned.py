@@ -24,15 +24,21 @@ _SHARING = frozenset(
 _SHARING_METHODS = frozenset("reshape ravel transpose swapaxes squeeze view get".split())
 
 
-def own_results(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> None:
-    """Copy returned arrays that are not the function's own, in place."""
+def own_results(
+    node: gast.FunctionDef, is_immutable: Callable[[str], bool], at: int
+) -> None:
+    """Copy returned arrays that are not the function's own, in place.
+
+    The gradient is item `at` of the returned tuple, or all of it if `at` is -1.
+    """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
         return
-    if not getattr(node, "returns_gradient", True):
-        return
     owner = _Owner(node, is_immutable)
-    last.value = owner.fresh(last.value)
+    if at < 0:
+        last.value = owner.fresh(last.value)
+    else:
+        last.value.elts[at] = owner.fresh(last.value.elts[at])
 
 
 def own_written(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> None:

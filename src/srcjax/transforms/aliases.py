@@ -1,0 +1,40 @@
+"""One name for one object.
+
+Before:                          After:
+
+    b = a                            b = a
+    b[0] = 1.0                       a[0] = 1.0
+
+Only for objects that are changed in place, where the two names must have one adjoint;
+both names must be assigned once (or `a` a parameter), so that they stay the same object.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Array, Dict, List, Object, all_buffers
+from srcjax.frontend.normalise import Unit
+
+
+def merge_aliases(program: Program, unit: Unit) -> None:
+    """Replace the second name of an object by its first, in place."""
+    written = program.facts.written()
+    for stmt in list(syntax.walk(unit.node.body)):
+        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
+            continue
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Name):
+            continue
+        first, second = stmt.value.id, target.id
+        if any(syntax.count_bindings(unit.node, n) != 1 for n in (first, second)):
+            continue
+        types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
+        kinds = (Array, List, Dict, Object)
+        if not types or not all(isinstance(t, kinds) for t in types):
+            continue
+        if any(all_buffers(t) & written for t in types):
+            syntax.rename(unit.node.body, {second: first})
+            target.id = second

@@ -83,6 +83,8 @@ class Module:
                     found[name] = f"import {path}"
                 elif "." not in path or path.startswith("srcjax") is False:
                     found[name] = f"import {path} as {name}"
+            elif name == "vjp" and getattr(value, "__module__", "") == "srcjax.api":
+                found[name] = "from srcjax import vjp"
             elif getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
         return found

@@ -1217,6 +1217,13 @@ def add(a, b):
     return a + b
 
 
+def unarray(d, values):
+    """The adjoint of `np.array(values)` as lists where `values` has lists."""
+    if isinstance(values, (list, tuple)):
+        return [unarray(part, value) for part, value in zip(d, values, strict=True)]
+    return d
+
+
 def last_written(d, index):
     """The adjoint of `v` in `x[index] = v`: of repeated indices the last one counts."""
     taken = d[index]

@@ -96,7 +96,11 @@ def concatenate(a: Any, b: Any, site: int) -> Type:
 
 def repeat(a: Type, b: Type, site: int) -> Type:
     """`[x] * n`."""
-    base, count = (a, b) if isinstance(a, List) else (b, a)
+    base, count = (a, b) if isinstance(a, (List, Tuple)) else (b, a)
+    if isinstance(base, Tuple):
+        if isinstance(count, Const) and count.value <= 64:
+            return Tuple(items=base.items * count.value)
+        return List(elem=join_all(base.items), cls=tuple)
     assert isinstance(base, List)
     if base.items is not None and isinstance(count, Const) and count.value <= 64:
         return List(False, frozenset([site]), base.items * count.value)

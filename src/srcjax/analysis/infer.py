@@ -55,6 +55,7 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
+from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import ATTRIBUTES, METHODS, Op, lookup
@@ -257,7 +258,9 @@ class Interpreter:
             self.current = stmt
             self.eval(stmt.value, env)
         elif isinstance(stmt, gast.FunctionDef):
-            env[stmt.name] = Closure(definition=stmt, scope=self.unit)
+            free = syntax.names_read(stmt) - set(parameter_names(stmt.args))
+            active = any(is_active(env[n]) for n in sorted(free) if n in env)
+            env[stmt.name] = Closure(active, definition=stmt, scope=self.unit)
         elif isinstance(stmt, (gast.Assert, gast.Pass)):
             pass
         else:
@@ -302,11 +305,23 @@ class Interpreter:
     ) -> None:
         """`base[index] = value`: every alias of the buffer sees it."""
         self.wrote(stmt, base)
+        if isinstance(base, (Other, Const)) and is_active(value):
+            raise self.refuse(
+                stmt,
+                f"a differentiated value is stored in a "
+                f"{getattr(getattr(base, 'cls', None), '__name__', 'constant object')}",
+                "a list, a dict or an array made in the function",
+            )
         if isinstance(base, (List, Dict)):
             key = self.eval(target.slice, env)
             self.update(base, env, lambda t: containers.store_item(t, key, value))
         elif is_active(value) and is_differentiable(base):
             self.update(base, env, lambda t: with_active(t, True))
+
+    def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
+        """An error about the user's source."""
+        where = node if hasattr(node, "lineno") else self.unit.source.node
+        return error_at(UnsupportedError, self.unit.source, where, reason, instead)
 
     def store_attribute(
         self, stmt: gast.stmt, target: gast.Attribute, base: Type, value: Type, env: Env
@@ -806,6 +821,13 @@ class Interpreter:
                 if is_active(args[0]):
                     self.update(base, env, lambda t: with_active(t, True))
                 return Const(value=None)
+        if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
+            shown = getattr(base.cls, "__name__", "object")
+            raise self.refuse(
+                node,
+                f"a differentiated value is given to a method of a {shown}",
+                "a list, a dict or an array made in the function",
+            )
         return None
 
     def call(
@@ -821,6 +843,13 @@ class Interpreter:
         if isinstance(function, Closure):
             self.callee(node, function)
             return self.call_closure(function, args, kwargs, env)
+        method = getattr(getattr(function, "cls", None), "__call__", None)
+        if isinstance(function, (Object, Tuple)) and isinstance(
+            method, pytypes.FunctionType
+        ):
+            bound = BoundTo(method, function)
+            self.callee(node, bound)
+            return self.call_function(method, [function, *args], kwargs, node)
         if not isinstance(function, Const):
             self.callee(node, None)
             return Unknown(active or is_active(function))
@@ -839,6 +868,14 @@ class Interpreter:
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
+        if isinstance(getattr(value, "__self__", None), np.ufunc) and (
+            getattr(value, "__name__", "") == "at"
+        ):
+            self.callee(node, value)
+            self.wrote(node, args[0])
+            if active and is_differentiable(args[0]):
+                self.update(args[0], env, lambda t: with_active(t, True))
+            return Const(value=None)
         op = lookup(value)
         if op is not None:
             self.callee(node, op)
@@ -1045,7 +1082,9 @@ class Interpreter:
                 return folded
         if function is operator.add and isinstance(args[0], (Tuple, List)):
             return containers.concatenate(args[0], args[1], id(node))
-        if function is operator.mul and any(isinstance(a, List) for a in args):
+        if function is operator.mul and any(
+            isinstance(a, (List, Tuple)) for a in args
+        ):
             found = containers.repeat(args[0], args[1], id(node))
             self.facts.nodes.append(node)
             return found

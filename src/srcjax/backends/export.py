@@ -1,4 +1,4 @@
-"""export: a generated module -> the text of one that runs where srcjax is not installed.
+"""export: a generated module -> a text that runs where srcjax is not installed.
 
 What the generated code still calls is written out beside it: helpers of srcjax, the
 user's own functions and classes, constants and arrays. Libraries are imported.
@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
-import srcjax
 from srcjax import runtime, syntax
 from srcjax.backends.export_literals import NotLiteral, is_plain, literal
-from srcjax.backends.export_scope import GlobalNames, bound_names, parameters
+from srcjax.backends.export_scope import GlobalNames, bound_names
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.read import read
@@ -111,9 +110,12 @@ class Definition:
     verbatim: str | None = None
     #: Names that must be defined before.
     needs: set[str] = field(default_factory=set)
+    #: Names that its functions use when they run, in the order in which they occur.
+    uses: dict[str, None] = field(default_factory=dict)
 
 
 CONSTANT, CLASS, HELPER, USER, GENERATED = range(5)
+CALLED = (HELPER, USER)
 
 
 class Exporter:
@@ -174,9 +176,8 @@ class Exporter:
         if isinstance(value, types.ModuleType):
             self.import_module(name, value)
             return
-        if isinstance(value, (types.FunctionType, type)) or callable(value):
-            if self.define_callable(name, value, hint):
-                return
+        if callable(value) and self.define_callable(name, value, hint):
+            return
         needs: set[str] = set()
 
         def reference(part: Any, part_name: str) -> gast.expr:
@@ -270,9 +271,9 @@ class Exporter:
         if module == runtime.__name__:
             self.add_helper(name, function)
             return
-        if function is not srcjax.stop_gradient and (
-            module.partition(".")[0] == "srcjax"
-            and not module.startswith("srcjax._generated")
+        if module.partition(".")[0] == "srcjax" and not (
+            module.startswith("srcjax._generated")
+            or function.__name__ == "stop_gradient"  # the identity, when it runs
         ):
             raise _needs_srcjax(hint)
         node = _function_node(function, hint)
@@ -285,7 +286,7 @@ class Exporter:
         """Add a helper of the runtime, as it is written where no name differs."""
         text = inspect.getsource(function)
         node = gast.parse(text).body[0]
-        before = syntax.text(_without_annotations(syntax.clone(node)))
+        before = syntax.text(node)
         node.name = name
         definition = self.rewrite(node, function_lookup(function), HELPER)
         if syntax.text(node) == before:
@@ -361,19 +362,7 @@ class Exporter:
                     annotation = syntax.name("object")
             names = syntax.names_read(annotation)
             keep = cls.__name__ not in names
-            for name in sorted(names) if keep else ():
-                try:
-                    value = lookup(name)
-                    known = getattr(builtins, name, None) is value
-                    keep = (
-                        known
-                        or importable(value) is not None
-                        or (isinstance(value, types.ModuleType) and is_installed(value))
-                    )
-                except KeyError:
-                    keep = False
-                if not keep:
-                    break
+            keep = keep and all(_is_library(n, lookup) for n in names)
             statement.annotation = annotation if keep else syntax.name("object")
 
     def rewrite(
@@ -416,6 +405,7 @@ class Exporter:
                 name = attributes[used]
                 used += 1
             found = self.reference(value, name, bound)
+            definition.uses[found] = None
             if isinstance(value, types.ModuleType):
                 self.note_submodules(found, value, attributes[used:])
             return syntax.name(found), used
@@ -426,22 +416,12 @@ class Exporter:
                 instead="return the value instead",
             )
 
-        local = frozenset(syntax.all_names(node) if rank != CLASS else ())
-        scope = GlobalNames(
-            lambda n, a, bound: resolve(n, a, bound or frozenset()), on_write
-        )
+        GlobalNames(resolve, on_write).visit(node, frozenset())
         if rank == CLASS:
-            scope.visit(node, frozenset())
             definition.needs = _evaluated_names(node)
         else:
-            del local
-            scope.visit(node, frozenset())
-            definition.needs = syntax.names_read(
-                [
-                    *node.args.defaults,
-                    *(d for d in node.args.kw_defaults if d is not None),
-                ]
-            )
+            named = [d for d in node.args.kw_defaults if d is not None]
+            definition.needs = syntax.names_read([*node.args.defaults, *named])
         definition.needs.discard(node.name)
         return definition
 
@@ -512,11 +492,11 @@ class Exporter:
                 lines += ["", *section] if lines else section
         return lines
 
-    # -- the text -----------------------------------------------------------------------
+    # -- the text ----------------------------------------------------------------------
 
     def text(self, entry: str, docstring: str) -> str:
         """The whole module."""
-        ordered = self.ordered()
+        ordered = self.ordered(entry)
         head: list[gast.stmt] = [gast.Expr(syntax.const(docstring))]
         parts = [emit(gast.Module(head, [])).rstrip("\n")]
         lines = [
@@ -552,26 +532,33 @@ class Exporter:
         }
         return found | {path.partition(".")[0] for path in self.submodules}
 
-    def ordered(self) -> list[Definition]:
-        """Definitions by rank, each after those that it needs."""
+    def ordered(self, entry: str) -> list[Definition]:
+        """Definitions by rank, each after those that it needs; the entry is last."""
+        found = [d for d in self.definitions.values() if d.name != entry]
+        found.sort(key=lambda d: d.rank)
+        # Callees first reads best; generated functions have that order already.
+        called = self._sorted(found, lambda d: d.uses if d.rank in CALLED else ())
+        called.sort(key=lambda d: d.rank)
+        return self._sorted([*called, self.definitions[entry]], lambda d: d.needs)
+
+    def _sorted(self, found: list[Definition], before: Callable) -> list[Definition]:
+        """The definitions, in order but for those that go before others."""
+        chosen = {d.name: d for d in found}
         done: dict[str, Definition] = {}
+        begun: set[str] = set()
 
         def add(definition: Definition) -> None:
-            if definition.name in done or definition.name in adding:
+            if definition.name in begun:
                 return
-            adding.add(definition.name)
-            for name in sorted(definition.needs):
-                if name in self.definitions:
-                    add(self.definitions[name])
+            begun.add(definition.name)
+            names = before(definition)
+            for name in sorted(names) if isinstance(names, set) else names:
+                if name in chosen:
+                    add(chosen[name])
             done[definition.name] = definition
 
-        adding: set[str] = set()
-        # Generated functions come callees first; others were found callers first.
-        found = list(self.definitions.values())
-        for rank in range(GENERATED + 1):
-            chosen = [d for d in found if d.rank == rank]
-            for definition in chosen if rank == GENERATED else reversed(chosen):
-                add(definition)
+        for definition in found:
+            add(definition)
         return list(done.values())
 
     def check(self, text: str) -> None:
@@ -691,16 +678,6 @@ def _plain_function(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _without_annotations(node: Any) -> Any:
-    """The function without types, which the rewritten one does not have either."""
-    for sub in syntax.walk(node):
-        if isinstance(sub, gast.FunctionDef):
-            sub.returns = None
-            for parameter in parameters(sub.args):
-                parameter.annotation = None
-    return node
-
-
 def _evaluated_names(cls: gast.ClassDef) -> set[str]:
     """Names that are read when a class statement runs, not when its methods do."""
     found = syntax.names_read([cls.decorator_list, cls.bases, cls.keywords])
@@ -712,6 +689,17 @@ def _evaluated_names(cls: gast.ClassDef) -> set[str]:
         else:
             found |= syntax.names_read(statement)
     return found
+
+
+def _is_library(name: str, lookup: Callable[[str], Any]) -> bool:
+    """Whether a name stands for a library, a part of one, or a builtin."""
+    try:
+        value = lookup(name)
+    except KeyError:
+        return hasattr(builtins, name)
+    if isinstance(value, types.ModuleType):
+        return is_installed(value)
+    return getattr(builtins, name, None) is value or importable(value) is not None
 
 
 def _is_standard(path: str) -> bool:
@@ -743,6 +731,7 @@ def importable(value: Any) -> tuple[str, str] | None:
     elif isinstance(path, str):
         pieces = path.split(".")
         places = [".".join(pieces[: i + 1]) for i in range(len(pieces))]
+        places = [path.removeprefix("_"), *places]  # `_operator` is `operator`
     else:
         places = ["numpy"]
     for place in places:

@@ -473,11 +473,16 @@ class Lowering:
         """What a loop runs over: zip, enumerate ... of atoms, or an atom."""
         if not self.varying.carries(node):
             return node
-        if isinstance(node, gast.Call) and not node.keywords:
+        if isinstance(node, gast.Call):
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
                 args = [self.iterable(a) for a in node.args]
+                args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
+                if any(k.arg == "strict" for k in node.keywords):
+                    self.same_lengths(node, args)
                 return gast.copy_location(gast.Call(node.func, args, []), node)
-            view = isinstance(node.func, gast.Attribute) and not node.args
+            view = isinstance(node.func, gast.Attribute) and not (
+                node.args or node.keywords
+            )
             if view and node.func.attr in ("items", "values", "keys"):
                 base = self.atom(node.func.value)
                 function = gast.Attribute(base, node.func.attr, syntax.LOAD)
@@ -485,6 +490,18 @@ class Lowering:
         if isinstance(node, gast.GeneratorExp):
             node = gast.copy_location(gast.ListComp(node.elt, node.generators), node)
         return self.atom(node)
+
+    def same_lengths(self, node: gast.Call, args: list[gast.expr]) -> None:
+        """What `zip(..., strict=True)` checks."""
+        strict = next(k.value for k in node.keywords if k.arg == "strict")
+        named = [a for a in args if isinstance(a, gast.Name)]
+        if not isinstance(strict, gast.Constant) or not strict.value:
+            return
+        for other in named[1:]:
+            test = syntax.expression("len(a) != len(b)", a=named[0], b=other)
+            text = "zip() arguments have different lengths"
+            error = syntax.call("ValueError", syntax.const(text))
+            self.emit(gast.If(test, [gast.Raise(error, None)], []))
 
     def on_With(self, stmt: gast.With) -> None:
         if self.varying.carries([i.context_expr for i in stmt.items]):
@@ -723,6 +740,8 @@ class Lowering:
             if node.keywords:
                 start = node.keywords[0].value
             return self.fold(node.args[0], start, _plus)
+        if is_builtin(node.func, "max", "min") and plain:
+            return self.extreme(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
             return self.sequence_call(node)
         value = self.varying.value(node.func)
@@ -740,6 +759,24 @@ class Lowering:
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
         return None
+
+    def extreme(self, node: gast.Call) -> gast.expr | None:
+        """`max(a, b, c)` two by two, and `max(xs)` as a loop."""
+        function = node.func
+        if len(node.args) == 1:
+
+            def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
+                return gast.Call(syntax.clone(function), [acc, item], [])
+
+            return self.fold(node.args[0], None, combine)
+        if len(node.args) == 2:
+            return None
+        first, second, *rest = self.atoms(node.args)
+        value: gast.expr = gast.Call(function, [first, second], [])
+        for argument in rest:
+            held = self.temp(value)
+            value = gast.Call(syntax.clone(function), [held, argument], [])
+        return value
 
     def sequence_call(self, node: gast.Call) -> gast.expr | None:
         """`list(f(x) for x in xs)`, `list(map(f, xs))` as comprehensions."""

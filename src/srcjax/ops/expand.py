@@ -1074,3 +1074,17 @@ def _symmetrised(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if rank_of(types[0]) != 2 or not syntax.is_atom(args[0]):
         return None
     return syntax.expression("(x + x.T) / 2", x=args[0])
+
+
+# -- containers ----------------------------------------------------------------------
+
+
+@expands(runtime.unarray)
+def _unarray(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    from srcjax.analysis.types import Array, List, Tuple, is_number, parts
+
+    inner = parts(types[1])
+    if isinstance(types[1], (List, Tuple)) and inner:
+        if all(is_number(t) or isinstance(t, Array) for t in inner):
+            return syntax.call("list", args[0])
+    return None

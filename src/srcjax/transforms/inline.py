@@ -41,8 +41,8 @@ class Inliner:
         function = callee
         if isinstance(callee, BoundTo):
             function = callee.function
-            assert isinstance(call.func, gast.Attribute)
-            owner = [call.func.value]
+            called = call.func
+            owner = [called.value if isinstance(called, gast.Attribute) else called]
         elif inspect.ismethod(callee):
             function = callee.__func__
             owner = [syntax.name(self.constant(callee.__self__, "self"))]

@@ -57,6 +57,8 @@ class Reverse:
         assert isinstance(last, gast.Return)
         self.result: Any = last.value
         self.returned = last
+        #: Backward code of the `return` itself.
+        self.start: list[gast.stmt] = []
 
     def sweeps(
         self, seeds: list[tuple[tuple, str]]
@@ -67,12 +69,18 @@ class Reverse:
         rules.envs = rules.environments(self.returned)
         if isinstance(self.result, gast.Name):
             for path, variable in seeds:
+                if self.result.id in rules.views and not path:
+                    rules.code = []
+                    rules.contribute(self.result.id, syntax.name(variable))
+                    self.start, rules.code = rules.code, []
+                    continue
                 place = (self.result.id, path)
                 rules.places.present[place] = Adjoint(variable, None, False)
                 rules.places.variables[place] = variable
         nodes = Sweep(rules).block(self.unit.node.body[:-1])
         saver = Saver(rules, nodes)
-        return saver.write()
+        forward, backward = saver.write()
+        return forward, [*self.start, *backward]
 
     def seeds(self, t: Type, name: str, value: gast.expr) -> list[gast.stmt]:
         """Spread a whole adjoint of the result over its parts."""
@@ -240,9 +248,11 @@ class Reverse:
         for s in [*backward, *tail]:
             s.backward = True
         ending = [*backward, *tail, gast.Return(result)]
+        returned = syntax.clone(self.result)
+        if top and isinstance(returned, gast.Name) and self.is_buffer(returned.id):
+            returned = syntax.expression("v.copy()", v=returned)
         first = self.definition(
-            forward_name,
-            [*head, *forward, gast.Return(syntax.clone(self.result))],
+            forward_name, [*head, *forward, gast.Return(returned)]
         )
         arguments = gast.arguments(
             [_argument("saved"), _argument(dy)], [], None, [], [], None, []

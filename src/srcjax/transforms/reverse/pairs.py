@@ -153,6 +153,13 @@ class Pairs:
         """A callee known only when the program runs: ask `vjp` for its pullback."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return False
+        if rules.active(value.func):
+            raise rules.refuse(
+                f"which function `{syntax.text(value.func)}` is, is only known when the "
+                "program runs, and it uses differentiated values from around it",
+                "pass these values to it as arguments, or call each function in a "
+                "branch of its own",
+            )
         function = self.constant("vjp" if callee is None else "vjp_checkpointed", vjp)
         pullback = rules.unit.names.fresh("pullback")
         rules.unit.temps.add(pullback)

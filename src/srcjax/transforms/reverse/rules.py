@@ -47,6 +47,8 @@ from srcjax.transforms.reverse.places import (
 )
 from srcjax.transforms.specialise import Env, Typer, environments, join_environments
 
+#: Operations that make an array from a list of lists of numbers.
+_ARRAY_MAKERS = {"numpy.array", "numpy.asarray", "numpy.ascontiguousarray"}
 #: Suffix of the name under which an overwritten value is read by backward code.
 OLD = "__before"
 
@@ -222,6 +224,10 @@ class Rules:
         value = syntax.name(name)
         if name in self.nested:
             return syntax.call("zeros_like", value)
+        if kind == "list" and isinstance(t, Tuple) and name not in self.single_pass:
+            if all(isinstance(p, Scalar) for p in t.items):
+                return syntax.expression("[0.0] * len(v)", v=value)
+            return syntax.expression("list(zeros_like(v))", v=value)
         if kind == "list" and name in self.single_pass:
             return syntax.expression("[None] * len(v)", v=value)
         if kind == "dict":
@@ -247,6 +253,8 @@ class Rules:
         variable = self.places.variable(name, path, self.base(name))
         have = self.type_of(value)
         lazy = have if self.may_be_lazy(have, t) else None
+        if isinstance(have, Unknown) and self.reads_partial_zero(value):
+            lazy = UNKNOWN
         if lazy is None and is_lazy(have, t):
             text = (
                 "np.full_like(x, v)"
@@ -298,6 +306,13 @@ class Rules:
             return False
         last.value = gast.BinOp(last.value, gast.Add(), value)
         return True
+
+    def reads_partial_zero(self, value: gast.expr) -> bool:
+        """Whether an adjoint that may be a plain zero goes into the value."""
+        partial = {
+            p.variable for p in self.places.present.values() if p.lazy == UNKNOWN
+        }
+        return bool(partial & syntax.names_read(value))
 
     def may_be_lazy(self, have: Type, want: Type) -> bool:
         return len(self.envs) <= 1 and is_lazy(have, want)
@@ -431,6 +446,12 @@ class Rules:
         """`name = operation`: pass the adjoint of `name` on to the operands."""
         if name in self.views:
             return
+        if isinstance(value, gast.Call):
+            callees = self.facts.callees.get(id(value), [])
+            if len(callees) == 1 and isinstance(callees[0], str):
+                self.container_call(name, value, callees[0])
+                self.places.kill(name)
+                return
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
             self.places.kill(name)
             return
@@ -994,6 +1015,15 @@ class Rules:
         flat = _flatten(bound)
         if op.inert or not any(self.any_active(v) for v in flat.values()):
             return
+        first = args[0] if args else None
+        if op.name in _ARRAY_MAKERS and isinstance(first, gast.Name):
+            t = self.type(first.id)
+            if isinstance(t, (List, Tuple)):
+                d = self.adjoint(name)
+                if not (self.kind(first.id) == "split" and is_static(t)):
+                    d = syntax.call("unarray", d, first)
+                self.contribute(first.id, d)
+                return
         active = [n for n, v in flat.items() if self.any_active(v)]
         unsupported = [n for n in active if n not in op.differentiable]
         if op.adjoint is None or (unsupported and not op.differentiable):
@@ -1338,6 +1368,9 @@ class Rules:
             self.store(whole, value.args[0])
             return
         reads = [n for n in syntax.walk(value) if self.active(n)]
+        if reads and getattr(callee, "__name__", "") == "at":
+            self.update_at(value, callee)
+            return
         if isinstance(callee, Op) and callee.writes and reads:
             self.writing_call(value, callee)
             return
@@ -1349,14 +1382,28 @@ class Rules:
                 "return the new value instead",
             )
 
+    def update_at(self, value: gast.Call, callee: Any) -> None:
+        """`np.add.at(x, i, v)`: repeated indices count each time."""
+        base, index, *rest = value.args
+        if not self.active(base) or not self.has_adjoint(base.id):
+            return
+        name = callee.__self__.__name__
+        if name not in ("add", "subtract"):
+            raise self.refuse(
+                f"`np.{name}.at` on a differentiated array",
+                "a loop over the indices, or `np.add.at`",
+            )
+        self.ensure_buffer(base.id)
+        if rest and self.active(rest[0]):
+            d: gast.expr = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
+            d = self.copied(d)
+            if name == "subtract":
+                d = gast.UnaryOp(gast.USub(), d)
+            self.contribute(rest[0].id, syntax.call("unbroadcast", d, rest[0]))
+
     def is_harmless(self, value: gast.Call, callee: Any) -> bool:
         """Whether a call for its effect leaves differentiated values alone."""
-        if callee is print or not any(
-            self.has_adjoint(n.id) for n in syntax.walk(value)
-            if isinstance(n, gast.Name)
-        ):
-            return True
-        return False
+        return callee is print or isinstance(callee, type)
 
     def writing_call(self, value: gast.Call, op: Op) -> None:
         """`np.add.at(x, i, v)` and the like: an update of the first argument."""

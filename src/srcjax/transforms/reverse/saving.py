@@ -489,6 +489,12 @@ class Saver:
         self.define(name, self.where[id(stmt)], stmt)
 
     def is_simple_header(self, stmt: Any, value: gast.expr) -> bool:
+        for name in syntax.names_read(value):
+            t = self.rules.type(name)
+            if name in self.defs and not (
+                is_number(t) or isinstance(t, (Const, Array, Tuple, List, Dict))
+            ):
+                return False
         for sub in syntax.walk(value):
             if isinstance(sub, gast.Call):
                 if syntax.dotted(sub.func) not in _CHEAP_CALLS:
@@ -647,7 +653,7 @@ class Saver:
         """The forward sweep and the backward sweep."""
         self.decide()
         forward, backward = self.write_block(self.nodes)
-        return forward, backward
+        return syntax.clone(forward), syntax.clone(backward)
 
     def write_block(self, nodes: list) -> tuple[list[gast.stmt], list[gast.stmt]]:
         forward: list[gast.stmt] = []

@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.types import UNKNOWN, Array
 from srcjax.transforms.reverse.places import Adjoint, Place, part_of
 from srcjax.transforms.reverse.rules import Rules
 
@@ -144,7 +145,9 @@ class Sweep:
             have = self.places.present.get(place)
             t = rules.type(name)
             t = part_of(t, path) if path else t
-            if have is None:
+            if have is None and want.lazy == UNKNOWN:
+                rules.emit(syntax.assign(want.variable, syntax.const(0.0)))
+            elif have is None:
                 zero = (
                     rules.initial(name, t)
                     if not path
@@ -175,6 +178,10 @@ class Sweep:
             for place in merged:
                 if place not in head and place[0] in inside:
                     merged[place] = replace(merged[place], lazy=None, owned=True)
+                killed = place in head and place not in out
+                if killed and isinstance(self.rules.type(place[0]), Array):
+                    merged[place] = replace(merged[place], lazy=UNKNOWN, owned=False)
+                    continue
                 if place in head:
                     owned = head[place].owned and merged[place].owned
                     lazy = head[place].lazy

@@ -70,6 +70,9 @@ def written_bases(stmt: Any) -> set[str]:
                 found.add(_base(sub.func))
                 if sub.func.attr in _MUTATING:
                     continue
+            chain = syntax.dotted(sub.func) or ""
+            if chain.endswith(("_forward", "_backward")) or chain == "pullback":
+                continue  # they never write to what they are given
             for argument in [*sub.args, *(k.value for k in sub.keywords)]:
                 found |= syntax.names_read(argument)
     return found - {""}

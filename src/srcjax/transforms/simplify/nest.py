@@ -142,22 +142,13 @@ class Nesting:
             changed = set().union(
                 *(written_bases(s) for s in between)
             )
-            if name in changed and not self.is_alias(name, value.id):
+            if {name, value.id} & changed:
                 return False
-            if value.id in changed and not self.is_immutable(name):
-                later = rest[last + 1 :]
-                del later
         for stmt in uses:
             self.replace(stmt, name, value)
         self.reads[name] = 0
         if isinstance(value, gast.Name):
             self.reads[value.id] = self.reads.get(value.id, 0) + len(uses)
-        return True
-
-    def is_alias(self, name: str, other: str) -> bool:
-        return True
-
-    def is_immutable(self, name: str) -> bool:
         return True
 
     def move(

@@ -1,0 +1,267 @@
+"""The command `srcjax`: the gradient of a function in a file, and the demo."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib.util
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from srcjax import api
+from srcjax.errors import ArgumentError, SrcjaxError
+
+__all__ = ["main"]
+
+DONE, FAILED, USAGE = range(3)
+
+
+class CommandError(Exception):
+    """What the command was asked for cannot be done. The message is for the user."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; `argv` are its arguments, by default those of the process.
+
+    Returns:
+        The exit status: 0 done, 1 it failed (the reason is on standard error), 2 the
+        arguments are wrong.
+    """
+    parser = _parser()
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:  # --help gives 0
+        return stop.code if isinstance(stop.code, int) else USAGE
+    try:
+        status: int = options.run(options)
+    except (CommandError, SrcjaxError) as error:
+        print(f"srcjax: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # `srcjax grad ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="srcjax", description="Derivatives you can read, for plain NumPy."
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser(
+        "demo", help="read the gradient of an MLP, and train it on handwritten digits"
+    )
+    demo.add_argument(
+        "--epochs", type=_positive, default=None, help="how long to train"
+    )
+    demo.set_defaults(run=_demo)
+
+    grad = commands.add_parser(
+        "grad",
+        help="print or write the gradient of a function in a file",
+        description="Print or write the gradient source of a function in a file. "
+        "Type hints (float, np.ndarray) make it cleaner.",
+    )
+    grad.add_argument(
+        "target",
+        type=_target,
+        metavar="FILE.py:FUNCTION",
+        help="a function, or Class.method",
+    )
+    grad.add_argument(
+        "--wrt",
+        nargs="+",
+        metavar="NAME",
+        help="parameters to differentiate with respect to (default: the first)",
+    )
+    grad.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT.py",
+        help="write a module that imports only NumPy",
+    )
+    grad.add_argument(
+        "--value", action="store_true", help="return the value too: (value, gradient)"
+    )
+    grad.set_defaults(run=_grad)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return f"srcjax {version('srcjax')}"
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "srcjax"
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def _target(text: str) -> tuple[Path, str]:
+    file, colon, name = text.rpartition(":")
+    if not colon or not file or not all(p.isidentifier() for p in name.split(".")):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not FILE.py:FUNCTION, for example model.py:loss"
+        )
+    return Path(file), name
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from srcjax import demo
+
+    return demo.main(options.epochs)
+
+
+def _grad(options: argparse.Namespace) -> int:
+    path, name = options.target
+    with loaded(path) as module:
+        function = find(module, name, path)
+        gradient = function
+        if not hasattr(function, "__srcjax_transform__"):
+            argnums = options.wrt or _first_parameter(function, name)
+            if len(argnums) == 1:
+                argnums = argnums[0]
+            make = api.value_and_grad if options.value else api.grad
+            gradient = make(function, argnums=argnums)
+        elif options.wrt or options.value:
+            raise CommandError(
+                f"`{name}` in {path} is a derivative already, so --wrt and --value say "
+                "nothing"
+            )
+        if options.output is None:
+            sys.stdout.write(api.source(gradient))
+            return DONE
+        from srcjax.backends.export import export
+
+        try:
+            written = export(gradient, options.output)
+        except OSError as error:
+            raise CommandError(
+                f"cannot write {options.output}: {error.strerror}"
+            ) from None
+        print(f"{written}: {gradient.__name__}")
+    return DONE
+
+
+def _first_parameter(function: Callable, name: str) -> list[Any]:
+    """The parameter to differentiate by default: not the `self` of a method."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return [0]
+    if "." in name and names and names[0] in ("self", "cls"):
+        names = names[1:]
+    if not names:
+        raise ArgumentError(
+            f"`{name}` has no parameter to differentiate with respect to",
+            instead="a function of at least one argument",
+        )
+    return names[:1]
+
+
+@contextmanager
+def loaded(path: Path) -> Iterator[ModuleType]:
+    """The module in a file. What the file imports is looked for beside it too.
+
+    Raises CommandError if there is no such file, or it fails.
+    """
+    if not path.is_file():
+        raise CommandError(f"there is no file {path}")
+    file = path.resolve()
+    name = file.stem
+    known = sys.modules.get(name)
+    while known is not None and getattr(known, "__file__", None) != str(file):
+        name += "_"  # a file may have the name of a library: the library keeps it
+        known = sys.modules.get(name)
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise CommandError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(file.parent))
+    sys.modules[name] = module
+    try:
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            raise CommandError(_load_failure(path, str(file), error)) from None
+        yield module
+    finally:
+        if str(file.parent) in sys.path:
+            sys.path.remove(str(file.parent))
+        if known is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = known
+
+
+def _load_failure(path: Path, file: str, error: BaseException) -> str:
+    """Why a file cannot be loaded, and at which of its lines."""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)]
+    files = [f.filename for f in traceback.extract_tb(error.__traceback__)]
+    where = next(
+        (n for n, f in reversed(list(zip(lines, files, strict=True))) if f == file),
+        None,
+    )
+    if isinstance(error, SyntaxError) and error.filename == file:
+        where = error.lineno
+        return f"{path}, line {where}: {type(error).__name__}: {error.msg}"
+    place = f", line {where}" if where else ""
+    if isinstance(error, SystemExit):
+        return f"{path}{place}: the file exits when it is loaded"
+    return f"{path}{place}: {type(error).__name__}: {error}"
+
+
+def find(module: ModuleType, name: str, path: Path) -> Callable:
+    """The function of that name, `Class.method` too. Raises CommandError."""
+    value: Any = module
+    for i, part in enumerate(name.split(".")):
+        owner = value
+        # A classmethod or staticmethod is a plain function when it is looked up.
+        value = getattr(owner, part, None)
+        if value is None:
+            within = "" if i == 0 else f" in {'.'.join(name.split('.')[:i])}"
+            raise CommandError(
+                f"{path} has no function `{part}`{within}{_suggestion(part, owner)}"
+            )
+    if isinstance(value, type) or not callable(value):
+        kind = "a class" if isinstance(value, type) else f"a {type(value).__name__}"
+        raise CommandError(
+            f"`{name}` in {path} is {kind}, not a function{_suggestion('', value)}"
+        )
+    return value
+
+
+def _suggestion(name: str, owner: Any) -> str:
+    """What the user may have meant."""
+    home = getattr(owner, "__name__", None)
+    names = (
+        [
+            n
+            for n, v in vars(owner).items()
+            if callable(v)
+            and not n.startswith("_")
+            and (
+                not isinstance(owner, ModuleType)
+                or getattr(v, "__module__", "") == home
+            )
+        ]
+        if hasattr(owner, "__dict__")
+        else []
+    )
+    close = difflib.get_close_matches(name, names, 1)
+    if close:
+        return f"; did you mean `{close[0]}`?"
+    return f"; it has {', '.join(names[:8])}" if names else ""

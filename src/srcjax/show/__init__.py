@@ -1,0 +1,1 @@
+"""Views of a function and its generated source, side by side."""

@@ -22,10 +22,11 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.backends.load import annotate
+from srcjax.backends.load import annotate, load
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.normalise import parameter_names
 from srcjax.frontend.read import FunctionSource, read
+from srcjax.ops.record import lookup
 from srcjax.pipeline import Module, Request
 from srcjax.transforms.custom import Checkpointed, CustomRule
 
@@ -65,6 +66,7 @@ class Transform:
         self.versions: dict[Any, Version] = {}
         self.exact: dict[Any, int] = {}
         self.general: dict[Any, Version] = {}
+        self._spread: dict[int, Callable] = {}
 
     # -- the function ---------------------------------------------------------------
 
@@ -180,6 +182,10 @@ class Transform:
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, or for what the type hints say."""
+        if self.needs_spreading() and args:
+            inner = self.spread(len(args)).__srcjax_transform__  # type: ignore[attr-defined]
+            found: Module = inner.module_for(args, kwargs)
+            return found
         if args or kwargs:
             values = self.bind(args, kwargs)
             return self.version(values, self.key(values)).module
@@ -256,6 +262,37 @@ class Transform:
             return version, values, {}
         return version, *self.arguments(values)
 
+    def needs_spreading(self) -> bool:
+        """Whether argnums may point into `*args`."""
+        code = getattr(underlying(self.function), "__code__", None)
+        if code is None or not code.co_flags & inspect.CO_VARARGS:
+            return False
+        count = code.co_argcount - inspect.ismethod(self.function)
+        return any(
+            isinstance(n, (int, np.integer)) and (n >= count or n < 0)
+            for n in self.argnums_list()
+        )
+
+    def spread(self, count: int) -> Callable:
+        """The transform of the function with `count` arguments, each with a name."""
+        if count not in self._spread:
+            fixed = self.parameters[:-1]
+            names = fixed[:count]
+            names += [f"{self.parameters[-1]}_{k}" for k in range(count - len(names))]
+            joined = ", ".join(names)
+            name = self.source.name
+            text = f"def {name}_({joined}):\n    return {name}({joined})\n"
+            values = {name: self.function}
+            wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
+            other = copy.copy(self)
+            for key in list(other.__dict__):
+                if key in ("source", "parameters", "signature", "wrt", "positional"):
+                    del other.__dict__[key]
+            other.function = wrapper
+            other.versions, other.exact, other.general = {}, {}, {}
+            self._spread[count] = make_callable(other)
+        return self._spread[count]
+
     def function_for(self, types: list[Type]) -> Callable:
         """The generated function for arguments of these types (for other transforms)."""
         key = ("types", tuple(types))
@@ -307,8 +344,11 @@ def make_callable(transform: Transform) -> Callable:
     """The function that users call; dispatch on argument types is its only work."""
     versions = transform.versions
     signature_key = tree.signature_key
+    spread = transform.needs_spreading()
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
+        if spread:
+            return transform.spread(len(args))(*args, **kwargs)
         if not kwargs:
             key = tuple([signature_key(a) for a in args])
             version = versions.get(key)
@@ -385,6 +425,7 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """
     if isinstance(f, CustomRule) and f.fwd is not None:
         return custom_vjp_call(f, primals)
+    f = _with_source(f, len(primals))
     transform = _pullback_of(f, len(primals))
     version, values, keywords = transform.prepare(primals, {})
     module = version.module
@@ -420,6 +461,22 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
         return value, pullback_of_value, aux
     return y, pullback
+
+
+_WRAPPERS: dict[tuple[int, int], Callable] = {}
+
+
+def _with_source(f: Callable, count: int) -> Callable:
+    """A Python function around an operation such as `np.sin`."""
+    if lookup(f) is None or inspect.isfunction(f):
+        return f
+    key = (id(f), count)
+    if key not in _WRAPPERS:
+        names = ", ".join("xyzuvw"[:count])
+        name = getattr(f, "__name__", "function")
+        text = f"def {name}_({names}):\n    return operation({names})\n"
+        _WRAPPERS[key] = getattr(load(text, f"{name}_", {"operation": f}), f"{name}_")
+    return _WRAPPERS[key]
 
 
 def custom_vjp_call(f: CustomRule, primals: tuple) -> tuple:

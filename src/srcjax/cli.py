@@ -237,7 +237,7 @@ def find(module: ModuleType, name: str, path: Path) -> Callable:
                 f"{path} has no function `{part}`{within}{_suggestion(part, owner)}"
             )
     if isinstance(value, type) or not callable(value):
-        kind = "a class" if isinstance(value, type) else f"a {type(value).__name__}"
+        kind = "a class" if isinstance(value, type) else f"`{value!r:.40}`"
         raise CommandError(
             f"`{name}` in {path} is {kind}, not a function{_suggestion('', value)}"
         )

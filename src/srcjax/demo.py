@@ -113,30 +113,30 @@ def main(epochs: int | None = None) -> int:
     batch = (inputs[:BATCH], targets[:BATCH])
 
     start = time.perf_counter()
-    grad_loss = api.value_and_grad(loss)
-    _, gradient = grad_loss(params, *batch)
+    loss_and_grad = api.value_and_grad(loss)
+    _, gradient = loss_and_grad(params, *batch)
     first = time.perf_counter() - start
 
     original = f"{inspect.getsource(predict)}\n\n{inspect.getsource(loss)}"
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = shutil.get_terminal_size((160, 40)).columns
-    text = api.source(grad_loss, params, *batch)
+    text = api.source(loss_and_grad, params, *batch)
     print(side_by_side(original, text, width, colour))
     print(f"From decoration to the first gradient: {1000 * first:.0f} ms")
     error = relative_error(params, batch, gradient)
     print(f"Largest relative error against finite differences: {error:.1e}")
 
-    print(f"Training on {len(inputs)} digits, {HELD_OUT} are held out")
+    print(f"Training on {len(inputs)} digits, {HELD_OUT} are held out", flush=True)
     start = time.perf_counter()
     speed = [tuple(np.zeros_like(a) for a in pair) for pair in params]
     epochs = EPOCHS if epochs is None else epochs
-    bar = tqdm(range(epochs), unit="epoch", file=sys.stdout)
+    bar = tqdm(range(epochs), unit="epoch")
     for epoch in bar:
         step = STEP * (1 - epoch / epochs)  # down to nothing, so that it settles
         order = rng.permutation(len(inputs))
         for first_row in range(0, len(order), BATCH):
             rows = order[first_row : first_row + BATCH]
-            value, gradient = grad_loss(params, inputs[rows], targets[rows])
+            value, gradient = loss_and_grad(params, inputs[rows], targets[rows])
             for i, pair in enumerate(gradient):
                 speed[i] = tuple(
                     MOMENTUM * v - step * g for v, g in zip(speed[i], pair, strict=True)

@@ -1217,6 +1217,16 @@ def add(a, b):
     return a + b
 
 
+def packed(like, parts):
+    """The adjoint of `a, b = like` from the adjoints of its parts (None for zero)."""
+    parts = [
+        zeros_like(x) if d is None else d for x, d in zip(like, parts, strict=True)
+    ]
+    if isinstance(like, (list, tuple)):
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
+    return np.array(parts)
+
+
 def unarray(d, values):
     """The adjoint of `np.array(values)` as lists where `values` has lists."""
     if isinstance(values, (list, tuple)):

@@ -8,6 +8,7 @@ unit. What each statement saw is recorded in `Facts`.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import math
@@ -328,6 +329,7 @@ class Interpreter:
     ) -> None:
         self.wrote(stmt, base)
         if isinstance(base, Object):
+
             def change(t: Type) -> Type:
                 if not isinstance(t, Object):
                     return t
@@ -642,6 +644,14 @@ class Interpreter:
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
         left, right = self.eval(node.left, env), self.eval(node.right, env)
         function = OPERATORS[type(node.op)]
+        for owner, other, prefix in ((left, right, ""), (right, left, "r")):
+            name = f"__{prefix}{function.__name__.strip('_')}__"
+            method = getattr(getattr(owner, "cls", None), name, None)
+            if isinstance(owner, (Object, Tuple)) and isinstance(
+                method, pytypes.FunctionType
+            ):
+                self.callee(node, BoundTo(method, owner))
+                return self.call_function(method, [owner, other], {}, node)
         return self.apply(lookup(function), function, [left, right], {}, node)
 
     def of_NamedExpr(self, node: gast.NamedExpr, env: Env) -> Type:
@@ -737,7 +747,12 @@ class Interpreter:
 
     def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
         base = self.eval(node.value, env)
-        return self.subscript(base, self.eval(node.slice, env), node.slice)
+        index = self.eval(node.slice, env)
+        method = getattr(getattr(base, "cls", None), "__getitem__", None)
+        if isinstance(base, Object) and isinstance(method, pytypes.FunctionType):
+            self.callee(node, BoundTo(method, base))
+            return self.call_function(method, [base, index], {}, node)
+        return self.subscript(base, index, node.slice)
 
     def subscript(self, base: Type, index: Type, node: Any) -> Type:
         """The type of `base[index]`."""
@@ -821,6 +836,8 @@ class Interpreter:
                 if is_active(args[0]):
                     self.update(base, env, lambda t: with_active(t, True))
                 return Const(value=None)
+        if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
+            return self.replaced(base, kwargs, node)
         if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
             shown = getattr(base.cls, "__name__", "object")
             raise self.refuse(
@@ -840,6 +857,9 @@ class Interpreter:
     ) -> Type:
         """Call a function value."""
         active = any(map(is_active, [*args, *kwargs.values()]))
+        if isinstance(function, Closure) and function.scope is not self.unit:
+            self.callee(node, None)
+            return Unknown(active or function.active)
         if isinstance(function, Closure):
             self.callee(node, function)
             return self.call_closure(function, args, kwargs, env)
@@ -854,6 +874,9 @@ class Interpreter:
             self.callee(node, None)
             return Unknown(active or is_active(function))
         value = function.value
+        if value is object.__new__ and isinstance(args[0], Const):
+            self.facts.nodes.append(node)
+            return Object(False, frozenset([id(node)]), args[0].value)
         if isinstance(value, functools.partial):
             return self.call(
                 Const(value=value.func),
@@ -941,14 +964,35 @@ class Interpreter:
                 return args[0]
             return List(elem=self.element(args[0]), cls=tuple)
         if value is sorted and args:
+            self.callee(node, value)
             self.facts.nodes.append(node)
             elem = self.element(args[0])
             return List(False, frozenset([id(node)]), None, elem)
         if value in (min, max) and len(args) == 1 and not kwargs:
             return self.element(args[0])
-        if value in (np.array, np.asarray, np.stack) and args:
-            pass
+        if value is getattr and len(args) == 2 and isinstance(args[1], Const):
+            return self.attribute(args[0], str(args[1].value), node)
+        if value is dataclasses.replace and isinstance(args[0], Object):
+            return self.replaced(args[0], kwargs, node)
+        if value in (np.copyto, np.fill_diagonal, np.put) and args:
+            self.callee(node, value)
+            self.wrote(node, args[0])
+            if is_active(args[-1]) and is_differentiable(args[0]):
+                self.update(args[0], env, lambda t: with_active(t, True))
+            return Const(value=None)
         return None
+
+    def replaced(self, old: Any, changes: dict[str, Type], node: Any) -> Type:
+        """`dataclasses.replace(p, x=v)`, `p._replace(x=v)`."""
+        if isinstance(old, Tuple):
+            names = old.cls._fields  # type: ignore[union-attr]
+            new = tuple(
+                changes.get(n, t) for n, t in zip(names, old.items, strict=True)
+            )
+            return Tuple(items=new, cls=old.cls)
+        self.facts.nodes.append(node)
+        items = tuple((n, changes.get(n, t)) for n, t in old.items)
+        return Object(False, frozenset([id(node)]), old.cls, items)
 
     def convert(self, cls: Any, value: Type, node: Any) -> Type:
         """`list(x)`, `tuple(x)`."""
@@ -997,6 +1041,12 @@ class Interpreter:
                 return Object(False, frozenset([id(node)]), cls, tuple(types.items()))
         except (TypeError, KeyError):
             pass
+        init = getattr(cls, "__init__", None)
+        if active and isinstance(init, pytypes.FunctionType):
+            self.facts.nodes.append(node)
+            made = Object(False, frozenset([id(node)]), cls)
+            self.active_unit(init, [made, *args], kwargs)
+            return replace(made, active=True)
         return Unknown(active) if active else Other(cls=cls)
 
     def call_closure(
@@ -1080,6 +1130,10 @@ class Interpreter:
             folded = fold_constants(function, everything)
             if folded is not None:
                 return folded
+        if function is operator.or_ and isinstance(args[0], Dict):
+            merged = containers.method_update(args[0], args[1])[1]
+            self.facts.nodes.append(node)
+            return replace(merged, buffers=frozenset([id(node)]))
         if function is operator.add and isinstance(args[0], (Tuple, List)):
             return containers.concatenate(args[0], args[1], id(node))
         if function is operator.mul and any(

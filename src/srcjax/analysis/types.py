@@ -365,9 +365,12 @@ def join(a: Type, b: Type) -> Type:
         return _join_dicts(a, b, active, buffers)
     if isinstance(a, Object) and isinstance(b, Object) and a.cls is b.cls:
         left, right = dict(a.items), dict(b.items)
-        if left.keys() == right.keys():
-            items = tuple((k, join(left[k], right[k])) for k in left)
-            return Object(active, buffers, a.cls, items)
+        keys = [*left, *(k for k in right if k not in left)]
+        items = tuple(
+            (k, join(left.get(k, right.get(k)), right.get(k, left.get(k))))  # type: ignore[arg-type]
+            for k in keys
+        )
+        return Object(active, buffers, a.cls, items)
     if is_number(a) and is_number(b):
         dtype = dtype_of(a) if same_dtype(dtype_of(a), dtype_of(b)) else None
         return Scalar(active, buffers, dtype, _python(a) and _python(b))

@@ -68,7 +68,7 @@ def export(f: Callable, path: Any, *args: Any, **kwargs: Any) -> Path:
         )
     module = transform.module_for(args, kwargs)
     origin = _origin(transform.source.func, transform.source.name)
-    text = export_text(module, f"`{module.entry}`, written by srcjax from `{origin}`.")
+    text = export_text(module, f"Written by srcjax from `{origin}`.")
     target = Path(path)
     target.write_text(text, encoding="utf-8", newline="\n")
     return target
@@ -86,7 +86,7 @@ def export_text(module: Module, docstring: str | None = None) -> str:
     """
     exporter = Exporter()
     entry = exporter.add_module(module)
-    return exporter.text(entry, docstring or f"`{entry}`, written by srcjax.")
+    return exporter.text(entry, docstring or "Written by srcjax.")
 
 
 def _origin(function: Any, name: str) -> str:
@@ -314,12 +314,11 @@ class Exporter:
         """Add a class of the user's."""
         if cls.__module__.partition(".")[0] == "srcjax":
             raise _needs_srcjax(hint)
-        if hasattr(cls, "_fields") and cls.__bases__ == (tuple,):
-            methods = {k for k, v in vars(cls).items() if inspect.isfunction(v)}
-            plain = vars(collections.namedtuple("plain", ["x"]))
-            if not hasattr(cls, "__annotations__") and methods <= plain.keys():
-                self.add_namedtuple(name, cls)
-                return
+        # `typing.NamedTuple` leaves annotations, `collections.namedtuple` does not.
+        is_tuple = hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
+        if is_tuple and not inspect.get_annotations(cls):
+            self.add_namedtuple(name, cls)
+            return
         try:
             text = textwrap.dedent(inspect.getsource(cls))
             node = gast.parse(text).body[0]

@@ -756,9 +756,29 @@ class Lowering:
                 return gast.Call(function, [acc, item], [])
 
             return self.fold(node.args[1], start, combine)
+        if value is functools.partial and node.args:
+            return self.partial_call(node)
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
         return None
+
+    def partial_call(self, node: gast.Call) -> gast.expr:
+        """`partial(f, a, k=v)` as a function defined here."""
+        function, *args = self.atoms(node.args)
+        keywords = [gast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
+        more, named = self.names.fresh("args"), self.names.fresh("kwargs")
+        starred = gast.Starred(syntax.name(more), syntax.LOAD)
+        call = gast.Call(
+            function,
+            [*args, starred],
+            [*keywords, gast.keyword(None, syntax.name(named))],
+        )
+        parameters = gast.arguments(
+            [], [], _parameter(more), [], [], _parameter(named), []
+        )
+        return self.of_Lambda(
+            gast.copy_location(gast.Lambda(parameters, call), node)
+        )
 
     def extreme(self, node: gast.Call) -> gast.expr | None:
         """`max(a, b, c)` two by two, and `max(xs)` as a loop."""
@@ -910,6 +930,10 @@ class Lowering:
         find_varying(loop, [], self.varying)
         for stmt in loop:
             self.statement(stmt)
+
+
+def _parameter(name: str) -> gast.Name:
+    return gast.Name(name, gast.Param(), None, None)
 
 
 def _plus(a: gast.expr, b: gast.expr) -> gast.expr:

@@ -7,7 +7,7 @@ import re
 import textwrap
 
 _COMPOUND = re.compile(
-    r"(async |for |while |if |elif |else\b|with |try\b|finally\b|except\b|def |class ).*:$"
+    r"(async|for|while|if|elif|else|with|try|finally|except|def|class)\b.*:$"
 )
 
 
@@ -57,10 +57,11 @@ def _under_comments(lines: list[str], quoted: dict[str, int]) -> list[int | None
         depth = len(line) - len(line.lstrip())
         if text.startswith("# "):
             group, indent = quoted.get(text[2:].strip()), depth
-        elif not text or depth < indent and text[:1] not in ")]}":
-            group = None
-        elif _COMPOUND.match(text) or (text.startswith("return") and not fresh):
-            group = None
+        else:
+            outside = not text or (depth < indent and text[:1] not in ")]}")
+            result = text.startswith("return") and not fresh
+            if outside or result or _COMPOUND.match(text):
+                group = None
         fresh = text.startswith("# ")
         found.append(group)
     return found
@@ -68,10 +69,10 @@ def _under_comments(lines: list[str], quoted: dict[str, int]) -> list[int | None
 
 def _statements(text: str) -> list[tuple[int, int, str]]:
     """First line, last line (from 0) and normal form of each statement or header."""
+    lines = text.splitlines()
     try:
         tree = ast.parse(textwrap.dedent(text))
     except SyntaxError:  # a lambda within a call, say
-        lines = text.splitlines()
         return [(i, i, "".join(x.split())) for i, x in enumerate(lines) if x.strip()]
     found = []
     for node in ast.walk(tree):
@@ -85,6 +86,8 @@ def _statements(text: str) -> list[tuple[int, int, str]]:
             key = ast.unparse(node)
         else:
             last = max(node.lineno, body[0].lineno - 1)
+            while last > node.lineno and lines[last - 1].strip()[:1] in ("", "#"):
+                last -= 1  # a comment between header and body
             key = ast.unparse(node).partition("\n")[0]
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue  # a docstring

@@ -42,6 +42,8 @@ class Inliner:
         if isinstance(callee, BoundTo):
             function = callee.function
             called = call.func
+            if isinstance(called, gast.Name) and function.__name__ != "__call__":
+                raise self.refuse(call, "a method that was kept in a variable")
             owner = [called.value if isinstance(called, gast.Attribute) else called]
         elif inspect.ismethod(callee):
             function = callee.__func__
@@ -182,7 +184,7 @@ class Inliner:
             self.unit.source,
             call,
             reason,
-            "pass the arguments one by one",
+            "write the call out: the method on its object, the arguments one by one",
         )
 
 

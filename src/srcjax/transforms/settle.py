@@ -334,6 +334,8 @@ class Settling:
 
     def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """An update of an array: `+ - * /` have rules of their own."""
+        if self.repeats(stmt):
+            return self.by_parts(stmt)
         if isinstance(stmt.op, (gast.Add, gast.Sub, gast.Mult, gast.Div)):
             value = stmt.value
             if isinstance(value, gast.Name) and not isinstance(
@@ -352,6 +354,21 @@ class Settling:
                     return self.by_parts(stmt)
             return [stmt]
         return self.by_parts(stmt)
+
+    def repeats(self, stmt: gast.AugAssign) -> bool:
+        """Whether an index array may name an item twice."""
+        target = stmt.target
+        if not isinstance(target, gast.Subscript):
+            return False
+        for name in syntax.names_read(target.slice):
+            t = self.type_before(stmt, name)
+            if isinstance(t, (List, Tuple)):
+                return True
+            if isinstance(t, Array) and not (
+                t.dtype is not None and t.dtype.kind == "b"
+            ):
+                return True
+        return any(isinstance(n, gast.List) for n in syntax.walk(target.slice))
 
     def by_parts(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """`b[i] op= v` as `t = b[i]; t2 = t op v; b[i] = t2`."""
@@ -376,6 +393,10 @@ class Settling:
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         value = stmt.value
+        rewritten = self.rewrite_value(stmt, value)
+        if rewritten is not None:
+            self.changed = True
+            return rewritten
         if isinstance(value, gast.Call) and isinstance(stmt.targets[0], gast.Name):
             inlined = self.inline(stmt, value, stmt.targets[0].id)
             if inlined is not None:
@@ -389,8 +410,185 @@ class Settling:
                 stmt.value = gast.copy_location(call, value)
         return [stmt]
 
+    def rewrite_value(
+        self, stmt: gast.Assign, value: gast.expr
+    ) -> list[gast.stmt] | None:
+        """Values that are written otherwise once their types are known."""
+        callees = self.facts.callees.get(id(value), [])
+        callee = callees[0] if len(callees) == 1 else None
+        if isinstance(value, gast.Subscript) and isinstance(callee, BoundTo):
+            method = gast.Attribute(value.value, "__getitem__", syntax.LOAD)
+            stmt.value = gast.copy_location(gast.Call(method, [value.slice], []), value)
+            return [stmt]
+        if isinstance(value, gast.BinOp):
+            if isinstance(callee, BoundTo):
+                left, right = value.left, value.right
+                if self.owner_is(stmt, right, callee):
+                    left, right = right, left
+                method = gast.Attribute(left, callee.function.__name__, syntax.LOAD)
+                stmt.value = gast.copy_location(gast.Call(method, [right], []), value)
+                return [stmt]
+            left_type = self.atom_type(stmt, value.left)
+            if isinstance(value.op, gast.BitOr) and isinstance(left_type, Dict):
+                stmt.value = gast.Dict([None, None], [value.left, value.right])
+                return [stmt]
+        if isinstance(value, gast.Dict) and None in value.keys:
+            return self.spread_dict(stmt, value)
+        if not isinstance(value, gast.Call):
+            return None
+        name = syntax.dotted(value.func)
+        if name == "getattr" and len(value.args) == 2:
+            key = value.args[1]
+            if isinstance(key, gast.Constant) and isinstance(key.value, str):
+                stmt.value = gast.Attribute(value.args[0], key.value, syntax.LOAD)
+                return [stmt]
+        if self.is_replace(stmt, value):
+            return self.replace_call(stmt, value)
+        if isinstance(callee, type) and isinstance(stmt.targets[0], gast.Name):
+            init = getattr(callee, "__init__", None)
+            if id(init) in self.program.units:
+                return self.construct(stmt, value, callee)
+        return None
+
+    def owner_is(self, stmt: gast.stmt, node: gast.expr, callee: BoundTo) -> bool:
+        """Whether a reflected operator belongs to the right operand."""
+        return callee.function.__name__.startswith("__r") and isinstance(
+            self.atom_type(stmt, node), (Object, Tuple)
+        )
+
+    def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
+        return self.type_before(stmt, node.id) if isinstance(node, gast.Name) else None
+
+    def spread_dict(
+        self, stmt: gast.Assign, value: gast.Dict
+    ) -> list[gast.stmt] | None:
+        """`{**a, "k": v}` with the items of `a` written out."""
+        before: list[gast.stmt] = []
+        pairs: dict[Any, gast.expr] = {}
+        for key, item in zip(value.keys, value.values, strict=True):
+            if key is None:
+                t = self.atom_type(stmt, item)
+                if not isinstance(t, Dict) or t.items is None:
+                    return None
+                for known, _ in t.items:
+                    pairs[known] = self.held_item(before, item, known)
+            elif isinstance(key, gast.Constant):
+                pairs[key.value] = item
+            else:
+                return None
+        keys = [syntax.const(k) for k in pairs]
+        stmt.value = gast.Dict(keys, list(pairs.values()))
+        return [*before, stmt]
+
+    def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
+        if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":
+            return isinstance(self.atom_type(stmt, value.func.value), Tuple)
+        chain = syntax.dotted(value.func) or ""
+        return chain.split(".")[-1] == "replace" and bool(value.args) and isinstance(
+            self.atom_type(stmt, value.args[0]), Object
+        )
+
+    def replace_call(self, stmt: gast.Assign, value: gast.Call) -> list[gast.stmt]:
+        """`dataclasses.replace(p, x=v)` is `P(x=v, y=p.y)`."""
+        owner = value.args[0] if value.args else value.func.value  # type: ignore[attr-defined]
+        t: Any = self.atom_type(stmt, owner)
+        fields = t.cls._fields if isinstance(t, Tuple) else [k for k, _ in t.items]
+        changes = {k.arg: k.value for k in value.keywords}
+        before: list[gast.stmt] = []
+        keywords: dict[str, gast.expr] = {}
+        for field in fields:
+            if field in changes:
+                keywords[field] = changes[field]
+                continue
+            id = self.unit.names.fresh(field)
+            self.unit.temps.add(id)
+            self.unit.varying.add(id)
+            part = gast.Attribute(owner, field, syntax.LOAD)
+            before.append(syntax.assign(id, part))
+            keywords[field] = syntax.name(id)
+        name = self.inliner.constant(t.cls, t.cls.__name__)
+        stmt.value = syntax.call(syntax.name(name), **keywords)
+        return [*before, stmt]
+
+    def construct(
+        self, stmt: gast.Assign, value: gast.Call, cls: type
+    ) -> list[gast.stmt] | None:
+        """`p = C(a)`: an empty object, and the body of `C.__init__`."""
+        name = stmt.targets[0].id  # type: ignore[attr-defined]
+        made = self.unit.names.fresh(name)
+        self.unit.temps.add(made)
+        self.unit.varying |= {made, name}
+        known = self.inliner.constant(cls, cls.__name__)
+        new = syntax.assign(
+            made, syntax.call("object.__new__", syntax.name(known))
+        )
+        function = syntax.name(self.inliner.constant(cls.__init__, "init"))  # type: ignore[misc]
+        call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
+        gast.copy_location(call, value)
+        call.user_line = getattr(stmt, "user_line", None)
+        body = self.inliner.expand(call, cls.__init__, None)  # type: ignore[misc]
+        if body is None:
+            return None
+        return [new, *body, syntax.assign(name, syntax.name(made))]
+
+    def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
+        """Calls that only write to their argument, as assignments."""
+        import numpy as np
+
+        callees = self.facts.callees.get(id(call), [])
+        callee = callees[0] if len(callees) == 1 else None
+        if callee is np.copyto and len(call.args) == 2 and not call.keywords:
+            whole = gast.Subscript(call.args[0], syntax.const(...), None)
+            return [syntax.assign(whole, call.args[1])]
+        if callee is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
+            index = syntax.expression("np.diag_indices(min(a.shape))", a=call.args[0])
+            where = self.unit.names.fresh("diagonal")
+            self.unit.temps.add(where)
+            item = gast.Subscript(call.args[0], syntax.name(where), None)
+            return [syntax.assign(where, index), syntax.assign(item, call.args[1])]
+        if isinstance(call.func, gast.Attribute):
+            t = self.atom_type(stmt, call.func.value)
+            method = call.func.attr
+            if isinstance(t, Array) and method == "sort":
+                held = self.unit.names.fresh("sorted_values")
+                self.unit.temps.add(held)
+                self.unit.varying.add(held)
+                value = syntax.call("np.sort", call.func.value, *call.args)
+                value.keywords = call.keywords
+                whole = gast.Subscript(call.func.value, syntax.const(...), None)
+                return [
+                    syntax.assign(held, value),
+                    syntax.assign(whole, syntax.name(held)),
+                ]
+            if isinstance(t, Dict) and method == "update":
+                return self.update_call(stmt, call)
+        return None
+
+    def update_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
+        """`d.update(other, k=v)` item by item."""
+        base = call.func.value  # type: ignore[attr-defined]
+        out: list[gast.stmt] = []
+        for argument in call.args:
+            t = self.atom_type(stmt, argument)
+            if not isinstance(t, Dict) or t.items is None:
+                return None
+            for key, _ in t.items:
+                item = self.held_item(out, argument, key)
+                target = gast.Subscript(base, syntax.const(key), None)
+                out.append(syntax.assign(target, item))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                return None
+            target = gast.Subscript(base, syntax.const(keyword.arg), None)
+            out.append(syntax.assign(target, keyword.value))
+        return out
+
     def on_Expr(self, stmt: gast.Expr) -> list[gast.stmt]:
         if isinstance(stmt.value, gast.Call):
+            written = self.write_call(stmt, stmt.value)
+            if written is not None:
+                self.changed = True
+                return written
             inlined = self.inline(stmt, stmt.value, None)
             if inlined is not None:
                 return inlined
@@ -405,7 +603,7 @@ class Settling:
         callee = callees[0]
         if not self.should_inline(stmt, call, callee, target):
             return None
-        self.expand_stars(stmt, call)
+        before = self.expand_stars(stmt, call)
         if isinstance(callee, Closure) and self.is_recursive(callee):
             raise error_at(
                 UnsupportedError,
@@ -417,17 +615,30 @@ class Settling:
             )
         call.user_line = getattr(stmt, "user_line", None)
         found = self.inliner.expand(call, callee, target)
-        if found is not None:
-            self.changed = True
-        return found
+        if found is None:
+            return None
+        self.changed = True
+        return [*before, *found]
+
+    def held_item(
+        self, before: list[gast.stmt], base: gast.expr, key: Any
+    ) -> gast.expr:
+        """`base[key]` in a temporary."""
+        id = self.unit.names.fresh(key if str(key).isidentifier() else "item")
+        self.unit.temps.add(id)
+        self.unit.varying.add(id)
+        item = gast.Subscript(base, syntax.const(key), syntax.LOAD)
+        before.append(syntax.assign(id, item))
+        return syntax.name(id)
 
     def is_recursive(self, closure: Closure) -> bool:
         definition = closure.definition
         name = getattr(definition, "name", None)
         return name is not None and name in syntax.names_read(definition.body)
 
-    def expand_stars(self, stmt: gast.stmt, call: gast.Call) -> None:
+    def expand_stars(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt]:
         """`f(*xs)` with a known number of items is `f(xs[0], xs[1])`."""
+        before: list[gast.stmt] = []
         args: list[gast.expr] = []
         for a in call.args:
             if isinstance(a, gast.Starred) and isinstance(a.value, gast.Name):
@@ -435,8 +646,7 @@ class Settling:
                 items = getattr(t, "items", None)
                 if isinstance(t, (Tuple, List)) and items is not None:
                     for i in range(len(items)):
-                        item = gast.Subscript(a.value, syntax.const(i), syntax.LOAD)
-                        args.append(item)
+                        args.append(self.held_item(before, a.value, i))
                     continue
             args.append(a)
         call.args = args
@@ -446,11 +656,12 @@ class Settling:
                 t = self.type_before(stmt, k.value.id)
                 if isinstance(t, Dict) and t.items is not None:
                     for key, _ in t.items:
-                        item = gast.Subscript(k.value, syntax.const(key), syntax.LOAD)
+                        item = self.held_item(before, k.value, key)
                         keywords.append(gast.keyword(key, item))
                     continue
             keywords.append(k)
         call.keywords = keywords
+        return before
 
     def should_inline(
         self, stmt: gast.stmt, call: gast.Call, callee: Any, target: str | None
@@ -471,6 +682,9 @@ class Settling:
         ):
             return False
         arguments = [*call.args, *(k.value for k in call.keywords)]
+        definition = unit.node.args
+        if definition.vararg is not None or definition.kwarg is not None:
+            return True
         if any(isinstance(a, gast.Starred) for a in arguments) or any(
             k.arg is None for k in call.keywords
         ):

@@ -101,6 +101,8 @@ class Reverse:
         if not rules.has_adjoint(name):
             return rules.zero(t, syntax.name(name))
         value = rules.adjoint(name)
+        if isinstance(t, Array) and t.dtype is not None and name in rules.mixed:
+            value = syntax.call("in_dtype_of", value, syntax.name(name))
         if isinstance(t, (Tuple, List)) and t.cls is tuple and (
             rules.kind(name) == "list"
         ):
@@ -225,6 +227,7 @@ class Reverse:
         seeds: list[tuple[tuple, str]] = []
         spread: list[gast.stmt] = []
         dy = "dresult"
+        saved = self.unit.names.fresh("saved")
         if isinstance(self.result, gast.Name):
             t = rules.type(self.result.id)
             base = rules.base(self.result.id)
@@ -255,7 +258,7 @@ class Reverse:
             forward_name, [*head, *forward, gast.Return(returned)]
         )
         arguments = gast.arguments(
-            [_argument("saved"), _argument(dy)], [], None, [], [], None, []
+            [_argument(saved), _argument(dy)], [], None, [], [], None, []
         )
         second = gast.FunctionDef(
             backward_name, arguments, ending, [], None, None, []

@@ -65,7 +65,7 @@ class Pairs:
         if isinstance(callee, Closure):
             return False
         transformed = getattr(callee, "__srcjax_transform__", None)
-        if callee is None or transformed is not None:
+        if count and (callee is None or transformed is not None):
             from srcjax import api
 
             function_text = syntax.text(value.func)
@@ -88,7 +88,7 @@ class Pairs:
         )
         stmt = gast.Assign([both], call, None)
         stmt.user_line = getattr(rules.stmt, "user_line", None)
-        rules.forward[id(rules.stmt)] = [stmt]
+        rules.forward[id(rules.stmt)] = [_now(stmt)]
         rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
@@ -134,7 +134,7 @@ class Pairs:
             [syntax.name(name, store=True), syntax.name(saved, store=True)],
             syntax.STORE,
         )
-        rules.forward[id(rules.stmt)] = [gast.Assign([both], call, None)]
+        rules.forward[id(rules.stmt)] = [_now(gast.Assign([both], call, None))]
         rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
         static = [syntax.clone(value.args[i]) for i in callee.nondiff_argnums]
         d = rules.adjoint(name)
@@ -169,7 +169,7 @@ class Pairs:
             [syntax.name(name, store=True), syntax.name(pullback, store=True)],
             syntax.STORE,
         )
-        rules.forward[id(rules.stmt)] = [gast.Assign([both], call, None)]
+        rules.forward[id(rules.stmt)] = [_now(gast.Assign([both], call, None))]
         rules.extra_defs.setdefault(id(rules.stmt), []).append(pullback)
         d = rules.adjoint(name)
         result: gast.expr = gast.Call(syntax.name(pullback), [d], [])
@@ -186,3 +186,14 @@ class Pairs:
         name = self.names.fresh(base)
         self.values[name] = value
         return name
+
+
+def _now(stmt: gast.stmt) -> gast.stmt:
+    """A forward statement with the names as they are when it is executed."""
+    from srcjax.transforms.reverse.rules import OLD
+
+    olds = {n for n in syntax.names_read(stmt) if n.endswith(OLD)}
+    holes = {n: syntax.name(n.removesuffix(OLD)) for n in olds}
+    new: gast.stmt = syntax.substitute(stmt, holes)
+    new.user_line = getattr(stmt, "user_line", None)
+    return new

@@ -47,6 +47,10 @@ from srcjax.transforms.reverse.places import (
 )
 from srcjax.transforms.specialise import Env, Typer, environments, join_environments
 
+#: Methods that change a list, dict or array.
+_CHANGING = frozenset(
+    "append extend insert pop reverse sort clear update setdefault fill".split()
+)
 #: Operations that make an array from a list of lists of numbers.
 _ARRAY_MAKERS = {"numpy.array", "numpy.asarray", "numpy.ascontiguousarray"}
 #: Suffix of the name under which an overwritten value is read by backward code.
@@ -64,6 +68,10 @@ class Rules:
         self.places = Places(unit.names)
         self.typer = Typer(program, unit)
         self.code: list[gast.stmt] = []
+        #: Names with contributions of another (or unknown) dtype.
+        self.mixed: set[str] = set()
+        #: Places whose adjoint was passed on since their value's definition.
+        self.consumed: set[tuple[str, Path]] = set()
         #: How many branches and loops are around the statement.
         self.depth = 0
         self.stmt: gast.stmt = unit.node
@@ -106,6 +114,8 @@ class Rules:
             if isinstance(t, Dict):
                 return "dict"
             return "list" if isinstance(t, List) or whole else "split"
+        if isinstance(t, Array) and t.shape == () and not t.buffers & self.written:
+            return "value"
         if isinstance(t, (Array, Unknown)):
             if t.buffers & self.written or name in self.indexed:
                 return "buffer"
@@ -137,6 +147,7 @@ class Rules:
         return self.adjoint_at(name, (), self.type(name), full)
 
     def adjoint_at(self, name: str, path: Path, t: Type, full: bool) -> gast.expr:
+        self.consumed.add((name, path))
         place = self.places.present.get((name, path))
         if place is not None:
             if place.lazy is not None and full:
@@ -252,6 +263,10 @@ class Rules:
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
         have = self.type_of(value)
+        if isinstance(t, Array) and t.dtype is not None and t.dtype.char != "d":
+            exact = dtype_of(have)
+            if not isinstance(have, Scalar) and (exact is None or exact != t.dtype):
+                self.mixed.add(name)
         lazy = have if self.may_be_lazy(have, t) else None
         if isinstance(have, Unknown) and self.reads_partial_zero(value):
             lazy = UNKNOWN
@@ -455,6 +470,10 @@ class Rules:
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
             self.places.kill(name)
             return
+        if not any(self.active(n) for n in syntax.walk(value)):
+            self.places.kill(name)
+            return
+        self.check_core(value)
         self.explode(name)
         handler = getattr(self, f"of_{type(value).__name__}", None)
         if handler is None:
@@ -465,8 +484,51 @@ class Rules:
         if name in syntax.names_read(value):
             self.define_in_terms_of_itself(name, value, handler)
             return
+        self.consumed.clear()
         handler(name, value)
+        self.check_consumed(name, value)
         self.places.kill(name)
+
+    def check_consumed(self, name: str, value: gast.expr) -> None:
+        """No part of an adjoint may be lost on its way (never a silent zero)."""
+        if isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
+            return
+        callees = self.facts.callees.get(id(value), [])
+        if any(isinstance(c, (Op, type)) for c in callees):
+            return
+        for place in self.places.of(name):
+            if not any(
+                place[1][: len(path)] == path for n, path in self.consumed if n == name
+            ):
+                raise self.refuse(
+                    f"the derivative of a part of `{self.base(name)}` is not passed on",
+                    "simpler containers",
+                )
+
+    def check_core(self, value: gast.expr) -> None:
+        """One operation on atoms: nothing active is hidden deeper (core form)."""
+        operands: list[Any] = []
+        if isinstance(value, gast.BinOp):
+            operands = [value.left, value.right]
+        elif isinstance(value, (gast.UnaryOp, gast.Starred)):
+            operands = [getattr(value, "operand", None) or value.value]
+        elif isinstance(value, (gast.Subscript, gast.Attribute)):
+            operands = [value.value]
+        elif isinstance(value, (gast.Tuple, gast.List)):
+            operands = [getattr(e, "value", e) for e in value.elts]
+        elif isinstance(value, gast.Dict):
+            operands = list(value.values)
+        elif isinstance(value, gast.Call):
+            operands = [*value.args, *(k.value for k in value.keywords)]
+            operands = [getattr(e, "value", e) if isinstance(e, gast.Starred) else e
+                        for e in operands]
+        for operand in operands:
+            if isinstance(operand, (gast.Tuple, gast.List)):
+                self.check_core(operand)
+            elif not isinstance(operand, gast.Name) and any(
+                self.active(n) for n in syntax.walk(operand)
+            ):
+                raise AssertionError(f"not core form: {syntax.text(value)}")
 
     def define_in_terms_of_itself(self, name: str, value: Any, handler: Any) -> None:
         """`x = f(x)`: the old x and the new x have one adjoint variable, in turn."""
@@ -513,6 +575,7 @@ class Rules:
         if self.kind(name) == "split" and self.kind(value.id) == "split":
             for place in self.places.of(name):
                 state = self.places.present[place]
+                self.consumed.add(place)
                 self.contribute(value.id, syntax.name(state.variable), place[1])
             return
         self.contribute(value.id, self.adjoint(name, full=False))
@@ -530,9 +593,32 @@ class Rules:
         ):
             self.concatenated(name, value.left, value.right)
             return
+        if isinstance(value.op, gast.Mult) and any(
+            isinstance(t, (List, Tuple)) for t in types
+        ):
+            self.repeated(name, *(
+                (value.left, value.right)
+                if isinstance(types[0], (List, Tuple))
+                else (value.right, value.left)
+            ))
+            return
         op = lookup(function)
         assert op is not None
         self.apply(name, op, [value.left, value.right], {}, "np")
+
+    def repeated(self, name: str, items: Any, count: gast.expr) -> None:
+        """`[x] * n`: each item gets the sum of its copies."""
+        d = self.adjoint(name)
+        if not isinstance(d, gast.Name):
+            held = self.unit.names.fresh("d" + self.base(name))
+            self.unit.temps.add(held)
+            self.emit(syntax.assign(held, d))
+            d = syntax.name(held)
+        length = syntax.call("len", items)
+        total = syntax.expression(
+            "[sum(d[k::n]) for k in range(n)]", d=d, n=length
+        )
+        self.contribute(items.id, total)
 
     def of_UnaryOp(self, name: str, value: gast.UnaryOp) -> None:
         op = lookup(UNARY[type(value.op)])
@@ -576,6 +662,7 @@ class Rules:
             for place in self.places.of(name):
                 if place[1][: len(path)] == path:
                     state = self.places.present[place]
+                    self.consumed.add(place)
                     rest = place[1][len(path) :]
                     self.contribute(to, syntax.name(state.variable), rest)
             return
@@ -649,6 +736,7 @@ class Rules:
         if is_static(t) and self.kind(name) == "split":
             for place in self.places.of(name):
                 state = self.places.present[place]
+                self.consumed.add(place)
                 self.contribute(
                     base, syntax.name(state.variable), (*path, *place[1])
                 )
@@ -757,6 +845,9 @@ class Rules:
     def array_item(self, name: str, base: str, index: gast.expr) -> None:
         """`name = x[i]`."""
         d = self.adjoint(name, full=False)
+        if shape_of(self.type(base)) == () and self.kind(base) == "value":
+            self.contribute(base, d)
+            return
         if base in self.views:
             target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
         else:
@@ -871,6 +962,7 @@ class Rules:
         if self.kind(name) == "split" and self.kind(source.id) == "split":
             for place in self.places.of(name):
                 state = self.places.present[place]
+                self.consumed.add(place)
                 self.contribute(source.id, syntax.name(state.variable), place[1])
             return
         d = self.adjoint(name)
@@ -992,6 +1084,11 @@ class Rules:
         self.emit(gast.If(test, [syntax.assign(store, total)], []))
 
     dict_copy = list_copy
+
+    def list_index(self, name: str | None, base: str, args: list) -> None:
+        """Positions and keys carry no derivative."""
+
+    list_count = dict_keys = list_index
 
     # -- rules ------------------------------------------------------------------------
 
@@ -1309,10 +1406,14 @@ class Rules:
         if not self.active(base):
             return
         assert isinstance(base, gast.Name)
-        place = (base.id, (target.attr,))
-        state = self.places.present.pop(place, None)
-        if state is not None and self.active(value):
-            self.contribute(value.id, syntax.name(state.variable))  # type: ignore[attr-defined]
+        self.explode(base.id)
+        path = (target.attr,)
+        places = [p for p in self.places.of(base.id) if p[1][:1] == path]
+        if places and self.active(value):
+            part = part_of(self.type(base.id), path)
+            self.pass_part(value.id, base.id, path, part)  # type: ignore[attr-defined]
+        for place in places:
+            self.places.present.pop(place, None)
 
     def on_AugAssign(self, stmt: gast.AugAssign) -> None:
         """`x += v`, `x[i] *= v` on an array, in place."""
@@ -1424,6 +1525,9 @@ class Rules:
         t = self.type(value.id)
         active = self.active(value)
         kind = self.kind(value.id)
+        if active and isinstance(t, Unknown) and value.id not in self.views:
+            self.unpack_unknown(target, value)
+            return
         for position, element in enumerate(target.elts):
             name = element.id
             if active and self.has_adjoint(name) and name not in self.views:
@@ -1442,6 +1546,25 @@ class Rules:
                     item = gast.Subscript(value, index, syntax.LOAD)
                     self.of_Subscript(name, item)
             self.places.kill(name)
+
+    def unpack_unknown(self, target: Any, value: gast.Name) -> None:
+        """`a, b = value` of what may be a tuple, a list or an array."""
+        names = [e.id for e in target.elts]
+        if any(self.has_adjoint(n) for n in names):
+            parts = [
+                self.adjoint(n) if self.has_adjoint(n) else syntax.const(None)
+                for n in names
+            ]
+            shown = gast.List(parts, syntax.LOAD)
+            packed = syntax.call("packed", value, shown)
+            place = self.places.present.get((value.id, ()))
+            variable = self.places.variable(value.id, (), self.base(value.id))
+            if place is not None:
+                packed = syntax.call("add", syntax.name(variable), packed)
+            self.emit(syntax.assign(variable, packed))
+            self.places.present[(value.id, ())] = Adjoint(variable)
+        for n in names:
+            self.places.kill(n)
 
     def share_variable(self, base: str, key: Any, name: str) -> None:
         """`W, b = params`: the adjoint of params[0] is the variable dW itself."""
@@ -1614,6 +1737,8 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
         defined = syntax.count_bindings(rules.unit.node, target.id)
         source = rules.types.get(name, UNKNOWN)
         several = isinstance(t, Array) and len(t.buffers) > 1
+        if defined > 1 and not writes_through(rules.unit, target.id):
+            continue  # `saving.check_aliases` sees to it that nothing is missed
         if defined > 1 or several or not all_buffers(source) & t.buffers:
             raise rules.refuse(
                 f"`{target.id}` may share memory with several arrays, and is written "
@@ -1625,6 +1750,22 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
             rules.dynamic.add(name)
             rules.nested.add(name)
     return views
+
+
+def writes_through(unit: Unit, name: str) -> bool:
+    """Whether the unit writes in place through the name."""
+    for node in syntax.walk(unit.node.body):
+        if isinstance(node, gast.AugAssign) and syntax.is_name(node.target, name):
+            return True
+        if isinstance(node, (gast.Subscript, gast.Attribute)) and isinstance(
+            node.ctx, gast.Store
+        ):
+            if syntax.is_name(node.value, name):
+                return True
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+            if syntax.is_name(node.func.value, name) and node.func.attr in _CHANGING:
+                return True
+    return False
 
 
 def view_base(rules: Rules, value: gast.expr) -> tuple[str, gast.expr] | None:

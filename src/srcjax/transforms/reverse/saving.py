@@ -118,7 +118,8 @@ class Saver:
             stmt = node.stmt
             self.where[id(stmt)] = where
             if isinstance(node, Group):
-                for name in _bound_names(stmt):
+                extra = self.rules.extra_defs.get(id(stmt), [])
+                for name in [*_bound_names(stmt), *extra]:
                     self.defs.setdefault(name, []).append((where, stmt))
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
@@ -154,6 +155,8 @@ class Saver:
     def note_reads(self, code: Any, where: Where, stmt: gast.stmt | None) -> None:
         """Remember what backward code reads."""
         results = set(_bound_names(stmt)) if stmt is not None else set()
+        if stmt is not None:
+            results |= set(self.rules.extra_defs.get(id(stmt), ()))
         shape_only = _shape_only_names(code)
         local = syntax.names_written(code)
         for name, count in _read_counts(code).items():

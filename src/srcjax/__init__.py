@@ -10,6 +10,7 @@ from srcjax.api import (
     value_and_grad,
     vjp,
 )
+from srcjax.backends.export import export
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "checkpoint",
     "custom_vjp",
     "elementwise",
+    "export",
     "grad",
     "inert",
     "operation",

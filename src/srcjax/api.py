@@ -26,7 +26,7 @@ from srcjax.backends.load import annotate, load
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.normalise import parameter_names
 from srcjax.frontend.read import FunctionSource, read
-from srcjax.ops.record import lookup
+from srcjax.ops.record import inert, lookup
 from srcjax.pipeline import Module, Request
 from srcjax.transforms.custom import Checkpointed, CustomRule
 
@@ -72,8 +72,14 @@ class Transform:
 
     @functools.cached_property
     def source(self) -> FunctionSource:
-        """The function as written."""
-        return read(underlying(self.function))
+        """The function as written (for a transformed function, what it was made of)."""
+        inner = self.inner
+        return read(underlying(self.function)) if inner is None else inner.source
+
+    @property
+    def inner(self) -> Transform | None:
+        """The transform of the function, if it was made by srcjax itself."""
+        return getattr(self.function, "__srcjax_transform__", None)
 
     @functools.cached_property
     def parameters(self) -> list[str]:
@@ -178,7 +184,10 @@ class Transform:
 
     def request(self, types: list[Type]) -> Request:
         names = dict(zip(self.parameters, types, strict=True))
-        return Request(underlying(self.function), names, self.wrt)
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for(types)
+        return Request(function, names, self.wrt)
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, or for what the type hints say."""
@@ -262,9 +271,20 @@ class Transform:
             return version, values, {}
         return version, *self.arguments(values)
 
+    def check_early(self) -> None:
+        """What can be told before a call: argnums of the right kind."""
+        for which in self.argnums_list():
+            if isinstance(which, bool) or not isinstance(which, (int, str, np.integer)):
+                raise ArgumentError(
+                    f"argnums must be positions or names, not {which!r}",
+                    instead="`argnums=0` or `argnums=(0, 1)`",
+                )
+
     def needs_spreading(self) -> bool:
         """Whether argnums may point into `*args`."""
         code = getattr(underlying(self.function), "__code__", None)
+        if self.inner is not None:
+            return False
         if code is None or not code.co_flags & inspect.CO_VARARGS:
             return False
         count = code.co_argcount - inspect.ismethod(self.function)
@@ -295,6 +315,7 @@ class Transform:
 
     def function_for(self, types: list[Type]) -> Callable:
         """The generated function for arguments of these types (for other transforms)."""
+        types = [without_activity(t) for t in types]
         key = ("types", tuple(types))
         found = self.versions.get(key)
         if found is None or not found.holds():
@@ -333,6 +354,13 @@ class Pullback(Transform):
         return pipeline.vjp(self.request(types))
 
 
+def without_activity(t: Type) -> Type:
+    """A type as a call sees it: a number that is not known by value, no activity."""
+    if isinstance(t, Const) and type(t.value) in (int, float):
+        return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    return with_active(t, False)
+
+
 def underlying(function: Any) -> Callable:
     """The Python function behind a custom rule or checkpoint."""
     while isinstance(function, (CustomRule, Checkpointed)):
@@ -369,6 +397,7 @@ def make_callable(transform: Transform) -> Callable:
             annotate(error)
             raise
 
+    transform.check_early()
     name = getattr(transform.function, "__name__", "function")
     if not name.isidentifier():
         name = "fn"
@@ -414,6 +443,10 @@ def value_and_grad(
 ) -> Callable:
     """Like `grad`, with the value: `(value, gradient)`, or `((value, aux), gradient)`."""
     return _decorator(lambda g: make_callable(Gradient(g, argnums, has_aux, True)), f)
+
+
+grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
+value_and_grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
 
 def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -514,6 +547,15 @@ def _pullback_of(f: Callable, count: int) -> Pullback:
 def stop_gradient(x: Any) -> Any:
     """The value itself, through which no derivative flows."""
     return x
+
+
+inert(
+    stop_gradient,
+    name="srcjax.stop_gradient",
+    signature="x",
+    infer=lambda x: with_active(x, False),
+    alias="same",
+)
 
 
 def custom_vjp(

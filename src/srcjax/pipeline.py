@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import types as pytypes
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +39,7 @@ from srcjax.analysis.types import (
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.frontend.read import read
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.transforms.aliases import merge_aliases
@@ -87,6 +88,11 @@ class Module:
                 found[name] = "from srcjax import vjp"
             elif getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
+            elif callable(value):
+                home = importable_from(value)
+                if home is not None:
+                    alias = "" if home[1] == name else f" as {name}"
+                    found[name] = f"from {home[0]} import {home[1]}{alias}"
         return found
 
     def print(self) -> None:
@@ -134,6 +140,22 @@ def _uses(function: gast.FunctionDef, path: str) -> bool:
 def _import_order(line: str) -> tuple:
     standard = line.split()[1].split(".")[0] in ("math", "copy", "functools", "operator")
     return (not standard, line.startswith("from"), line)
+
+
+def importable_from(value: Any) -> tuple[str, str] | None:
+    """The public module and name under which a function or class can be imported."""
+    path = getattr(value, "__module__", None)
+    name = getattr(value, "__name__", None)
+    if not path or not name or not name.isidentifier() or path.startswith("srcjax"):
+        return None
+    parts = path.split(".")
+    for end in range(len(parts), 0, -1):
+        if any(p.startswith("_") for p in parts[:end]):
+            continue
+        module = sys.modules.get(".".join(parts[:end]))
+        if getattr(module, name, None) is value and parts[0] != "builtins":
+            return ".".join(parts[:end]), name
+    return None
 
 
 def is_literal(value: Any) -> bool:
@@ -507,10 +529,8 @@ _MISSING = object()
 
 def free_names(function: gast.FunctionDef) -> set[str]:
     """Names that the function reads and does not bind."""
-    bound = syntax.names_written(function.body) | {
-        n.id for n in syntax.walk(function.args) if isinstance(n, gast.Name)
-    }
-    defaults = syntax.names_read([*function.args.defaults])
+    bound = syntax.names_written(function.body) | set(parameter_names(function.args))
+    defaults = syntax.names_read([*function.args.defaults, *function.args.kw_defaults])
     return (syntax.names_read(function.body) - bound) | defaults
 
 

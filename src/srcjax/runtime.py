@@ -1217,6 +1217,14 @@ def add(a, b):
     return a + b
 
 
+def add_at(d, index, part):
+    """`d[index] += part` for a list, dict or array `d`; repeated indices all count."""
+    if isinstance(d, (list, dict)):
+        d[index] = add(d[index], part)
+    else:
+        np.add.at(d, index, part)
+
+
 def packed(like, parts):
     """The adjoint of `a, b = like` from the adjoints of its parts (None for zero)."""
     parts = [

@@ -891,6 +891,15 @@ class Interpreter:
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
+        if getattr(value, "__srcjax_maker__", False):
+            made = self.program.transformed(value, args, kwargs)
+            if made is not None:
+                return Const(value=made)
+        transform = getattr(value, "__srcjax_transform__", None)
+        if transform is not None and not kwargs:
+            function_ = transform.function_for(args)
+            self.callee(node, function_)
+            return self.call_function(function_, args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"
         ):

@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from srcjax.analysis.types import Buffers, Type
+from srcjax.analysis.types import Buffers, Const, Type
 from srcjax.frontend.normalise import Unit, normalise
 from srcjax.frontend.read import read
 
@@ -88,6 +88,7 @@ class Program:
         self.guards: dict[tuple[int, str], Guard] = {}
         self.facts = Facts()
         self._alive: list[Any] = []
+        self._made: dict[Any, Any] = {}
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""
@@ -102,6 +103,18 @@ class Program:
         self.units[id(function)] = unit
         self._alive.append(function)
         return unit
+
+    def transformed(self, maker: Any, args: list[Type], kwargs: dict) -> Any:
+        """The result of `grad(f, ...)` written inside a function; None if not known."""
+        everything = [*args, *kwargs.values()]
+        if not everything or not all(isinstance(t, Const) for t in everything):
+            return None
+        values = [t.value for t in args]  # type: ignore[attr-defined]
+        named = {k: t.value for k, t in kwargs.items()}
+        key = (id(maker), id(values[0]) if values else 0, repr((values[1:], named)))
+        if key not in self._made:
+            self._made[key] = maker(*values, **named)
+        return self._made[key]
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all."""

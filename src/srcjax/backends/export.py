@@ -611,8 +611,8 @@ def _snake(name: str) -> str:
 def _needs_srcjax(name: str) -> ArgumentError:
     return ArgumentError(
         f"`{name}` cannot be exported: it needs srcjax when it runs",
-        instead="give example arguments, so that the function called is known, or "
-        "export without `srcjax.checkpoint`",
+        instead="call functions by their own names, so that which one runs is known, "
+        "and do without `srcjax.checkpoint` in what is exported",
     )
 
 

@@ -168,7 +168,7 @@ def _(y, a, axis=None, weights=None, *, keepdims=False):
     )
 
 
-@adjoint(np.var, methods=["var"], infer=infer_mean)
+@adjoint(np.var, methods=["var"], infer=infer_mean, spreads=True)
 def _(y, a, axis=None, *, ddof=0, keepdims=False):
     d[a] = (
         2
@@ -178,7 +178,7 @@ def _(y, a, axis=None, *, ddof=0, keepdims=False):
     )
 
 
-@adjoint(np.std, methods=["std"], infer=infer_mean)
+@adjoint(np.std, methods=["std"], infer=infer_mean, spreads=True)
 def _(y, a, axis=None, *, ddof=0, keepdims=False):
     d[a] = (
         unreduce(d[y] / y, axis, keepdims, a)
@@ -187,12 +187,12 @@ def _(y, a, axis=None, *, ddof=0, keepdims=False):
     )
 
 
-@adjoint(np.nansum, infer=infer_sum)
+@adjoint(np.nansum, infer=infer_sum, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a))
 
 
-@adjoint(np.nanmean, infer=infer_mean)
+@adjoint(np.nanmean, infer=infer_mean, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a)) / count_numbers(
         a, axis
@@ -202,7 +202,7 @@ def _(y, a, axis=None, *, keepdims=False):
 # -- products and scans --------------------------------------------------------------
 
 
-@adjoint(np.prod, methods=["prod"], infer=infer_sum)
+@adjoint(np.prod, methods=["prod"], infer=infer_sum, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce(d[y], axis, keepdims, a) * prod_of_others(a, axis)
 
@@ -220,12 +220,12 @@ def _(y, a, axis=None):
 # -- extremes ------------------------------------------------------------------------
 
 
-@adjoint(np.max, np.nanmax, methods=["max"], infer=infer_extreme)
+@adjoint(np.max, np.nanmax, methods=["max"], infer=infer_extreme, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 
 
-@adjoint(np.min, np.nanmin, methods=["min"], infer=infer_extreme)
+@adjoint(np.min, np.nanmin, methods=["min"], infer=infer_extreme, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 

@@ -99,7 +99,7 @@ RULES = [
     Rule("a * 1", "a", floats="a"),  # a·1 = a
     Rule("1 * a", "a", floats="a"),  # 1·a = a
     Rule("a / 1", "a", floats="a"),  # a/1 = a
-    Rule("a ** 1", "a", floats="a"),  # a¹ = a
+    Rule("a ** 1", "a"),  # a¹ = a
     Rule("a + 0", "a", floats="a"),  # a + 0 = a, but for -0.0
     Rule("0 + a", "a", floats="a"),  # 0 + a = a, but for -0.0
     Rule("a - 0", "a", floats="a"),  # a - 0 = a

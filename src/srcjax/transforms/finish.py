@@ -25,6 +25,7 @@ from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import own_results, own_written
 from srcjax.transforms.simplify.sugar import sugar
+from srcjax.transforms.simplify.updates import join_updates
 
 
 def finish(written: list[Written]) -> list[gast.FunctionDef]:
@@ -121,6 +122,7 @@ class Finisher:
         for _ in range(3):
             remove_dead(self.node, self.pure, self.shares)
             nest(self.node, self.may_nest, self.pure, self.shares)
+            self.node.body = join_updates(self.node.body)
             self.algebra()
         remove_dead(self.node, self.pure, self.shares)
 
@@ -137,7 +139,8 @@ class Finisher:
             return True
         place = self.adjoints.get(name)
         if place is not None:
-            return place[0] in self.unit.temps or place[0] in self.unit.inlined
+            if place[0] in self.unit.temps or place[0] in self.unit.inlined:
+                return True
         return name in self.generated()
 
     def generated(self) -> set[str]:
@@ -182,7 +185,18 @@ class Finisher:
                 stmt.value = gast.BinOp(value.left.operand, value.op, value.right)
 
     def tidy(self, value: gast.expr) -> gast.expr:
+        value = syntax.map_expressions(value, self.without_zero)
         return tidy(value, self.is_number, self.is_float)
+
+    def without_zero(self, node: gast.expr) -> gast.expr:
+        """`n - 0` is `n` for a count n."""
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
+            zero = isinstance(node.right, gast.Constant) and node.right.value == 0
+            if zero and isinstance(node.right.value, int) and is_number(
+                self.type_of(node.left)
+            ):
+                return node.left
+        return node
 
     def type_of(self, node: gast.expr) -> Type:
         env = {}

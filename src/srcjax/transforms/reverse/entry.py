@@ -217,6 +217,9 @@ class Reverse:
     def definition(self, name: str, body: list[gast.stmt]) -> gast.FunctionDef:
         """A function with the user's own parameters."""
         arguments = syntax.clone(self.unit.node.args)
+        for a in syntax.walk(arguments):
+            if isinstance(a, gast.Name):
+                a.annotation = None
         return gast.FunctionDef(name, arguments, body, [], None, None, [])
 
     def pair(

@@ -848,11 +848,12 @@ class Rules:
         if shape_of(self.type(base)) == () and self.kind(base) == "value":
             self.contribute(base, d)
             return
-        if base in self.views:
-            target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
-        else:
-            self.ensure_buffer(base)
-            target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
+        self.ensure_buffer(base)
+        target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
+        if isinstance(self.type(base), Unknown):
+            add = syntax.call("add_at", target.value, as_value(index), d)
+            self.emit(gast.Expr(add))
+            return
         if self.index_kind(index) == "repeats":
             add = syntax.expression(
                 "np.add.at(d, i, v)", d=target.value, i=as_value(index), v=d

@@ -451,7 +451,9 @@ class Saver:
         where = self.where[id(stmt)]
         names = {n for n in syntax.names_read(value) if n in self.defs}
         inside = syntax.names_written([*stmt.body, *stmt.orelse])
-        changes = bool(names & inside) or self.writes_inside(stmt, names)
+        looked_at = _shape_only_names(value)
+        held = {n for n in names if syntax.count_reads(value, n) > looked_at.get(n, 0)}
+        changes = bool(names & inside) or self.writes_inside(stmt, held)
         if not changes and self.is_simple_header(stmt, value) and not any(
             self.would_save(n, where) for n in names
         ):
@@ -681,7 +683,10 @@ class Saver:
         again = self.plan.again.get(key, [])
         if again:
             ordered = [n.stmt for n in nodes if any(n.stmt is s for s in again)]
-            backward = syntax.clone(ordered) + backward
+            copies = syntax.clone(ordered)
+            for s in copies:
+                s.user_line = None  # not a line that is differentiated
+            backward = copies + backward
             if names:
                 count = len(names)
                 head = backward[len(ordered) : len(ordered) + count]
@@ -765,6 +770,7 @@ class Saver:
             return self.save_container(stmt, value, where)
         item = syntax.as_load(target)
         base = target.value
+        whole = isinstance(target.slice, gast.Constant) and target.slice.value is ...
         scalar = all(
             is_number(self.rules.typer.type_of(item, env))
             for env in self.rules.environments(stmt)
@@ -777,7 +783,7 @@ class Saver:
             )
         kept = item
         if isinstance(t, Array) and not scalar:
-            kept = syntax.expression("v.copy()", v=item)
+            kept = syntax.expression("v.copy()", v=base if whole else item)
         label = base.id if isinstance(base, gast.Name) else "item"
         store = syntax.as_store(syntax.clone(item))
         if where.loops:

@@ -1,0 +1,99 @@
+"""Join updates of one adjoint that follow each other.
+
+Before:                          After:
+
+    dx += a                          dx += a + b
+    dx += b
+    dy[0] = 0.0                      dy[0] = c
+    dy[0] += c
+    dx = np.zeros_like(x)            dx = np.zeros_like(x)
+    dx[i] += dv                      dx[i] = dv
+    dz = dz                          (nothing)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+
+def join_updates(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """The statements of a block (and of the blocks inside) with updates joined."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
+            for key in ("body", "orelse", "finalbody"):
+                inner = getattr(stmt, key, None)
+                if inner:
+                    joined = join_updates(inner)
+                    setattr(stmt, key, joined or ([] if key != "body" else inner[:1]))
+        if getattr(stmt, "backward", False):
+            if _is_identity(stmt):
+                continue
+            if out and getattr(out[-1], "backward", False) and _join(out[-1], stmt):
+                continue
+        out.append(stmt)
+    return out
+
+
+def _is_identity(stmt: Any) -> bool:
+    return (
+        isinstance(stmt, gast.Assign)
+        and len(stmt.targets) == 1
+        and isinstance(stmt.targets[0], gast.Name)
+        and syntax.is_name(stmt.value, stmt.targets[0].id)
+    )
+
+
+def _join(last: Any, stmt: Any) -> bool:
+    """Take `stmt` into the statement before it; True if that was possible."""
+    if not isinstance(stmt, gast.AugAssign) or not isinstance(
+        stmt.op, (gast.Add, gast.Sub)
+    ):
+        return False
+    target = stmt.target
+    name = target.id if isinstance(target, gast.Name) else None
+    if isinstance(last, gast.AugAssign) and isinstance(last.op, (gast.Add, gast.Sub)):
+        if not syntax.equal(last.target, target) or name is None:
+            return False
+        if name in syntax.names_read(stmt.value) or _same_line(last, stmt) is False:
+            return False
+        first = last.value
+        if isinstance(last.op, gast.Sub):
+            first = gast.UnaryOp(gast.USub(), first)
+        last.op, last.value = gast.Add(), gast.BinOp(first, stmt.op, stmt.value)
+        return True
+    if not isinstance(last, gast.Assign) or not isinstance(target, gast.Subscript):
+        return False
+    written = last.targets[0]
+    zero = isinstance(last.value, gast.Constant) and last.value.value == 0
+    if zero and syntax.equal(written, target) and not _base_read(target, stmt.value):
+        last.value = _signed(stmt)
+        last.user_line = getattr(stmt, "user_line", None)
+        return True
+    fresh = syntax.dotted(getattr(last.value, "func", None)) == "np.zeros_like"
+    if fresh and syntax.is_name(target.value, getattr(written, "id", "")):
+        if not _base_read(target, stmt.value) and isinstance(stmt.op, gast.Add):
+            stmt.__class__ = gast.Assign
+            stmt.targets, value = [target], stmt.value
+            stmt.value, stmt.type_comment = value, None
+            del stmt.target, stmt.op
+    return False
+
+
+def _same_line(a: Any, b: Any) -> bool:
+    """Whether both differentiate the same line of the user's."""
+    return bool(getattr(a, "user_line", None) == getattr(b, "user_line", None))
+
+
+def _base_read(target: gast.Subscript, value: gast.expr) -> bool:
+    return bool(syntax.names_read(target.value) & syntax.names_read(value))
+
+
+def _signed(stmt: gast.AugAssign) -> gast.expr:
+    if isinstance(stmt.op, gast.Sub):
+        return gast.UnaryOp(gast.USub(), stmt.value)
+    return stmt.value

@@ -1,0 +1,1 @@
+"""Generated gradients of textbook functions, kept as files and reviewed as code."""

@@ -1,0 +1,24 @@
+import numpy as np
+from srcjax.runtime import uncholesky
+
+__all__ = ["grad_cholesky_likelihood"]
+
+
+def grad_cholesky_likelihood(scale, noise, distances, y):
+    exp = np.exp(-distances)
+    eye = np.eye(4)
+    covariance = scale * exp + noise * eye
+    factor = np.linalg.cholesky(covariance)
+    z = np.linalg.solve(factor, y)
+    # return -0.5 * z @ z - np.sum(np.log(np.diag(factor)))
+    dfactor = np.diag(-1.0 / np.diag(factor)).copy()
+    dz = -0.5 * z
+    dz -= 0.5 * z
+    # z = np.linalg.solve(factor, y)
+    dfactor -= np.outer(np.linalg.solve(factor.T, dz), z)
+    # factor = np.linalg.cholesky(covariance)
+    dcovariance = uncholesky(dfactor, factor, False)
+    # covariance = scale * np.exp(-distances) + noise * np.eye(4)
+    dnoise = (dcovariance * eye).sum()
+    dscale = (dcovariance * exp).sum()
+    return dscale, dnoise

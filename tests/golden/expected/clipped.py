@@ -1,0 +1,12 @@
+import numpy as np
+
+__all__ = ["grad_clipped"]
+
+
+def grad_clipped(x):
+    y = np.clip(x, -1.0, 1.0)
+    # return np.sum(y**2)
+    dy = 2 * y
+    # y = np.clip(x, -1.0, 1.0)
+    dx = dy * (-1.0 < x) * (x < 1.0) + dy * ((x == -1.0) | (x == 1.0)) / 2
+    return dx

@@ -1,0 +1,20 @@
+import math
+
+__all__ = ["grad_damped_wave"]
+
+
+def grad_damped_wave(t, frequency, damping):
+    negative = -damping
+    envelope = math.exp(negative * t)
+    phase = frequency * t
+    # return envelope * math.cos(phase)
+    denvelope = 1.0 * math.cos(phase)
+    dphase = -envelope * math.sin(phase)
+    # phase = frequency * t
+    dfrequency = dphase * t
+    dt = dphase * frequency
+    # envelope = math.exp(-damping * t)
+    dproduct = denvelope * envelope
+    dt += dproduct * negative
+    ddamping = -dproduct * t
+    return dt, dfrequency, ddamping

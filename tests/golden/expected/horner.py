@@ -1,0 +1,25 @@
+import numpy as np
+
+__all__ = ["grad_horner"]
+
+
+def grad_horner(coefficients, x):
+    total = 0.0
+    total_tape = []
+    for c in coefficients:
+        total_tape.append(total)
+        total = total * x + c
+    # return total
+    dtotal = 1.0
+    dx = 0.0
+    dcoefficients = np.zeros_like(coefficients)
+    for i in reversed(range(len(coefficients))):
+        # total = total * x + c
+        total = total_tape.pop()
+        dproduct = dtotal
+        dc = dtotal
+        dtotal = dproduct * x
+        dx += dproduct * total
+        # for c in coefficients:
+        dcoefficients[i] += dc
+    return dcoefficients, dx

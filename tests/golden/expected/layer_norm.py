@@ -1,0 +1,29 @@
+import numpy as np
+
+__all__ = ["grad_layer_norm"]
+
+
+def grad_layer_norm(x, gain, bias, targets):
+    mean = np.mean(x, axis=1, keepdims=True)
+    centred = x - mean
+    power = centred**2
+    variance = np.mean(power, axis=1, keepdims=True)
+    sqrt_total = np.sqrt(variance + 1e-05)
+    scale = 1 / sqrt_total
+    normalised = centred * scale
+    # y = gain * normalised + bias
+    dbias = targets.sum(axis=0)
+    dgain = (targets * normalised).sum(axis=0)
+    dnormalised = targets * gain
+    # normalised = centred * scale
+    dcentred = dnormalised * scale
+    dscale = (dnormalised * centred).sum(axis=1, keepdims=True)
+    # scale = 1 / np.sqrt(variance + 1e-5)
+    dvariance = -dscale / sqrt_total**2 / (2 * sqrt_total)
+    # variance = np.mean(centred**2, axis=1, keepdims=True)
+    dcentred += dvariance / power.shape[1] * 2 * centred
+    # centred = x - mean
+    dmean = (-dcentred).sum(axis=1, keepdims=True)
+    # mean = np.mean(x, axis=1, keepdims=True)
+    dx = dcentred + dmean / x.shape[1]
+    return dx, dgain, dbias

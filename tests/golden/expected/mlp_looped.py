@@ -1,0 +1,31 @@
+import numpy as np
+
+__all__ = ["grad_mlp_looped"]
+
+
+def grad_mlp_looped(params, inputs, targets):
+    inputs_tape = []
+    for item in params:
+        W, b = item
+        outputs = np.dot(inputs, W) + b
+        inputs_tape.append(inputs)
+        inputs = np.tanh(outputs)
+    difference = outputs - targets
+    # return np.mean((outputs - targets) ** 2)
+    doutputs = 1.0 / (difference**2).size * 2 * difference
+    dinputs = np.zeros_like(inputs)
+    dparams = [None] * len(params)
+    for i in reversed(range(len(params))):
+        item = params[i]
+        W, b = item
+        # inputs = np.tanh(outputs)
+        doutputs = doutputs + dinputs * (1 - inputs**2)
+        inputs = inputs_tape.pop()
+        # outputs = np.dot(inputs, W) + b
+        db = doutputs.sum(axis=0)
+        dinputs = doutputs @ W.T
+        dW = inputs.T @ doutputs
+        # for W, b in params:
+        dparams[i] = (dW, db)
+        doutputs = 0.0
+    return dparams

@@ -1,0 +1,24 @@
+__all__ = ["grad_newton_sqrt"]
+
+
+def grad_newton_sqrt(a):
+    x = a
+    trips = 0
+    x_tape = []
+    while abs(x * x - a) > 1e-10:
+        trips += 1
+        x_tape.append(x)
+        x = (x + a / x) / 2
+    # return x
+    dx = 1.0
+    da = 0.0
+    for _ in range(trips):
+        # x = (x + a / x) / 2
+        x = x_tape.pop()
+        dtotal = dx / 2
+        dx = dtotal
+        da += dtotal / x
+        dx += -dtotal * a / x**2
+    # x = a
+    da += dx
+    return da

@@ -1,0 +1,18 @@
+__all__ = ["grad_power"]
+
+
+def grad_power(x, n):
+    result = 1.0
+    result_tape = []
+    for _ in range(n):
+        result_tape.append(result)
+        result = result * x
+    # return result
+    dresult = 1.0
+    dx = 0.0
+    for _ in reversed(range(n)):
+        # result = result * x
+        result = result_tape.pop()
+        dx += dresult * result
+        dresult = dresult * x
+    return dx

@@ -1,0 +1,25 @@
+import numpy as np
+
+__all__ = ["grad_rnn"]
+
+
+def grad_rnn(w_in, w_hidden, b, sequence):
+    h = np.zeros(4)
+    h_tape = []
+    for x in sequence:
+        h_tape.append(h)
+        h = np.tanh(x @ w_in + h @ w_hidden + b)
+    # return h @ h
+    dh = 2 * h
+    db = np.zeros_like(b)
+    dw_hidden = np.zeros_like(w_hidden)
+    dw_in = np.zeros_like(w_in)
+    for x in reversed(sequence):
+        # h = np.tanh(x @ w_in + h @ w_hidden + b)
+        dtotal2 = dh * (1 - h**2)
+        h = h_tape.pop()
+        db += dtotal2
+        dh = w_hidden @ dtotal2
+        dw_hidden += np.outer(h, dtotal2)
+        dw_in += np.outer(x, dtotal2)
+    return dw_in, dw_hidden, db

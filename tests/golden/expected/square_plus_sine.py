@@ -1,0 +1,10 @@
+import math
+
+__all__ = ["grad_square_plus_sine"]
+
+
+def grad_square_plus_sine(x):
+    # return x**2 + 3 * math.sin(x)
+    dx = 3.0 * math.cos(x)
+    dx += 2 * x
+    return dx

@@ -1,0 +1,18 @@
+__all__ = ["grad_stencil_1d"]
+
+
+def grad_stencil_1d(u, steps):
+    v = u.copy()
+    for _ in range(steps):
+        v[1:-1] = v[1:-1] + 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
+    # return np.sum(v**2)
+    dv = 2 * v
+    for _ in reversed(range(steps)):
+        # v[1:-1] = v[1:-1] + 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
+        dtotal2 = dv[1:-1].copy()
+        dv[1:-1] = dtotal2
+        dtotal = dtotal2 * 0.1
+        dv[:-2] += dtotal
+        dv[2:] += dtotal
+        dv[1:-1] -= 2 * dtotal
+    return dv

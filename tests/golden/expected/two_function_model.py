@@ -1,0 +1,61 @@
+import numpy as np
+
+__all__ = ["grad_two_function_model"]
+
+
+def predict_forward(params, inputs):
+    outputs = None
+    inputs_tape = []
+    for W, b in params:
+        outputs = np.dot(inputs, W) + b
+        inputs_tape.append(inputs)
+        inputs = np.tanh(outputs)
+    largest = np.max(outputs, axis=1, keepdims=True)
+    shifted = outputs - largest
+    exp_shifted = np.exp(shifted)
+    sum_value = np.sum(exp_shifted, axis=1, keepdims=True)
+    log_normaliser = np.log(sum_value)
+    return (
+        shifted - log_normaliser,
+        (params, inputs, inputs_tape, outputs, largest, exp_shifted, sum_value),
+    )
+
+
+def predict_backward(saved, ddifference):
+    params, inputs, inputs_tape, outputs, largest, exp_shifted, sum_value = saved
+    # return shifted - log_normaliser
+    dlog_normaliser = (-ddifference).sum(axis=1, keepdims=True)
+    # log_normaliser = np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
+    dshifted = ddifference + dlog_normaliser / sum_value * exp_shifted
+    # shifted = outputs - largest
+    dlargest = (-dshifted).sum(axis=1, keepdims=True)
+    # largest = np.max(outputs, axis=1, keepdims=True)
+    doutputs = dshifted + dlargest * (outputs == largest) / np.sum(
+        outputs == largest, axis=1, keepdims=True
+    )
+    dinputs = np.zeros_like(inputs)
+    dparams = [None] * len(params)
+    for i in reversed(range(len(params))):
+        W, b = params[i]
+        # inputs = np.tanh(outputs)
+        doutputs = doutputs + dinputs * (1 - inputs**2)
+        inputs = inputs_tape.pop()
+        # outputs = np.dot(inputs, W) + b
+        db = doutputs.sum(axis=0)
+        dinputs = doutputs @ W.T
+        dW = inputs.T @ doutputs
+        # for W, b in params:
+        dparams[i] = (dW, db)
+        doutputs = 0.0
+    return dparams, dinputs
+
+
+def grad_two_function_model(params, inputs, targets):
+    log_probabilities, saved = predict_forward(params, inputs)
+    # return -np.mean(np.sum(targets * log_probabilities, axis=1))
+    dlog_probabilities = (
+        -1.0 / np.sum(targets * log_probabilities, axis=1).size * targets
+    )
+    # log_probabilities = predict(params, inputs)
+    dparams, _ = predict_backward(saved, dlog_probabilities)
+    return dparams

@@ -1,0 +1,213 @@
+"""The command line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import srcjax
+from srcjax.cli import main
+
+MODEL = """\
+import numpy as np
+
+import nearby
+
+RATE = 0.5
+
+
+def loss(w, x):
+    return np.sum(np.tanh(w * x)) * RATE
+
+
+def hinted(x: float, n: int):
+    return x * x * n
+
+
+def beside(x):
+    return nearby.double(x) * x
+
+
+class Ridge:
+    def loss(self, w, x):
+        return np.sum((x @ w) ** 2)
+
+    @staticmethod
+    def penalty(w):
+        return np.sum(w**2)
+
+    class Inner:
+        def square(self, x):
+            return x * x
+
+
+def broken(x):
+    yield x
+
+
+def nothing():
+    return 1.0
+
+
+LIST = [1, 2]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a file of functions, which is the current one."""
+    (tmp_path / "model_file.py").write_text(MODEL)
+    (tmp_path / "nearby.py").write_text("def double(x):\n    return 2 * x\n")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.modules.pop("nearby", None)
+
+
+def run(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_prints_the_gradient(folder, capsys):
+    before = list(sys.path), set(sys.modules)
+    status, out, err = run(capsys, "grad", "model_file.py:loss")
+    assert (status, err) == (0, "")
+    assert '__all__ = ["grad_loss"]' in out
+    assert "# return np.sum(np.tanh(w * x)) * RATE" in out
+    assert sys.path == before[0]
+    assert "model_file" not in sys.modules
+
+
+def test_type_hints_make_it_clean(folder, capsys):
+    status, out, _ = run(capsys, "grad", "model_file.py:hinted")
+    assert status == 0
+    assert "srcjax" not in out
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("Ridge.loss", "grad_loss"),
+        ("Ridge.penalty", "grad_penalty"),
+        ("Ridge.Inner.square", "grad_square"),
+        ("beside", "grad_beside"),
+    ],
+)
+def test_qualified_names(folder, capsys, name, entry):
+    status, out, err = run(capsys, "grad", f"model_file.py:{name}")
+    assert (status, err) == (0, "")
+    assert f"def {entry}(" in out
+
+
+def test_wrt_and_value(folder, capsys):
+    _, out, _ = run(capsys, "grad", "model_file.py:loss", "--wrt", "x", "w")
+    assert "return dx, dw" in out
+    _, out, _ = run(capsys, "grad", "model_file.py:loss", "--wrt", "x")
+    assert "dw" not in out
+    _, out, _ = run(capsys, "grad", "model_file.py:loss", "--value")
+    assert "def value_and_grad_loss(" in out
+
+
+def test_writes_a_module_that_runs_alone(folder, capsys):
+    status, out, err = run(capsys, "grad", "model_file.py:loss", "-o", "out_file.py")
+    assert (status, err) == (0, "")
+    assert out == "out_file.py: grad_loss\n"
+    text = Path("out_file.py").read_text()
+    assert text.startswith('"""Written by srcjax from `model_file.loss`."""\n')
+    code = (
+        "import sys\n"
+        "sys.modules['srcjax'] = None\n"
+        "from out_file import *\n"
+        "import numpy as np\n"
+        "print(grad_loss(np.zeros(2), np.ones(2)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("[0.5 0.5]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grad", "absent.py:f"], "there is no file absent.py"),
+        (["grad", "model_file.py:los"], "has no function `los`; did you mean `loss`?"),
+        (["grad", "model_file.py:Ridge.los"], "`los` in Ridge; did you mean `loss`?"),
+        (["grad", "model_file.py:Ridge"], "a class, not a function; it has loss"),
+        (["grad", "model_file.py:LIST"], "is `[1, 2]`, not a function"),
+        (["grad", "model_file.py:broken"], "generator function"),
+        (["grad", "model_file.py:nothing"], "has no parameter"),
+        (["grad", "model_file.py:loss", "--wrt", "q"], "the parameters w, x"),
+        (["grad", "model_file.py:loss", "-o", "no/no.py"], "cannot write no/no.py"),
+    ],
+)
+def test_what_fails_is_said_and_gives_1(folder, capsys, arguments, message):
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("srcjax: ") and message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\ny = 1 / 0\n", "bad_file.py, line 2: ZeroDivisionError: division by"),
+        ("def f(:\n", "bad_file.py, line 1: SyntaxError: "),
+        ("import not_there_at_all\n", "line 1: ModuleNotFoundError: No module named"),
+        ("import sys\nsys.exit(3)\n", "line 2: the file exits when it is loaded"),
+    ],
+)
+def test_a_file_that_fails(folder, capsys, text, message):
+    Path("bad_file.py").write_text(text)
+    status, _, err = run(capsys, "grad", "bad_file.py:f")
+    assert status == 1 and message in err
+    assert "bad_file" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["grad"], ["grad", "model_file.py"], ["unknown"], ["demo", "--epochs", "0"]],
+)
+def test_wrong_usage_gives_2(folder, capsys, arguments):
+    status, _, err = run(capsys, *arguments)
+    assert status == 2
+    assert err.startswith("usage: srcjax")
+
+
+def test_help_and_version(capsys):
+    assert run(capsys, "--help")[0] == 0
+    status, out, _ = run(capsys, "--version")
+    assert status == 0 and out.startswith("srcjax")
+
+
+def test_a_file_named_like_a_library(folder, capsys):
+    import json
+
+    Path("json.py").write_text("def f(x: float):\n    return x * x\n")
+    status, out, _ = run(capsys, "grad", "json.py:f")
+    assert status == 0 and "grad_f" in out
+    assert sys.modules["json"] is json
+
+
+def test_a_derivative_in_the_file(folder, capsys):
+    text = "import srcjax\n\n\n@srcjax.grad\ndef f(x: float):\n    return x * x\n"
+    Path("made_file.py").write_text(text)
+    status, out, _ = run(capsys, "grad", "made_file.py:f")
+    assert status == 0 and "def grad_f(" in out
+    status, _, err = run(capsys, "grad", "made_file.py:f", "--wrt", "x")
+    assert status == 1 and "a derivative already" in err
+
+
+def test_as_a_process(folder):
+    source = str(Path(srcjax.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-m", "srcjax", "grad", "model_file.py:hinted"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "def grad_hinted(" in done.stdout

@@ -241,6 +241,7 @@ def grad_report(quick: bool) -> str:
         cases.chain_case(1000),
         cases.nesting_case(10),
         cases.sweep_case(1000),
+        cases.trajectory_case(1000),
         cases.heat_case(10000),
     ]
     parts: list[tuple[str, Callable[[], str]]] = [
@@ -253,6 +254,10 @@ def grad_report(quick: bool) -> str:
         (
             "Entries updated in place",
             lambda: growth(cases.sweep_case, sizes, rounds, "entry"),
+        ),
+        (
+            "A trajectory in an array",
+            lambda: growth(cases.trajectory_case, sizes, rounds, "step"),
         ),
         (
             "Memory",

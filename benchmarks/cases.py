@@ -269,6 +269,37 @@ def sweep_for_jax(jax):
     return scanned
 
 
+def trajectory(start, steps):
+    x = np.zeros(steps + 1)
+    x[0] = start
+    for t in range(steps):
+        x[t + 1] = x[t] + 0.1 * x[t] * (1 - x[t])
+    return np.sum(x**2)
+
+
+def trajectory_gradient(start, steps):
+    x = np.zeros(steps + 1)
+    x[0] = start
+    for t in range(steps):
+        x[t + 1] = x[t] + 0.1 * x[t] * (1 - x[t])
+    dx = 2 * x
+    for t in reversed(range(steps)):
+        dx[t] += dx[t + 1] * (1 + 0.1 * (1 - 2 * x[t]))
+    return dx[0]
+
+
+def trajectory_for_jax(jax):
+    def scanned(start, steps):
+        def step(x, _):
+            new = x + 0.1 * x * (1 - x)
+            return new, new
+
+        _, later = jax.lax.scan(step, start, None, length=steps)
+        return start**2 + jax.numpy.sum(later**2)
+
+    return scanned
+
+
 def heat(u, steps):
     v = u.copy()
     for _ in range(steps):
@@ -346,6 +377,18 @@ def sweep_case(n: int) -> Case:
     return Case(name, sweep, sweep_gradient, (u,), sweep_for_jax, ("autograd",))
 
 
+def trajectory_case(n: int) -> Case:
+    """A trajectory of `n` steps, written into an array that the function makes."""
+    return Case(
+        f"trajectory, n = {n}",
+        trajectory,
+        trajectory_gradient,
+        (0.3, n),
+        trajectory_for_jax,
+        ("autograd", "JAX eager"),
+    )
+
+
 def heat_case(n: int, steps: int = 50) -> Case:
     """An array of `n`, updated in place as a whole in each step."""
     u = np.sin(np.arange(float(n)))
@@ -363,5 +406,6 @@ def small_cases() -> list[Case]:
         chain_case(20),
         *(nesting_case(depth, 7) for depth in DEEP),
         sweep_case(12),
+        trajectory_case(9),
         heat_case(12, 5),
     ]

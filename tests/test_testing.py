@@ -12,11 +12,6 @@ from srcjax.testing import check_grads
 
 X = np.array([0.5, -1.2, 2.0])
 
-# To be taken away, with its uses: `vjp` is not differentiated itself yet.
-second_order = pytest.mark.xfail(
-    reason="vjp of a function that calls vjp", strict=False
-)
-
 
 def tanh_sum(x):
     return np.sum(np.tanh(x) * x)
@@ -90,12 +85,10 @@ def test_dataclass():
     check_grads(f, (Normal(0.5, 2.0), X))
 
 
-@second_order
 def test_second_order():
     check_grads(tanh_sum, (X,), order=2)
 
 
-@second_order
 def test_second_order_of_an_array_value():
     def f(x, y):
         return x * np.sin(y)
@@ -103,7 +96,16 @@ def test_second_order_of_an_array_value():
     check_grads(f, (X, 0.7), order=2)
 
 
-@second_order
+@pytest.mark.xfail(reason="recursion over a pytree of several types", strict=False)
+def test_second_order_of_pytrees():
+    def f(params, scale):
+        y = params["w"] * scale[0] + params["b"]
+        return {"y": np.sin(y), "parts": (y * y, scale[1])}
+
+    check_grads(f, ({"w": X, "b": 0.3}, [2.0, np.array([1.0, 2.0])]), order=2)
+
+
+@pytest.mark.xfail(reason="recursion over a pytree of several types", strict=False)
 def test_third_order_of_a_polynomial():
     def cube(x):
         return x * x * x
@@ -120,7 +122,6 @@ def test_right_custom_rule():
     check_grads(square_with(lambda x, dy: 2 * x * dy), (X,))
 
 
-@pytest.mark.xfail(reason="`saved` of the rule and of the function", strict=False)
 def test_custom_rule_inside_a_function():
     square = square_with(lambda x, dy: 2 * x * dy)
 
@@ -180,12 +181,15 @@ def test_wrong_rule_inside_a_function_names_the_leaf():
         check_grads(f, ({"b": X, "a": X},))
 
 
-@second_order
+@pytest.mark.xfail(reason="`rule(*args)` of a custom_vjp gives zero", strict=False)
 def test_wrong_second_derivative():
     """A rule whose own derivative is wrong: it hides `x` from the second order."""
     square = square_with(lambda x, dy: 2 * srcjax.stop_gradient(x) * dy)
     check_grads(square, (1.5,))
-    with pytest.raises(AssertionError, match="derivative of square"):
+    with pytest.raises(
+        AssertionError,
+        match=r"derivative of square is wrong with respect to args\[0\]:",
+    ):
         check_grads(square, (1.5,), order=2)
 
 

@@ -191,8 +191,10 @@ class Transform:
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, or for what the type hints say."""
-        if self.needs_spreading() and args:
-            inner = self.spread(len(args)).__srcjax_transform__  # type: ignore[attr-defined]
+        if self.needs_spreading():
+            positions = [n for n in self.argnums_list() if not isinstance(n, str)]
+            count = len(args) or max([0, *positions]) + 1
+            inner = self.spread(count).__srcjax_transform__  # type: ignore[attr-defined]
             found: Module = inner.module_for(args, kwargs)
             return found
         if args or kwargs:
@@ -510,6 +512,9 @@ def _with_source(f: Callable, count: int) -> Callable:
         text = f"def {name}_({names}):\n    return operation({names})\n"
         _WRAPPERS[key] = getattr(load(text, f"{name}_", {"operation": f}), f"{name}_")
     return _WRAPPERS[key]
+
+
+vjp.__srcjax_opaque__ = True  # type: ignore[attr-defined]
 
 
 def custom_vjp_call(f: CustomRule, primals: tuple) -> tuple:

@@ -1218,11 +1218,14 @@ def add(a, b):
 
 
 def add_at(d, index, part):
-    """`d[index] += part` for a list, dict or array `d`; repeated indices all count."""
+    """`d` with `d[index] += part`: a container or array; repeated indices all count."""
+    if isinstance(d, tuple):
+        return type(d)(add_at(list(d), index, part))
     if isinstance(d, (list, dict)):
         d[index] = add(d[index], part)
     else:
         np.add.at(d, index, part)
+    return d
 
 
 def packed(like, parts):

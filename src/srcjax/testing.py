@@ -122,13 +122,17 @@ def check_order(
     modes: tuple[str, ...],
     wanted: tuple[float | None, float | None, float | None],
     what: str,
+    depth: int = 0,
 ) -> None:
-    """Check one derivative in each mode, then that derivative as a function."""
+    """Check one derivative in each mode, then that derivative as a function.
+
+    `args` are the user's inside `depth` tuples of one argument.
+    """
     import srcjax
 
-    primals = Leaves(args)
+    primals = Leaves(args, "args", depth)
     value = f(*copy.deepcopy(args))
-    results = Leaves(value, result=True)
+    results = Leaves(value)
     precision = precision_of([*primals.values, *results.values], *wanted)
     rng = np.random.default_rng(0)
     weights = [weight(leaf, rng) for leaf in results.values]
@@ -156,38 +160,53 @@ def check_order(
             analytic = sum_of_products(weights, result_leaves(moved, results, name))
             compare(analytic, numeric[i], precision, primals.where(i), name)
     if order > 1:
-        gradient = gradient_function(f, cotangent, tangents, primals, modes)
-        check_order(
-            gradient, args, order - 1, modes, wanted, f"the derivative of {what}"
-        )
+        name = f"the derivative of {what}"
+        if "rev" in modes:
+            gradient = gradient_of_sum(f, cotangent)
+            found = gradient_leaves(gradient(copy.deepcopy(args)), primals, name)
+            for i, (one, tangent) in enumerate(zip(found, tangents, strict=True)):
+                analytic = sum_of_products([one], [tangent])
+                compare(analytic, numeric[i], precision, primals.where(i), name)
+            check_order(gradient, (args,), order - 1, modes, wanted, name, depth + 1)
+        else:
+            moved = directional(f, primals.rebuild(tangents))
+            check_order(moved, args, order - 1, modes, wanted, name, depth)
 
 
-def gradient_function(
-    f: Callable[..., Any],
-    cotangent: Any,
-    tangents: list[Any],
-    primals: Leaves,
-    modes: tuple[str, ...],
-) -> Callable[..., Any]:
-    """The derivative of `f` as a function of its arguments, for the next order."""
+def gradient_of_sum(f: Callable[..., Any], cotangent: Any) -> Callable[..., Any]:
+    """The gradient of the weighted sum of `f`, as a function of one tuple."""
     import srcjax
 
-    if "rev" in modes:
-        vjp = srcjax.vjp
+    def weighted(args):
+        return weighted_sum(cotangent, f(*args))
 
-        def gradient(*args):
-            _, pullback = vjp(f, *args)
-            return pullback(cotangent)
+    return srcjax.grad(weighted)
 
-        return gradient
 
-    jvp, direction = forward_mode(), primals.rebuild(tangents)
+def weighted_sum(weights, value):
+    """The sum of all leaves of a value, weighted: in Python that srcjax reads."""
+    if isinstance(value, dict):
+        total = 0.0
+        for key in value:
+            total = total + weighted_sum(weights[key], value[key])
+        return total
+    if isinstance(value, (tuple, list)):
+        total = 0.0
+        for weight_of_part, part in zip(weights, value, strict=True):
+            total = total + weighted_sum(weight_of_part, part)
+        return total
+    return np.sum(weights * value)
 
-    def directional(*args):
-        _, tangent = jvp(f, args, direction)
-        return tangent
 
-    return directional
+def directional(f: Callable[..., Any], direction: Any) -> Callable[..., Any]:
+    """The tangent of `f` along a direction, as a function of its arguments."""
+    jvp = forward_mode()
+
+    def tangent(*args):
+        _, moved = jvp(f, args, direction)
+        return moved
+
+    return tangent
 
 
 # -- the leaves of arguments and values ------------------------------------------------
@@ -199,13 +218,15 @@ class Leaves:
     A dataclass is a container of its fields, registered with optree or not.
     """
 
-    def __init__(self, tree: Any, result: bool = False) -> None:
+    def __init__(self, tree: Any, root: str = "value", depth: int = 0) -> None:
         self.tree = tree
-        found = list(walk(tree, "value" if result else "args"))
-        self.names = [name for name, _ in found]
+        self.depth = depth
+        found = list(walk(tree, root))
+        packed = root + "[0]" * depth
+        self.names = [root + name.removeprefix(packed) for name, _ in found]
         self.values = [leaf for _, leaf in found]
-        for name, leaf in found:
-            if not result:
+        if root == "args":
+            for name, leaf in zip(self.names, self.values, strict=True):
                 check_leaf(leaf, name)
 
     def rebuild(self, values: Sequence[Any]) -> Any:
@@ -297,7 +318,7 @@ def difference(
         values = copy.deepcopy(primals.values)
         values[i] = moved
         tree = primals.rebuild(values)
-        found = Leaves(f(*tree), result=True).values
+        found = Leaves(f(*tree)).values
         return [np.asarray(each, np.longdouble) for each in found]
 
     near = [a - b for a, b in zip(at(step), at(-step), strict=True)]
@@ -368,14 +389,14 @@ def check_value(got: Any, expected: Leaves, precision: Precision, name: str) -> 
 
 def result_leaves(tree: Any, expected: Leaves, name: str) -> list[Any]:
     """The leaves of a value or its tangent. Raises AssertionError for other ones."""
-    found = Leaves(tree, result=True)
+    found = Leaves(tree)
     check_structure(found, expected, name)
     return found.values
 
 
 def gradient_leaves(gradients: Any, primals: Leaves, name: str) -> list[Any]:
     """The leaves of the gradients; AssertionError unless they fit the primals."""
-    found = Leaves(gradients, result=True)
+    found = Leaves(gradients, depth=primals.depth)
     found.names = ["args" + each.removeprefix("value") for each in found.names]
     check_structure(found, primals, name)
     for gradient, primal, where in zip(

@@ -36,7 +36,47 @@ EXPECTED = Path(__file__).parent / "expected"
 UPDATE = os.environ.get("SRCJAX_UPDATE_GOLDEN") == "1"
 
 # What is not as it should be yet: test, then function, then the reason. To be emptied.
-NOT_YET: dict[str, dict[str, str]] = {}
+NOT_YET: dict[str, dict[str, str]] = {
+    "test_numbers_without_types": {
+        "mlp_looped": "refused or wrong without types",
+        "two_function_model": "refused or wrong without types",
+        "trajectory": "refused or wrong without types",
+        "stencil_1d": "refused or wrong without types",
+        "stencil_2d": "refused or wrong without types",
+    },
+    "test_single_precision": {
+        "attention": "gradient in float64",
+    },
+    "test_size": {
+        "square_plus_sine": "too long",
+        "quotient": "too long",
+        "recursive_power": "too long",
+        "early_return": "too long",
+        "lotka_volterra": "too long",
+        "ridge_regression": "too long",
+        "logistic_regression": "too long",
+        "log_sum_exp": "too long",
+        "trajectory": "too long",
+        "leaky_relu": "too long",
+        "cosine_similarity": "too long",
+        "gaussian_log_density": "too long",
+    },
+    "test_imports_numpy_only": {
+        "trajectory": "run-time helper",
+        "cholesky_likelihood": "run-time helper",
+    },
+    "test_no_idle_code": {
+        "product": "idle code",
+        "chain": "idle code",
+        "damped_wave": "idle code",
+        "recursive_power": "idle code",
+        "early_return": "idle code",
+        "smooth_hinge": "idle code",
+    },
+    "test_ruff": {
+        "check": "imports unsorted",
+    },
+}
 
 every_function = pytest.mark.parametrize("golden", GOLDEN.values(), ids=list(GOLDEN))
 

@@ -891,6 +891,13 @@ class Interpreter:
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
+        if getattr(value, "__srcjax_opaque__", False) and active:
+            raise self.refuse(
+                node,
+                f"`{value.__name__}` inside differentiated code: the function it gets "
+                "is only known when the program runs",
+                "call each function in a branch of its own",
+            )
         if getattr(value, "__srcjax_maker__", False):
             made = self.program.transformed(value, args, kwargs)
             if made is not None:

@@ -234,7 +234,8 @@ class Rules:
         kind = self.kind(name)
         value = syntax.name(name)
         if name in self.nested:
-            return syntax.call("zeros_like", value)
+            zero = syntax.call("zeros_like", value)
+            return syntax.call("list", zero) if isinstance(t, Tuple) else zero
         if kind == "list" and isinstance(t, Tuple) and name not in self.single_pass:
             if all(isinstance(p, Scalar) for p in t.items):
                 return syntax.expression("[0.0] * len(v)", v=value)
@@ -515,20 +516,44 @@ class Rules:
         elif isinstance(value, (gast.Subscript, gast.Attribute)):
             operands = [value.value]
         elif isinstance(value, (gast.Tuple, gast.List)):
-            operands = [getattr(e, "value", e) for e in value.elts]
+            operands = list(value.elts)
         elif isinstance(value, gast.Dict):
             operands = list(value.values)
         elif isinstance(value, gast.Call):
             operands = [*value.args, *(k.value for k in value.keywords)]
-            operands = [getattr(e, "value", e) if isinstance(e, gast.Starred) else e
-                        for e in operands]
+        operands = [e.value if isinstance(e, gast.Starred) else e for e in operands]
         for operand in operands:
             if isinstance(operand, (gast.Tuple, gast.List)):
                 self.check_core(operand)
-            elif not isinstance(operand, gast.Name) and any(
-                self.active(n) for n in syntax.walk(operand)
-            ):
+            elif not isinstance(operand, gast.Name) and self.hides_active(operand):
                 raise AssertionError(f"not core form: {syntax.text(value)}")
+
+    def hides_active(self, node: gast.expr) -> bool:
+        """Whether the value of an operand depends on an active name inside it."""
+        if isinstance(node, (gast.Compare, gast.JoinedStr)):
+            return False
+        if isinstance(node, gast.Call):
+            function = syntax.dotted(node.func) or ""
+            if function in ("len", "range", "isinstance", "np.shape", "np.ndim"):
+                return False
+        if isinstance(node, gast.Attribute) and ATTRIBUTES.get(node.attr) is not None:
+            if ATTRIBUTES[node.attr].inert:
+                return False
+        if isinstance(node, gast.Subscript):
+            return self.hides_active(node.value)
+        if isinstance(node, gast.Name):
+            return self.active(node)
+        return any(
+            self.hides_active(child)
+            for child in node.__dict__.values()
+            if isinstance(child, gast.expr)
+        ) or any(
+            self.hides_active(item)
+            for child in node.__dict__.values()
+            if isinstance(child, list)
+            for item in child
+            if isinstance(item, gast.expr)
+        )
 
     def define_in_terms_of_itself(self, name: str, value: Any, handler: Any) -> None:
         """`x = f(x)`: the old x and the new x have one adjoint variable, in turn."""
@@ -852,7 +877,10 @@ class Rules:
         target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
         if isinstance(self.type(base), Unknown):
             add = syntax.call("add_at", target.value, as_value(index), d)
-            self.emit(gast.Expr(add))
+            if isinstance(target.value, gast.Name):
+                self.emit(syntax.assign(target.value.id, add))
+            else:
+                self.emit(gast.Expr(add))
             return
         if self.index_kind(index) == "repeats":
             add = syntax.expression(
@@ -1738,7 +1766,8 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
         defined = syntax.count_bindings(rules.unit.node, target.id)
         source = rules.types.get(name, UNKNOWN)
         several = isinstance(t, Array) and len(t.buffers) > 1
-        if defined > 1 and not writes_through(rules.unit, target.id):
+        read_only = not writes_through(rules.unit, target.id)
+        if read_only and (defined > 1 or several or not isinstance(source, Array)):
             continue  # `saving.check_aliases` sees to it that nothing is missed
         if defined > 1 or several or not all_buffers(source) & t.buffers:
             raise rules.refuse(

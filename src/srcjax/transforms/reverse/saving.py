@@ -31,7 +31,7 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.ops.record import Op
-from srcjax.transforms.reverse.rules import OLD, Rules
+from srcjax.transforms.reverse.rules import OLD, Rules, writes_through
 from srcjax.transforms.reverse.sweep import Block, Branch, Group, Loop
 
 #: Calls that look at the shape of an argument, not at what it holds.
@@ -611,12 +611,35 @@ class Saver:
             if write is stmt or not self.direct_buffers(write) & shared:
                 continue
             link = Read(where, False)
+            if self.is_item(stmt, target) and not self.read_after(target, at):
+                continue
             if self.content_reaches(link, at, frozenset(shared)):
                 self.rules.stmt = write
                 raise self.rules.refuse(
                     f"this writes to memory that both `{other}` and `{target}` hold",
                     f"a copy where `{target}` gets it: `{other}.copy()`",
                 )
+
+    def is_item(self, stmt: Any, target: str) -> bool:
+        """Whether the statement reads an item into a name that is not written through."""
+        return (
+            isinstance(stmt, gast.Assign)
+            and syntax.is_name(stmt.targets[0], target)
+            and isinstance(stmt.value, (gast.Subscript, gast.Name))
+            and not writes_through(self.unit, target)
+        )
+
+    def read_after(self, name: str, at: Where) -> bool:
+        """Whether the program reads the name after the place, before it is bound again."""
+        for stmt, where in self.linking():
+            if name in syntax.names_read(stmt):
+                shared = set(where.loops) & set(at.loops)
+                if any((key, name) in self.carried for key in shared):
+                    return True
+                if where.order > at.order and not where.excludes(at):
+                    return True
+        last = self.unit.node.body[-1]
+        return name in syntax.names_read(last)
 
     def direct_buffers(self, stmt: gast.stmt) -> frozenset:
         """Buffers that the statement writes itself."""
@@ -766,6 +789,9 @@ class Saver:
         value = getattr(stmt, "value", None)
         if isinstance(target, gast.Name) and isinstance(stmt, gast.AugAssign):
             target = gast.Subscript(target, syntax.const(...), syntax.STORE)
+        at = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "at"
+        if at and len(value.args) >= 2:
+            target = gast.Subscript(value.args[0], value.args[1], syntax.STORE)
         if not isinstance(target, gast.Subscript):
             return self.save_container(stmt, value, where)
         item = syntax.as_load(target)

@@ -186,10 +186,7 @@ def test_wrong_second_derivative():
     """A rule whose own derivative is wrong: it hides `x` from the second order."""
     square = square_with(lambda x, dy: 2 * srcjax.stop_gradient(x) * dy)
     check_grads(square, (1.5,))
-    with pytest.raises(
-        AssertionError,
-        match=r"derivative of square is wrong with respect to args\[0\]:",
-    ):
+    with pytest.raises(AssertionError, match=r"vjp of the derivative .* args\[0\]:"):
         check_grads(square, (1.5,), order=2)
 
 

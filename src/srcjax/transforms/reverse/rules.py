@@ -47,6 +47,8 @@ from srcjax.transforms.reverse.places import (
 )
 from srcjax.transforms.specialise import Env, Typer, environments, join_environments
 
+#: Calls whose result depends on the structure of an argument only.
+_LOOKING = {"len", "range", "isinstance", "np.shape", "np.ndim", "np.size"}
 #: Methods that change a list, dict or array.
 _CHANGING = frozenset(
     "append extend insert pop reverse sort clear update setdefault fill".split()
@@ -471,7 +473,7 @@ class Rules:
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
             self.places.kill(name)
             return
-        if not any(self.active(n) for n in syntax.walk(value)):
+        if not self.hides_active(value):
             self.places.kill(name)
             return
         self.check_core(value)
@@ -528,13 +530,13 @@ class Rules:
             elif not isinstance(operand, gast.Name) and self.hides_active(operand):
                 raise AssertionError(f"not core form: {syntax.text(value)}")
 
-    def hides_active(self, node: gast.expr) -> bool:
+    def hides_active(self, node: Any) -> bool:
         """Whether the value of an operand depends on an active name inside it."""
         if isinstance(node, (gast.Compare, gast.JoinedStr)):
             return False
         if isinstance(node, gast.Call):
             function = syntax.dotted(node.func) or ""
-            if function in ("len", "range", "isinstance", "np.shape", "np.ndim"):
+            if function in _LOOKING:
                 return False
         if isinstance(node, gast.Attribute) and ATTRIBUTES.get(node.attr) is not None:
             if ATTRIBUTES[node.attr].inert:
@@ -543,17 +545,10 @@ class Rules:
             return self.hides_active(node.value)
         if isinstance(node, gast.Name):
             return self.active(node)
-        return any(
-            self.hides_active(child)
-            for child in node.__dict__.values()
-            if isinstance(child, gast.expr)
-        ) or any(
-            self.hides_active(item)
-            for child in node.__dict__.values()
-            if isinstance(child, list)
-            for item in child
-            if isinstance(item, gast.expr)
-        )
+        children: list[Any] = []
+        for child in node.__dict__.values():
+            children += child if isinstance(child, list) else [child]
+        return any(self.hides_active(c) for c in children if isinstance(c, gast.AST))
 
     def define_in_terms_of_itself(self, name: str, value: Any, handler: Any) -> None:
         """`x = f(x)`: the old x and the new x have one adjoint variable, in turn."""
@@ -1755,6 +1750,8 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
         if not t.buffers & rules.written or not is_active(t):
             continue
         rules.stmt = stmt
+        if is_maybe_view(rules, value) and not writes_through(rules.unit, target.id):
+            continue  # `saving.check_aliases` sees to it that nothing is missed
         base = view_base(rules, value)
         if base is None:
             continue
@@ -1780,6 +1777,12 @@ def find_views(rules: Rules) -> dict[str, tuple[str, gast.expr]]:
             rules.dynamic.add(name)
             rules.nested.add(name)
     return views
+
+
+def is_maybe_view(rules: Rules, value: gast.expr) -> bool:
+    """Whether the value is a call such as `x.reshape(...)`: a view, or a copy."""
+    callees = rules.facts.callees.get(id(value), [])
+    return any(isinstance(c, Op) and c.alias == "maybe" for c in callees)
 
 
 def writes_through(unit: Unit, name: str) -> bool:

@@ -625,7 +625,7 @@ class Saver:
         return (
             isinstance(stmt, gast.Assign)
             and syntax.is_name(stmt.targets[0], target)
-            and isinstance(stmt.value, (gast.Subscript, gast.Name))
+            and isinstance(stmt.value, (gast.Subscript, gast.Name, gast.Call))
             and not writes_through(self.unit, target)
         )
 

@@ -67,6 +67,8 @@ class Transform:
         self.exact: dict[Any, int] = {}
         self.general: dict[Any, Version] = {}
         self._spread: dict[int, Callable] = {}
+        #: What a call by position needs: the generated function and its guards.
+        self.hot: dict[Any, tuple[Callable, list]] = {}
 
     # -- the function ---------------------------------------------------------------
 
@@ -267,9 +269,12 @@ class Transform:
     def prepare(self, args: tuple, kwargs: dict) -> tuple[Version, list, dict]:
         """The version for a call, and the arguments for its function."""
         values = self.bind(args, kwargs)
-        version = self.version(values, self.key(values))
+        key = self.key(values)
+        version = self.version(values, key)
         values = self.convert(version, values)
         if self.positional:
+            if not version.reals:
+                self.hot[key] = (version.function, version.guards)
             return version, values, {}
         return version, *self.arguments(values)
 
@@ -312,6 +317,7 @@ class Transform:
                     del other.__dict__[key]
             other.function = wrapper
             other.versions, other.exact, other.general = {}, {}, {}
+            other.hot = {}
             self._spread[count] = make_callable(other)
         return self._spread[count]
 
@@ -372,7 +378,7 @@ def underlying(function: Any) -> Callable:
 
 def make_callable(transform: Transform) -> Callable:
     """The function that users call; dispatch on argument types is its only work."""
-    versions = transform.versions
+    hot = transform.hot
     signature_key = tree.signature_key
     spread = transform.needs_spreading()
 
@@ -380,18 +386,15 @@ def make_callable(transform: Transform) -> Callable:
         if spread:
             return transform.spread(len(args))(*args, **kwargs)
         if not kwargs:
-            key = tuple([signature_key(a) for a in args])
-            version = versions.get(key)
-            if version is not None and not version.reals and transform.positional:
-                for guard in version.guards:
-                    if not guard.holds():
-                        break
-                else:
-                    try:
-                        return version.function(*args)
-                    except Exception as error:
-                        annotate(error)
-                        raise
+            found = hot.get(
+                tuple([float if type(a) is float else signature_key(a) for a in args])
+            )
+            if found is not None and (not found[1] or all(g.holds() for g in found[1])):
+                try:
+                    return found[0](*args)
+                except Exception as error:
+                    annotate(error)
+                    raise
         version, values, keywords = transform.prepare(args, kwargs)
         try:
             return version.function(*values, **keywords)

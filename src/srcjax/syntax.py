@@ -146,20 +146,30 @@ def as_load(target: Any) -> Any:
 
 
 def walk(node: Any) -> Iterator[gast.AST]:
-    """Every node, parents before children, in source order."""
+    """Every node, parents before children, in source order.
+
+    Contexts and operators are no nodes of interest, nor are annotations of names.
+    """
     stack = [node]
+    pop, push = stack.pop, stack.append
     while stack:
-        current = stack.pop()
-        if isinstance(current, list):
-            stack.extend(reversed(current))
-        elif isinstance(current, gast.AST):
-            yield current
-            children = [
-                value
-                for value in current.__dict__.values()
-                if isinstance(value, (gast.AST, list))
-            ]
-            stack.extend(reversed(children))
+        current = pop()
+        cls = type(current)
+        if cls is list:
+            stack.extend(current[::-1])
+            continue
+        fields = _CHILDREN.get(cls)
+        if fields is None:
+            if not isinstance(current, gast.AST):
+                continue
+            fields = _CHILDREN[cls] = tuple(
+                f for f in reversed(current._fields) if f not in _NO_CHILDREN
+            )
+        yield current
+        for field in fields:
+            value = getattr(current, field, None)
+            if value is not None:
+                push(value)
 
 
 def names_read(node: Any) -> set[str]:
@@ -279,6 +289,12 @@ def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
             value = map_expressions(value, f)
         new.__dict__[key] = value
     return f(new) if isinstance(new, gast.expr) else new
+
+
+_NO_CHILDREN = frozenset(
+    "ctx op ops id attr kind type_comment annotation returns n s asname level arg".split()
+)
+_CHILDREN: dict[type, tuple[str, ...]] = {}
 
 
 class Names:

@@ -177,6 +177,8 @@ class Lowering:
         self.temps: set[str] = set()
         self.out: list[gast.stmt] = []
         self.at: gast.AST = source.node
+        #: The user's statement that is being lowered.
+        self.whole: gast.AST = source.node
 
     # -- writing ----------------------------------------------------------------------
 
@@ -196,7 +198,7 @@ class Lowering:
 
     def quote(self, stmt: gast.stmt) -> None:
         """Remember the user's line: (file, line number, text)."""
-        line = getattr(stmt, "lineno", None) or getattr(self.at, "lineno", 0)
+        line = getattr(self.whole, "lineno", None) or getattr(stmt, "lineno", 0)
         stmt.user_line = (self.source.filename, line, self.source.line(line))
 
     def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
@@ -215,9 +217,10 @@ class Lowering:
         """Lower a block of its own."""
         outer, self.out = self.out, []
         for stmt in stmts:
-            at, self.at = self.at, stmt
+            at, whole = self.at, self.whole
+            self.at = self.whole = stmt
             self.statement(stmt)
-            self.at = at
+            self.at, self.whole = at, whole
         done, self.out = self.out, outer
         return done
 

@@ -15,6 +15,8 @@ from srcjax.analysis.types import (
     all_buffers,
     dtype_of,
     is_number,
+    same_shape,
+    shape_of,
 )
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.entry import Written
@@ -104,7 +106,8 @@ class Finisher:
         self.adjoints = {
             variable: place for place, variable in self.rules.places.variables.items()
         }
-        self.pure = frozenset()
+        self.pure: frozenset[str] = frozenset()
+        self.atoms: set[str] = set()
 
     def run(self) -> None:
         mark_backward(self.node.body)
@@ -121,6 +124,7 @@ class Finisher:
         """Dead code, nesting and algebra until nothing changes (three rounds do)."""
         for _ in range(3):
             remove_dead(self.node, self.pure, self.shares)
+            self.atoms = self.atomic_adjoints()
             nest(self.node, self.may_nest, self.pure, self.shares)
             self.node.body = join_updates(self.node.body)
             self.algebra()
@@ -141,9 +145,9 @@ class Finisher:
         if place is not None:
             if place[0] in self.unit.temps or place[0] in self.unit.inlined:
                 return True
-        return name in self.generated()
+        return name in self.atoms
 
-    def generated(self) -> set[str]:
+    def atomic_adjoints(self) -> set[str]:
         """Adjoint variables whose value is an atom or seed."""
         return {
             stmt.targets[0].id
@@ -186,7 +190,26 @@ class Finisher:
 
     def tidy(self, value: gast.expr) -> gast.expr:
         value = syntax.map_expressions(value, self.without_zero)
+        value = syntax.map_expressions(value, self.plain_size)
         return tidy(value, self.is_number, self.is_float)
+
+    def plain_size(self, node: gast.expr) -> gast.expr:
+        """`(x**2).size` is `x.size`."""
+        if not isinstance(node, gast.Attribute) or node.attr not in ("size", "shape"):
+            return node
+        inner = node.value
+        operands: list[gast.expr] = []
+        if isinstance(inner, gast.BinOp) and not isinstance(inner.op, gast.MatMult):
+            operands = [inner.left, inner.right]
+        elif isinstance(inner, gast.UnaryOp):
+            operands = [inner.operand]
+        whole = shape_of(self.type_of(inner)) if operands else None
+        for operand in operands:
+            if isinstance(operand, gast.Constant):
+                continue
+            if same_shape(shape_of(self.type_of(operand)), whole):
+                return self.plain_size(gast.Attribute(operand, node.attr, syntax.LOAD))
+        return node
 
     def without_zero(self, node: gast.expr) -> gast.expr:
         """`n - 0` is `n` for a count n."""
@@ -224,8 +247,9 @@ class Finisher:
         dtype = dtype_of(t)
         return isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
 
-    def is_immutable(self, name: str) -> bool:
-        return is_number(self.type_of_name(name))
+    def is_immutable(self, node: gast.expr) -> bool:
+        """Whether the value is a number: nothing can be written to it."""
+        return is_number(self.type_of(node))
 
     def wanted_names(self) -> dict[str, str]:
         """Names that webs and inlining made, and the names a reader expects."""

@@ -155,11 +155,13 @@ class Rules:
             if place.lazy is not None and full:
                 place = self.materialise(name, path, t, place)
             return syntax.name(place.variable)
-        whole = self.places.present.get((name, ()))
-        if whole is not None and path:
+        prefixes = [path[:k] for k in range(len(path))]
+        above = next((p for p in prefixes if (name, p) in self.places.present), None)
+        if above is not None:
+            whole = self.places.present[(name, above)]
             value: gast.expr = syntax.name(whole.variable)
-            inner = self.type(name)
-            for key in path:
+            inner = part_of(self.type(name), above)
+            for key in path[len(above) :]:
                 value = read_part(inner, value, key)
                 inner = part_of(inner, (key,))
             return value
@@ -354,12 +356,16 @@ class Rules:
     ) -> None:
         """A contribution to a whole container, part by part."""
         parts = keyed_parts(t)
-        if not path and isinstance(value, (gast.Name, gast.Call)):
-            if not self.depth and not self.places.of(name):
+        if isinstance(value, (gast.Name, gast.Call, gast.Subscript)):
+            taken = any(
+                p[1][: len(path)] == path or path[: len(p[1])] == p[1]
+                for p in self.places.of(name)
+            )
+            if not self.depth and not taken:
                 value = self.typer.agree(value, self.envs)
-                variable = self.places.variable(name, (), self.base(name))
+                variable = self.places.variable(name, path, self.base(name))
                 self.emit(syntax.assign(variable, value))
-                self.places.present[(name, ())] = Adjoint(variable)
+                self.places.present[(name, path)] = Adjoint(variable)
                 return
         self.explode(name)
         displayed = getattr(value, "elts", None)
@@ -389,11 +395,16 @@ class Rules:
 
     def explode(self, name: str) -> None:
         """Take the adjoint of a container that is held as a whole into its parts."""
-        whole = self.places.present.get((name, ()))
-        t = self.type(name)
-        if whole is None or self.kind(name) != "split" or not is_static(t):
+        if self.kind(name) != "split" or not is_static(self.type(name)):
             return
-        del self.places.present[(name, ())]
+        for place in self.places.of(name):
+            if is_static(part_of(self.type(name), place[1])):
+                self.explode_place(name, place[1])
+
+    def explode_place(self, name: str, start: Path) -> None:
+        """Take one whole adjoint into its parts."""
+        whole = self.places.present.pop((name, start))
+        t = part_of(self.type(name), start)
 
         def visit(value: gast.expr, path: Path, t: Type) -> None:
             for key, part in keyed_parts(t):
@@ -407,7 +418,7 @@ class Rules:
                 self.emit(syntax.assign(variable, inner))
                 self.places.present[(name, (*path, key))] = Adjoint(variable)
 
-        visit(syntax.name(whole.variable), (), t)
+        visit(syntax.name(whole.variable), start, t)
 
     # -- statements -------------------------------------------------------------------
 

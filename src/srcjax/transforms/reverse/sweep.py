@@ -97,9 +97,8 @@ class Sweep:
     def parts_only(self, stmt: gast.stmt) -> list[gast.stmt]:
         """Code that takes whole adjoints of containers into their parts."""
         self.rules.stmt, self.rules.code = stmt, []
-        for name, path in list(self.places.present):
-            if not path:
-                self.rules.explode(name)
+        for name in sorted({name for name, _ in self.places.present}):
+            self.rules.explode(name)
         code, self.rules.code = self.rules.code, []
         return code
 

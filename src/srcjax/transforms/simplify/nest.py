@@ -87,7 +87,7 @@ class Nesting:
         count = sum(syntax.count_reads(s, name) for s in rest)
         if several:
             uses, count, closed = self.until_redefined(rest, name)
-            if not closed:
+            if not closed and not (count == 1 and self.stays_in_blocks(name)):
                 return False
         elif count != self.reads.get(name, 0):
             return False
@@ -123,6 +123,32 @@ class Nesting:
             if writes:
                 return uses, count, True
         return uses, count, False
+
+    def stays_in_blocks(self, name: str) -> bool:
+        """Whether every read follows a definition in its own block."""
+        covered = 0
+        if any(
+            self.rebinds(s, name) for s in syntax.walk(self.node.body)  # type: ignore[arg-type]
+        ):
+            return False
+
+        def visit(stmts: list[gast.stmt]) -> None:
+            nonlocal covered
+            defined = False
+            for stmt in stmts:
+                if isinstance(stmt, _COMPOUND):
+                    for key in ("body", "orelse", "finalbody"):
+                        visit(getattr(stmt, key, None) or [])
+                    if name in syntax.names_written(stmt):
+                        defined = False
+                    continue
+                if defined:
+                    covered += syntax.count_reads(stmt, name)
+                if name in syntax.names_written(stmt):
+                    defined = True
+
+        visit(self.node.body)
+        return covered == syntax.count_reads(self.node.body, name)
 
     def spread(
         self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]

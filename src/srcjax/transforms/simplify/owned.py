@@ -25,7 +25,7 @@ _SHARING_METHODS = frozenset("reshape ravel transpose swapaxes squeeze view get"
 
 
 def own_results(
-    node: gast.FunctionDef, is_immutable: Callable[[str], bool], at: int
+    node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool], at: int
 ) -> None:
     """Copy returned arrays that are not the function's own, in place.
 
@@ -41,7 +41,7 @@ def own_results(
         last.value.elts[at] = owner.fresh(last.value.elts[at])
 
 
-def own_written(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> None:
+def own_written(node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]) -> None:
     """Copy what an adjoint that is added to in place starts from, in place.
 
     Before: `dx = x; dx += y`. After: `dx = x.copy(); dx += y`.
@@ -64,7 +64,7 @@ def own_written(node: gast.FunctionDef, is_immutable: Callable[[str], bool]) -> 
         target, value = stmt.targets[0], stmt.value
         if not isinstance(target, gast.Name) or target.id not in written:
             continue
-        if is_immutable(target.id) or syntax.is_name(value, target.id):
+        if is_immutable(syntax.name(target.id)) or syntax.is_name(value, target.id):
             continue
         shares = isinstance(value, (gast.Name, gast.Subscript, gast.Attribute))
         if isinstance(value, gast.Call):
@@ -85,7 +85,7 @@ def _root(node: Any) -> str:
 
 class _Owner:
     def __init__(
-        self, node: gast.FunctionDef, is_immutable: Callable[[str], bool]
+        self, node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]
     ) -> None:
         self.node = node
         self.is_immutable = is_immutable
@@ -105,7 +105,7 @@ class _Owner:
         roots = self.roots(value, set())
         if not roots:
             return value
-        if isinstance(value, gast.Name) and self.is_immutable(value.id):
+        if self.is_immutable(value):
             return value
         own = not (roots & self.parameters) and not (roots & self.returned)
         own = own and not any(r.startswith("?") for r in roots)

@@ -66,6 +66,13 @@ def _join(last: Any, stmt: Any) -> bool:
             first = gast.UnaryOp(gast.USub(), first)
         last.op, last.value = gast.Add(), gast.BinOp(first, stmt.op, stmt.value)
         return True
+    if isinstance(last, gast.Assign) and name is not None:
+        if not syntax.is_name(last.targets[0], name) or not _same_line(last, stmt):
+            return False
+        if name in syntax.names_read(stmt.value) or not _adds_up(last.value):
+            return False
+        last.value = gast.BinOp(last.value, stmt.op, stmt.value)
+        return True
     if not isinstance(last, gast.Assign) or not isinstance(target, gast.Subscript):
         return False
     written = last.targets[0]
@@ -82,6 +89,12 @@ def _join(last: Any, stmt: Any) -> bool:
             stmt.value, stmt.type_comment = value, None
             del stmt.target, stmt.op
     return False
+
+
+def _adds_up(value: gast.expr) -> bool:
+    """Whether the start of an adjoint is an expression that can be added to."""
+    chain = syntax.dotted(getattr(value, "func", None)) or ""
+    return chain not in ("np.zeros_like", "zeros_like", "np.full_like", "list")
 
 
 def _same_line(a: Any, b: Any) -> bool:

@@ -372,8 +372,28 @@ def without_activity(t: Type) -> Type:
 def underlying(function: Any) -> Callable:
     """The Python function behind a custom rule or checkpoint."""
     while isinstance(function, (CustomRule, Checkpointed)):
+        if isinstance(function, CustomRule):
+            return _calling(function)
         function = function.function
     return function
+
+
+def _calling(rule: CustomRule) -> Callable:
+    """A Python function that calls a function with its own rule."""
+    if rule.fwd is None or rule.bwd is None:
+        raise ArgumentError(
+            f"`{rule.__name__}` was made by custom_vjp but has no rule",
+            instead=f"`{rule.__name__}.defvjp(forward, backward)`",
+        )
+    if rule not in _CALLING:
+        names = list(inspect.signature(rule.function).parameters)
+        joined, name = ", ".join(names), rule.__name__
+        text = f"def {name}_({joined}):\n    return {name}({joined})\n"
+        _CALLING[rule] = getattr(load(text, f"{name}_", {name: rule}), f"{name}_")
+    return _CALLING[rule]
+
+
+_CALLING: dict[CustomRule, Callable] = {}
 
 
 def make_callable(transform: Transform) -> Callable:
@@ -465,6 +485,8 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         return custom_vjp_call(f, primals)
     f = _with_source(f, len(primals))
     transform = _pullback_of(f, len(primals))
+    if transform.needs_spreading():
+        transform = transform.spread(len(primals)).__srcjax_transform__  # type: ignore[attr-defined]
     version, values, keywords = transform.prepare(primals, {})
     module = version.module
     forward = version.function
@@ -478,10 +500,10 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     count = len(transform.wrt)
 
     def pullback(dy: Any) -> tuple:
+        seed = tree.seed_like(dy, y)
+        kept = saved
         if consumes:
-            kept, seed = copy.deepcopy((saved, dy))
-        else:
-            kept, seed = saved, dy
+            kept, seed = copy.deepcopy((saved, seed))
         try:
             result = backward(kept, seed)
         except Exception as error:

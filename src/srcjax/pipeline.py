@@ -160,7 +160,7 @@ def importable_from(value: Any) -> tuple[str, str] | None:
 
 def is_literal(value: Any) -> bool:
     """Whether the value can be written in the text as it is."""
-    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+    if type(value) is tuple:
         return all(map(is_literal, value)) and len(value) <= 20
     if isinstance(value, float):
         return math.isfinite(value)
@@ -351,7 +351,7 @@ def gradient(
     entry = f"{prefix}_{unit.name}"
     names = syntax.Names(unit.names.taken | {entry})
     pairs = Pairs(program, names)
-    written = Reverse(program, unit, pairs).gradient(
+    written = Reverse(program, unit, pairs, request.types).gradient(
         entry, request.wrt, single, with_value, has_aux
     )
     return assemble(program, pairs, [written], entry, stages)
@@ -370,7 +370,7 @@ def vjp(request: Request) -> Module:
     if key in recursive_functions(program):
         pairs.wanted[key] = (unit, forward, backward)
         pairs.entry = key  # type: ignore[attr-defined]
-    first, second = Reverse(program, unit, pairs).pair(
+    first, second = Reverse(program, unit, pairs, request.types).pair(
         forward, backward, request.wrt, top=True
     )
     module = assemble(program, pairs, [(first, second)], forward, stages)

@@ -128,6 +128,7 @@ def check_differentiable(value: Any, name: str) -> None:
         for f in fields(value):
             check_part(getattr(value, f.name), f"{name}.{f.name}")
         return
+    check_containers(value, name)
     paths, leaves, _ = optree.tree_flatten_with_path(value, none_is_leaf=True)
     for path, leaf in zip(paths, leaves, strict=True):
         where = name + "".join(f"[{key!r}]" for key in path)
@@ -136,25 +137,88 @@ def check_differentiable(value: Any, name: str) -> None:
         check_leaf(value, name)
 
 
+def check_containers(value: Any, where: str) -> None:
+    """Lists, tuples, namedtuples and dicts; what is derived from them is refused."""
+    exact = type(value) in (list, tuple, dict) or (
+        isinstance(value, tuple) and hasattr(value, "_fields")
+    )
+    if exact:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            check_containers(item, f"{where}[{key!r}]")
+        return
+    if isinstance(value, (np.ndarray, np.generic, str, bytes)):
+        return
+    if hasattr(value, "__len__") and not hasattr(value, "dtype"):
+        raise ArgumentError(
+            f"argument `{where}` is of the container class {type(value).__name__}",
+            instead="a list, tuple, dict, namedtuple or dataclass",
+        )
+
+
 def check_part(value: Any, where: str) -> None:
     """A field of a dataclass: what carries no derivative is allowed there."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iub":
         return
 
 
+def seed_like(seed: Any, value: Any, where: str = "dy") -> Any:
+    """The seed of a pullback in the dtypes of `value`. Raises ArgumentError if it has
+    another structure or shape."""
+    if isinstance(value, dict):
+        if not isinstance(seed, dict) or seed.keys() != value.keys():
+            raise ArgumentError(
+                f"`{where}` has not the keys of the value: {list(value)}",
+                instead="an adjoint of the same structure as the value",
+            )
+        return {k: seed_like(seed[k], v, f"{where}[{k!r}]") for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        if not isinstance(seed, (list, tuple)) or len(seed) != len(value):
+            raise ArgumentError(
+                f"`{where}` is no {type(value).__name__} of {len(value)} items",
+                instead="an adjoint of the same structure as the value",
+            )
+        items = [
+            seed_like(s, v, f"{where}[{i}]")
+            for i, (s, v) in enumerate(zip(seed, value, strict=True))
+        ]
+        if hasattr(value, "_fields"):
+            return type(value)(*items)
+        return type(value)(items)
+    if isinstance(value, (np.ndarray, np.generic, float)):
+        if np.shape(seed) != np.shape(value):
+            raise ArgumentError(
+                f"`{where}` has shape {np.shape(seed)}; the value has "
+                f"{np.shape(value)}",
+                instead="an adjoint of the same shape as the value",
+            )
+        if isinstance(value, float) and not isinstance(value, np.generic):
+            return float(seed)
+        dtype = value.dtype
+        if dtype.kind == "f" and getattr(seed, "dtype", None) != dtype:
+            cast = np.asarray(seed, dtype)
+            return cast if isinstance(value, np.ndarray) else cast[()]
+    return seed
+
+
 def check_leaf(leaf: Any, where: str) -> None:
     if leaf is None:
         return
     if isinstance(leaf, (np.ndarray, np.generic)) or hasattr(leaf, "dtype"):
-        if leaf.dtype.kind in "fc":
+        if leaf.dtype.kind == "f":
             return
+        if leaf.dtype.kind == "c":
+            raise ArgumentError(
+                f"argument `{where}` is complex; complex derivatives are not supported",
+                instead="the real and the imaginary part as two arguments",
+            )
         if leaf.dtype.kind in "iub":
             raise ArgumentError(
                 f"argument `{where}` is an array of {leaf.dtype.name}; only real "
                 "numbers have a derivative",
                 instead=f"`{where}.astype(float)`, or leave it out of argnums",
             )
-    if isinstance(leaf, bool) or not isinstance(leaf, (int, float, complex)):
+    if isinstance(leaf, bool) or not isinstance(leaf, (int, float)):
         shown = type(leaf).__name__
         raise ArgumentError(
             f"argument `{where}` is a {shown}; it cannot be differentiated",

@@ -60,6 +60,7 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import ATTRIBUTES, METHODS, Op, lookup
+from srcjax.transforms.custom import Checkpointed, CustomRule
 
 OPERATORS = {
     gast.Add: operator.add,
@@ -123,6 +124,8 @@ class Interpreter:
     def run(self, unit: Unit, arguments: Env) -> Type:
         """Execute the unit and record the facts of it and of all it calls."""
         self.recording = True
+        active = {n for n, t in arguments.items() if is_active(t)}
+        self.program.entry_active[id(unit.source.func)] = active
         key = (id(unit), tuple(arguments.items()))
         self.stack.append((unit.source.func, key))
         try:
@@ -151,6 +154,9 @@ class Interpreter:
         function = unit.source.func
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
+        if self.recording:
+            known_active = self.program.entry_active.setdefault(id(function), set())
+            known_active |= {n for n, t in arguments.items() if is_active(t)}
         key = (id(unit), tuple(arguments.items()), self.recording)
         if key in self.memo:
             known = self.memo[key]
@@ -306,6 +312,7 @@ class Interpreter:
     ) -> None:
         """`base[index] = value`: every alias of the buffer sees it."""
         self.wrote(stmt, base)
+        self.keep_global(stmt, base, value)
         if isinstance(base, (Other, Const)) and is_active(value):
             raise self.refuse(
                 stmt,
@@ -323,6 +330,16 @@ class Interpreter:
         """An error about the user's source."""
         where = node if hasattr(node, "lineno") else self.unit.source.node
         return error_at(UnsupportedError, self.unit.source, where, reason, instead)
+
+    def keep_global(self, node: gast.AST, base: Type, value: Type) -> None:
+        """A differentiated value must not be kept outside of the function."""
+        outside = any(_is_global(b) for b in base.buffers)
+        if outside and is_active(value):
+            raise self.refuse(
+                node,
+                "a differentiated value is stored in a global or closure object",
+                "return the value, or keep it in an object made in the function",
+            )
 
     def store_attribute(
         self, stmt: gast.stmt, target: gast.Attribute, base: Type, value: Type, env: Env
@@ -821,6 +838,8 @@ class Interpreter:
             self.callee(node, f"{type(base).__name__.lower()}.{name}")
             result, changed = getattr(containers, f"method_{name}")(base, *args, **kwargs)
             if changed is not None:
+                for argument in [*args, *kwargs.values()]:
+                    self.keep_global(node, base, argument)
                 stmt = getattr(self, "current", node)
                 self.wrote(stmt, base)
                 self.wrote(node, base)
@@ -891,6 +910,17 @@ class Interpreter:
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
+        if isinstance(value, (CustomRule, Checkpointed)):
+            self.callee(node, value)
+            quiet = [with_active(t, False) for t in args]
+            named = {k: with_active(t, False) for k, t in kwargs.items()}
+            result = self.call_function(value.function, quiet, named, None)
+            return with_active(result, active)
+        library = str(getattr(value, "__module__", "") or type(value).__module__)
+        if library.split(".")[0] in ("numpy", "scipy") and lookup(value) is None:
+            if not isinstance(value, type):
+                self.callee(node, value)
+                return Unknown(active)
         if getattr(value, "__srcjax_opaque__", False) and active:
             raise self.refuse(
                 node,
@@ -1209,6 +1239,14 @@ class Interpreter:
                 result, lambda t: replace(t, buffers=t.buffers | frozenset([id(node)]))
             )
         return result
+
+
+def _is_global(buffer: Any) -> bool:
+    while isinstance(buffer, tuple):
+        if buffer[0] == "global":
+            return True
+        buffer = buffer[0]
+    return False
 
 
 class BoundTo:

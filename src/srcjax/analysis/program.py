@@ -87,6 +87,8 @@ class Program:
         self.typing_units: dict[int, Unit | None] = {}
         self.guards: dict[tuple[int, str], Guard] = {}
         self.facts = Facts()
+        #: Parameters that some call passes a differentiated value for, by function.
+        self.entry_active: dict[int, set[str]] = {}
         self._alive: list[Any] = []
         self._made: dict[Any, Any] = {}
 

@@ -596,6 +596,7 @@ class Lowering:
         if type(node) in _UNSUPPORTED:
             raise self.refuse(node, *_UNSUPPORTED[type(node)])
         if not self.varying.carries(node):
+            self.no_text_detour(node)
             return node
         if self.varying.inert_result(node):
             return self.lower_walrus(node)
@@ -610,6 +611,23 @@ class Lowering:
         if not hasattr(new, "lineno"):
             gast.copy_location(new, node)
         return new
+
+    def no_text_detour(self, node: gast.expr) -> None:
+        """`float(f"{x}")` would lose the derivative without a word."""
+        for sub in syntax.walk(node):
+            if isinstance(sub, gast.Call) and sub.args:
+                inner = sub.args[0]
+                text = isinstance(inner, gast.JoinedStr) or (
+                    isinstance(inner, gast.Call)
+                    and self.varying.is_builtin(inner.func, "str", "repr", "format")
+                )
+                if text and self.varying.is_builtin(sub.func, "float", "complex"):
+                    if self.varying.names & syntax.names_read(inner):
+                        raise self.refuse(
+                            sub,
+                            "a differentiated value is read back from text",
+                            "the value itself",
+                        )
 
     def of_Name(self, node: gast.Name) -> gast.expr:
         return node

@@ -47,8 +47,15 @@ class Written:
 class Reverse:
     """Reverse mode of one unit."""
 
-    def __init__(self, program: Program, unit: Unit, pairs: Pairs) -> None:
+    def __init__(
+        self,
+        program: Program,
+        unit: Unit,
+        pairs: Pairs,
+        entry_types: dict[str, Type] | None = None,
+    ) -> None:
         self.program = program
+        self.entry_types = entry_types or {}
         self.unit = unit
         self.pairs = pairs
         self.rules = Rules(program, unit, pairs)
@@ -109,6 +116,15 @@ class Reverse:
             value = syntax.call("tuple", value)
         elif isinstance(t, Tuple) and rules.kind(name) == "list":
             value = syntax.call("tuple", value)
+        elif isinstance(t, Dict) and rules.kind(name) == "dict" and self.keys_of(name):
+            parts = {}
+            for key, part in self.keys_of(name):
+                like = syntax.expression("v[k]", v=syntax.name(name), k=syntax.const(key))
+                parts[key] = syntax.expression(
+                    "d.get(k, z)", d=value, k=syntax.const(key), z=rules.zero(part, like)
+                )
+            keys = [syntax.const(key) for key in parts]
+            value = gast.Dict(keys, list(parts.values()))
         elif isinstance(t, Dict) and rules.kind(name) == "dict":
             like = syntax.expression("v[key]", v=syntax.name(name))
             elems = [v for _, v in t.items or ()] or [t.elem]
@@ -126,6 +142,11 @@ class Reverse:
                 v=syntax.name(name),
             )
         return value
+
+    def keys_of(self, name: str) -> list[tuple[Any, Type]]:
+        """The items of a dict argument as it was given."""
+        t = self.entry_types.get(name)
+        return list(t.items or ()) if isinstance(t, Dict) else []
 
     def protect_arguments(self) -> list[gast.stmt]:
         """Copies of the arguments that the function writes to."""
@@ -220,7 +241,33 @@ class Reverse:
         for a in syntax.walk(arguments):
             if isinstance(a, gast.Name):
                 a.annotation = None
+        names = [*arguments.posonlyargs, *arguments.args]
+        first = len(names) - len(arguments.defaults)
+        arguments.defaults = [
+            self.default(a.id, d)
+            for a, d in zip(names[first:], arguments.defaults, strict=True)
+        ]
+        arguments.kw_defaults = [
+            None if d is None else self.default(a.id, d)
+            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        ]
         return gast.FunctionDef(name, arguments, body, [], None, None, [])
+
+    def default(self, name: str, written: gast.expr) -> gast.expr:
+        """A default in the text: as written if it is a literal, else its value."""
+        if isinstance(written, gast.Constant) or (
+            isinstance(written, gast.UnaryOp)
+            and isinstance(written.operand, gast.Constant)
+        ):
+            return written
+        value = self.unit.source.defaults.get(name)
+        if type(value) in (int, bool, str, type(None)) or (
+            type(value) is float and value == value and abs(value) != float("inf")
+        ):
+            return syntax.expression(repr(value))
+        known = self.unit.names.fresh(f"default_{name}")
+        self.rules.needs[known] = value
+        return syntax.name(known)
 
     def pair(
         self, forward_name: str, backward_name: str, wrt: list[str], top: bool = False

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types as pytypes
 from typing import Any
 
@@ -14,7 +15,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.infer import signature_of
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure, is_active
+from srcjax.analysis.types import Closure
 from srcjax.frontend.normalise import Unit
 from srcjax.transforms.custom import Checkpointed, CustomRule
 
@@ -41,12 +42,8 @@ class Pairs:
 
     def differentiated(self, unit: Unit) -> list[str]:
         """The parameters whose adjoints the backward function returns."""
-        found = set()
-        for stmt in syntax.walk(unit.node):
-            if isinstance(stmt, gast.stmt):
-                for variant in self.program.facts.of(stmt):
-                    found |= {n for n, t in variant.before.items() if is_active(t)}
-        return [n for n in unit.parameters if n in found and n in unit.varying]
+        active = self.program.entry_active.get(id(unit.source.func), set())
+        return [n for n in unit.parameters if n in active]
 
     def call(
         self, rules: Any, name: str, value: gast.Call, callee: Any, count: int
@@ -55,6 +52,7 @@ class Pairs:
         if isinstance(callee, CustomRule):
             return self.custom_call(rules, name, value, callee)
         if isinstance(callee, Checkpointed):
+            value = self.positional(rules, value, callee.function)
             return self.unknown_call(rules, name, value, callee.vjp, callee)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
             function = getattr(callee, "__func__", callee)
@@ -124,6 +122,12 @@ class Pairs:
         self, rules: Any, name: str, value: gast.Call, callee: CustomRule
     ) -> bool:
         """A function with its own forward and backward functions."""
+        if callee.fwd is None or callee.bwd is None:
+            raise rules.refuse(
+                f"`{callee.__name__}` was made by custom_vjp but has no rule",
+                f"`{callee.__name__}.defvjp(forward, backward)`",
+            )
+        value = self.positional(rules, value, callee.function)
         base = callee.__name__
         forward = self.constant(f"{base}_fwd", callee.fwd)
         backward = self.constant(f"{base}_bwd", callee.bwd)
@@ -146,6 +150,24 @@ class Pairs:
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
         self.receive(rules, result, targets)
         return True
+
+    def positional(self, rules: Any, value: gast.Call, function: Any) -> gast.Call:
+        """The call with every argument by position."""
+        if any(isinstance(a, gast.Starred) for a in value.args) or any(
+            k.arg is None for k in value.keywords
+        ):
+            raise rules.refuse(
+                "`*args` or `**kwargs` in the call of a function with its own rule",
+                "the arguments one by one",
+            )
+        if not value.keywords:
+            return value
+        keywords = {k.arg: k.value for k in value.keywords}
+        try:
+            bound = inspect.signature(function).bind(*value.args, **keywords)
+        except TypeError as error:
+            raise rules.refuse(f"the call does not fit: {error}", "its own parameters")
+        return gast.Call(value.func, list(bound.args), [])
 
     def unknown_call(
         self, rules: Any, name: str, value: gast.Call, vjp: Any, callee: Any

@@ -31,7 +31,7 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.ops.record import Op
-from srcjax.transforms.reverse.rules import OLD, Rules, writes_through
+from srcjax.transforms.reverse.rules import OLD, Rules
 from srcjax.transforms.reverse.sweep import Block, Branch, Group, Loop
 
 #: Calls that look at the shape of an argument, not at what it holds.
@@ -412,11 +412,10 @@ class Saver:
         if isinstance(value, gast.Attribute):
             return value.attr in ("T", *_SHAPE_ATTRIBUTES)
         if isinstance(value, gast.BinOp):
-            simple = isinstance(value.op, (gast.Add, gast.Sub, gast.Mult))
-            whole = all(
-                _is_int(self.rules.type(n)) for n in syntax.names_read(value)
+            plain = (gast.Add, gast.Sub, gast.Mult, gast.Div)
+            return isinstance(value.op, plain) and all(
+                is_number(self.rules.type(n)) for n in syntax.names_read(value)
             )
-            return simple and whole
         if isinstance(value, gast.Call):
             if syntax.dotted(value.func) == "len":
                 return True
@@ -611,7 +610,7 @@ class Saver:
             if write is stmt or not self.direct_buffers(write) & shared:
                 continue
             link = Read(where, False)
-            if self.is_item(stmt, target) and not self.read_after(target, at):
+            if not self.seen_after(write, at, other, target):
                 continue
             if self.content_reaches(link, at, frozenset(shared)):
                 self.rules.stmt = write
@@ -620,14 +619,19 @@ class Saver:
                     f"a copy where `{target}` gets it: `{other}.copy()`",
                 )
 
-    def is_item(self, stmt: Any, target: str) -> bool:
-        """Whether the statement reads an item into a name that is not written through."""
-        return (
-            isinstance(stmt, gast.Assign)
-            and syntax.is_name(stmt.targets[0], target)
-            and isinstance(stmt.value, (gast.Subscript, gast.Name, gast.Call))
-            and not writes_through(self.unit, target)
-        )
+    def seen_after(self, write: Any, at: Where, other: str, target: str) -> bool:
+        """Whether the write goes through one name and the other is read later."""
+        views = self.rules.views
+        base = _written_name(write)
+        root = views.get(base, (base,))[0]
+        groups = []
+        for name in (other, target):
+            mine = views.get(name, (name,))[0]
+            groups.append({mine, *(n for n, v in views.items() if v[0] == mine)})
+        for mine, theirs in (groups, groups[::-1]):
+            if root in mine and root not in theirs:
+                return any(self.read_after(n, at) for n in sorted(theirs))
+        return True
 
     def read_after(self, name: str, at: Where) -> bool:
         """Whether the program reads the name after the place, before it is bound again."""
@@ -977,6 +981,25 @@ def _bound_names(stmt: Any) -> list[str]:
     return sorted(syntax.names_written(stmt))
 
 
+def _written_name(stmt: Any) -> str:
+    """The name through which a statement writes in place."""
+    target: Any = getattr(stmt, "target", None)
+    if isinstance(stmt, gast.Assign):
+        target = stmt.targets[0]
+        if isinstance(target, (gast.Name, gast.Tuple)):
+            target = None
+    if target is None:
+        call = getattr(stmt, "value", None)
+        if isinstance(call, gast.Call):
+            if isinstance(call.func, gast.Attribute) and call.func.attr == "at":
+                target = call.args[0]
+            else:
+                target = getattr(call.func, "value", None)
+    while isinstance(target, (gast.Subscript, gast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, gast.Name) else ""
+
+
 def _changed_container(stmt: Any) -> set[str]:
     """The container that the statement puts something into."""
     target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
@@ -1141,13 +1164,6 @@ def _as_list(value: gast.expr) -> gast.expr:
     if syntax.dotted(getattr(value, "func", None)) == "list":
         return value
     return syntax.call("list", value)
-
-
-def _is_int(t: Type) -> bool:
-    if isinstance(t, Const):
-        return isinstance(t.value, int)
-    dtype = getattr(t, "dtype", None)
-    return is_number(t) and dtype is not None and dtype.kind in "iu"
 
 
 def _like(new: Any, old: Any) -> Any:

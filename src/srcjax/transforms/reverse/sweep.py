@@ -162,8 +162,9 @@ class Sweep:
 
     def loop(self, stmt: Any) -> Loop:
         start = self.parts_only(stmt)
-        after = self.places.snapshot()
         inside = syntax.all_names(stmt)
+        start += self.own_buffers(stmt, inside)
+        after = self.places.snapshot()
         head = {
             place: replace(state, lazy=None) if place[0] in inside else state
             for place, state in after.items()
@@ -194,6 +195,17 @@ class Sweep:
         node.before = [*start, *self.fit(stmt, head)]
         self.places.restore(head)
         return node
+
+    def own_buffers(self, stmt: gast.stmt, inside: set[str]) -> list[gast.stmt]:
+        """Copy, once before the loop, what the loop is going to add to in place."""
+        rules = self.rules
+        rules.stmt, rules.code = stmt, []
+        for name, path in list(self.places.present):
+            if not path and name in inside and name not in rules.views:
+                if rules.kind(name) in ("buffer", "list", "dict"):
+                    rules.ensure_buffer(name)
+        code, rules.code = rules.code, []
+        return code
 
     def loop_target(self, stmt: Any) -> None:
         """The loop's own names are bound by its head."""

@@ -302,6 +302,10 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
+        #: The names that the user's own text uses.
+        self.reserved = frozenset(self.taken)
+        #: The base of every name that had to take a number.
+        self.numbered: dict[str, str] = {}
 
     def fresh(self, base: str) -> str:
         """`base`, or `base2`, `base3` ... (`base_2` where base ends in a digit)."""
@@ -311,4 +315,6 @@ class Names:
             candidate = f"{base}{joiner}{number}"
             number += 1
         self.taken.add(candidate)
+        if candidate != base:
+            self.numbered[candidate] = base
         return candidate

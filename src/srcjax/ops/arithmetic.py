@@ -282,7 +282,7 @@ elementwise((np.trunc, np.fix), None, kernel="trunc({x})")
 elementwise(np.rint, None, kernel="rint({x})")
 elementwise(np.signbit, None, kernel="signbit({x})")
 elementwise((np.floor_divide, operator.floordiv), None, None, kernel="floor({a} / {b})")
-elementwise((np.nextafter, math.nextafter), None, None, kernel="nextafter({a}, {b})")
+elementwise((np.nextafter, math.nextafter), "d", None, kernel="nextafter({a}, {b})")
 
 
 def infer_round(a: Type, decimals: Type = NONE) -> Type:

@@ -75,6 +75,8 @@ def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return None
     if len(have) < len(want) or same_shape(have, want):
         return d  # the caller sees to it that a smaller `d` only ever broadcasts
+    if _has_shape_of(d, args[1]):
+        return d
     found = reduced_axes(want, have)
     if found is None:
         return None
@@ -88,6 +90,16 @@ def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         axes = kept[0] if len(kept) == 1 else kept
         d = syntax.expression(f"d.sum(axis={axes}, keepdims=True)", d=d)
     return d
+
+
+def _has_shape_of(d: gast.expr, x: gast.expr) -> bool:
+    """Whether `d` is arithmetic on `x` and literals alone, such as `2 * x`."""
+    if isinstance(d, gast.UnaryOp):
+        return _has_shape_of(d.operand, x)
+    if isinstance(d, gast.BinOp) and not isinstance(d.op, gast.MatMult):
+        sides = [s for s in (d.left, d.right) if not isinstance(s, gast.Constant)]
+        return bool(sides) and all(_has_shape_of(s, x) for s in sides)
+    return syntax.equal(d, x)
 
 
 @expands(runtime.unreduce)

@@ -137,8 +137,8 @@ RULES = [
     Rule("c * (a * k)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(a·3)
     Rule("(c * a) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (2·a)·3
     Rule("(a * c) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (a·2)·3
-    Rule("c * (k / a)", "(c * k) / a", floats="a", when=_product_is_exact),  # 2·(3/a)
-    Rule("(c / a) * k", "(c * k) / a", floats="a", when=_product_is_exact),  # (2/a)·3
+    Rule("c * (k / a)", "(c * k) / a", when=_product_is_exact),  # 2·(3/a)
+    Rule("(c / a) * k", "(c * k) / a", when=_product_is_exact),  # (2/a)·3
     Rule("(c * a) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (6·a)/2
     Rule("(a * c) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (a·6)/2
     Rule("c * (a / k)", "(c / k) * a", floats="a", when=_quotient_is_exact),  # 6·(a/2)
@@ -148,7 +148,7 @@ RULES = [
     Rule("c * a", "int(c) * a", floats="a", when=_whole),  # 2.0·a = 2·a
     Rule("a * c", "a * int(c)", floats="a", when=_whole),  # a·2.0 = a·2
     Rule("a / c", "a / int(c)", floats="a", when=_whole),  # a/2.0 = a/2
-    Rule("c / a", "int(c) / a", floats="a", when=_whole),  # 2.0/a = 2/a
+    Rule("c / a", "int(c) / a", when=_whole),  # 2.0/a = 2/a
     Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
     # Equal terms and reciprocals
     Rule("a + a", "2 * a", floats="a"),  # a + a = 2·a

@@ -22,12 +22,12 @@ from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.entry import Written
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import _surely
-from srcjax.transforms.simplify.coalesce import coalesce
+from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import own_results, own_written
 from srcjax.transforms.simplify.sugar import sugar
-from srcjax.transforms.simplify.updates import join_updates
+from srcjax.transforms.simplify.updates import join_updates, merge_branches
 
 
 def finish(written: list[Written]) -> list[gast.FunctionDef]:
@@ -54,6 +54,8 @@ def link_saved(forward: Written, backward: Written) -> None:
                       if isinstance(a, gast.Name)}
     for stmt in forward.node.body:
         sure |= _surely(stmt)
+        if isinstance(stmt, (gast.Assign, gast.Return)):
+            sure |= syntax.names_read(stmt)  # not bound here, it would raise
     unsure = [n for n in names if n not in sure]
     forward.node.body[:0] = [syntax.assign(n, syntax.const(None)) for n in unsure]
     last = forward.node.body[-1]
@@ -117,6 +119,8 @@ class Finisher:
         if self.written.gradient_at is not None:
             own_results(self.node, self.is_immutable, self.written.gradient_at)
         coalesce(self.node, self.wanted_names())
+        names = self.unit.names
+        renumber(self.node, names.numbered, names.reserved)
         self.tidy_up()
         add_comments(self.node)
 
@@ -126,7 +130,7 @@ class Finisher:
             remove_dead(self.node, self.pure, self.shares)
             self.atoms = self.atomic_adjoints()
             nest(self.node, self.may_nest, self.pure, self.shares)
-            self.node.body = join_updates(self.node.body)
+            self.node.body = merge_branches(join_updates(self.node.body))
             self.algebra()
         remove_dead(self.node, self.pure, self.shares)
 
@@ -203,6 +207,8 @@ class Finisher:
             operands = [inner.left, inner.right]
         elif isinstance(inner, gast.UnaryOp):
             operands = [inner.operand]
+        if node.attr == "size" and isinstance(inner, gast.Call):
+            return self.size_of_reduction(node, inner)
         whole = shape_of(self.type_of(inner)) if operands else None
         for operand in operands:
             if isinstance(operand, gast.Constant):
@@ -210,6 +216,20 @@ class Finisher:
             if same_shape(shape_of(self.type_of(operand)), whole):
                 return self.plain_size(gast.Attribute(operand, node.attr, syntax.LOAD))
         return node
+
+    def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
+        """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""
+        reduces = syntax.dotted(inner.func) in ("np.sum", "np.mean", "np.max", "np.var")
+        axis = next((k.value for k in inner.keywords if k.arg == "axis"), None)
+        plain = len(inner.keywords) == 1 and len(inner.args) == 1
+        if not (reduces and plain and isinstance(axis, gast.Constant)):
+            return node
+        shape = shape_of(self.type_of(inner.args[0]))
+        if shape is None or len(shape) != 2 or axis.value not in (0, 1, -1):
+            return node
+        whole = gast.Attribute(inner.args[0], "shape", syntax.LOAD)
+        kept = 1 - axis.value % 2
+        return gast.Subscript(self.plain_size(whole), syntax.const(kept), syntax.LOAD)
 
     def without_zero(self, node: gast.expr) -> gast.expr:
         """`n - 0` is `n` for a count n."""
@@ -224,7 +244,8 @@ class Finisher:
     def type_of(self, node: gast.expr) -> Type:
         env = {}
         for name in syntax.names_read(node):
-            env[name] = self.type_of_name(name)
+            if name in self.adjoints or name in self.rules.types:
+                env[name] = self.type_of_name(name)
         return self.rules.typer.type_of(node, env)
 
     def type_of_name(self, name: str) -> Type:
@@ -243,6 +264,8 @@ class Finisher:
         return is_number(self.type_of(node))
 
     def is_float(self, node: gast.expr) -> bool:
+        if isinstance(node, gast.Call) and syntax.dotted(node.func) in _ALWAYS_FLOAT:
+            return True
         t = self.type_of(node)
         dtype = dtype_of(t)
         return isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
@@ -261,6 +284,14 @@ class Finisher:
                 if name != "d" + base:
                     wanted[name] = "d" + base
         return {k: v for k, v in wanted.items() if k != v}
+
+
+#: Functions whose result is floating whatever they are given.
+_ALWAYS_FLOAT = frozenset(
+    f"{module}.{name}"
+    for module in ("np", "math")
+    for name in "sin cos tan exp log sqrt tanh sinh cosh arctan log1p expm1 cbrt".split()
+)
 
 
 def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:

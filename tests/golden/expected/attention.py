@@ -15,17 +15,18 @@ def grad_attention(queries, keys, values, targets):
     dweights = targets @ values.T
     dvalues = weights.T @ targets
     # weights = exponentials / np.sum(exponentials, axis=1, keepdims=True)
-    dexponentials = dweights / sum_value
-    dexponentials += (-dweights * exponentials / sum_value**2).sum(
-        axis=1, keepdims=True
-    )
+    dexponentials = dweights / sum_value + (
+        -dweights * exponentials / sum_value**2
+    ).sum(axis=1, keepdims=True)
     # exponentials = np.exp(scores - np.max(scores, axis=1, keepdims=True))
     ddifference = dexponentials * exponentials
-    dscores = ddifference + (-ddifference).sum(axis=1, keepdims=True) * (
-        scores == max_scores
-    ) / np.sum(scores == max_scores, axis=1, keepdims=True)
     # scores = queries @ keys.T / np.sqrt(queries.shape[1])
-    dproduct = dscores / sqrt
+    dproduct = (
+        ddifference
+        + (-ddifference).sum(axis=1, keepdims=True)
+        * (scores == max_scores)
+        / np.sum(scores == max_scores, axis=1, keepdims=True)
+    ) / sqrt
     dqueries = dproduct @ T.T
     dkeys = (queries.T @ dproduct).T
     return dqueries, dkeys, dvalues

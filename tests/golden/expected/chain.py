@@ -7,7 +7,7 @@ def grad_chain(x):
     power = x**2
     inner = math.sin(power)
     # return math.exp(inner)
-    dinner = 1.0 * math.exp(inner)
+    dinner = math.exp(inner)
     # inner = math.sin(x**2)
     dx = dinner * math.cos(power) * 2 * x
     return dx

@@ -6,12 +6,11 @@ __all__ = ["grad_cosine_similarity"]
 def grad_cosine_similarity(a, b):
     norm_a = np.linalg.norm(a)
     norm_b = np.linalg.norm(b)
-    product2 = norm_a * norm_b
+    product = norm_a * norm_b
     # return a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
-    dproduct = 1 / product2
-    dproduct2 = -(a @ b / product2**2)
+    dproduct = 1 / product
+    dproduct2 = -(a @ b / product**2)
     db = dproduct2 * norm_a * b / np.where(norm_b == 0, 1, norm_b)
-    da = dproduct2 * norm_b * a / np.where(norm_a == 0, 1, norm_a)
-    da += dproduct * b
+    da = dproduct2 * norm_b * a / np.where(norm_a == 0, 1, norm_a) + dproduct * b
     db += dproduct * a
     return da, db

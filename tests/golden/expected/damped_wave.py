@@ -8,7 +8,7 @@ def grad_damped_wave(t, frequency, damping):
     envelope = math.exp(negative * t)
     phase = frequency * t
     # return envelope * math.cos(phase)
-    denvelope = 1.0 * math.cos(phase)
+    denvelope = math.cos(phase)
     dphase = -envelope * math.sin(phase)
     # phase = frequency * t
     dfrequency = dphase * t

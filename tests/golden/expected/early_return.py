@@ -5,13 +5,10 @@ __all__ = ["grad_early_return"]
 
 def grad_early_return(x):
     if x > 2:
-        pass
-    else:
-        y = math.exp(x)
-    if x > 2:
         # return x * x
         dx = 2 * x
     else:
+        y = math.exp(x)
         # y = math.exp(x)
         dx = y
     return dx

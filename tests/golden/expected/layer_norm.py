@@ -18,12 +18,10 @@ def grad_layer_norm(x, gain, bias, targets):
     # normalised = centred * scale
     dcentred = dnormalised * scale
     dscale = (dnormalised * centred).sum(axis=1, keepdims=True)
-    # scale = 1 / np.sqrt(variance + 1e-5)
-    dvariance = -dscale / sqrt_total**2 / (2 * sqrt_total)
     # variance = np.mean(centred**2, axis=1, keepdims=True)
-    dcentred += dvariance / power.shape[1] * 2 * centred
+    dcentred += (
+        -2 * (dscale / sqrt_total**2 / (2 * sqrt_total) / power.shape[1]) * centred
+    )
     # centred = x - mean
     dmean = (-dcentred).sum(axis=1, keepdims=True)
-    # mean = np.mean(x, axis=1, keepdims=True)
-    dx = dcentred + dmean / x.shape[1]
-    return dx, dgain, dbias
+    return dcentred + dmean / x.shape[1], dgain, dbias

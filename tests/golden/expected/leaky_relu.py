@@ -9,6 +9,5 @@ def grad_leaky_relu(x):
     # return np.sum(y**2)
     dy = 2 * y
     # y = np.where(x > 0, x, 0.1 * x)
-    dx = np.where(condition, dy, 0)
-    dx += np.where(condition, 0, dy) * 0.1
+    dx = np.where(condition, dy, 0) + np.where(condition, 0, dy) * 0.1
     return dx

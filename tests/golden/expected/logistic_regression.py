@@ -8,12 +8,9 @@ def grad_logistic_regression(w, features, labels):
     exp_product = np.exp(negative @ w)
     total = 1 + exp_product
     p = 1 / total
-    difference = 1 - labels
-    difference2 = 1 - p
     # return -np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p))
-    dtotal2 = -1.0 / (labels * np.log(p) + difference * np.log(difference2)).size
-    dp = -dtotal2 * difference / difference2
-    dp += dtotal2 * labels / p
+    dtotal2 = -1 / labels.size
+    dp = dtotal2 * labels / p - dtotal2 * (1 - labels) / (1 - p)
     # p = 1 / (1 + np.exp(-features @ w))
     dw = negative.T @ (-dp / total**2 * exp_product)
     return dw

@@ -5,19 +5,17 @@ __all__ = ["grad_mlp_looped"]
 
 def grad_mlp_looped(params, inputs, targets):
     inputs_tape = []
-    for item in params:
-        W, b = item
+    for W, b in params:
         outputs = np.dot(inputs, W) + b
         inputs_tape.append(inputs)
         inputs = np.tanh(outputs)
     difference = outputs - targets
     # return np.mean((outputs - targets) ** 2)
-    doutputs = 1.0 / (difference**2).size * 2 * difference
+    doutputs = 2 / difference.size * difference
     dinputs = np.zeros_like(inputs)
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
-        item = params[i]
-        W, b = item
+        W, b = params[i]
         # inputs = np.tanh(outputs)
         doutputs = doutputs + dinputs * (1 - inputs**2)
         inputs = inputs_tape.pop()

@@ -8,7 +8,7 @@ def grad_mlp_unrolled(w1, b1, w2, b2, inputs, targets):
     outputs = hidden @ w2 + b2
     difference = outputs - targets
     # return np.mean((outputs - targets) ** 2)
-    doutputs = 1.0 / (difference**2).size * 2 * difference
+    doutputs = 2 / difference.size * difference
     # outputs = hidden @ w2 + b2
     db2 = doutputs.sum(axis=0)
     dhidden = doutputs @ w2.T

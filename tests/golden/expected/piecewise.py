@@ -9,7 +9,7 @@ def grad_piecewise(x):
         dx = 4 * x
     elif x < 1:
         # y = math.sin(x)
-        dx = 2.0 * math.cos(x)
+        dx = 2 * math.cos(x)
     else:
         # y = math.log(x)
         dx = 2 / x

@@ -5,6 +5,6 @@ __all__ = ["grad_product"]
 
 def grad_product(x, y):
     # return x * math.sin(y)
-    dx = 1.0 * math.sin(y)
+    dx = math.sin(y)
     dy = x * math.cos(y)
     return dx, dy

@@ -5,7 +5,7 @@ def grad_ridge_regression(w, features, targets, strength):
     residuals = features @ w - targets
     # return np.mean(residuals**2) + strength * np.sum(w**2)
     dw = strength * 2 * w
-    dresiduals = 1.0 / (residuals**2).size * 2 * residuals
+    dresiduals = 2 / residuals.size * residuals
     # residuals = features @ w - targets
     dw += features.T @ dresiduals
     return dw

@@ -8,7 +8,7 @@ def grad_smooth_hinge(margin):
     scaled = (1 - margin) / width
     exp_scaled = np.exp(scaled)
     # return width * np.log(1 + np.exp(scaled))
-    dscaled = 1.0 * width / (1 + exp_scaled) * exp_scaled
+    dscaled = width / (1 + exp_scaled) * exp_scaled
     # scaled = (1 - margin) / width
     dmargin = -dscaled / width
     return dmargin

@@ -15,8 +15,6 @@ def grad_softmax_cross_entropy(logits, targets):
         ddifference
         + dlog_normaliser / np.sum(exp_shifted, axis=1, keepdims=True) * exp_shifted
     )
-    # shifted = logits - np.max(logits, axis=1, keepdims=True)
-    dlogits = dshifted + (-dshifted).sum(axis=1, keepdims=True) * (
+    return dshifted + (-dshifted).sum(axis=1, keepdims=True) * (
         logits == max_logits
     ) / np.sum(logits == max_logits, axis=1, keepdims=True)
-    return dlogits

@@ -5,6 +5,5 @@ __all__ = ["grad_square_plus_sine"]
 
 def grad_square_plus_sine(x):
     # return x**2 + 3 * math.sin(x)
-    dx = 3.0 * math.cos(x)
-    dx += 2 * x
+    dx = 3 * math.cos(x) + 2 * x
     return dx

@@ -3,18 +3,13 @@ __all__ = ["grad_stencil_2d"]
 
 def grad_stencil_2d(u):
     v = u.copy()
-    steps_tape = []
-    steps2 = range(1, v.shape[0] - 1)
-    for i in steps2:
-        steps = range(1, v.shape[1] - 1)
-        for j in steps:
+    for i in range(1, v.shape[0] - 1):
+        for j in range(1, v.shape[1] - 1):
             v[i, j] = 0.25 * (v[i - 1, j] + v[i + 1, j] + v[i, j - 1] + v[i, j + 1])
-        steps_tape.append(steps)
     # return np.sum(v**2)
     dv = 2 * v
-    for i in reversed(steps2):
-        steps = steps_tape.pop()
-        for j in reversed(steps):
+    for i in reversed(range(1, v.shape[0] - 1)):
+        for j in reversed(range(1, v.shape[1] - 1)):
             # v[i, j] = 0.25 * (v[i - 1, j] + v[i + 1, j] + v[i, j - 1] + v[i, j + 1])
             dproduct = dv[i, j]
             dv[i, j] = 0.0

@@ -4,7 +4,6 @@ __all__ = ["grad_two_function_model"]
 
 
 def predict_forward(params, inputs):
-    outputs = None
     inputs_tape = []
     for W, b in params:
         outputs = np.dot(inputs, W) + b
@@ -47,15 +46,13 @@ def predict_backward(saved, ddifference):
         # for W, b in params:
         dparams[i] = (dW, db)
         doutputs = 0.0
-    return dparams, dinputs
+    return dparams
 
 
 def grad_two_function_model(params, inputs, targets):
     log_probabilities, saved = predict_forward(params, inputs)
     # return -np.mean(np.sum(targets * log_probabilities, axis=1))
-    dlog_probabilities = (
-        -1.0 / np.sum(targets * log_probabilities, axis=1).size * targets
-    )
+    dlog_probabilities = -1 / targets.shape[0] * targets
     # log_probabilities = predict(params, inputs)
-    dparams, _ = predict_backward(saved, dlog_probabilities)
+    dparams = predict_backward(saved, dlog_probabilities)
     return dparams

@@ -454,7 +454,7 @@ class Saver:
         held = {n for n in names if syntax.count_reads(value, n) > looked_at.get(n, 0)}
         changes = bool(names & inside) or self.writes_inside(stmt, held)
         if not changes and self.is_simple_header(stmt, value) and not any(
-            self.would_save(n, where) for n in names
+            self.would_save(n, where, n in held) for n in names
         ):
             for name in names:
                 read = Read(where, False)
@@ -518,8 +518,8 @@ class Saver:
             return False
         return True
 
-    def would_save(self, name: str, where: Where) -> bool:
-        """Whether reading the name at `where` would make a save necessary."""
+    def would_save(self, name: str, where: Where, contents: bool) -> bool:
+        """Whether reading the name (and what it holds) at `where` needs a save."""
         read = Read(where, False)
         for at, stmt in self.defs[name]:
             if isinstance(stmt, (gast.FunctionDef, gast.For)):
@@ -528,7 +528,7 @@ class Saver:
                 if name not in self.plan.overwritten.get(id(stmt), []):
                     return True
         t = self.rules.type(name)
-        buffers = all_buffers(t)
+        buffers = all_buffers(t) if contents else frozenset()
         for at, stmt in self.writes:
             if self.written_buffers(stmt) & buffers:
                 if self.content_reaches(read, at, buffers):

@@ -27,6 +27,20 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
             _drop_self_copies(node)
 
 
+def renumber(
+    node: gast.FunctionDef, numbered: dict[str, str], reserved: frozenset[str]
+) -> None:
+    """Give numbered names (`total3`) the lowest number that is free, in place."""
+    for name, base in sorted(numbered.items(), key=lambda i: (len(i[0]), i[0])):
+        present = syntax.all_names(node) | {node.name}
+        if name not in present:
+            continue
+        parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
+        free = syntax.Names((present | reserved) - {name}).fresh(base)
+        if name not in parameters and len(free) <= len(name) and free != name:
+            syntax.rename(node.body, {name: free})
+
+
 def _drop_self_copies(node: gast.FunctionDef) -> None:
     for sub in syntax.walk(node):
         for key in ("body", "orelse", "finalbody"):

@@ -50,6 +50,10 @@ def _is_identity(stmt: Any) -> bool:
 
 def _join(last: Any, stmt: Any) -> bool:
     """Take `stmt` into the statement before it; True if that was possible."""
+    if _copies_itself(last, stmt):
+        if not isinstance(last.value, (gast.BinOp, gast.UnaryOp)):
+            last.value = syntax.expression("v.copy()", v=last.value)
+        return True
     if not isinstance(stmt, gast.AugAssign) or not isinstance(
         stmt.op, (gast.Add, gast.Sub)
     ):
@@ -91,6 +95,21 @@ def _join(last: Any, stmt: Any) -> bool:
     return False
 
 
+def _copies_itself(last: Any, stmt: Any) -> bool:
+    """`d = e; d = d.copy()`."""
+    if not (isinstance(last, gast.Assign) and isinstance(stmt, gast.Assign)):
+        return False
+    name = getattr(stmt.targets[0], "id", None)
+    return (
+        name is not None
+        and syntax.is_name(last.targets[0], name)
+        and isinstance(stmt.value, gast.Call)
+        and isinstance(stmt.value.func, gast.Attribute)
+        and stmt.value.func.attr == "copy"
+        and syntax.is_name(stmt.value.func.value, name)
+    )
+
+
 def _adds_up(value: gast.expr) -> bool:
     """Whether the start of an adjoint is an expression that can be added to."""
     chain = syntax.dotted(getattr(value, "func", None)) or ""
@@ -110,3 +129,53 @@ def _signed(stmt: gast.AugAssign) -> gast.expr:
     if isinstance(stmt.op, gast.Sub):
         return gast.UnaryOp(gast.USub(), stmt.value)
     return stmt.value
+
+
+def merge_branches(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """One `if` for two that follow each other and ask the same.
+
+    Before:                          After:
+
+        if x > 0:                        if x > 0:
+            y = np.exp(x)                    y = np.exp(x)
+        if x > 0:                            dx = y
+            dx = y                       else:
+        else:                                dx = 0.0
+            dx = 0.0
+    """
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        last = out[-1] if out else None
+        if isinstance(stmt, gast.If) and isinstance(last, gast.If):
+            same = syntax.equal(stmt.test, last.test)
+            changed = syntax.names_written([*last.body, *last.orelse])
+            pure = not any(isinstance(n, gast.Call) for n in syntax.walk(stmt.test))
+            if same and pure and not changed & syntax.names_read(stmt.test):
+                last.body = _without_pass([*last.body, *stmt.body])
+                last.orelse = _without_pass([*last.orelse, *stmt.orelse])
+                if not last.body:
+                    last.body = [gast.Pass()]
+                if last.orelse and all(isinstance(s, gast.Pass) for s in last.orelse):
+                    last.orelse = []
+                continue
+        out.append(stmt)
+    for stmt in out:
+        if isinstance(stmt, gast.If):
+            _plain_else(stmt)
+    return out
+
+
+def _without_pass(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    return [s for s in stmts if not isinstance(s, gast.Pass)]
+
+
+def _plain_else(stmt: gast.If) -> None:
+    """`if c: pass; else: ...` is `if not c: ...`."""
+    empty = all(isinstance(s, gast.Pass) for s in stmt.body)
+    if empty and stmt.orelse:
+        test = stmt.test
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            stmt.test = test.operand
+        else:
+            stmt.test = gast.UnaryOp(gast.Not(), test)
+        stmt.body, stmt.orelse = stmt.orelse, []

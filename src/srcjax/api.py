@@ -28,7 +28,7 @@ from srcjax.frontend.normalise import parameter_names
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.ops.record import inert, lookup
 from srcjax.pipeline import Module, Request
-from srcjax.transforms.custom import Checkpointed, CustomRule
+from srcjax.custom import Checkpointed, CustomRule
 
 Argnums = int | str | Sequence[int | str]
 MAX_EXACT = 2

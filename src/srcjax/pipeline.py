@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
+from srcjax.frontend.check import violations
 from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.frontend.read import read
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
@@ -50,6 +51,8 @@ from srcjax.transforms.settle import settle
 from srcjax.transforms.webs import split_webs
 
 ROUNDS = 24
+#: Check the core form after every pass (the tests do).
+VALIDATE = False
 
 
 @dataclass
@@ -209,6 +212,7 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
     stages["normalise"] = syntax.text(unit.node)
+    validate(program, "normalise")
     split = merged = False
     for _ in range(ROUNDS):
         program.facts = Facts()
@@ -234,6 +238,7 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
         changed = False
         for each in list(program.units.values()):
             changed |= settle(program, each, recursive)
+        validate(program, "settle")
         if changed:
             continue
         if split and not merged:
@@ -246,6 +251,7 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
             return program, unit
         for each in list(program.units.values()):
             split_webs(each)
+        validate(program, "webs")
         split = True
     raise error_at(
         UnsupportedError,
@@ -254,6 +260,16 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
         "the types in this function do not settle",
         "a simpler structure, or fewer changes of type in loops",
     )
+
+
+def validate(program: Program, stage: str) -> None:
+    """Raise AssertionError if a unit is not in core form (when `VALIDATE` is on)."""
+    if not VALIDATE:
+        return
+    for unit in program.units.values():
+        found = violations(unit)
+        if found:
+            raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
 
 
 def bind_constants(unit: Unit, source: Any) -> None:

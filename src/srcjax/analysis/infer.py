@@ -60,7 +60,7 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import ATTRIBUTES, METHODS, Op, lookup
-from srcjax.transforms.custom import Checkpointed, CustomRule
+from srcjax.custom import Checkpointed, CustomRule
 
 OPERATORS = {
     gast.Add: operator.add,

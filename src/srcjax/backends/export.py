@@ -204,8 +204,8 @@ class Exporter:
         if transform is not None:
             self.add_transformed(name, transform)
             return True
-        if getattr(value, "__module__", None) == "srcjax.transforms.custom" or (
-            type(value).__module__ == "srcjax.transforms.custom"
+        if getattr(value, "__module__", None) == "srcjax.custom" or (
+            type(value).__module__ == "srcjax.custom"
         ):
             inner = getattr(value, "function", None)
             if inner is None:

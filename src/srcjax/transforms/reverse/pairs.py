@@ -17,7 +17,7 @@ from srcjax.analysis.infer import signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
 from srcjax.frontend.normalise import Unit
-from srcjax.transforms.custom import Checkpointed, CustomRule
+from srcjax.custom import Checkpointed, CustomRule
 
 
 class Pairs:

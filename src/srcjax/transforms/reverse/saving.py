@@ -451,7 +451,12 @@ class Saver:
         names = {n for n in syntax.names_read(value) if n in self.defs}
         inside = syntax.names_written([*stmt.body, *stmt.orelse])
         looked_at = _shape_only_names(value)
-        held = {n for n in names if syntax.count_reads(value, n) > looked_at.get(n, 0)}
+        held = {
+            n
+            for n in names
+            if not isinstance(self.rules.type(n), Array)  # a list's length changes
+            or syntax.count_reads(value, n) > looked_at.get(n, 0)
+        }
         changes = bool(names & inside) or self.writes_inside(stmt, held)
         if not changes and self.is_simple_header(stmt, value) and not any(
             self.would_save(n, where, n in held) for n in names

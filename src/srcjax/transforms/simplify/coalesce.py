@@ -33,7 +33,7 @@ def renumber(
     """Give numbered names (`total3`) the lowest number that is free, in place."""
     for name, base in sorted(numbered.items(), key=lambda i: (len(i[0]), i[0])):
         present = syntax.all_names(node) | {node.name}
-        if name not in present:
+        if name not in syntax.names_written(node.body):
             continue
         parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
         free = syntax.Names((present | reserved) - {name}).fresh(base)

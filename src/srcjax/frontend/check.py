@@ -1,0 +1,98 @@
+"""Is this the core form that the passes agreed on?
+
+`violations` looks at a unit between two passes. The tests turn `pipeline.VALIDATE` on,
+so that it is asked after every pass of every program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.normalise import Unit
+
+_SIMPLE = (
+    gast.Assign,
+    gast.AugAssign,
+    gast.AnnAssign,
+    gast.Expr,
+    gast.Assert,
+    gast.Raise,
+    gast.Pass,
+    gast.FunctionDef,
+    gast.ClassDef,
+    gast.Import,
+    gast.ImportFrom,
+    gast.Global,
+    gast.Delete,
+)
+
+
+def violations(unit: Unit) -> list[str]:
+    """What is not core form in the unit, one text each; empty if all is well."""
+    found: list[str] = []
+    body = unit.node.body
+    if not body or not isinstance(body[-1], gast.Return):
+        return ["the last statement is no return"]
+    if not syntax.is_atom(body[-1].value) and _names(body[-1].value, unit):
+        found.append(f"no atom is returned: {syntax.text(body[-1])}")
+    _block(body[:-1], unit, found, in_loop=False, last=True)
+    return found
+
+
+def _names(node: Any, unit: Unit) -> set[str]:
+    return syntax.names_read(node) & unit.varying
+
+
+def _block(
+    stmts: list[gast.stmt], unit: Unit, found: list[str], in_loop: bool, last: bool
+) -> None:
+    for position, stmt in enumerate(stmts):
+        ending = last and position == len(stmts) - 1
+        if isinstance(stmt, gast.Break):
+            if not (in_loop and ending):
+                found.append("a break does not stand last in its iteration")
+        elif isinstance(stmt, (gast.Return, gast.Continue)):
+            found.append(f"{type(stmt).__name__.lower()} inside the body")
+        elif isinstance(stmt, gast.If):
+            _block(stmt.body, unit, found, in_loop, ending)
+            _block(stmt.orelse, unit, found, in_loop, ending)
+        elif isinstance(stmt, (gast.For, gast.While)):
+            if stmt.orelse and _touches(stmt, unit):
+                found.append("a loop has an else")
+            if _touches(stmt, unit):
+                _block(stmt.body, unit, found, True, True)
+        elif isinstance(stmt, gast.With):
+            _block(stmt.body, unit, found, in_loop, ending)
+        elif isinstance(stmt, gast.Try):
+            if not stmt.handlers:
+                _block([*stmt.body, *stmt.finalbody], unit, found, in_loop, False)
+        elif not isinstance(stmt, _SIMPLE):
+            if _touches(stmt, unit):
+                found.append(f"{type(stmt).__name__} is not in the core form")
+        elif isinstance(stmt, gast.Assign):
+            _assignment(stmt, unit, found)
+
+
+def _touches(stmt: Any, unit: Unit) -> bool:
+    return bool(syntax.all_names(stmt) & unit.varying)
+
+
+def _assignment(stmt: gast.Assign, unit: Unit, found: list[str]) -> None:
+    target = stmt.targets[0]
+    if not _names(stmt.value, unit) or not _touches(target, unit):
+        return
+    if len(stmt.targets) != 1:
+        found.append(f"several targets: {syntax.text(stmt)}")
+    if isinstance(target, (gast.Tuple, gast.List)):
+        if not all(isinstance(e, gast.Name) for e in target.elts):
+            found.append(f"nested targets: {syntax.text(stmt)}")
+    if isinstance(stmt.value, gast.BinOp):
+        for side in (stmt.value.left, stmt.value.right):
+            if isinstance(side, gast.BinOp) and _names(side, unit):
+                found.append(f"two operations: {syntax.text(stmt)}")
+
+
+__all__ = ["violations"]

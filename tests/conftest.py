@@ -1,0 +1,5 @@
+"""The core form is checked after every pass of every program that the tests transform."""
+
+from srcjax import pipeline
+
+pipeline.VALIDATE = True

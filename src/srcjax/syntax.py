@@ -91,8 +91,9 @@ def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
     """
     if isinstance(node, gast.Name):
         if node.id in holes:
-            new = clone(holes[node.id])
-            return as_store(new) if isinstance(node.ctx, gast.Store) else new
+            if isinstance(node.ctx, gast.Store):
+                return as_store(clone(holes[node.id]))
+            return as_load(holes[node.id])
         return gast.Name(node.id, node.ctx, node.annotation, node.type_comment)
     if isinstance(node, gast.AST):
         cls = type(node)

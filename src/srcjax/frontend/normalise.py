@@ -622,7 +622,12 @@ class Lowering:
                     and self.varying.is_builtin(inner.func, "str", "repr", "format")
                 )
                 if text and self.varying.is_builtin(sub.func, "float", "complex"):
-                    if self.varying.names & syntax.names_read(inner):
+                    shown = [
+                        part.value
+                        for part in getattr(inner, "values", ())
+                        if isinstance(part, gast.FormattedValue)
+                    ]
+                    if self.varying.carries([*shown, *getattr(inner, "args", ())]):
                         raise self.refuse(
                             sub,
                             "a differentiated value is read back from text",

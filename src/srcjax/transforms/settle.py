@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Type,
+    Unknown,
     is_active,
     is_number,
     join_all,
@@ -235,7 +236,8 @@ class Settling:
         """A name that can be indexed."""
         if isinstance(over, gast.Name):
             types = [v.before[over.id] for v in variants if over.id in v.before]
-            if types and all(isinstance(t, Dict) for t in types):
+            known = [t for t in types if not isinstance(t, Unknown)]
+            if known and all(isinstance(t, Dict) for t in known):
                 return self.hold(syntax.call("list", over), "keys")
             indexable = (Tuple, List, Array)
             if types and all(isinstance(t, indexable) for t in types):
@@ -260,7 +262,8 @@ class Settling:
         over = stmt.iter
         if isinstance(over, gast.Name):
             types = [v.before[over.id] for v in variants if over.id in v.before]
-            return bool(types) and all(isinstance(t, Dict) for t in types)
+            known = [t for t in types if not isinstance(t, Unknown)]
+            return bool(known) and all(isinstance(t, Dict) for t in known)
         return (
             isinstance(over, gast.Call)
             and isinstance(over.func, gast.Attribute)

@@ -797,6 +797,7 @@ class Saver:
             target = stmt.targets[0]
         value = getattr(stmt, "value", None)
         if isinstance(target, gast.Name) and isinstance(stmt, gast.AugAssign):
+            target = syntax.as_load(target)
             target = gast.Subscript(target, syntax.const(...), syntax.STORE)
         at = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "at"
         if at and len(value.args) >= 2:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import pipeline, tree
-from srcjax.analysis.infer import signature_of
+from srcjax.analysis.binding import signature_of
 from srcjax.analysis.types import (
     FLOAT,
     Array,
@@ -23,12 +23,12 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.backends.load import annotate, load
+from srcjax.custom import Checkpointed, CustomRule
 from srcjax.errors import ArgumentError, SrcjaxError
-from srcjax.frontend.normalise import parameter_names
 from srcjax.frontend.read import FunctionSource, read
+from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import inert, lookup
 from srcjax.pipeline import Module, Request
-from srcjax.custom import Checkpointed, CustomRule
 
 Argnums = int | str | Sequence[int | str]
 MAX_EXACT = 2
@@ -322,7 +322,7 @@ class Transform:
         return self._spread[count]
 
     def function_for(self, types: list[Type]) -> Callable:
-        """The generated function for arguments of these types (for other transforms)."""
+        """The generated function for arguments of these types, for other transforms."""
         types = [without_activity(t) for t in types]
         key = ("types", tuple(types))
         found = self.versions.get(key)
@@ -458,15 +458,13 @@ def grad(
         ArgumentError: argnums does not fit, the argument is not real, or `f` does not
             return one real number. SrcjaxError: `f` uses what is not supported.
     """
-    return _decorator(
-        lambda g: make_callable(Gradient(g, argnums, has_aux, False)), f
-    )
+    return _decorator(lambda g: make_callable(Gradient(g, argnums, has_aux, False)), f)
 
 
 def value_and_grad(
     f: Callable | None = None, argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable:
-    """Like `grad`, with the value: `(value, gradient)`, or `((value, aux), gradient)`."""
+    """Like `grad`, with the value: `(value, gradient)`, `((value, aux), gradient)`."""
     return _decorator(lambda g: make_callable(Gradient(g, argnums, has_aux, True)), f)
 
 
@@ -588,9 +586,7 @@ inert(
 )
 
 
-def custom_vjp(
-    f: Callable | None = None, nondiff_argnums: Sequence[int] = ()
-) -> Any:
+def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
     """Decorator: give a function a derivative of its own with `f.defvjp(fwd, bwd)`.
 
     `fwd(*args) -> (y, residuals)` and `bwd(residuals, dy) -> tuple of adjoints`, one

@@ -10,7 +10,11 @@ from typing import Any
 class CustomRule:
     """What `custom_vjp` returns: a function and, once given, its derivative rule."""
 
-    def __init__(self, function: Callable, nondiff_argnums: tuple[int, ...] = ()) -> None:
+    __name__: str  # of the function
+
+    def __init__(
+        self, function: Callable, nondiff_argnums: tuple[int, ...] = ()
+    ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.nondiff_argnums = tuple(nondiff_argnums)

@@ -1,6 +1,6 @@
 """Each transform's pass list, top to bottom.
 
-    read -> check/normalise -> infer -> settle -> webs -> reverse -> simplify -> emit
+read -> check/normalise -> infer -> settle -> webs -> reverse -> simplify -> emit
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import gast
 import numpy as np
 
 from srcjax import runtime, syntax
-from srcjax.analysis.infer import Interpreter, Missed, Unreachable
+from srcjax.analysis.effects import Missed, Unreachable
+from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.program import Facts, Guard, Program
 from srcjax.analysis.types import (
     ACTIVE,
@@ -40,8 +41,8 @@ from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
-from srcjax.frontend.normalise import Unit, parameter_names
 from srcjax.frontend.read import read
+from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.finish import finish
@@ -141,7 +142,12 @@ def _uses(function: gast.FunctionDef, path: str) -> bool:
 
 
 def _import_order(line: str) -> tuple:
-    standard = line.split()[1].split(".")[0] in ("math", "copy", "functools", "operator")
+    standard = line.split()[1].split(".")[0] in (
+        "math",
+        "copy",
+        "functools",
+        "operator",
+    )
     return (not standard, line.startswith("from"), line)
 
 
@@ -183,9 +189,12 @@ def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]
             if where is not None:
                 lines[b.lineno] = where
             for key in ("body", "orelse", "finalbody"):
-                if getattr(a, key, None) and getattr(b, key, None):
-                    if isinstance(getattr(a, key), list):
-                        pair(getattr(a, key), getattr(b, key))
+                if (
+                    getattr(a, key, None)
+                    and getattr(b, key, None)
+                    and isinstance(getattr(a, key), list)
+                ):
+                    pair(getattr(a, key), getattr(b, key))
 
     pair(module.body, ast.parse(text).body)
     return lines
@@ -323,7 +332,7 @@ def recursive_functions(program: Program) -> set[int]:
 
 def describe_types(program: Program, unit: Unit) -> str:
     """The core form with the type of each defined name beside it."""
-    from srcjax.transforms.reverse.rules import joined_types
+    from srcjax.transforms.reverse.views import joined_types
 
     types = joined_types(program, unit)
     lines = []
@@ -379,8 +388,9 @@ def vjp(request: Request) -> Module:
     program, unit = analyse(request, stages)
     names = syntax.Names(unit.names.taken)
     pairs = Pairs(program, names)
-    forward, backward = names.fresh(f"{unit.name}_forward"), names.fresh(
-        f"{unit.name}_backward"
+    forward, backward = (
+        names.fresh(f"{unit.name}_forward"),
+        names.fresh(f"{unit.name}_backward"),
     )
     key = id(unit.source.func)
     if key in recursive_functions(program):

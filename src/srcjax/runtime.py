@@ -160,7 +160,7 @@ def average_weights_adjoint(d, y, weights, axis, x):
     if np.shape(weights) == np.shape(x):
         return dw
     axes = axis if isinstance(axis, tuple) else (axis,)
-    axes = [i % np.ndim(x) for i in axes]
+    axes = tuple(i % np.ndim(x) for i in axes)
     dw = dw.sum(axis=tuple(i for i in range(np.ndim(x)) if i not in axes))
     return np.transpose(dw, np.argsort(np.argsort(axes)))
 
@@ -171,7 +171,7 @@ def weights_over(weights, axis, x):
     if np.shape(weights) == shape:
         return np.asarray(weights)
     axes = axis if isinstance(axis, tuple) else (axis,)
-    axes = [i % len(shape) for i in axes]
+    axes = tuple(i % len(shape) for i in axes)
     ordered = np.transpose(weights, np.argsort(axes))
     return ordered.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
 

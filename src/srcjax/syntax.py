@@ -72,7 +72,7 @@ def statements(text: str, **holes: gast.expr) -> list[gast.stmt]:
 def clone(node: Any) -> Any:
     """A deep copy of a tree (locations are kept)."""
     if isinstance(node, gast.AST):
-        cls = type(node)
+        cls: Any = type(node)
         new = cls.__new__(cls)
         for key, value in node.__dict__.items():
             if isinstance(value, (gast.AST, list)):
@@ -96,7 +96,7 @@ def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
             return as_load(holes[node.id])
         return gast.Name(node.id, node.ctx, node.annotation, node.type_comment)
     if isinstance(node, gast.AST):
-        cls = type(node)
+        cls: Any = type(node)
         new = cls.__new__(cls)
         for key, value in node.__dict__.items():
             if isinstance(value, (gast.AST, list)):
@@ -205,18 +205,14 @@ def all_names(node: Any) -> set[str]:
 def count_reads(node: Any, id: str) -> int:
     """How often the name is loaded inside."""
     return sum(
-        isinstance(sub, gast.Name)
-        and sub.id == id
-        and isinstance(sub.ctx, gast.Load)
+        isinstance(sub, gast.Name) and sub.id == id and isinstance(sub.ctx, gast.Load)
         for sub in walk(node)
     )
 
 
 def count_bindings(node: Any, id: str) -> int:
     """How often the name is bound; an augmented assignment of a name is no binding."""
-    updated = {
-        sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)
-    }
+    updated = {sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)}
     return sum(
         isinstance(sub, gast.Name)
         and sub.id == id
@@ -229,11 +225,7 @@ def count_bindings(node: Any, id: str) -> int:
 def equal(a: Any, b: Any) -> bool:
     """Whether two trees are the same program text."""
     if isinstance(a, list):
-        return (
-            isinstance(b, list)
-            and len(a) == len(b)
-            and all(map(equal, a, b))
-        )
+        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, gast.Constant) and isinstance(b, gast.Constant):
         return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
     if isinstance(a, gast.AST):
@@ -283,7 +275,7 @@ def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
         return [map_expressions(item, f) for item in node]
     if not isinstance(node, gast.AST):
         return node
-    cls = type(node)
+    cls: Any = type(node)
     new = cls.__new__(cls)
     for key, value in node.__dict__.items():
         if isinstance(value, (gast.AST, list)):
@@ -293,7 +285,22 @@ def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
 
 
 _NO_CHILDREN = frozenset(
-    "ctx op ops id attr kind type_comment annotation returns n s asname level arg".split()
+    [
+        "ctx",
+        "op",
+        "ops",
+        "id",
+        "attr",
+        "kind",
+        "type_comment",
+        "annotation",
+        "returns",
+        "n",
+        "s",
+        "asname",
+        "level",
+        "arg",
+    ]
 )
 _CHILDREN: dict[type, tuple[str, ...]] = {}
 

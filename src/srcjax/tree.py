@@ -1,4 +1,4 @@
-"""Arguments as pytrees: what a call's signature is, and which leaves are differentiated.
+"""Arguments as pytrees: what a call's signature is, which leaves are differentiated.
 
 Containers are optree's; a dataclass is a container of its fields.
 """
@@ -30,7 +30,7 @@ Key = Any
 
 
 def signature_key(value: Any) -> Key:
-    """What specialisation depends on: hashable, equal for calls that share a version."""
+    """What specialisation depends on: hashable, equal where calls share a version."""
     cls = type(value)
     if cls is float:
         return float
@@ -69,7 +69,7 @@ def generalise(types: list[Type]) -> tuple[list[Type], Any]:
     def visit(t: Type) -> Type:
         t = map_parts(t, visit)
         if isinstance(t, Array) and t.shape:
-            dims = []
+            dims: list[Any] = []
             for n in t.shape:
                 if isinstance(n, int) and n > 1:
                     dims.append(Sym(names.setdefault(n, f"n{len(names)}")))
@@ -94,9 +94,13 @@ def argument_type(value: Any, name: str, active: bool) -> Type:
 
 def as_real(t: Type) -> Type:
     """Python ints where a real number is meant are floats."""
-    if isinstance(t, Scalar) and t.python and t.dtype is not None:
-        if t.dtype.kind == "i":
-            return Scalar(t.active, t.buffers, np.dtype(float), True)
+    if (
+        isinstance(t, Scalar)
+        and t.python
+        and t.dtype is not None
+        and t.dtype.kind == "i"
+    ):
+        return Scalar(t.active, t.buffers, np.dtype(float), True)
     if isinstance(t, (Tuple, List, Dict, Object)):
         return map_parts(t, as_real)
     return t

@@ -48,9 +48,13 @@ def load_item(base: Any, index: Type) -> Type:
         if isinstance(base, Tuple):
             return List(elem=element(base), cls=tuple)
         return replace(base, items=None, elem=element(base))
-    if items is not None and isinstance(index, Const) and isinstance(index.value, int):
-        if -len(items) <= index.value < len(items):
-            return items[index.value]
+    if (
+        items is not None
+        and isinstance(index, Const)
+        and isinstance(index.value, int)
+        and -len(items) <= index.value < len(items)
+    ):
+        return items[index.value]
     return element(base)
 
 
@@ -64,11 +68,15 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
         return replace(base, items=None, elem=join_all([*parts(base), value]))
     if not isinstance(base, List):
         return base
-    if base.items is not None and isinstance(key, Const) and isinstance(key.value, int):
-        if -len(base.items) <= key.value < len(base.items):
-            items = list(base.items)
-            items[key.value] = value
-            return replace(base, items=tuple(items))
+    if (
+        base.items is not None
+        and isinstance(key, Const)
+        and isinstance(key.value, int)
+        and -len(base.items) <= key.value < len(base.items)
+    ):
+        items = list(base.items)
+        items[key.value] = value
+        return replace(base, items=tuple(items))
     if base.items is not None:
         return replace(base, items=tuple(join(t, value) for t in base.items))
     return replace(base, elem=join_all([*parts(base), value]))
@@ -76,9 +84,12 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
 
 def extend(base: List, value: Type) -> List:
     """The list after `base += value`."""
-    if base.items is not None and isinstance(value, (Tuple, List)):
-        if value.items is not None:
-            return replace(base, items=base.items + value.items)
+    if (
+        base.items is not None
+        and isinstance(value, (Tuple, List))
+        and value.items is not None
+    ):
+        return replace(base, items=base.items + value.items)
     inner = parts(value) or (
         (Unknown(active=True),) if is_active(value) else (UNKNOWN,)
     )
@@ -122,9 +133,7 @@ def method_insert(base: Any, index: Type, value: Type) -> tuple[Type, Type]:
         items = list(base.items)
         items.insert(index.value, value)
         return RETURNS_NONE, replace(base, items=tuple(items))
-    return RETURNS_NONE, replace(
-        base, items=None, elem=join_all([*parts(base), value])
-    )
+    return RETURNS_NONE, replace(base, items=None, elem=join_all([*parts(base), value]))
 
 
 def method_pop(
@@ -139,8 +148,10 @@ def method_pop(
     position = -1
     if index is not None:
         position = index.value if isinstance(index, Const) else None  # type: ignore[assignment]
-    if base.items and position is not None and -len(base.items) <= position < len(
+    if (
         base.items
+        and position is not None
+        and -len(base.items) <= position < len(base.items)
     ):
         items = list(base.items)
         found = items.pop(position)
@@ -173,9 +184,7 @@ def method_index(base: Any, *_: Type) -> tuple[Type, None]:
 method_count = method_index
 
 
-def method_get(
-    base: Any, key: Type, default: Type = RETURNS_NONE
-) -> tuple[Type, None]:
+def method_get(base: Any, key: Type, default: Type = RETURNS_NONE) -> tuple[Type, None]:
     if base.items is not None and isinstance(key, Const):
         pairs = dict(base.items)
         return pairs.get(key.value, default), None
@@ -194,10 +203,14 @@ def method_setdefault(
 
 def method_update(base: Any, other: Type | None = None, **kw: Type) -> tuple:
     pairs = list(getattr(other, "items", None) or ()) + list(kw.items())
-    if base.items is not None and (other is None or isinstance(other, Dict)):
-        if other is None or other.items is not None:  # type: ignore[attr-defined]
-            return RETURNS_NONE, replace(base, items=tuple(dict(
-                [*base.items, *pairs]).items()))
+    if (
+        base.items is not None
+        and (other is None or isinstance(other, Dict))
+        and (other is None or other.items is not None)
+    ):
+        return RETURNS_NONE, replace(
+            base, items=tuple(dict([*base.items, *pairs]).items())
+        )
     return RETURNS_NONE, replace(base, items=None, elem=UNKNOWN)
 
 

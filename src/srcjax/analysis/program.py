@@ -10,8 +10,9 @@ from typing import Any
 import gast
 
 from srcjax.analysis.types import Buffers, Const, Type
-from srcjax.frontend.normalise import Unit, normalise
+from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
+from srcjax.frontend.unit import Unit
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class Scalar(Type):
         return self.active, self.buffers, _spelled(self.dtype), self.python
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._facts() == other._facts()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash(self._facts())
@@ -113,7 +113,7 @@ class Array(Type):
         return self.active, self.buffers, _spelled(self.dtype), self.shape
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._facts() == other._facts()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash(self._facts())
@@ -355,10 +355,14 @@ def join(a: Type, b: Type) -> Type:
         return a
     active = a.active or b.active
     buffers = a.buffers | b.buffers
-    if isinstance(a, Tuple) and isinstance(b, Tuple):
-        if len(a.items) == len(b.items) and a.cls is b.cls:
-            items = tuple(map(join, a.items, b.items))
-            return Tuple(active, buffers, items, a.cls)
+    if (
+        isinstance(a, Tuple)
+        and isinstance(b, Tuple)
+        and len(a.items) == len(b.items)
+        and a.cls is b.cls
+    ):
+        items = tuple(map(join, a.items, b.items))
+        return Tuple(active, buffers, items, a.cls)
     if isinstance(a, (Tuple, List)) and isinstance(b, (Tuple, List)):
         return _join_lists(a, b, active, buffers)
     if isinstance(a, Dict) and isinstance(b, Dict):
@@ -366,11 +370,17 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, Object) and isinstance(b, Object) and a.cls is b.cls:
         left, right = dict(a.items), dict(b.items)
         keys = [*left, *(k for k in right if k not in left)]
-        items = tuple(
-            (k, join(left.get(k, right.get(k)), right.get(k, left.get(k))))  # type: ignore[arg-type]
+        fields = tuple(
+            (
+                k,
+                join(
+                    left[k] if k in left else right[k],
+                    right[k] if k in right else left[k],
+                ),
+            )
             for k in keys
         )
-        return Object(active, buffers, a.cls, items)
+        return Object(active, buffers, a.cls, fields)
     if is_number(a) and is_number(b):
         dtype = dtype_of(a) if same_dtype(dtype_of(a), dtype_of(b)) else None
         return Scalar(active, buffers, dtype, _python(a) and _python(b))
@@ -385,8 +395,10 @@ def join(a: Type, b: Type) -> Type:
 
 
 def _python(t: Type) -> bool:
-    return t.python if isinstance(t, Scalar) else not isinstance(
-        getattr(t, "value", None), np.generic
+    return (
+        t.python
+        if isinstance(t, Scalar)
+        else not isinstance(getattr(t, "value", None), np.generic)
     )
 
 
@@ -406,7 +418,9 @@ def join_all(ts: Any) -> Type | None:
 
 
 def _join_lists(a: Any, b: Any, active: bool, buffers: Buffers) -> Type:
-    cls = list if isinstance(a, List) and isinstance(b, List) and a.cls is list else tuple
+    cls = (
+        list if isinstance(a, List) and isinstance(b, List) and a.cls is list else tuple
+    )
     if isinstance(a, Tuple) != isinstance(b, Tuple) and cls is not tuple:
         return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):

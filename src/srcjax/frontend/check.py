@@ -11,7 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 
 _SIMPLE = (
     gast.Assign,
@@ -86,9 +86,10 @@ def _assignment(stmt: gast.Assign, unit: Unit, found: list[str]) -> None:
         return
     if len(stmt.targets) != 1:
         found.append(f"several targets: {syntax.text(stmt)}")
-    if isinstance(target, (gast.Tuple, gast.List)):
-        if not all(isinstance(e, gast.Name) for e in target.elts):
-            found.append(f"nested targets: {syntax.text(stmt)}")
+    if isinstance(target, (gast.Tuple, gast.List)) and not all(
+        isinstance(e, gast.Name) for e in target.elts
+    ):
+        found.append(f"nested targets: {syntax.text(stmt)}")
     if isinstance(stmt.value, gast.BinOp):
         for side in (stmt.value.left, stmt.value.right):
             if isinstance(side, gast.BinOp) and _names(side, unit):

@@ -319,9 +319,13 @@ def _always_leaves(stmts: list[gast.stmt]) -> bool:
             stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise, _Returned)
         ):
             return True
-        if isinstance(stmt, gast.If) and stmt.orelse:
-            if _always_leaves(stmt.body) and _always_leaves(stmt.orelse):
-                return True
+        if (
+            isinstance(stmt, gast.If)
+            and stmt.orelse
+            and _always_leaves(stmt.body)
+            and _always_leaves(stmt.orelse)
+        ):
+            return True
         if isinstance(stmt, gast.With) and _always_leaves(stmt.body):
             return True
     return False

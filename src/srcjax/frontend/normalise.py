@@ -17,51 +17,16 @@ touches no varying name is left as the user wrote it, statement or expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from srcjax import syntax
-from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.exits import lower_exits
 from srcjax.frontend.match import lower_match
+from srcjax.frontend.special_calls import SpecialCalls
+from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
-
-
-@dataclass
-class Unit:
-    """One function in core form."""
-
-    source: Any
-    name: str
-    node: gast.FunctionDef
-    names: syntax.Names
-    varying: set[str]
-    #: Names that srcjax made up: they may be nested away or renamed.
-    temps: set[str] = field(default_factory=set)
-    #: Names of functions that were inlined: renamed apart from the user's own.
-    inlined: set[str] = field(default_factory=set)
-    #: The name that a renamed web had at first.
-    base_names: dict[str, str] = field(default_factory=dict)
-    #: Values of free names that came with inlined functions.
-    extra: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def parameters(self) -> list[str]:
-        """The names of all parameters, in order."""
-        return parameter_names(self.node.args)
-
-
-def parameter_names(arguments: gast.arguments) -> list[str]:
-    """Parameter names in order, `*args` and `**kwargs` included."""
-    found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
-    if arguments.vararg is not None:
-        found.append(arguments.vararg.id)
-    found += [a.id for a in arguments.kwonlyargs]
-    if arguments.kwarg is not None:
-        found.append(arguments.kwarg.id)
-    return found
 
 
 def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
@@ -111,55 +76,6 @@ def _global_names(node: gast.FunctionDef, source: Any) -> set[str]:
     return {"np"} | (syntax.names_read(node) - set(source.closure))
 
 
-#: What a temporary is called after the operation that it holds.
-_OPERATOR_NAMES = {
-    gast.Add: "total",
-    gast.Sub: "difference",
-    gast.Mult: "product",
-    gast.Div: "ratio",
-    gast.Pow: "power",
-    gast.MatMult: "product",
-    gast.Mod: "remainder",
-    gast.FloorDiv: "quotient",
-    gast.USub: "negative",
-}
-
-
-def describe(value: gast.expr) -> str:
-    """A name for a temporary, from what it holds."""
-    if isinstance(value, (gast.BinOp, gast.UnaryOp)):
-        return _OPERATOR_NAMES.get(type(value.op), "value")
-    if isinstance(value, gast.Call):
-        chain = syntax.dotted(value.func)
-        last = chain.split(".")[-1] if chain else getattr(value.func, "attr", "value")
-        if len(value.args) == 1 and isinstance(value.args[0], gast.Name):
-            argument = value.args[0].id
-            if len(argument) + len(last) < 14 and not isinstance(
-                value.func, gast.Lambda
-            ):
-                return f"{last}_{argument}"
-        return f"{last}_value" if hasattr(__import__("builtins"), last) else last
-    if isinstance(value, gast.Subscript):
-        if isinstance(value.value, gast.Name):
-            index = value.slice
-            if isinstance(index, gast.Constant) and isinstance(index.value, str):
-                if index.value.isidentifier():
-                    return index.value
-            if isinstance(index, (gast.Name, gast.Constant)) and syntax.text(
-                index
-            ).isidentifier() | syntax.text(index).isdigit():
-                return f"{value.value.id}_{syntax.text(index)}"
-            return f"{value.value.id}_part"
-        return "item"
-    if isinstance(value, gast.Attribute):
-        return value.attr
-    if isinstance(value, gast.Compare):
-        return "condition"
-    if isinstance(value, (gast.List, gast.ListComp)):
-        return "values"
-    return "value"
-
-
 _UNSUPPORTED = {
     gast.Yield: ("a generator has no single result", "build and return a list"),
     gast.YieldFrom: ("a generator has no single result", "build and return a list"),
@@ -167,51 +83,8 @@ _UNSUPPORTED = {
 }
 
 
-class Lowering:
+class Lowering(SpecialCalls):
     """Rewrites statements to core form, appending to the block being written."""
-
-    def __init__(self, source: Any, names: syntax.Names, varying: Varying) -> None:
-        self.source = source
-        self.names = names
-        self.varying = varying
-        self.temps: set[str] = set()
-        self.out: list[gast.stmt] = []
-        self.at: gast.AST = source.node
-        #: The user's statement that is being lowered.
-        self.whole: gast.AST = source.node
-
-    # -- writing ----------------------------------------------------------------------
-
-    def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
-        """An error about the user's source at the node."""
-        where = node if hasattr(node, "lineno") else self.at
-        return error_at(UnsupportedError, self.source, where, reason, instead)
-
-    def emit(self, stmt: gast.stmt) -> None:
-        """Append a statement, at the user's line."""
-        if getattr(stmt, "lineno", None) is None:
-            gast.copy_location(stmt, self.at)
-        for node in syntax.walk(stmt):
-            if isinstance(node, gast.stmt) and not hasattr(node, "user_line"):
-                self.quote(node)
-        self.out.append(stmt)
-
-    def quote(self, stmt: gast.stmt) -> None:
-        """Remember the user's line: (file, line number, text)."""
-        line = getattr(self.whole, "lineno", None) or getattr(stmt, "lineno", 0)
-        stmt.user_line = (self.source.filename, line, self.source.line(line))
-
-    def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
-        """Hold a value in a new temporary."""
-        id = self.names.fresh(base or describe(value))
-        self.temps.add(id)
-        if self.varying.carries(value):
-            self.varying.names.add(id)
-        stmt = syntax.assign(id, value)
-        if hasattr(value, "lineno"):
-            gast.copy_location(stmt, value)
-        self.emit(stmt)
-        return syntax.name(id)
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         """Lower a block of its own."""
@@ -562,28 +435,6 @@ class Lowering:
                 setattr(node, key, new)
         return node
 
-    def atom(self, node: Any) -> gast.expr:
-        """A name or literal that holds the value."""
-        if syntax.is_atom(node):
-            return node
-        value = self.operation(node)
-        return value if syntax.is_atom(value) else self.temp(value)
-
-    def atoms(self, nodes: list) -> list:
-        """Atoms for arguments; stars stay."""
-        return [
-            gast.Starred(self.atom(n.value), syntax.LOAD)
-            if isinstance(n, gast.Starred)
-            else self.argument(n)
-            for n in nodes
-        ]
-
-    def argument(self, node: gast.expr) -> gast.expr:
-        """An argument: a short constant expression such as `(2, 3)` may stay."""
-        if _is_literal(node):
-            return node
-        return self.atom(node)
-
     def operation(self, node: gast.expr) -> gast.expr:
         """One operation on atoms (or an inert expression, as written)."""
         at, self.at = self.at, node if hasattr(node, "lineno") else self.at
@@ -708,20 +559,6 @@ class Lowering:
         self.emit(gast.If(test, body, []))
         return syntax.name(id)
 
-    def new_temp(self, base: str) -> str:
-        """A varying temporary that several branches assign."""
-        id = self.names.fresh(base)
-        self.temps.add(id)
-        self.varying.names.add(id)
-        return id
-
-    def of_Lambda(self, node: gast.Lambda) -> gast.expr:
-        id = self.new_temp("function")
-        body = [gast.copy_location(gast.Return(node.body), node)]
-        definition = gast.FunctionDef(id, node.args, body, [], None, None, [])
-        self.emit(gast.copy_location(definition, node))
-        return syntax.name(id)
-
     def of_Call(self, node: gast.Call) -> gast.expr:
         special = self.special_call(node)
         if special is not None:
@@ -752,231 +589,6 @@ class Lowering:
         whole = gast.Subscript(target, syntax.const(...), None)
         self.emit(syntax.assign(whole, value))
         return target
-
-    def special_call(self, node: gast.Call) -> gast.expr | None:
-        """Builtins that are loops: sum, reduce, map, list(generator)."""
-        is_builtin = self.varying.is_builtin
-        plain = not node.keywords and not any(
-            isinstance(a, gast.Starred) for a in node.args
-        )
-        if isinstance(node.func, gast.Lambda):
-            return None
-        if is_builtin(node.func, "sum") and node.args and len(node.args) <= 2:
-            start = node.args[1] if len(node.args) == 2 else syntax.const(0)
-            if node.keywords:
-                start = node.keywords[0].value
-            return self.fold(node.args[0], start, _plus)
-        if is_builtin(node.func, "max", "min") and plain:
-            return self.extreme(node)
-        if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
-            return self.sequence_call(node)
-        value = self.varying.value(node.func)
-        import functools
-        import math
-
-        if value is functools.reduce and plain and len(node.args) >= 2:
-            function = self.atom(node.args[0])
-            start = node.args[2] if len(node.args) == 3 else None
-
-            def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
-                return gast.Call(function, [acc, item], [])
-
-            return self.fold(node.args[1], start, combine)
-        if value is functools.partial and node.args:
-            return self.partial_call(node)
-        if value is math.prod and plain and len(node.args) == 1:
-            return self.fold(node.args[0], syntax.const(1), _times)
-        return None
-
-    def partial_call(self, node: gast.Call) -> gast.expr:
-        """`partial(f, a, k=v)` as a function defined here."""
-        function, *args = self.atoms(node.args)
-        keywords = [gast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
-        more, named = self.names.fresh("args"), self.names.fresh("kwargs")
-        starred = gast.Starred(syntax.name(more), syntax.LOAD)
-        call = gast.Call(
-            function,
-            [*args, starred],
-            [*keywords, gast.keyword(None, syntax.name(named))],
-        )
-        parameters = gast.arguments(
-            [], [], _parameter(more), [], [], _parameter(named), []
-        )
-        return self.of_Lambda(
-            gast.copy_location(gast.Lambda(parameters, call), node)
-        )
-
-    def extreme(self, node: gast.Call) -> gast.expr | None:
-        """`max(a, b, c)` two by two, and `max(xs)` as a loop."""
-        function = node.func
-        if len(node.args) == 1:
-
-            def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
-                return gast.Call(syntax.clone(function), [acc, item], [])
-
-            return self.fold(node.args[0], None, combine)
-        if len(node.args) == 2:
-            return None
-        first, second, *rest = self.atoms(node.args)
-        value: gast.expr = gast.Call(function, [first, second], [])
-        for argument in rest:
-            held = self.temp(value)
-            value = gast.Call(syntax.clone(function), [held, argument], [])
-        return value
-
-    def sequence_call(self, node: gast.Call) -> gast.expr | None:
-        """`list(f(x) for x in xs)`, `list(map(f, xs))` as comprehensions."""
-        if self.varying.is_builtin(node.func, "map") and len(node.args) >= 2:
-            function = self.atom(node.args[0])
-            items = [self.names.fresh("item") for _ in node.args[1:]]
-            targets: list[gast.expr] = [syntax.name(i, store=True) for i in items]
-            iters = node.args[1:]
-            over = iters[0] if len(iters) == 1 else syntax.call("zip", *iters)
-            target = (
-                targets[0] if len(targets) == 1 else gast.Tuple(targets, syntax.STORE)
-            )
-            elt = gast.Call(function, [syntax.name(i) for i in items], [])
-            comprehension = gast.comprehension(target, over, [], 0)
-            return self.of_ListComp(gast.ListComp(elt, [comprehension]))
-        if self.varying.is_builtin(node.func, "filter"):
-            raise self.refuse(
-                node, "`filter` on differentiated values", "a list comprehension"
-            )
-        if len(node.args) != 1:
-            return None
-        inner = node.args[0]
-        is_map = isinstance(inner, gast.Call) and self.varying.is_builtin(
-            inner.func, "map"
-        )
-        if isinstance(inner, gast.GeneratorExp) or is_map:
-            items = self.atom(inner)
-            if self.varying.is_builtin(node.func, "tuple"):
-                return gast.Call(node.func, [items], [])
-            return items
-        lazy = isinstance(inner, gast.Call) and self.varying.is_builtin(
-            inner.func, "zip", "enumerate", "reversed"
-        )
-        view = (
-            isinstance(inner, gast.Call)
-            and isinstance(inner.func, gast.Attribute)
-            and inner.func.attr in ("values", "items", "keys")
-        )
-        if lazy or view:
-            id = self.names.fresh("item")
-            comprehension = gast.comprehension(
-                syntax.name(id, store=True), inner, [], 0
-            )
-            self.varying.names.add(id)
-            items = self.of_ListComp(
-                gast.ListComp(syntax.name(id), [comprehension])
-            )
-            if self.varying.is_builtin(node.func, "tuple"):
-                return gast.Call(node.func, [items], [])
-            return items
-        return None
-
-    def fold(
-        self,
-        iterable: gast.expr,
-        start: gast.expr | None,
-        combine: Callable[[gast.expr, gast.expr], gast.expr],
-    ) -> gast.expr:
-        """`acc = start; for item in iterable: acc = combine(acc, item)`."""
-        total = self.new_temp("total")
-        if start is None:
-            sequence = self.atom(
-                gast.ListComp(iterable.elt, iterable.generators)
-                if isinstance(iterable, gast.GeneratorExp)
-                else iterable
-            )
-            start = gast.Subscript(sequence, syntax.const(0), syntax.LOAD)
-            iterable = syntax.expression("s[1:]", s=sequence)
-        self.bind(syntax.name(total, store=True), start)
-        step = [
-            syntax.assign(total, combine(syntax.name(total), syntax.name("item")))
-        ]
-        if isinstance(iterable, (gast.GeneratorExp, gast.ListComp)):
-            value = combine(syntax.name(total), iterable.elt)
-            step = [syntax.assign(total, value)]
-            loop = self.comprehension_loops(iterable.generators, step)
-        else:
-            id = self.new_temp("item")
-            step = [syntax.assign(total, combine(syntax.name(total), syntax.name(id)))]
-            target = syntax.name(id, store=True)
-            loop = [gast.For(target, iterable, step, [], None)]
-        self.loop_statements(loop)
-        return syntax.name(total)
-
-    def of_ListComp(self, node: Any) -> gast.expr:
-        """`[f(x) for x in xs if c]` as a loop that appends."""
-        id = self.new_temp("values")
-        self.emit(syntax.assign(id, gast.List([], syntax.LOAD)))
-        append = syntax.expression("values.append(v)", values=syntax.name(id), v=node.elt)
-        loop = self.comprehension_loops(node.generators, [gast.Expr(append)])
-        self.loop_statements(loop)
-        return syntax.name(id)
-
-    of_GeneratorExp = of_ListComp
-
-    def of_DictComp(self, node: gast.DictComp) -> gast.expr:
-        id = self.new_temp("values")
-        self.emit(syntax.assign(id, gast.Dict([], [])))
-        store = gast.Subscript(syntax.name(id), node.key, None)
-        loop = self.comprehension_loops(
-            node.generators, [syntax.assign(store, node.value)]
-        )
-        self.loop_statements(loop)
-        return syntax.name(id)
-
-    def comprehension_loops(self, generators: list, step: list) -> list[gast.stmt]:
-        """Nested loops of a comprehension; its targets get names of their own."""
-        renamed: dict[str, str] = {}
-        body: list[gast.stmt] = step
-        for generator in reversed(generators):
-            for test in reversed(generator.ifs):
-                body = [gast.If(test, body, [])]
-            body = [gast.For(generator.target, generator.iter, body, [], None)]
-            for target in sorted(syntax.names_written(generator.target)):
-                fresh = self.names.fresh(target)
-                renamed[target] = fresh
-                if target in self.varying.names:
-                    self.varying.names.add(fresh)
-        copy = syntax.clone(body)
-        first = copy[0].iter
-        copy[0].iter = syntax.const(None)
-        syntax.rename(copy, renamed)
-        copy[0].iter = first
-        return copy
-
-    def loop_statements(self, loop: list[gast.stmt]) -> None:
-        """Lower loops that were written here."""
-        for stmt in syntax.walk(loop):
-            if isinstance(stmt, gast.stmt) and not hasattr(stmt, "lineno"):
-                gast.copy_location(stmt, self.at)
-        find_varying(loop, [], self.varying)
-        for stmt in loop:
-            self.statement(stmt)
-
-
-def _parameter(name: str) -> gast.Name:
-    return gast.Name(name, gast.Param(), None, None)
-
-
-def _plus(a: gast.expr, b: gast.expr) -> gast.expr:
-    return gast.BinOp(a, gast.Add(), b)
-
-
-def _times(a: gast.expr, b: gast.expr) -> gast.expr:
-    return gast.BinOp(a, gast.Mult(), b)
-
-
-def _is_literal(node: gast.expr) -> bool:
-    """Numbers, strings, None and tuples of them."""
-    if isinstance(node, (gast.Tuple, gast.List)):
-        return bool(node.elts) and all(map(_is_literal, node.elts))
-    return isinstance(node, gast.Constant) or (
-        isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant)
-    )
 
 
 def _is_cheap_index(node: Any) -> bool:

@@ -19,8 +19,35 @@ from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
 
 #: Builtins whose result carries no derivative.
 INERT_BUILTINS = frozenset(
-    "len range isinstance issubclass hasattr callable print repr str bool int id type "
-    "hash any all ascii bin chr ord format input open hex oct dir vars".split()
+    [
+        "len",
+        "range",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "callable",
+        "print",
+        "repr",
+        "str",
+        "bool",
+        "int",
+        "id",
+        "type",
+        "hash",
+        "any",
+        "all",
+        "ascii",
+        "bin",
+        "chr",
+        "ord",
+        "format",
+        "input",
+        "open",
+        "hex",
+        "oct",
+        "dir",
+        "vars",
+    ]
 )
 _CAPTURES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -157,9 +184,12 @@ def _args(node: gast.FunctionDef) -> list[gast.Name]:
 def _method_flow(node: gast.Call, varying: Varying) -> None:
     """`xs.append(x)`: a varying argument makes the object vary."""
     arguments = [*node.args, *(k.value for k in node.keywords)]
-    if isinstance(node.func, gast.Attribute) and varying.value(node.func) is None:
-        if varying.carries(arguments):
-            varying.names.update(_bases(node.func.value))
+    if (
+        isinstance(node.func, gast.Attribute)
+        and varying.value(node.func) is None
+        and varying.carries(arguments)
+    ):
+        varying.names.update(_bases(node.func.value))
     for keyword in node.keywords:
         if keyword.arg == "out" and varying.carries(arguments):
             varying.names.update(_bases(keyword.value))

@@ -1096,7 +1096,10 @@ def _unarray(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     from srcjax.analysis.types import Array, List, Tuple, is_number, parts
 
     inner = parts(types[1])
-    if isinstance(types[1], (List, Tuple)) and inner:
-        if all(is_number(t) or isinstance(t, Array) for t in inner):
-            return syntax.call("list", args[0])
+    if (
+        isinstance(types[1], (List, Tuple))
+        and inner
+        and all(is_number(t) or isinstance(t, Array) for t in inner)
+    ):
+        return syntax.call("list", args[0])
     return None

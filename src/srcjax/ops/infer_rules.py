@@ -80,7 +80,9 @@ def infer_elementwise(function: Callable, *types: Type) -> Type:
                 python = False
         return Scalar(dtype=dtype, python=python)
     if any(shape is None for shape in shapes):
-        return Array(dtype=dtype) if any(isinstance(t, Array) for t in types) else UNKNOWN
+        return (
+            Array(dtype=dtype) if any(isinstance(t, Array) for t in types) else UNKNOWN
+        )
     return value_of_shape(dtype, broadcast_shapes(*shapes))
 
 

@@ -117,7 +117,9 @@ def operation(
     found = next((TABLE[id(f)] for f in functions if id(f) in TABLE), None)
     if found is None:
         first = functions[0]
-        shown = name or f"{getattr(first, '__module__', '')}.{first.__name__}".lstrip(".")
+        shown = name or f"{getattr(first, '__module__', '')}.{first.__name__}".lstrip(
+            "."
+        )
         shown = shown.replace("_operator.", "operator.")
         parsed = parse_signature(signature) if signature else inspect.signature(first)
         found = Op(shown, parsed)

@@ -6,7 +6,7 @@ Before:                          After:
     b[0] = 1.0                       a[0] = 1.0
 
 Only for objects that are changed in place, where the two names must have one adjoint;
-both names must be assigned once (or `a` a parameter), so that they stay the same object.
+both names must be assigned once (or `a` a parameter), so that they stay one object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Array, Dict, List, Object, all_buffers
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 
 
 def merge_aliases(program: Program, unit: Unit) -> None:

@@ -20,8 +20,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.entry import Written
+from srcjax.transforms.reverse.reads_writes import exposed, surely
 from srcjax.transforms.reverse.rules import Rules
-from srcjax.transforms.reverse.saving import _surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.nest import nest
@@ -36,8 +36,6 @@ def finish(written: list[Written]) -> list[gast.FunctionDef]:
         link_saved(*written)
     for w in written:
         Finisher(w).run()
-    if len(written) == 2:
-        drop_unused_saved(*written)
     return [w.node for w in written]
 
 
@@ -50,28 +48,23 @@ def link_saved(forward: Written, backward: Written) -> None:
     reads = _reads_first(backward.node)
     names = [n for n in ordered_names(forward.node) if n in reads and n in own]
     items = [syntax.name(n) for n in names]
-    sure: set[str] = {a.id for a in syntax.walk(forward.node.args)
-                      if isinstance(a, gast.Name)}
+    sure: set[str] = {
+        a.id for a in syntax.walk(forward.node.args) if isinstance(a, gast.Name)
+    }
     for stmt in forward.node.body:
-        sure |= _surely(stmt)
+        sure |= surely(stmt)
         if isinstance(stmt, (gast.Assign, gast.Return)):
             sure |= syntax.names_read(stmt)  # not bound here, it would raise
     unsure = [n for n in names if n not in sure]
     forward.node.body[:0] = [syntax.assign(n, syntax.const(None)) for n in unsure]
     last = forward.node.body[-1]
     assert isinstance(last, gast.Return)
-    last.value = gast.Tuple(
-        [last.value, gast.Tuple(items, syntax.LOAD)], syntax.LOAD
-    )
+    last.value = gast.Tuple([last.value, gast.Tuple(items, syntax.LOAD)], syntax.LOAD)
     saved = backward.node.args.args[0].id
     if names:
         target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
         unpack = gast.Assign([target], syntax.name(saved), None)
         backward.node.body.insert(0, unpack)
-
-
-def drop_unused_saved(forward: Written, backward: Written) -> None:
-    """Nothing to do so far: what is saved was read when it was chosen."""
 
 
 def ordered_names(node: gast.FunctionDef) -> list[str]:
@@ -88,10 +81,8 @@ def ordered_names(node: gast.FunctionDef) -> list[str]:
 
 def _reads_first(node: gast.FunctionDef) -> set[str]:
     """Names that the function reads before it binds them."""
-    from srcjax.transforms.reverse.saving import _exposed
-
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
-    return _exposed(node.body) - parameters
+    return exposed(node.body) - parameters
 
 
 class Finisher:
@@ -102,9 +93,7 @@ class Finisher:
         self.node = written.node
         self.rules: Rules = written.rules
         self.unit = written.unit
-        self.buffers = {
-            name: all_buffers(t) for name, t in self.rules.types.items()
-        }
+        self.buffers = {name: all_buffers(t) for name, t in self.rules.types.items()}
         self.adjoints = {
             variable: place for place, variable in self.rules.places.variables.items()
         }
@@ -146,9 +135,10 @@ class Finisher:
         if name in self.unit.temps or name in self.unit.inlined:
             return True
         place = self.adjoints.get(name)
-        if place is not None:
-            if place[0] in self.unit.temps or place[0] in self.unit.inlined:
-                return True
+        if place is not None and (
+            place[0] in self.unit.temps or place[0] in self.unit.inlined
+        ):
+            return True
         return name in self.atoms
 
     def atomic_adjoints(self) -> set[str]:
@@ -235,8 +225,10 @@ class Finisher:
         """`n - 0` is `n` for a count n."""
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
             zero = isinstance(node.right, gast.Constant) and node.right.value == 0
-            if zero and isinstance(node.right.value, int) and is_number(
-                self.type_of(node.left)
+            if (
+                zero
+                and isinstance(node.right.value, int)
+                and is_number(self.type_of(node.left))
             ):
                 return node.left
         return node
@@ -253,7 +245,7 @@ class Finisher:
         if place is not None:
             from srcjax.transforms.reverse.places import part_of
 
-            t = self.rules.type(place[0])
+            t = self.rules.type_of_name(place[0])
             try:
                 return part_of(t, place[1]) if place[1] else t
             except KeyError:
@@ -268,7 +260,9 @@ class Finisher:
             return True
         t = self.type_of(node)
         dtype = dtype_of(t)
-        return isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
+        return (
+            isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
+        )
 
     def is_immutable(self, node: gast.expr) -> bool:
         """Whether the value is a number: nothing can be written to it."""
@@ -290,7 +284,21 @@ class Finisher:
 _ALWAYS_FLOAT = frozenset(
     f"{module}.{name}"
     for module in ("np", "math")
-    for name in "sin cos tan exp log sqrt tanh sinh cosh arctan log1p expm1 cbrt".split()
+    for name in [
+        "sin",
+        "cos",
+        "tan",
+        "exp",
+        "log",
+        "sqrt",
+        "tanh",
+        "sinh",
+        "cosh",
+        "arctan",
+        "log1p",
+        "expm1",
+        "cbrt",
+    ]
 )
 
 

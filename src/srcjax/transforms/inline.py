@@ -14,11 +14,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.infer import BoundTo, signature_of
+from srcjax.analysis.binding import BoundTo, signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
 from srcjax.errors import UnsupportedError, error_at
-from srcjax.frontend.normalise import Unit, normalise_nested, parameter_names
+from srcjax.frontend.normalise import normalise_nested
+from srcjax.frontend.unit import Unit, parameter_names
 
 SMALL = 2
 

@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.infer import BoundTo
+from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.program import Facts, Program, Variant
 from srcjax.analysis.types import (
     Array,
@@ -28,11 +28,10 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     is_active,
-    is_number,
     join_all,
 )
 from srcjax.errors import UnsupportedError, error_at
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import SMALL, Inliner
 
 
@@ -73,9 +72,7 @@ class Settling:
 
     def type_before(self, stmt: gast.stmt, name: str) -> Type | None:
         """The join of what the name was when the statement was reached."""
-        return join_all(
-            v.before[name] for v in self.facts.of(stmt) if name in v.before
-        )
+        return join_all(v.before[name] for v in self.facts.of(stmt) if name in v.before)
 
     # -- control flow -----------------------------------------------------------------
 
@@ -173,21 +170,29 @@ class Settling:
         """Bind `target` to item number `index` of what the loop runs over."""
         i: gast.expr = syntax.name(index)
         plain = isinstance(over, gast.Call) and isinstance(over.func, gast.Name)
-        if plain and self.is_builtin(over.func, "zip"):
-            if isinstance(target, gast.Tuple) and len(target.elts) == len(over.args):
-                for element, part in zip(target.elts, over.args, strict=True):
-                    self.bind_items(element, part, index, lengths, binds, variants)
-                return
-        if plain and self.is_builtin(over.func, "enumerate"):
-            if isinstance(target, gast.Tuple) and len(target.elts) == 2:
-                number = i
-                if len(over.args) > 1:
-                    number = gast.BinOp(i, gast.Add(), over.args[1])
-                binds.append(syntax.assign(target.elts[0], number))
-                self.bind_items(
-                    target.elts[1], over.args[0], index, lengths, binds, variants
-                )
-                return
+        if (
+            plain
+            and self.is_builtin(over.func, "zip")
+            and isinstance(target, gast.Tuple)
+            and len(target.elts) == len(over.args)
+        ):
+            for element, part in zip(target.elts, over.args, strict=True):
+                self.bind_items(element, part, index, lengths, binds, variants)
+            return
+        if (
+            plain
+            and self.is_builtin(over.func, "enumerate")
+            and isinstance(target, gast.Tuple)
+            and len(target.elts) == 2
+        ):
+            number = i
+            if len(over.args) > 1:
+                number = gast.BinOp(i, gast.Add(), over.args[1])
+            binds.append(syntax.assign(target.elts[0], number))
+            self.bind_items(
+                target.elts[1], over.args[0], index, lengths, binds, variants
+            )
+            return
         if plain and self.is_builtin(over.func, "reversed"):
             sequence = self.sequence(over.args[0], variants)
             lengths.append(syntax.call("len", sequence))
@@ -276,7 +281,7 @@ class Settling:
         if isinstance(over, gast.Name):
             stmt.iter = syntax.call("list", over)
             return []
-        base, kind = over.func.value, over.func.attr  # type: ignore[attr-defined]
+        base, kind = over.func.value, over.func.attr
         if kind == "keys":
             stmt.iter = syntax.call("list", base)
             return []
@@ -319,8 +324,9 @@ class Settling:
                 return self.in_place(stmt)
             if isinstance(old, List) and old.cls is list:
                 self.changed = True
-                call = syntax.expression("xs.extend(v)", xs=syntax.name(target.id),
-                                         v=stmt.value)
+                call = syntax.expression(
+                    "xs.extend(v)", xs=syntax.name(target.id), v=stmt.value
+                )
                 return [gast.Expr(call)]
             if old is None and not self.facts.of(stmt):
                 return [stmt]
@@ -487,15 +493,18 @@ class Settling:
         if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":
             return isinstance(self.atom_type(stmt, value.func.value), Tuple)
         chain = syntax.dotted(value.func) or ""
-        return chain.split(".")[-1] == "replace" and bool(value.args) and isinstance(
-            self.atom_type(stmt, value.args[0]), Object
+        return (
+            chain.split(".")[-1] == "replace"
+            and bool(value.args)
+            and isinstance(self.atom_type(stmt, value.args[0]), Object)
         )
 
     def replace_call(self, stmt: gast.Assign, value: gast.Call) -> list[gast.stmt]:
         """`dataclasses.replace(p, x=v)` is `P(x=v, y=p.y)`."""
-        owner = value.args[0] if value.args else value.func.value  # type: ignore[attr-defined]
+        owner = value.args[0] if value.args else value.func.value
         t: Any = self.atom_type(stmt, owner)
-        fields = t.cls._fields if isinstance(t, Tuple) else [k for k, _ in t.items]
+        cls: Any = t.cls
+        fields = cls._fields if isinstance(t, Tuple) else [k for k, _ in t.items]
         changes = {k.arg: k.value for k in value.keywords}
         before: list[gast.stmt] = []
         keywords: dict[str, gast.expr] = {}
@@ -517,14 +526,12 @@ class Settling:
         self, stmt: gast.Assign, value: gast.Call, cls: type
     ) -> list[gast.stmt] | None:
         """`p = C(a)`: an empty object, and the body of `C.__init__`."""
-        name = stmt.targets[0].id  # type: ignore[attr-defined]
+        name = stmt.targets[0].id
         made = self.unit.names.fresh(name)
         self.unit.temps.add(made)
         self.unit.varying |= {made, name}
         known = self.inliner.constant(cls, cls.__name__)
-        new = syntax.assign(
-            made, syntax.call("object.__new__", syntax.name(known))
-        )
+        new = syntax.assign(made, syntax.call("object.__new__", syntax.name(known)))
         function = syntax.name(self.inliner.constant(cls.__init__, "init"))  # type: ignore[misc]
         call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
         gast.copy_location(call, value)
@@ -569,7 +576,7 @@ class Settling:
 
     def update_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """`d.update(other, k=v)` item by item."""
-        base = call.func.value  # type: ignore[attr-defined]
+        base = call.func.value
         out: list[gast.stmt] = []
         for argument in call.args:
             t = self.atom_type(stmt, argument)
@@ -727,6 +734,3 @@ class Settling:
         for node in syntax.walk(unit.node):
             written |= set(self.facts.writes.get(id(node), ()))
         return any(not (isinstance(b, int) and b in local) for b in written)
-
-
-__all__ = ["is_number", "settle"]

@@ -9,10 +9,11 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.infer import Interpreter, truth
+from srcjax.analysis.infer import Interpreter
+from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Program, Variant
 from srcjax.analysis.types import Const, Type, join
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 from srcjax.ops.expand import EXPANSIONS
 
 _MODULES: dict[str, Type] = {"np": Const(value=np), "math": Const(value=math)}
@@ -57,7 +58,9 @@ class Typer:
                     types = [self.type_of(a, env) for a in expr.args]
                     found = expansion(expr.args, types)
                     if found is not None:
-                        return self.specialise(found, env) if found is not expr else expr
+                        return (
+                            self.specialise(found, env) if found is not expr else expr
+                        )
             if isinstance(expr, gast.IfExp):
                 outcome = truth(self.type_of(expr.test, env))
                 if outcome is not None:

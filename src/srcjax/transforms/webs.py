@@ -15,7 +15,7 @@ import beniget
 import gast
 
 from srcjax import syntax
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 
 
 class _QuietChains(beniget.DefUseChains):
@@ -78,9 +78,9 @@ def split_webs(unit: Unit) -> None:
             nodes[key].id = renamed[find(key)]
 
 
-def _keep_unreached(node, nodes, chains, parent, find) -> None:  # type: ignore[no-untyped-def]
+def _keep_unreached(node, nodes, chains, parent, find) -> None:
     """Loads that no definition reaches stay with their name's other loads."""
-    reached = set()
+    reached: set[int] = set()
     for definition in chains.chains.values():
         reached.update(id(u.node) for u in definition.users())
     lone: dict[str, int] = {}

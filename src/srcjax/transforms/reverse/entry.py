@@ -14,14 +14,13 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
-    Scalar,
     Tuple,
     Type,
     all_buffers,
     is_active,
     is_number,
 )
-from srcjax.frontend.normalise import Unit
+from srcjax.frontend.unit import Unit
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.places import Adjoint, is_static
 from srcjax.transforms.reverse.rules import Rules
@@ -59,7 +58,6 @@ class Reverse:
         self.unit = unit
         self.pairs = pairs
         self.rules = Rules(program, unit, pairs)
-        self.rules.extra_defs = {}
         last = unit.node.body[-1]
         assert isinstance(last, gast.Return)
         self.result: Any = last.value
@@ -93,41 +91,52 @@ class Reverse:
         """Spread a whole adjoint of the result over its parts."""
         rules = self.rules
         rules.code = []
-        if isinstance(self.result, gast.Name) and is_active(t):
-            if rules.kind(self.result.id) == "split" and is_static(t):
-                rules.stmt = self.returned
-                rules.envs = rules.environments(self.returned)
-                rules.contribute(self.result.id, value)
+        if (
+            isinstance(self.result, gast.Name)
+            and is_active(t)
+            and rules.kind(self.result.id) == "split"
+            and is_static(t)
+        ):
+            rules.stmt = self.returned
+            rules.envs = rules.environments(self.returned)
+            rules.contribute(self.result.id, value)
         code, rules.code = rules.code, []
         return code
 
     def adjoint_of_parameter(self, name: str) -> gast.expr:
         """The adjoint of a parameter at the start of the program."""
         rules = self.rules
-        t = rules.type(name)
+        t = rules.type_of_name(name)
         if not rules.has_adjoint(name):
             return rules.zero(t, syntax.name(name))
         value = rules.adjoint(name)
         if isinstance(t, Array) and t.dtype is not None and name in rules.mixed:
             value = syntax.call("in_dtype_of", value, syntax.name(name))
-        if isinstance(t, (Tuple, List)) and t.cls is tuple and (
-            rules.kind(name) == "list"
+        if (
+            isinstance(t, (Tuple, List))
+            and t.cls is tuple
+            and (rules.kind(name) == "list")
+            or isinstance(t, Tuple)
+            and rules.kind(name) == "list"
         ):
-            value = syntax.call("tuple", value)
-        elif isinstance(t, Tuple) and rules.kind(name) == "list":
             value = syntax.call("tuple", value)
         elif isinstance(t, Dict) and rules.kind(name) == "dict" and self.keys_of(name):
             parts = {}
             for key, part in self.keys_of(name):
-                like = syntax.expression("v[k]", v=syntax.name(name), k=syntax.const(key))
+                like = syntax.expression(
+                    "v[k]", v=syntax.name(name), k=syntax.const(key)
+                )
                 parts[key] = syntax.expression(
-                    "d.get(k, z)", d=value, k=syntax.const(key), z=rules.zero(part, like)
+                    "d.get(k, z)",
+                    d=value,
+                    k=syntax.const(key),
+                    z=rules.zero(part, like),
                 )
             keys = [syntax.const(key) for key in parts]
             value = gast.Dict(keys, list(parts.values()))
         elif isinstance(t, Dict) and rules.kind(name) == "dict":
             like = syntax.expression("v[key]", v=syntax.name(name))
-            elems = [v for _, v in t.items or ()] or [t.elem]
+            elems: list[Type | None] = [v for _, v in t.items or ()] or [t.elem]
             zero = (
                 syntax.const(0.0)
                 if all(is_number(e) for e in elems if e is not None)
@@ -152,7 +161,7 @@ class Reverse:
         """Copies of the arguments that the function writes to."""
         out: list[gast.stmt] = []
         for name in self.unit.parameters:
-            t = self.rules.type(name)
+            t = self.rules.type_of_name(name)
             types = [
                 v.before[name]
                 for s in syntax.walk(self.unit.node)
@@ -166,9 +175,7 @@ class Reverse:
             value = syntax.name(name)
             if isinstance(t, Array):
                 copy = syntax.expression("x.copy()", x=value)
-            elif isinstance(t, (List, Dict)) and all(
-                is_number(p) for p in _parts(t)
-            ):
+            elif isinstance(t, (List, Dict)) and all(is_number(p) for p in _parts(t)):
                 copy = syntax.call("list" if isinstance(t, List) else "dict", value)
             elif isinstance(t, (List, Dict, Tuple, Object)):
                 self.rules.needs["copy"] = __import__("copy")
@@ -187,7 +194,7 @@ class Reverse:
         seeds: list[tuple[tuple, str]] = []
         if isinstance(self.result, gast.Name):
             path: tuple = (0,) if has_aux else ()
-            t = rules.type(self.result.id)
+            t = rules.type_of_name(self.result.id)
             active = is_active(t)
             if has_aux and isinstance(t, Tuple):
                 active = is_active(t.items[0])
@@ -214,15 +221,18 @@ class Reverse:
             kept = self.unit.names.fresh("value")
             self.unit.temps.add(kept)
             if isinstance(value, gast.Name):
-                rules.types[kept] = rules.type(value.id)
+                rules.types[kept] = rules.type_of_name(value.id)
             forward = [*forward, syntax.assign(kept, syntax.clone(value))]
             if isinstance(value, gast.Name) and self.is_buffer(value.id):
-                forward[-1].value = syntax.expression("v.copy()", v=value)  # type: ignore[attr-defined]
+                forward[-1].value = syntax.expression("v.copy()", v=value)
             items = [syntax.name(kept), gradient]
             gradient = gast.Tuple(items, syntax.LOAD)
         elif has_aux:
             kept = self.unit.names.fresh("aux")
-            forward = [*forward, syntax.assign(kept, syntax.expression("v[1]", v=value))]
+            forward = [
+                *forward,
+                syntax.assign(kept, syntax.expression("v[1]", v=value)),
+            ]
             gradient = gast.Tuple([gradient, syntax.name(kept)], syntax.LOAD)
         body = [*head, *forward, *backward, *tail, gast.Return(gradient)]
         node = self.definition(name, body)
@@ -232,7 +242,7 @@ class Reverse:
         return Written(node, self.unit, rules, wrt=wrt, gradient_at=at)
 
     def is_buffer(self, name: str) -> bool:
-        t = self.rules.type(name)
+        t = self.rules.type_of_name(name)
         return isinstance(t, Array) and bool(t.buffers & self.rules.written)
 
     def definition(self, name: str, body: list[gast.stmt]) -> gast.FunctionDef:
@@ -279,7 +289,7 @@ class Reverse:
         dy = "dresult"
         saved = self.unit.names.fresh("saved")
         if isinstance(self.result, gast.Name):
-            t = rules.type(self.result.id)
+            t = rules.type_of_name(self.result.id)
             base = rules.base(self.result.id)
             if self.result.id in self.unit.temps:
                 base = "result"
@@ -304,20 +314,14 @@ class Reverse:
         returned = syntax.clone(self.result)
         if top and isinstance(returned, gast.Name) and self.is_buffer(returned.id):
             returned = syntax.expression("v.copy()", v=returned)
-        first = self.definition(
-            forward_name, [*head, *forward, gast.Return(returned)]
-        )
+        first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
         arguments = gast.arguments(
             [_argument(saved), _argument(dy)], [], None, [], [], None, []
         )
-        second = gast.FunctionDef(
-            backward_name, arguments, ending, [], None, None, []
-        )
+        second = gast.FunctionDef(backward_name, arguments, ending, [], None, None, [])
         return (
             Written(first, self.unit, rules, wrt=wrt),
-            Written(
-                second, self.unit, rules, wrt=wrt, gradient_at=-1 if top else None
-            ),
+            Written(second, self.unit, rules, wrt=wrt, gradient_at=-1 if top else None),
         )
 
 
@@ -337,6 +341,3 @@ def _is_param(buffer: Any, name: str) -> bool:
             return True
         buffer = buffer[0]
     return bool(buffer == name)
-
-
-__all__ = ["Reverse", "Scalar", "Written"]

@@ -1,7 +1,7 @@
 """Calls of other functions: each becomes a forward and a backward function.
 
-    y = g(a, b)          forward:   y, saved = g_forward(a, b)
-                         backward:  da, db = g_backward(saved, dy)
+y = g(a, b)          forward:   y, saved = g_forward(a, b)
+                     backward:  da, db = g_backward(saved, dy)
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.infer import signature_of
+from srcjax.analysis.binding import signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
-from srcjax.frontend.normalise import Unit
 from srcjax.custom import Checkpointed, CustomRule
+from srcjax.frontend.unit import Unit
 
 
 class Pairs:
@@ -115,7 +115,7 @@ class Pairs:
         rules.emit(gast.Assign([gast.Tuple(names, syntax.STORE)], result, None))
         for target, fresh in held:
             for env in rules.envs:
-                env[fresh] = env.get(target.id, rules.type(target.id))
+                env[fresh] = env.get(target.id, rules.type_of_name(target.id))
             rules.contribute(target.id, syntax.name(fresh))
 
     def custom_call(
@@ -166,7 +166,8 @@ class Pairs:
         try:
             bound = inspect.signature(function).bind(*value.args, **keywords)
         except TypeError as error:
-            raise rules.refuse(f"the call does not fit: {error}", "its own parameters")
+            reason = f"the call does not fit: {error}"
+            raise rules.refuse(reason, "its own parameters") from error
         return gast.Call(value.func, list(bound.args), [])
 
     def unknown_call(
@@ -177,8 +178,8 @@ class Pairs:
             return False
         if rules.active(value.func):
             raise rules.refuse(
-                f"which function `{syntax.text(value.func)}` is, is only known when the "
-                "program runs, and it uses differentiated values from around it",
+                f"which function `{syntax.text(value.func)}` is, is only known when "
+                "the program runs, and it uses differentiated values from around it",
                 "pass these values to it as arguments, or call each function in a "
                 "branch of its own",
             )
@@ -212,7 +213,7 @@ class Pairs:
 
 def _now(stmt: gast.stmt) -> gast.stmt:
     """A forward statement with the names as they are when it is executed."""
-    from srcjax.transforms.reverse.rules import OLD
+    from srcjax.transforms.reverse.contributions import OLD
 
     olds = {n for n in syntax.names_read(stmt) if n.endswith(OLD)}
     holes = {n: syntax.name(n.removesuffix(OLD)) for n in olds}

@@ -124,9 +124,7 @@ def rebuild(t: Type, parts: list[gast.expr]) -> gast.expr:
         keys = [syntax.const(key) for key, _ in t.items or ()]
         return gast.Dict(keys, parts)
     assert isinstance(t, Object) and t.cls is not None
-    keywords = {
-        key: part for (key, _), part in zip(t.items, parts, strict=True)
-    }
+    keywords = {key: part for (key, _), part in zip(t.items, parts, strict=True)}
     return syntax.call(syntax.name(t.cls.__name__), **keywords)
 
 
@@ -159,13 +157,14 @@ def zero_of(t: Type | None, like: gast.expr) -> gast.expr:
         return syntax.call("np.zeros_like", like)
     if is_static(t) and not isinstance(t, (List, Dict)):
         parts = [
-            zero_of(part, read_part(t, like, key)) if is_active(part) else
-            syntax.const(None)
+            zero_of(part, read_part(t, like, key))
+            if is_active(part)
+            else syntax.const(None)
             for key, part in keyed_parts(t)
         ]
         return rebuild(t, parts)
     if isinstance(t, List):
-        elems = [p for _, p in keyed_parts(t)] or [t.elem]
+        elems: list[Type | None] = [p for _, p in keyed_parts(t)] or [t.elem]
         if all(isinstance(e, Scalar) for e in elems):
             return syntax.expression("[0.0] * len(v)", v=like)
         if all(isinstance(e, Array) for e in elems):

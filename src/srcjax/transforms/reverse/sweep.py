@@ -142,7 +142,7 @@ class Sweep:
         for place, want in wanted.items():
             name, path = place
             have = self.places.present.get(place)
-            t = rules.type(name)
+            t = rules.type_of_name(name)
             t = part_of(t, path) if path else t
             if have is None and want.lazy == UNKNOWN:
                 rules.emit(syntax.assign(want.variable, syntax.const(0.0)))
@@ -179,7 +179,7 @@ class Sweep:
                 if place not in head and place[0] in inside:
                     merged[place] = replace(merged[place], lazy=None, owned=True)
                 killed = place in head and place not in out
-                if killed and isinstance(self.rules.type(place[0]), Array):
+                if killed and isinstance(self.rules.type_of_name(place[0]), Array):
                     merged[place] = replace(merged[place], lazy=UNKNOWN, owned=False)
                     continue
                 if place in head:
@@ -201,9 +201,13 @@ class Sweep:
         rules = self.rules
         rules.stmt, rules.code = stmt, []
         for name, path in list(self.places.present):
-            if not path and name in inside and name not in rules.views:
-                if rules.kind(name) in ("buffer", "list", "dict"):
-                    rules.ensure_buffer(name)
+            if (
+                not path
+                and name in inside
+                and name not in rules.views
+                and rules.kind(name) in ("buffer", "list", "dict")
+            ):
+                rules.ensure_buffer(name)
         code, rules.code = rules.code, []
         return code
 

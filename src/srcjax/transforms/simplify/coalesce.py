@@ -64,9 +64,11 @@ def _is_self_copy(stmt: Any) -> bool:
 def _overlap(node: gast.FunctionDef, a: str, b: str) -> bool:
     """Whether one is defined while the other's value is still needed."""
     for sub in syntax.walk(node.body):
-        if isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension)):
-            if {a, b} & syntax.all_names(sub):
-                return True
+        if isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension)) and {
+            a,
+            b,
+        } & syntax.all_names(sub):
+            return True
     found: list[bool] = []
     live = _Live(a, b, found)
     start = live.block(node.body, frozenset())
@@ -124,7 +126,10 @@ class _Live:
             live = self.block(stmt.body, live)
             return live | self.reads(getattr(stmt, "items", []))
         if isinstance(stmt, gast.AugAssign):
-            if isinstance(stmt.target, gast.Name) and stmt.target.id in (self.a, self.b):
+            if isinstance(stmt.target, gast.Name) and stmt.target.id in (
+                self.a,
+                self.b,
+            ):
                 live = self.define({stmt.target.id}, live, stmt.value)
                 live = live | {stmt.target.id}
             return live | self.reads(stmt)

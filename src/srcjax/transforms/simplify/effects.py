@@ -10,20 +10,108 @@ from srcjax import syntax
 
 _PURE_MODULES = ("np", "numpy", "math", "scipy", "xp", "operator")
 _PURE_NAMES = frozenset(
-    "len range abs min max float int bool sum reversed zip enumerate list tuple dict "
-    "isinstance sorted round str repr slice divmod pow unbroadcast unreduce zeros_like "
-    "add last_written type set getattr any all".split()
+    [
+        "len",
+        "range",
+        "abs",
+        "min",
+        "max",
+        "float",
+        "int",
+        "bool",
+        "sum",
+        "reversed",
+        "zip",
+        "enumerate",
+        "list",
+        "tuple",
+        "dict",
+        "isinstance",
+        "sorted",
+        "round",
+        "str",
+        "repr",
+        "slice",
+        "divmod",
+        "pow",
+        "unbroadcast",
+        "unreduce",
+        "zeros_like",
+        "add",
+        "last_written",
+        "type",
+        "set",
+        "getattr",
+        "any",
+        "all",
+    ]
 )
 #: Methods that change the object they belong to.
 _MUTATING = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add "
-    "discard fill put itemset resize partition".split()
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+        "fill",
+        "put",
+        "itemset",
+        "resize",
+        "partition",
+    ]
 )
 _PURE_METHODS = frozenset(
-    "sum mean prod max min std var cumsum cumprod dot reshape ravel flatten transpose "
-    "swapaxes squeeze copy astype clip conj repeat take trace diagonal get items keys "
-    "values any all argmax argmin argsort round item tolist nonzero searchsorted "
-    "index count".split()
+    [
+        "sum",
+        "mean",
+        "prod",
+        "max",
+        "min",
+        "std",
+        "var",
+        "cumsum",
+        "cumprod",
+        "dot",
+        "reshape",
+        "ravel",
+        "flatten",
+        "transpose",
+        "swapaxes",
+        "squeeze",
+        "copy",
+        "astype",
+        "clip",
+        "conj",
+        "repeat",
+        "take",
+        "trace",
+        "diagonal",
+        "get",
+        "items",
+        "keys",
+        "values",
+        "any",
+        "all",
+        "argmax",
+        "argmin",
+        "argsort",
+        "round",
+        "item",
+        "tolist",
+        "nonzero",
+        "searchsorted",
+        "index",
+        "count",
+    ]
 )
 
 

@@ -56,9 +56,12 @@ class Nesting:
         for stmt in stmts:
             for key in ("body", "orelse", "finalbody"):
                 inner = getattr(stmt, key, None)
-                if inner and isinstance(stmt, _COMPOUND):
-                    if not isinstance(stmt, gast.FunctionDef):
-                        setattr(stmt, key, self.block(inner))
+                if (
+                    inner
+                    and isinstance(stmt, _COMPOUND)
+                    and not isinstance(stmt, gast.FunctionDef)
+                ):
+                    setattr(stmt, key, self.block(inner))
         position = 0
         out = list(stmts)
         while position < len(out):
@@ -83,7 +86,9 @@ class Nesting:
             return False
         several = self.definitions.get(name, 0) != 1
         rest = stmts[position + 1 :]
-        uses = [s for s in rest if name in syntax.names_read(s) or self.rebinds(s, name)]
+        uses = [
+            s for s in rest if name in syntax.names_read(s) or self.rebinds(s, name)
+        ]
         count = sum(syntax.count_reads(s, name) for s in rest)
         if several:
             uses, count, closed = self.until_redefined(rest, name)
@@ -127,9 +132,7 @@ class Nesting:
     def stays_in_blocks(self, name: str) -> bool:
         """Whether every read follows a definition in its own block."""
         covered = 0
-        if any(
-            self.rebinds(s, name) for s in syntax.walk(self.node.body)  # type: ignore[arg-type]
-        ):
+        if any(self.rebinds(s, name) for s in syntax.walk(self.node.body)):
             return False
 
         def visit(stmts: list[gast.stmt]) -> None:
@@ -165,9 +168,7 @@ class Nesting:
                     continue
                 if written:
                     return False
-            changed = set().union(
-                *(written_bases(s) for s in between)
-            )
+            changed = set().union(*(written_bases(s) for s in between))
             if {name, value.id} & changed:
                 return False
         for stmt in uses:
@@ -208,11 +209,12 @@ class Nesting:
                 return False
             if looks_inside and written_bases(stmt) & shared:
                 return False
-        if isinstance(use, gast.AugAssign) and syntax.is_name(use.target):
-            pass
-        if isinstance(use, gast.Assign) and isinstance(use.targets[0], gast.Tuple):
-            if not isinstance(value, (gast.Subscript, gast.Call, gast.Name)):
-                return False
+        if (
+            isinstance(use, gast.Assign)
+            and isinstance(use.targets[0], gast.Tuple)
+            and not isinstance(value, (gast.Subscript, gast.Call, gast.Name))
+        ):
+            return False
         if not self.reads_well(use, value):
             return False
         self.replace(use, name, value)
@@ -266,9 +268,12 @@ class Nesting:
                         setattr(sub, key, syntax.clone(value))
                 elif isinstance(child, list):
                     for i, item in enumerate(child):
-                        if isinstance(item, gast.Name) and item.id == name:
-                            if isinstance(item.ctx, gast.Load):
-                                child[i] = syntax.clone(value)
+                        if (
+                            isinstance(item, gast.Name)
+                            and item.id == name
+                            and isinstance(item.ctx, gast.Load)
+                        ):
+                            child[i] = syntax.clone(value)
 
 
 def _reads_contents(value: Any) -> bool:

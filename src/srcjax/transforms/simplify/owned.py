@@ -17,11 +17,30 @@ from srcjax import syntax
 
 #: Calls whose result may be (a view of) their first argument.
 _SHARING = frozenset(
-    "np.broadcast_to np.expand_dims np.reshape np.transpose np.asarray np.squeeze "
-    "np.ravel np.swapaxes np.moveaxis np.atleast_1d np.atleast_2d np.flip np.diag "
-    "np.diagonal np.rot90 np.split unbroadcast unreduce".split()
+    [
+        "np.broadcast_to",
+        "np.expand_dims",
+        "np.reshape",
+        "np.transpose",
+        "np.asarray",
+        "np.squeeze",
+        "np.ravel",
+        "np.swapaxes",
+        "np.moveaxis",
+        "np.atleast_1d",
+        "np.atleast_2d",
+        "np.flip",
+        "np.diag",
+        "np.diagonal",
+        "np.rot90",
+        "np.split",
+        "unbroadcast",
+        "unreduce",
+    ]
 )
-_SHARING_METHODS = frozenset("reshape ravel transpose swapaxes squeeze view get".split())
+_SHARING_METHODS = frozenset(
+    ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get"]
+)
 
 
 def own_results(
@@ -41,7 +60,9 @@ def own_results(
         last.value.elts[at] = owner.fresh(last.value.elts[at])
 
 
-def own_written(node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]) -> None:
+def own_written(
+    node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]
+) -> None:
     """Copy what an adjoint that is added to in place starts from, in place.
 
     Before: `dx = x; dx += y`. After: `dx = x.copy(); dx += y`.
@@ -55,9 +76,12 @@ def own_written(node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool
                 stmt.targets[0], gast.Subscript
             ):
                 written.add(_root(stmt.targets[0]))
-            elif isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
-                if syntax.dotted(stmt.value.func) == "np.add.at":
-                    written.add(_root(stmt.value.args[0]))
+            elif (
+                isinstance(stmt, gast.Expr)
+                and isinstance(stmt.value, gast.Call)
+                and syntax.dotted(stmt.value.func) == "np.add.at"
+            ):
+                written.add(_root(stmt.value.args[0]))
     for stmt in syntax.walk(node.body):
         if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
             continue
@@ -100,7 +124,9 @@ class _Owner:
             return type(value)([self.fresh(e) for e in value.elts], syntax.LOAD)
         if isinstance(value, gast.Dict):
             return gast.Dict(value.keys, [self.fresh(v) for v in value.values])
-        if not isinstance(value, (gast.Name, gast.Subscript, gast.Attribute, gast.Call)):
+        if not isinstance(
+            value, (gast.Name, gast.Subscript, gast.Attribute, gast.Call)
+        ):
             return value
         roots = self.roots(value, set())
         if not roots:
@@ -118,9 +144,12 @@ class _Owner:
 
     def is_container(self, name: str) -> bool:
         for sub in syntax.walk(self.node.body):
-            if isinstance(sub, gast.Assign) and syntax.is_name(sub.targets[0], name):
-                if isinstance(sub.value, (gast.List, gast.Tuple, gast.Dict)):
-                    return True
+            if (
+                isinstance(sub, gast.Assign)
+                and syntax.is_name(sub.targets[0], name)
+                and isinstance(sub.value, (gast.List, gast.Tuple, gast.Dict))
+            ):
+                return True
         return False
 
     def roots(self, value: Any, seen: set[str]) -> set[str]:

@@ -86,12 +86,16 @@ def _join(last: Any, stmt: Any) -> bool:
         last.user_line = getattr(stmt, "user_line", None)
         return True
     fresh = syntax.dotted(getattr(last.value, "func", None)) == "np.zeros_like"
-    if fresh and syntax.is_name(target.value, getattr(written, "id", "")):
-        if not _base_read(target, stmt.value) and isinstance(stmt.op, gast.Add):
-            stmt.__class__ = gast.Assign
-            stmt.targets, value = [target], stmt.value
-            stmt.value, stmt.type_comment = value, None
-            del stmt.target, stmt.op
+    if (
+        fresh
+        and syntax.is_name(target.value, getattr(written, "id", ""))
+        and not _base_read(target, stmt.value)
+        and isinstance(stmt.op, gast.Add)
+    ):
+        stmt.__class__ = gast.Assign
+        stmt.targets, value = [target], stmt.value
+        stmt.value, stmt.type_comment = value, None
+        del stmt.target, stmt.op
     return False
 
 

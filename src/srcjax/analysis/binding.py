@@ -1,0 +1,102 @@
+"""Types of arguments and globals, and how arguments meet parameters."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import gast
+
+from srcjax.analysis.types import (
+    Const,
+    Dict,
+    List,
+    Other,
+    Tuple,
+    Type,
+    join_all,
+    type_of,
+)
+from srcjax.frontend.unit import Unit
+
+Env = dict[str, Type]
+
+
+class BoundTo:
+    """A method together with the type of the object it belongs to."""
+
+    def __init__(self, function: Any, owner: Type) -> None:
+        self.function = function
+        self.owner = owner
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundTo) and self.function is other.function
+
+    def __hash__(self) -> int:
+        return id(self.function)
+
+
+def global_type(value: Any, name: str) -> Type:
+    """The type of a live value that the program refers to."""
+    found = type_of(value, ("global", name))
+    if isinstance(found, Other):
+        return Const(value=value)
+    if isinstance(found, List):
+        return List(False, found.buffers, None, join_all(found.items or ()))
+    return found
+
+
+def bind_types(unit: Unit, args: list[Type], kwargs: dict[str, Type]) -> Env:
+    """Types of a unit's parameters for a call. Raises TypeError as Python would."""
+    arguments = unit.node.args
+    signature = signature_of(arguments, unit.source)
+    bound = signature.bind(*args, **kwargs)
+    env: Env = {}
+    for name, parameter in signature.parameters.items():
+        if name in bound.arguments:
+            value = bound.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                env[name] = Tuple(items=tuple(value))
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                env[name] = Dict(False, frozenset([name]), tuple(value.items()))
+            else:
+                env[name] = value
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            env[name] = Tuple()
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            env[name] = Dict(False, frozenset([name]), ())
+        else:
+            default = unit.source.defaults[name]
+            env[name] = default_type(default, name)
+    return env
+
+
+def default_type(value: Any, name: str) -> Type:
+    """The type of a default: numbers count as known constants."""
+    if type(value) in (int, float):
+        return Const(value=value)
+    return global_type(value, name)
+
+
+def signature_of(arguments: gast.arguments, source: Any) -> inspect.Signature:
+    """The call signature of a definition (defaults by presence)."""
+    kinds = inspect.Parameter
+    found = []
+
+    def add(name: str, kind: Any) -> None:
+        default = source.defaults.get(name, kinds.empty) if source else kinds.empty
+        if kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD):
+            default = kinds.empty
+        found.append(kinds(name, kind, default=default))
+
+    for a in arguments.posonlyargs:
+        add(a.id, kinds.POSITIONAL_ONLY)
+    for a in arguments.args:
+        add(a.id, kinds.POSITIONAL_OR_KEYWORD)
+    if arguments.vararg is not None:
+        add(arguments.vararg.id, kinds.VAR_POSITIONAL)
+    for a in arguments.kwonlyargs:
+        add(a.id, kinds.KEYWORD_ONLY)
+    if arguments.kwarg is not None:
+        add(arguments.kwarg.id, kinds.VAR_KEYWORD)
+    return inspect.Signature(found)

@@ -1,0 +1,571 @@
+"""Types of calls: operations, functions, methods, constructors and attributes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import operator
+import types as pytypes
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis import containers
+from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
+from srcjax.analysis.effects import UNROLLED, Effects, Missed, Unreachable
+from srcjax.analysis.known_values import fold_constants, is_instance, length
+from srcjax.analysis.types import (
+    INT,
+    NONE,
+    UNKNOWN,
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Range,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    is_active,
+    is_differentiable,
+    join,
+    map_parts,
+    type_of,
+    with_active,
+)
+from srcjax.custom import Checkpointed, CustomRule
+from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.ops.record import ATTRIBUTES, METHODS, Op, lookup
+
+
+class Calls(Effects):
+    """Infers what calls and attributes give."""
+
+    def call_unit(self, unit: Unit, arguments: Env) -> Type:
+        """The result type of a call, by executing the callee (memoised)."""
+        function = unit.source.func
+        if any(f is function for f, _ in self.stack):
+            arguments = {k: _widen(t) for k, t in arguments.items()}
+        if self.recording:
+            known_active = self.program.entry_active.setdefault(id(function), set())
+            known_active |= {n for n, t in arguments.items() if is_active(t)}
+        key = (id(unit), tuple(arguments.items()), self.recording)
+        if key in self.memo:
+            known = self.memo[key]
+            if known is None:
+                raise Unreachable
+            return known
+        if len(self.stack) > 40:
+            return UNKNOWN
+        self.memo[key] = None
+        self.stack.append((function, key))
+        try:
+            for _ in range(8):
+                before = self.memo[key]
+                try:
+                    result = self.body_of(unit, dict(arguments))
+                except Unreachable:
+                    result = None
+                if before is not None and result is not None:
+                    result = join(before, result)
+                self.memo[key] = result
+                if result == before:
+                    break
+        finally:
+            self.stack.pop()
+        if self.memo[key] is None:
+            del self.memo[key]
+            raise Unreachable
+        return self.memo[key]  # type: ignore[return-value]
+
+    def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
+        """The type of `base.name`."""
+        if isinstance(base, Object):
+            for key, t in base.items:
+                if key == name:
+                    return t
+            return self.class_attribute(base, name, node)
+        if isinstance(base, Tuple) and base.cls is not None:
+            fields = getattr(base.cls, "_fields", ())
+            if name in fields:
+                return base.items[fields.index(name)]
+            return self.class_attribute(base, name, node)
+        if isinstance(base, Const) and not isinstance(base.value, (int, float)):
+            try:
+                value = getattr(base.value, name)
+            except AttributeError:
+                return UNKNOWN
+            return global_type(value, name)
+        op = ATTRIBUTES.get(name)
+        if op is not None and not isinstance(base, (Closure, Other)):
+            return self.apply(op, None, [base], {}, node)
+        return Unknown(is_active(base), all_buffers(base))
+
+    def class_attribute(self, base: Type, name: str, node: Any) -> Type:
+        """A property (executed) or class constant of a known class."""
+        cls: Any = base.cls  # type: ignore[attr-defined]
+        static = inspect.getattr_static(cls, name, None)
+        if isinstance(static, property) and static.fget is not None:
+            self.callee(node, static.fget)
+            return self.call_function(static.fget, [base], {}, node)
+        if isinstance(static, pytypes.FunctionType):
+            return Const(value=BoundTo(static, base))
+        if isinstance(static, (staticmethod, classmethod)):
+            return Const(value=getattr(cls, name))
+        if static is not None:
+            return global_type(getattr(cls, name), name)
+        return Unknown(is_active(base), all_buffers(base))
+
+    def method(
+        self,
+        base: Type,
+        name: str,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: gast.Call,
+        env: Env,
+    ) -> Type | None:
+        """A method of a container or array; None if it is something else."""
+        if isinstance(base, (List, Dict)) and hasattr(containers, f"method_{name}"):
+            self.callee(node, f"{type(base).__name__.lower()}.{name}")
+            result, changed = getattr(containers, f"method_{name}")(
+                base, *args, **kwargs
+            )
+            if changed is not None:
+                for argument in [*args, *kwargs.values()]:
+                    self.keep_global(node, base, argument)
+                stmt = getattr(self, "current", node)
+                self.wrote(stmt, base)
+                self.wrote(node, base)
+                self.update(base, env, lambda t: changed)
+            return result
+        if isinstance(base, (Array, Scalar, Unknown)):
+            op = METHODS.get(name)
+            if op is not None:
+                self.callee(node, op)
+                return self.apply(op, None, [base, *args], kwargs, node)
+            if name == "fill" and isinstance(base, Array):
+                self.wrote(node, base)
+                if is_active(args[0]):
+                    self.update(base, env, lambda t: with_active(t, True))
+                return Const(value=None)
+        if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
+            return self.replaced(base, kwargs, node)
+        if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
+            shown = getattr(base.cls, "__name__", "object")
+            raise self.refuse(
+                node,
+                f"a differentiated value is given to a method of a {shown}",
+                "a list, a dict or an array made in the function",
+            )
+        return None
+
+    def call(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        """Call a function value."""
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        if isinstance(function, Closure) and function.scope is not self.unit:
+            self.callee(node, None)
+            return Unknown(active or function.active)
+        if isinstance(function, Closure):
+            self.callee(node, function)
+            return self.call_closure(function, args, kwargs, env)
+        method = getattr(getattr(function, "cls", None), "__call__", None)  # noqa: B004
+        if isinstance(function, (Object, Tuple)) and isinstance(
+            method, pytypes.FunctionType
+        ):
+            bound = BoundTo(method, function)
+            self.callee(node, bound)
+            return self.call_function(method, [function, *args], kwargs, node)
+        if not isinstance(function, Const):
+            self.callee(node, None)
+            return Unknown(active or is_active(function))
+        value = function.value
+        if value is object.__new__ and isinstance(args[0], Const):
+            self.facts.nodes.append(node)
+            return Object(False, frozenset([id(node)]), args[0].value)
+        if isinstance(value, functools.partial):
+            return self.call(
+                Const(value=value.func),
+                [*(global_type(a, "") for a in value.args), *args],
+                {**{k: global_type(v, k) for k, v in value.keywords.items()}, **kwargs},
+                node,
+                env,
+            )
+        if isinstance(value, BoundTo):
+            self.callee(node, value)
+            return self.call_function(
+                value.function, [value.owner, *args], kwargs, node
+            )
+        special = self.special(value, args, kwargs, node, env)
+        if special is not None:
+            return special
+        if isinstance(value, (CustomRule, Checkpointed)):
+            self.callee(node, value)
+            quiet = [with_active(t, False) for t in args]
+            named = {k: with_active(t, False) for k, t in kwargs.items()}
+            result = self.call_function(value.function, quiet, named, None)
+            return with_active(result, active)
+        library = str(getattr(value, "__module__", "") or type(value).__module__)
+        if (
+            library.split(".")[0] in ("numpy", "scipy")
+            and lookup(value) is None
+            and not isinstance(value, type)
+        ):
+            self.callee(node, value)
+            return Unknown(active)
+        if getattr(value, "__srcjax_opaque__", False) and active:
+            raise self.refuse(
+                node,
+                f"`{value.__name__}` inside differentiated code: the function it gets "
+                "is only known when the program runs",
+                "call each function in a branch of its own",
+            )
+        if getattr(value, "__srcjax_maker__", False):
+            made = self.program.transformed(value, args, kwargs)
+            if made is not None:
+                return Const(value=made)
+        transform = getattr(value, "__srcjax_transform__", None)
+        if transform is not None and not kwargs:
+            function_ = transform.function_for(args)
+            self.callee(node, function_)
+            return self.call_function(function_, args, kwargs, node)
+        if isinstance(getattr(value, "__self__", None), np.ufunc) and (
+            getattr(value, "__name__", "") == "at"
+        ):
+            self.callee(node, value)
+            self.wrote(node, args[0])
+            if active and is_differentiable(args[0]):
+                self.update(args[0], env, lambda t: with_active(t, True))
+            return Const(value=None)
+        op = lookup(value)
+        if op is not None:
+            self.callee(node, op)
+            written = [kwargs[w] for w in op.writes if w in kwargs]
+            written += [t for t, _ in zip(args, op.writes, strict=False)]
+            for base in written:
+                self.wrote(getattr(self, "current", node), base)
+                if active and is_differentiable(base):
+                    self.update(base, env, lambda t: with_active(t, True))
+            return self.apply(op, value, args, kwargs, node)
+        if isinstance(value, pytypes.FunctionType):
+            self.callee(node, value)
+            return self.call_function(value, args, kwargs, node)
+        if isinstance(value, pytypes.MethodType):
+            self.callee(node, value)
+            owner = global_type(value.__self__, "self")
+            return self.call_function(value.__func__, [owner, *args], kwargs, node)
+        if isinstance(value, type):
+            return self.construct(value, args, kwargs, node)
+        self.callee(node, value)
+        call_method = getattr(type(value), "__call__", None)  # noqa: B004
+        if isinstance(call_method, pytypes.FunctionType):
+            owner = Const(value=value)
+            return self.call_function(call_method, [owner, *args], kwargs, node)
+        return Unknown(active)
+
+    def special(
+        self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env
+    ) -> Type | None:
+        """Builtins that the type domain itself understands."""
+        if value is len and len(args) == 1:
+            return length(args[0])
+        if value is range:
+            numbers = [a.value if isinstance(a, Const) else None for a in args]
+            if all(isinstance(n, int) for n in numbers):
+                values = range(*numbers)  # type: ignore[arg-type]
+                return Range(length=len(values), values=values)
+            return Range()
+        if value is isinstance and len(args) == 2:
+            return is_instance(args[0], args[1])
+        if value in (list, tuple) and len(args) == 1:
+            return self.convert(value, args[0], node)
+        if value is dict and not args:
+            self.facts.nodes.append(node)
+            return Dict(False, frozenset([id(node)]), tuple(kwargs.items()))
+        if value is zip and not kwargs:
+            known = [self.iteration(a) for a in args]
+            if all(k is not None for k in known) and known:
+                rows = zip(*known, strict=False)
+                return Tuple(items=tuple(Tuple(items=r) for r in rows))
+            return List(elem=Tuple(items=tuple(map(self.element, args))), cls=tuple)
+        if value is enumerate and args:
+            known_items = self.iteration(args[0])
+            if known_items is not None:
+                rows_ = [Tuple(items=(INT, t)) for t in known_items]
+                return Tuple(items=tuple(rows_))
+            return List(elem=Tuple(items=(INT, self.element(args[0]))), cls=tuple)
+        if value is reversed and args:
+            known_items = self.iteration(args[0])
+            if known_items is not None:
+                return Tuple(items=tuple(reversed(known_items)))
+            if isinstance(args[0], Range):
+                return args[0]
+            return List(elem=self.element(args[0]), cls=tuple)
+        if value is sorted and args:
+            self.callee(node, value)
+            self.facts.nodes.append(node)
+            elem = self.element(args[0])
+            return List(False, frozenset([id(node)]), None, elem)
+        if value in (min, max) and len(args) == 1 and not kwargs:
+            return self.element(args[0])
+        if value is getattr and len(args) == 2 and isinstance(args[1], Const):
+            return self.attribute(args[0], str(args[1].value), node)
+        if value is dataclasses.replace and isinstance(args[0], Object):
+            return self.replaced(args[0], kwargs, node)
+        if value in (np.copyto, np.fill_diagonal, np.put) and args:
+            self.callee(node, value)
+            self.wrote(node, args[0])
+            if is_active(args[-1]) and is_differentiable(args[0]):
+                self.update(args[0], env, lambda t: with_active(t, True))
+            return Const(value=None)
+        return None
+
+    def replaced(self, old: Any, changes: dict[str, Type], node: Any) -> Type:
+        """`dataclasses.replace(p, x=v)`, `p._replace(x=v)`."""
+        if isinstance(old, Tuple):
+            names = old.cls._fields  # type: ignore[union-attr]
+            new = tuple(
+                changes.get(n, t) for n, t in zip(names, old.items, strict=True)
+            )
+            return Tuple(items=new, cls=old.cls)
+        self.facts.nodes.append(node)
+        items = tuple((n, changes.get(n, t)) for n, t in old.items)
+        return Object(False, frozenset([id(node)]), old.cls, items)
+
+    def convert(self, cls: Any, value: Type, node: Any) -> Type:
+        """`list(x)`, `tuple(x)`."""
+        buffers = frozenset([id(node)]) if cls is list else NONE
+        self.facts.nodes.append(node)
+        known = self.iteration(value)
+        if known is not None and cls is tuple:
+            return Tuple(items=tuple(known))
+        if known is not None:
+            return List(False, buffers, tuple(known), None, cls)
+        if (
+            isinstance(value, Array)
+            and value.shape
+            and isinstance(value.shape[0], int)
+            and value.shape[0] <= UNROLLED
+        ):
+            items = (self.element(value),) * value.shape[0]
+            if cls is tuple:
+                return Tuple(items=items)
+            return List(False, buffers, items)
+        return List(False, buffers, None, self.element(value), cls)
+
+    def construct(
+        self, cls: type, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """An instance of a class: namedtuples and dataclasses keep their parts."""
+        self.callee(node, cls)
+        fields = getattr(cls, "_fields", None)
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        try:
+            if issubclass(cls, tuple) and fields is not None:
+                bound = inspect.signature(cls).bind(*args, **kwargs)
+                bound_types = dict(bound.arguments)
+                defaults = getattr(cls, "_field_defaults", {})
+                items = tuple(
+                    bound_types[f] if f in bound_types else type_of(defaults[f])
+                    for f in fields
+                )
+                return Tuple(items=items, cls=cls)
+            if is_dataclass(cls) and not hasattr(cls, "__post_init__"):
+                signature = inspect.signature(cls)
+                bound = signature.bind(*args, **kwargs)
+                types = {
+                    n: bound.arguments[n]
+                    if n in bound.arguments
+                    else global_type(p.default, n)
+                    for n, p in signature.parameters.items()
+                }
+                self.facts.nodes.append(node)
+                return Object(False, frozenset([id(node)]), cls, tuple(types.items()))
+        except (TypeError, KeyError):
+            pass
+        init = getattr(cls, "__init__", None)
+        if active and isinstance(init, pytypes.FunctionType):
+            self.facts.nodes.append(node)
+            made = Object(False, frozenset([id(node)]), cls)
+            self.active_unit(init, [made, *args], kwargs)
+            return replace(made, active=True)
+        return Unknown(active) if active else Other(cls=cls)
+
+    def call_closure(
+        self, closure: Closure, args: list[Type], kwargs: dict, env: Env
+    ) -> Type:
+        """A function defined inside the program, before it is inlined."""
+        definition = closure.definition
+        names = parameter_names(definition.args)
+        free = syntax.names_read(definition) - set(names)
+        active = any(map(is_active, [*args, *kwargs.values()])) or any(
+            is_active(env.get(n, UNKNOWN)) for n in free
+        )
+        return Unknown(active)
+
+    def call_function(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A call of a user's function: executed in its own unit."""
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        try:
+            if active:
+                unit = self.active_unit(function, args, kwargs)
+            else:
+                unit = self.typing_unit(function)
+            if unit is None:
+                return Unknown(active)
+            arguments = bind_types(unit, args, kwargs)
+        except TypeError:
+            return Unknown(active)
+        if not active:
+            recording, self.recording = self.recording, False
+            results, self.facts.results = self.facts.results, {}
+            try:
+                return with_active(self.call_unit(unit, arguments), False)
+            except Missed:
+                return UNKNOWN
+            finally:
+                self.recording, self.facts.results = recording, results
+        return self.call_unit(unit, arguments)
+
+    def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
+        """The callee's unit, normalised for the parameters that are active."""
+        from srcjax.errors import SrcjaxError
+
+        try:
+            unit = self.program.unit(function, ())
+        except SrcjaxError as error:
+            self.program.unreadable = error  # type: ignore[attr-defined]
+            return None
+        arguments = bind_types(unit, args, kwargs)
+        wanted = {n for n, t in arguments.items() if is_active(t)}
+        if not wanted <= unit.varying:
+            raise Missed(unit, wanted)
+        return unit
+
+    def typing_unit(self, function: Any) -> Unit | None:
+        """The callee's core form for inference alone; None if it is not readable."""
+        units = self.program.typing_units
+        if id(function) not in units:
+            from srcjax.errors import SrcjaxError
+            from srcjax.frontend.normalise import normalise
+            from srcjax.frontend.read import read
+
+            try:
+                source = read(function)
+                units[id(function)] = normalise(
+                    source, parameter_names(source.node.args)
+                )
+            except SrcjaxError:
+                units[id(function)] = None
+            self.program._alive.append(function)
+        return units[id(function)]
+
+    def apply(
+        self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
+    ) -> Type:
+        """The result of an operation."""
+        everything = [*args, *kwargs.values()]
+        active = any(map(is_active, everything))
+        if function is not None and all(_plain(t) for t in everything) and not kwargs:
+            folded = fold_constants(function, everything)
+            if folded is not None:
+                return folded
+        if function is operator.or_ and isinstance(args[0], Dict):
+            merged = containers.method_update(args[0], args[1])[1]
+            self.facts.nodes.append(node)
+            return replace(merged, buffers=frozenset([id(node)]))
+        if function is operator.add and isinstance(args[0], (Tuple, List)):
+            return containers.concatenate(args[0], args[1], id(node))
+        if function is operator.mul and any(isinstance(a, (List, Tuple)) for a in args):
+            found = containers.repeat(args[0], args[1], id(node))
+            self.facts.nodes.append(node)
+            return found
+        if any(isinstance(a, Other) for a in args) and op is None:
+            return Other(cls=getattr(args[0], "cls", None))
+        if op is None:
+            return Unknown(active, frozenset().union(*map(all_buffers, everything)))
+        from srcjax.ops.infer_rules import infer_elementwise  # rules of `ops`: later
+
+        result: Type = UNKNOWN
+        try:
+            bound = op.bind(args, kwargs)
+        except TypeError:
+            return Unknown(active)
+        try:
+            if op.infer is not None:
+                result = op.infer(**_flatten_bound(op, bound))
+            elif op.elementwise:
+                result = infer_elementwise(function or op.functions[0], *bound.values())
+        except Exception:
+            result = UNKNOWN
+        active = not op.inert and any(
+            is_active(t)
+            for n, t in _flatten_bound(op, bound).items()
+            if n in op.differentiable
+        )
+        return self.finish(result, op, active, everything, node)
+
+    def finish(
+        self, result: Type, op: Op, active: bool, operands: list[Type], node: Any
+    ) -> Type:
+        """Add activity and buffers to what an infer rule said."""
+        if op.alias == "same" and operands:
+            return replace(with_active(result, active), buffers=operands[0].buffers)
+        result = with_active(result, active) if not op.inert else result
+        if isinstance(result, (Array, Unknown, List)):
+            if op.alias == "fresh":
+                self.facts.nodes.append(node)
+                buffers = frozenset([id(node)])
+            else:
+                buffers = frozenset().union(*map(all_buffers, operands))
+                if op.alias == "maybe":
+                    self.facts.nodes.append(node)
+            result = replace(result, buffers=buffers)
+        if isinstance(result, (List, Tuple)) and op.alias != "fresh":
+            buffers = frozenset().union(*map(all_buffers, operands))
+            result = map_parts(
+                result, lambda t: replace(t, buffers=t.buffers | buffers)
+            )
+        elif isinstance(result, (List, Tuple)):
+            result = map_parts(
+                result, lambda t: replace(t, buffers=t.buffers | frozenset([id(node)]))
+            )
+        return result
+
+
+def _flatten_bound(op: Op, bound: dict[str, Any]) -> dict[str, Any]:
+    """`*shape` arguments arrive as a Python tuple of types: make it a Tuple type."""
+    return {
+        n: Tuple(items=v) if isinstance(v, tuple) else v
+        for n, v in bound.items()
+        if not isinstance(v, dict)
+    } | {k: v for d in bound.values() if isinstance(d, dict) for k, v in d.items()}
+
+
+def _widen(t: Type) -> Type:
+    """A number in a recursive call: known as a number only."""
+    if isinstance(t, Const) and type(t.value) in (int, float):
+        return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    return map_parts(t, _widen)
+
+
+def _plain(t: Type) -> bool:
+    return isinstance(t, Const) and type(t.value) in (int, float, bool)

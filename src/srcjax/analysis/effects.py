@@ -1,0 +1,195 @@
+"""What inference keeps while it runs: facts about names, buffers and writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis import containers
+from srcjax.analysis.binding import Env
+from srcjax.analysis.indexing import index_array
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    INT,
+    NONE,
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Range,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    is_active,
+    join,
+    join_all,
+    map_parts,
+    type_of,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+
+UNROLLED = 64
+
+
+class Unreachable(Exception):
+    """The abstract execution cannot go on here (a recursion not yet returned)."""
+
+
+class Missed(Exception):
+    """Names that normalisation took for inactive carry a derivative."""
+
+    def __init__(self, unit: Unit, names: set[str]) -> None:
+        super().__init__(f"{sorted(names)} vary in {unit.name}")
+        self.unit = unit
+        self.names = names
+
+
+class Effects:
+    """Notes writes and effects; the ground that inference of code stands on."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.recording = False
+        self.memo: dict[tuple, Type | None] = {}
+        self.stack: list[tuple[Any, tuple]] = []
+        self.unit: Unit = None  # type: ignore[assignment]
+
+    def require(self, name: str) -> None:
+        """An active value was bound to a name: it must be known to vary."""
+        if name not in self.unit.varying:
+            raise Missed(self.unit, {name})
+
+    def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
+        """An error about the user's source."""
+        where = node if hasattr(node, "lineno") else self.unit.source.node
+        return error_at(UnsupportedError, self.unit.source, where, reason, instead)
+
+    def keep_global(self, node: gast.AST, base: Type, value: Type) -> None:
+        """A differentiated value must not be kept outside of the function."""
+        outside = any(_is_global(b) for b in base.buffers)
+        if outside and is_active(value):
+            raise self.refuse(
+                node,
+                "a differentiated value is stored in a global or closure object",
+                "return the value, or keep it in an object made in the function",
+            )
+
+    def wrote(self, stmt: gast.AST, base: Type) -> None:
+        """Remember which buffers the statement writes."""
+        known = self.facts.writes.get(id(stmt), NONE)
+        self.facts.writes[id(stmt)] = known | base.buffers
+        self.facts.nodes.append(stmt)
+
+    def update(self, base: Type, env: Env, change: Any) -> None:
+        """Change the type of everything that may be the written object."""
+        must = len(base.buffers) <= 1
+
+        def visit(t: Type) -> Type:
+            t = map_parts(t, visit)
+            if t.buffers & base.buffers and type(t) is type(base):
+                return change(t) if must else join(t, change(t))
+            return t
+
+        for name, t in env.items():
+            if all_buffers(t) & base.buffers:
+                new = visit(t)
+                if is_active(new) and not is_active(t):
+                    self.require(name)
+                env[name] = new
+
+    def iteration(self, over: Type) -> list[Type] | None:
+        """The items that a loop visits, one by one, where they are known."""
+        if isinstance(over, Tuple):
+            return list(over.items)
+        if isinstance(over, List) and over.items is not None:
+            return list(over.items)
+        if isinstance(over, Dict) and over.items is not None:
+            return [type_of(key) for key, _ in over.items]
+        if isinstance(over, Const) and isinstance(over.value, (tuple, range)):
+            return [type_of(v) for v in over.value][: UNROLLED + 1]
+        if isinstance(over, Range) and over.length is not None and over.length <= 16:
+            if over.values is None:
+                return [INT] * over.length
+            return [Const(value=i) for i in over.values]
+        return None
+
+    def element(self, over: Type) -> Type:
+        """What a loop over the value visits."""
+        if isinstance(over, List):
+            return over.elem or join_all(over.items or ()) or UNKNOWN
+        if isinstance(over, (Tuple, Dict)):
+            items = self.iteration(over)
+            return (join_all(items) if items else None) or UNKNOWN
+        if isinstance(over, Range):
+            return INT
+        if isinstance(over, Array):
+            return self.subscript(over, INT, None)
+        if isinstance(over, Const) and isinstance(over.value, (str, range, tuple)):
+            return join_all(type_of(v) for v in list(over.value)[:UNROLLED]) or UNKNOWN
+        return Unknown(is_active(over), all_buffers(over))
+
+    def items(self, value: Type, count: int) -> list[Type]:
+        """The types that unpacking into `count` names gives."""
+        known = self.iteration(value) if not isinstance(value, Dict) else None
+        if known is not None and len(known) == count:
+            return known
+        if isinstance(value, Array) and value.shape:
+            return [self.subscript(value, INT, None)] * count
+        return [self.element(value)] * count
+
+    # -- expressions ------------------------------------------------------------------
+
+    def eval(self, node: Any, env: Env) -> Type:
+        """The type of an expression."""
+        handler = getattr(self, f"of_{type(node).__name__}", None)
+        if handler is not None:
+            result: Type = handler(node, env)
+            return result
+        active = any(is_active(env.get(n, UNKNOWN)) for n in syntax.names_read(node))
+        if active:
+            raise Missed(self.unit, syntax.names_read(node) & set(env))
+        for sub in syntax.walk(node):
+            if isinstance(sub, gast.NamedExpr):
+                env[sub.target.id] = UNKNOWN
+        return UNKNOWN
+
+    def subscript(self, base: Type, index: Type, node: Any) -> Type:
+        """The type of `base[index]`."""
+        if isinstance(base, (Tuple, List, Dict)):
+            return containers.load_item(base, index)
+        if isinstance(base, Array):
+            return index_array(base, index)
+        if isinstance(base, Const) and isinstance(index, Const):
+            try:
+                return type_of(base.value[index.value])
+            except Exception:
+                return UNKNOWN
+        return Unknown(is_active(base), all_buffers(base))
+
+    # -- calls ------------------------------------------------------------------------
+
+    def callee(self, node: Any, target: Any) -> None:
+        """Remember what a call (or property read) was found to call."""
+        if self.recording and node is not None:
+            known = self.facts.callees.setdefault(id(node), [])
+            self.facts.nodes.append(node)
+            if not any(target is k or target == k for k in known):
+                known.append(target)
+
+    def body_of(self, unit: Unit, env: Env) -> Type:
+        """What the body returns (statements are inferred in `infer`)."""
+        raise NotImplementedError
+
+
+def _is_global(buffer: Any) -> bool:
+    while isinstance(buffer, tuple):
+        if buffer[0] == "global":
+            return True
+        buffer = buffer[0]
+    return False

@@ -1,0 +1,258 @@
+"""Types of expressions, by kind of node."""
+
+from __future__ import annotations
+
+import types as pytypes
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.binding import BoundTo, Env, global_type
+from srcjax.analysis.calls import Calls
+from srcjax.analysis.effects import UNROLLED, Missed
+from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
+from srcjax.analysis.types import (
+    BOOL,
+    NONE,
+    UNKNOWN,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    is_active,
+    join,
+    join_all,
+)
+from srcjax.frontend.unit import parameter_names
+from srcjax.ops.record import lookup
+
+
+class Expressions(Calls):
+    """Infers the type of each kind of expression."""
+
+    def of_Constant(self, node: gast.Constant, env: Env) -> Type:
+        return Const(value=node.value)
+
+    def of_Name(self, node: gast.Name, env: Env) -> Type:
+        found = env.get(node.id)
+        if found is not None:
+            return found
+        try:
+            value = self.program.resolve(self.unit, node.id)
+        except KeyError:
+            return UNKNOWN
+        return global_type(value, node.id)
+
+    def of_Slice(self, node: gast.Slice, env: Env) -> Type:
+        parts_ = [
+            Const(value=None) if p is None else self.eval(p, env)
+            for p in (node.lower, node.upper, node.step)
+        ]
+        return Tuple(items=tuple(parts_), cls=slice)
+
+    def of_Tuple(self, node: gast.Tuple, env: Env) -> Type:
+        items = self.display(node.elts, env)
+        if items is None:
+            elems = [self.eval(getattr(e, "value", e), env) for e in node.elts]
+            elem = join_all(
+                self.element(t) if isinstance(e, gast.Starred) else t
+                for e, t in zip(node.elts, elems, strict=True)
+            )
+            return List(elem=elem, cls=tuple)
+        return Tuple(items=tuple(items))
+
+    def of_List(self, node: gast.List, env: Env) -> Type:
+        as_tuple = self.of_Tuple(node, env)
+        buffers = frozenset([id(node)])
+        self.facts.nodes.append(node)
+        if isinstance(as_tuple, Tuple):
+            return List(False, buffers, as_tuple.items)
+        return List(False, buffers, None, getattr(as_tuple, "elem", None))
+
+    def display(self, nodes: list, env: Env) -> list[Type] | None:
+        """Types of the items of a display or argument list; None if not known."""
+        items: list[Type] = []
+        for node in nodes:
+            if isinstance(node, gast.Starred):
+                inner = self.iteration(self.eval(node.value, env))
+                if inner is None:
+                    return None
+                items.extend(inner)
+            else:
+                items.append(self.eval(node, env))
+        return items
+
+    def of_Dict(self, node: gast.Dict, env: Env) -> Type:
+        self.facts.nodes.append(node)
+        buffers = frozenset([id(node)])
+        pairs: dict[Any, Type] = {}
+        loose: list[Type] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            t = self.eval(value, env)
+            if key is None:
+                if isinstance(t, Dict) and t.items is not None:
+                    pairs.update(t.items)
+                else:
+                    loose.append(self.element(t))
+                continue
+            k = self.eval(key, env)
+            if isinstance(k, Const):
+                pairs[k.value] = t
+            else:
+                loose.append(t)
+        if loose:
+            return Dict(False, buffers, None, join_all([*loose, *pairs.values()]))
+        return Dict(False, buffers, tuple(pairs.items()))
+
+    def of_IfExp(self, node: gast.IfExp, env: Env) -> Type:
+        outcome = truth(self.eval(node.test, env))
+        if outcome is True:
+            return self.eval(node.body, env)
+        if outcome is False:
+            return self.eval(node.orelse, env)
+        return join(self.eval(node.body, env), self.eval(node.orelse, env))
+
+    def of_BoolOp(self, node: gast.BoolOp, env: Env) -> Type:
+        values = []
+        for part in node.values:
+            t = self.eval(part, env)
+            outcome = truth(t)
+            if outcome is isinstance(node.op, gast.Or):
+                values.append(t)
+                break
+            if outcome is None or part is node.values[-1]:
+                values.append(t)
+        return join_all(values) or UNKNOWN
+
+    def of_Compare(self, node: gast.Compare, env: Env) -> Type:
+        operands = [self.eval(n, env) for n in (node.left, *node.comparators)]
+        results = []
+        for op, a, b in zip(node.ops, operands, operands[1:], strict=False):
+            results.append(compare(op, a, b))
+        if len(results) == 1:
+            return results[0]
+        outcomes = [truth(r) for r in results]
+        if any(o is False for o in outcomes):
+            return Const(value=False)
+        return Const(value=True) if all(outcomes) else BOOL
+
+    def of_UnaryOp(self, node: gast.UnaryOp, env: Env) -> Type:
+        operand = self.eval(node.operand, env)
+        function = UNARY[type(node.op)]
+        if isinstance(node.op, gast.Not):
+            outcome = truth(operand)
+            return BOOL if outcome is None else Const(value=not outcome)
+        return self.apply(lookup(function), function, [operand], {}, node)
+
+    def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
+        left, right = self.eval(node.left, env), self.eval(node.right, env)
+        function = OPERATORS[type(node.op)]
+        for owner, other, prefix in ((left, right, ""), (right, left, "r")):
+            name = f"__{prefix}{function.__name__.strip('_')}__"
+            method = getattr(getattr(owner, "cls", None), name, None)
+            if isinstance(owner, (Object, Tuple)) and isinstance(
+                method, pytypes.FunctionType
+            ):
+                self.callee(node, BoundTo(method, owner))
+                return self.call_function(method, [owner, other], {}, node)
+        return self.apply(lookup(function), function, [left, right], {}, node)
+
+    def of_NamedExpr(self, node: gast.NamedExpr, env: Env) -> Type:
+        value = self.eval(node.value, env)
+        env[node.target.id] = value
+        return value
+
+    def of_JoinedStr(self, node: gast.JoinedStr, env: Env) -> Type:
+        return Other(cls=str)
+
+    def of_Lambda(self, node: gast.Lambda, env: Env) -> Type:
+        self.facts.nodes.append(node)
+        free = syntax.names_read(node.body) - set(parameter_names(node.args))
+        active = {n for n in free if is_active(env.get(n, UNKNOWN))}
+        if active:
+            raise Missed(self.unit, active - self.unit.varying)
+        return Closure(definition=node, scope=self.unit)
+
+    def of_Starred(self, node: gast.Starred, env: Env) -> Type:
+        return self.eval(node.value, env)
+
+    def of_ListComp(self, node: Any, env: Env) -> Type:
+        inner = dict(env)
+        known: list[Type] | None = None
+        for generator in node.generators:
+            over = self.eval(generator.iter, inner)
+            known = self.iteration(over)
+            self.assign_quiet(generator.target, self.element(over), inner)
+        single = len(node.generators) == 1 and not node.generators[0].ifs
+        if single and known is not None and len(known) <= UNROLLED:
+            items = []
+            for item in known:
+                self.assign_quiet(node.generators[0].target, item, inner)
+                items.append(self.eval(node.elt, inner))
+            return List(False, frozenset([id(node)]), tuple(items))
+        elem = self.eval(node.elt, inner)
+        return List(False, frozenset([id(node)]), None, elem)
+
+    def of_GeneratorExp(self, node: Any, env: Env) -> Type:
+        return replace(self.of_ListComp(node, env), cls=tuple)  # type: ignore[call-arg]
+
+    def assign_quiet(self, target: Any, value: Type, env: Env) -> None:
+        """Bind a comprehension's target: nothing is required of its names."""
+        if isinstance(target, gast.Name):
+            env[target.id] = value
+        elif isinstance(target, (gast.Tuple, gast.List)):
+            for e, t in zip(
+                target.elts, self.items(value, len(target.elts)), strict=True
+            ):
+                self.assign_quiet(e, t, env)
+
+    def of_Attribute(self, node: gast.Attribute, env: Env) -> Type:
+        base = self.eval(node.value, env)
+        return self.attribute(base, node.attr, node)
+
+    def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
+        base = self.eval(node.value, env)
+        index = self.eval(node.slice, env)
+        method = getattr(getattr(base, "cls", None), "__getitem__", None)
+        if isinstance(base, Object) and isinstance(method, pytypes.FunctionType):
+            self.callee(node, BoundTo(method, base))
+            return self.call_function(method, [base, index], {}, node)
+        return self.subscript(base, index, node.slice)
+
+    def of_Call(self, node: gast.Call, env: Env) -> Type:
+        args = self.display(node.args, env)
+        kwargs: dict[str, Type] = {}
+        loose = args is None
+        for keyword in node.keywords:
+            t = self.eval(keyword.value, env)
+            if keyword.arg is not None:
+                kwargs[keyword.arg] = t
+            elif isinstance(t, Dict) and t.items is not None:
+                kwargs.update(t.items)
+            else:
+                loose = True
+        if loose:
+            reads = [env[n] for n in syntax.names_read(node) if n in env]
+            self.callee(node, None)
+            return Unknown(
+                any(map(is_active, reads)),
+                frozenset().union(*map(all_buffers, reads)) if reads else NONE,
+            )
+        assert args is not None
+        if isinstance(node.func, gast.Attribute):
+            base = self.eval(node.func.value, env)
+            found = self.method(base, node.func.attr, args, kwargs, node, env)
+            if found is not None:
+                return found
+            function = self.attribute(base, node.func.attr, None)
+        else:
+            function = self.eval(node.func, env)
+        return self.call(function, args, kwargs, node, env)

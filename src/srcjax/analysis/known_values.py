@@ -1,0 +1,177 @@
+"""What is known of operations on constants: folding, truth, comparisons."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax.analysis.types import (
+    BOOL,
+    INT,
+    UNKNOWN,
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Range,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    broadcast_shapes,
+    is_number,
+    shape_of,
+)
+
+OPERATORS = {
+    gast.Add: operator.add,
+    gast.Sub: operator.sub,
+    gast.Mult: operator.mul,
+    gast.Div: operator.truediv,
+    gast.Pow: operator.pow,
+    gast.MatMult: operator.matmul,
+    gast.Mod: operator.mod,
+    gast.FloorDiv: operator.floordiv,
+    gast.BitAnd: operator.and_,
+    gast.BitOr: operator.or_,
+    gast.BitXor: operator.xor,
+    gast.LShift: operator.lshift,
+    gast.RShift: operator.rshift,
+}
+
+
+UNARY = {
+    gast.USub: operator.neg,
+    gast.UAdd: operator.pos,
+    gast.Not: operator.not_,
+    gast.Invert: operator.invert,
+}
+
+
+COMPARISONS = {
+    gast.Eq: operator.eq,
+    gast.NotEq: operator.ne,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+}
+
+
+def fold_constants(function: Any, operands: list[Type]) -> Type | None:
+    """Arithmetic on known numbers."""
+    if not operands or getattr(function, "__module__", "") not in (
+        "_operator",
+        "math",
+    ):
+        return None
+    try:
+        value = function(*(t.value for t in operands))  # type: ignore[attr-defined]
+    except Exception:
+        return None
+    if type(value) not in (int, float, bool) or abs(value) > 1e15:
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return Const(value=value)
+
+
+def truth(t: Type) -> bool | None:
+    """Whether a condition is known to hold."""
+    if isinstance(t, Const):
+        try:
+            return bool(t.value)
+        except Exception:
+            return None
+    if isinstance(t, (Tuple, List, Dict)) and t.items is not None:
+        return bool(t.items)
+    if isinstance(t, (Closure, Object)):
+        return True
+    return None
+
+
+def compare(op: Any, a: Type, b: Type) -> Type:
+    """The type of one comparison; identity with None and equality of constants."""
+    if isinstance(op, (gast.Is, gast.IsNot)):
+        same: bool | None = None
+        if isinstance(a, Const) and isinstance(b, Const):
+            same = a.value is b.value
+        elif Const(value=None) in (a, b):
+            other = b if a == Const(value=None) else a
+            if not isinstance(other, (Unknown, Other)):
+                same = False
+        if same is None:
+            return BOOL
+        return Const(value=same == isinstance(op, gast.Is))
+    if isinstance(op, (gast.In, gast.NotIn)):
+        keys: Any = None
+        if isinstance(b, Dict) and b.items is not None:
+            keys = [k for k, _ in b.items]
+        elif isinstance(b, Tuple) and all(isinstance(i, Const) for i in b.items):
+            keys = [i.value for i in b.items]  # type: ignore[attr-defined]
+        if isinstance(a, Const) and keys is not None:
+            return Const(value=(a.value in keys) == isinstance(op, gast.In))
+        return BOOL
+    function = COMPARISONS[type(op)]
+    if isinstance(a, Const) and isinstance(b, Const):
+        try:
+            return Const(value=bool(function(a.value, b.value)))
+        except Exception:
+            return BOOL
+    if is_number(a) and is_number(b):
+        return BOOL
+    shapes = broadcast_shapes(shape_of(a), shape_of(b))
+    if isinstance(a, Array) or isinstance(b, Array):
+        return Array(dtype=np.dtype(bool), shape=shapes)
+    return UNKNOWN
+
+
+def length(t: Type) -> Type:
+    """`len(x)`."""
+    if isinstance(t, (Tuple, List, Dict)) and t.items is not None:
+        return Const(value=len(t.items))
+    if isinstance(t, Array) and t.shape and isinstance(t.shape[0], int):
+        return Const(value=t.shape[0])
+    if isinstance(t, Range) and t.length is not None:
+        return Const(value=t.length)
+    return INT
+
+
+_PYTHON_TYPES = {Tuple: tuple, Dict: dict, Array: np.ndarray}
+
+
+def is_instance(value: Type, cls: Type) -> Type:
+    """`isinstance(x, C)` where the types tell."""
+    wanted: Any = getattr(cls, "value", None)
+    if isinstance(cls, Tuple):
+        wanted = tuple(getattr(i, "value", None) for i in cls.items)
+        if None in wanted:
+            return BOOL
+    if wanted is None:
+        return BOOL
+    actual: Any = _PYTHON_TYPES.get(type(value))
+    if (
+        isinstance(value, Tuple)
+        and value.cls is not None
+        or isinstance(value, (List, Object, Other))
+    ):
+        actual = value.cls
+    elif isinstance(value, Const):
+        actual = type(value.value)
+    elif isinstance(value, Scalar) and value.dtype is not None:
+        actual = value.dtype.type
+        if value.python:
+            actual = {"f": float, "i": int, "b": bool, "c": complex}[value.dtype.kind]
+    if actual is None:
+        return BOOL
+    try:
+        return Const(value=issubclass(actual, wanted))
+    except TypeError:
+        return BOOL

@@ -1,0 +1,159 @@
+"""What all of lowering stands on: emitting statements and naming what they bind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.varying import Varying
+
+#: What a temporary is called after the operation that it holds.
+_OPERATOR_NAMES = {
+    gast.Add: "total",
+    gast.Sub: "difference",
+    gast.Mult: "product",
+    gast.Div: "ratio",
+    gast.Pow: "power",
+    gast.MatMult: "product",
+    gast.Mod: "remainder",
+    gast.FloorDiv: "quotient",
+    gast.USub: "negative",
+}
+
+
+def describe(value: gast.expr) -> str:
+    """A name for a temporary, from what it holds."""
+    if isinstance(value, (gast.BinOp, gast.UnaryOp)):
+        return _OPERATOR_NAMES.get(type(value.op), "value")
+    if isinstance(value, gast.Call):
+        chain = syntax.dotted(value.func)
+        last = chain.split(".")[-1] if chain else getattr(value.func, "attr", "value")
+        if len(value.args) == 1 and isinstance(value.args[0], gast.Name):
+            argument = value.args[0].id
+            if len(argument) + len(last) < 14 and not isinstance(
+                value.func, gast.Lambda
+            ):
+                return f"{last}_{argument}"
+        return f"{last}_value" if hasattr(__import__("builtins"), last) else last
+    if isinstance(value, gast.Subscript):
+        if isinstance(value.value, gast.Name):
+            index = value.slice
+            if (
+                isinstance(index, gast.Constant)
+                and isinstance(index.value, str)
+                and index.value.isidentifier()
+            ):
+                return index.value
+            if (
+                isinstance(index, (gast.Name, gast.Constant))
+                and syntax.text(index).isidentifier() | syntax.text(index).isdigit()
+            ):
+                return f"{value.value.id}_{syntax.text(index)}"
+            return f"{value.value.id}_part"
+        return "item"
+    if isinstance(value, gast.Attribute):
+        return value.attr
+    if isinstance(value, gast.Compare):
+        return "condition"
+    if isinstance(value, (gast.List, gast.ListComp)):
+        return "values"
+    return "value"
+
+
+class LoweringBase:
+    """Collects the statements that replace the one at hand."""
+
+    def __init__(self, source: Any, names: syntax.Names, varying: Varying) -> None:
+        self.source = source
+        self.names = names
+        self.varying = varying
+        self.temps: set[str] = set()
+        self.out: list[gast.stmt] = []
+        self.at: gast.AST = source.node
+        #: The user's statement that is being lowered.
+        self.whole: gast.AST = source.node
+
+    # -- writing ----------------------------------------------------------------------
+
+    def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
+        """An error about the user's source at the node."""
+        where = node if hasattr(node, "lineno") else self.at
+        return error_at(UnsupportedError, self.source, where, reason, instead)
+
+    def emit(self, stmt: gast.stmt) -> None:
+        """Append a statement, at the user's line."""
+        if getattr(stmt, "lineno", None) is None:
+            gast.copy_location(stmt, self.at)
+        for node in syntax.walk(stmt):
+            if isinstance(node, gast.stmt) and not hasattr(node, "user_line"):
+                self.quote(node)
+        self.out.append(stmt)
+
+    def quote(self, stmt: gast.stmt) -> None:
+        """Remember the user's line: (file, line number, text)."""
+        line = getattr(self.whole, "lineno", None) or getattr(stmt, "lineno", 0)
+        stmt.user_line = (self.source.filename, line, self.source.line(line))
+
+    def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
+        """Hold a value in a new temporary."""
+        id = self.names.fresh(base or describe(value))
+        self.temps.add(id)
+        if self.varying.carries(value):
+            self.varying.names.add(id)
+        stmt = syntax.assign(id, value)
+        if hasattr(value, "lineno"):
+            gast.copy_location(stmt, value)
+        self.emit(stmt)
+        return syntax.name(id)
+
+    def atom(self, node: Any) -> gast.expr:
+        """A name or literal that holds the value."""
+        if syntax.is_atom(node):
+            return node
+        value = self.operation(node)
+        return value if syntax.is_atom(value) else self.temp(value)
+
+    def atoms(self, nodes: list) -> list:
+        """Atoms for arguments; stars stay."""
+        return [
+            gast.Starred(self.atom(n.value), syntax.LOAD)
+            if isinstance(n, gast.Starred)
+            else self.argument(n)
+            for n in nodes
+        ]
+
+    def argument(self, node: gast.expr) -> gast.expr:
+        """An argument: a short constant expression such as `(2, 3)` may stay."""
+        if _is_literal(node):
+            return node
+        return self.atom(node)
+
+    def new_temp(self, base: str) -> str:
+        """A varying temporary that several branches assign."""
+        id = self.names.fresh(base)
+        self.temps.add(id)
+        self.varying.names.add(id)
+        return id
+
+    # What the classes below add, and the ones between call.
+
+    def statement(self, stmt: gast.stmt) -> None:
+        raise NotImplementedError
+
+    def bind(self, target: gast.expr, value: gast.expr) -> None:
+        raise NotImplementedError
+
+    def operation(self, node: gast.expr) -> gast.expr:
+        raise NotImplementedError
+
+
+def _is_literal(node: gast.expr) -> bool:
+    """Numbers, strings, None and tuples of them."""
+    if isinstance(node, (gast.Tuple, gast.List)):
+        return bool(node.elts) and all(map(_is_literal, node.elts))
+    return isinstance(node, gast.Constant) or (
+        isinstance(node, gast.UnaryOp) and isinstance(node.operand, gast.Constant)
+    )

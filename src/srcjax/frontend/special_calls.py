@@ -1,0 +1,235 @@
+"""Comprehensions, folds and calls of built-ins, lowered to loops and plain calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.lowering import LoweringBase
+from srcjax.frontend.varying import find_varying
+
+
+class SpecialCalls(LoweringBase):
+    """Lowers what stands for a loop."""
+
+    def of_Lambda(self, node: gast.Lambda) -> gast.expr:
+        id = self.new_temp("function")
+        body = [gast.copy_location(gast.Return(node.body), node)]
+        definition = gast.FunctionDef(id, node.args, body, [], None, None, [])
+        self.emit(gast.copy_location(definition, node))
+        return syntax.name(id)
+
+    def special_call(self, node: gast.Call) -> gast.expr | None:
+        """Builtins that are loops: sum, reduce, map, list(generator)."""
+        is_builtin = self.varying.is_builtin
+        plain = not node.keywords and not any(
+            isinstance(a, gast.Starred) for a in node.args
+        )
+        if isinstance(node.func, gast.Lambda):
+            return None
+        if is_builtin(node.func, "sum") and node.args and len(node.args) <= 2:
+            start = node.args[1] if len(node.args) == 2 else syntax.const(0)
+            if node.keywords:
+                start = node.keywords[0].value
+            return self.fold(node.args[0], start, _plus)
+        if is_builtin(node.func, "max", "min") and plain:
+            return self.extreme(node)
+        if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
+            return self.sequence_call(node)
+        value = self.varying.value(node.func)
+        import functools
+        import math
+
+        if value is functools.reduce and plain and len(node.args) >= 2:
+            function = self.atom(node.args[0])
+            start = node.args[2] if len(node.args) == 3 else None
+
+            def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
+                return gast.Call(function, [acc, item], [])
+
+            return self.fold(node.args[1], start, combine)
+        if value is functools.partial and node.args:
+            return self.partial_call(node)
+        if value is math.prod and plain and len(node.args) == 1:
+            return self.fold(node.args[0], syntax.const(1), _times)
+        return None
+
+    def partial_call(self, node: gast.Call) -> gast.expr:
+        """`partial(f, a, k=v)` as a function defined here."""
+        function, *args = self.atoms(node.args)
+        keywords = [gast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
+        more, named = self.names.fresh("args"), self.names.fresh("kwargs")
+        starred = gast.Starred(syntax.name(more), syntax.LOAD)
+        call = gast.Call(
+            function,
+            [*args, starred],
+            [*keywords, gast.keyword(None, syntax.name(named))],
+        )
+        parameters = gast.arguments(
+            [], [], _parameter(more), [], [], _parameter(named), []
+        )
+        return self.of_Lambda(gast.copy_location(gast.Lambda(parameters, call), node))
+
+    def extreme(self, node: gast.Call) -> gast.expr | None:
+        """`max(a, b, c)` two by two, and `max(xs)` as a loop."""
+        function = node.func
+        if len(node.args) == 1:
+
+            def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
+                return gast.Call(syntax.clone(function), [acc, item], [])
+
+            return self.fold(node.args[0], None, combine)
+        if len(node.args) == 2:
+            return None
+        first, second, *rest = self.atoms(node.args)
+        value: gast.expr = gast.Call(function, [first, second], [])
+        for argument in rest:
+            held = self.temp(value)
+            value = gast.Call(syntax.clone(function), [held, argument], [])
+        return value
+
+    def sequence_call(self, node: gast.Call) -> gast.expr | None:
+        """`list(f(x) for x in xs)`, `list(map(f, xs))` as comprehensions."""
+        if self.varying.is_builtin(node.func, "map") and len(node.args) >= 2:
+            function = self.atom(node.args[0])
+            items = [self.names.fresh("item") for _ in node.args[1:]]
+            targets: list[gast.expr] = [syntax.name(i, store=True) for i in items]
+            iters = node.args[1:]
+            over = iters[0] if len(iters) == 1 else syntax.call("zip", *iters)
+            target = (
+                targets[0] if len(targets) == 1 else gast.Tuple(targets, syntax.STORE)
+            )
+            elt = gast.Call(function, [syntax.name(i) for i in items], [])
+            comprehension = gast.comprehension(target, over, [], 0)
+            return self.of_ListComp(gast.ListComp(elt, [comprehension]))
+        if self.varying.is_builtin(node.func, "filter"):
+            raise self.refuse(
+                node, "`filter` on differentiated values", "a list comprehension"
+            )
+        if len(node.args) != 1:
+            return None
+        inner = node.args[0]
+        is_map = isinstance(inner, gast.Call) and self.varying.is_builtin(
+            inner.func, "map"
+        )
+        if isinstance(inner, gast.GeneratorExp) or is_map:
+            items = self.atom(inner)
+            if self.varying.is_builtin(node.func, "tuple"):
+                return gast.Call(node.func, [items], [])
+            return items
+        lazy = isinstance(inner, gast.Call) and self.varying.is_builtin(
+            inner.func, "zip", "enumerate", "reversed"
+        )
+        view = (
+            isinstance(inner, gast.Call)
+            and isinstance(inner.func, gast.Attribute)
+            and inner.func.attr in ("values", "items", "keys")
+        )
+        if lazy or view:
+            id = self.names.fresh("item")
+            comprehension = gast.comprehension(
+                syntax.name(id, store=True), inner, [], 0
+            )
+            self.varying.names.add(id)
+            items = self.of_ListComp(gast.ListComp(syntax.name(id), [comprehension]))
+            if self.varying.is_builtin(node.func, "tuple"):
+                return gast.Call(node.func, [items], [])
+            return items
+        return None
+
+    def fold(
+        self,
+        iterable: gast.expr,
+        start: gast.expr | None,
+        combine: Callable[[gast.expr, gast.expr], gast.expr],
+    ) -> gast.expr:
+        """`acc = start; for item in iterable: acc = combine(acc, item)`."""
+        total = self.new_temp("total")
+        if start is None:
+            sequence = self.atom(
+                gast.ListComp(iterable.elt, iterable.generators)
+                if isinstance(iterable, gast.GeneratorExp)
+                else iterable
+            )
+            start = gast.Subscript(sequence, syntax.const(0), syntax.LOAD)
+            iterable = syntax.expression("s[1:]", s=sequence)
+        self.bind(syntax.name(total, store=True), start)
+        step = [syntax.assign(total, combine(syntax.name(total), syntax.name("item")))]
+        if isinstance(iterable, (gast.GeneratorExp, gast.ListComp)):
+            value = combine(syntax.name(total), iterable.elt)
+            step = [syntax.assign(total, value)]
+            loop = self.comprehension_loops(iterable.generators, step)
+        else:
+            id = self.new_temp("item")
+            step = [syntax.assign(total, combine(syntax.name(total), syntax.name(id)))]
+            target = syntax.name(id, store=True)
+            loop = [gast.For(target, iterable, step, [], None)]
+        self.loop_statements(loop)
+        return syntax.name(total)
+
+    def of_ListComp(self, node: Any) -> gast.expr:
+        """`[f(x) for x in xs if c]` as a loop that appends."""
+        id = self.new_temp("values")
+        self.emit(syntax.assign(id, gast.List([], syntax.LOAD)))
+        append = syntax.expression(
+            "values.append(v)", values=syntax.name(id), v=node.elt
+        )
+        loop = self.comprehension_loops(node.generators, [gast.Expr(append)])
+        self.loop_statements(loop)
+        return syntax.name(id)
+
+    of_GeneratorExp = of_ListComp
+
+    def of_DictComp(self, node: gast.DictComp) -> gast.expr:
+        id = self.new_temp("values")
+        self.emit(syntax.assign(id, gast.Dict([], [])))
+        store = gast.Subscript(syntax.name(id), node.key, None)
+        loop = self.comprehension_loops(
+            node.generators, [syntax.assign(store, node.value)]
+        )
+        self.loop_statements(loop)
+        return syntax.name(id)
+
+    def comprehension_loops(self, generators: list, step: list) -> list[gast.stmt]:
+        """Nested loops of a comprehension; its targets get names of their own."""
+        renamed: dict[str, str] = {}
+        body: list[gast.stmt] = step
+        for generator in reversed(generators):
+            for test in reversed(generator.ifs):
+                body = [gast.If(test, body, [])]
+            body = [gast.For(generator.target, generator.iter, body, [], None)]
+            for target in sorted(syntax.names_written(generator.target)):
+                fresh = self.names.fresh(target)
+                renamed[target] = fresh
+                if target in self.varying.names:
+                    self.varying.names.add(fresh)
+        copy = syntax.clone(body)
+        first = copy[0].iter
+        copy[0].iter = syntax.const(None)
+        syntax.rename(copy, renamed)
+        copy[0].iter = first
+        return copy
+
+    def loop_statements(self, loop: list[gast.stmt]) -> None:
+        """Lower loops that were written here."""
+        for stmt in syntax.walk(loop):
+            if isinstance(stmt, gast.stmt) and not hasattr(stmt, "lineno"):
+                gast.copy_location(stmt, self.at)
+        find_varying(loop, [], self.varying)
+        for stmt in loop:
+            self.statement(stmt)
+
+
+def _parameter(name: str) -> gast.Name:
+    return gast.Name(name, gast.Param(), None, None)
+
+
+def _plus(a: gast.expr, b: gast.expr) -> gast.expr:
+    return gast.BinOp(a, gast.Add(), b)
+
+
+def _times(a: gast.expr, b: gast.expr) -> gast.expr:
+    return gast.BinOp(a, gast.Mult(), b)

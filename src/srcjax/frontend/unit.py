@@ -1,0 +1,45 @@
+"""A function in normal form, and the names of its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+
+@dataclass
+class Unit:
+    """One function in core form."""
+
+    source: Any
+    name: str
+    node: gast.FunctionDef
+    names: syntax.Names
+    varying: set[str]
+    #: Names that srcjax made up: they may be nested away or renamed.
+    temps: set[str] = field(default_factory=set)
+    #: Names of functions that were inlined: renamed apart from the user's own.
+    inlined: set[str] = field(default_factory=set)
+    #: The name that a renamed web had at first.
+    base_names: dict[str, str] = field(default_factory=dict)
+    #: Values of free names that came with inlined functions.
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of all parameters, in order."""
+        return parameter_names(self.node.args)
+
+
+def parameter_names(arguments: gast.arguments) -> list[str]:
+    """Parameter names in order, `*args` and `**kwargs` included."""
+    found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg is not None:
+        found.append(arguments.vararg.id)
+    found += [a.id for a in arguments.kwonlyargs]
+    if arguments.kwarg is not None:
+        found.append(arguments.kwarg.id)
+    return found

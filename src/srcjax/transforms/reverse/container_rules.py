@@ -1,0 +1,540 @@
+"""Backward code of containers and objects: displays, items, methods, unpacking."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    Type,
+    Unknown,
+    is_active,
+    is_number,
+    join_all,
+    shape_of,
+)
+from srcjax.errors import NoRuleError
+from srcjax.ops.record import ATTRIBUTES
+from srcjax.transforms.reverse.places import (
+    Adjoint,
+    Path,
+    is_static,
+    keyed_parts,
+    part_of,
+)
+from srcjax.transforms.reverse.rule_templates import RuleTemplates
+
+
+class ContainerRules(RuleTemplates):
+    """Passes adjoints between containers and their parts."""
+
+    def repeated(self, name: str, items: Any, count: gast.expr) -> None:
+        """`[x] * n`: each item gets the sum of its copies."""
+        d = self.adjoint(name)
+        if not isinstance(d, gast.Name):
+            held = self.unit.names.fresh("d" + self.base(name))
+            self.unit.temps.add(held)
+            self.emit(syntax.assign(held, d))
+            d = syntax.name(held)
+        length = syntax.call("len", items)
+        total = syntax.expression("[sum(d[k::n]) for k in range(n)]", d=d, n=length)
+        self.contribute(items.id, total)
+
+    def concatenated(self, name: str, left: gast.expr, right: gast.expr) -> None:
+        """`a + b` of sequences."""
+        d = self.adjoint(name)
+        n = syntax.call("len", left)
+        if self.active(left):
+            part = syntax.expression("d[:n]", d=d, n=n)
+            self.contribute(left.id, part)
+        if self.active(right):
+            part = syntax.expression("d[n:]", d=d, n=n)
+            self.contribute(right.id, part)
+
+    def of_Tuple(self, name: str, value: Any) -> None:
+        elements = value.elts
+        if any(isinstance(e, gast.Starred) for e in elements):
+            self.starred_display(name, elements)
+            return
+        kind = self.kind(name)
+        t = self.type_of_name(name)
+        for position, element in enumerate(elements):
+            if not self.active(element):
+                continue
+            if kind == "split":
+                if any(p[1][:1] == (position,) for p in self.places.of(name)):
+                    part = dict(keyed_parts(t))[position]
+                    self.pass_part(element.id, name, (position,), part)
+                continue
+            d = gast.Subscript(self.adjoint(name), syntax.const(position), syntax.LOAD)
+            self.contribute(element.id, d)
+
+    of_List = of_Tuple
+
+    def pass_part(self, to: str, name: str, path: Path, t: Type) -> None:
+        """Contribute a part of a split adjoint to the value it was made from."""
+        if is_static(t) and self.kind(to) == "split":
+            for place in self.places.of(name):
+                if place[1][: len(path)] == path:
+                    state = self.places.present[place]
+                    self.consumed.add(place)
+                    rest = place[1][len(path) :]
+                    self.contribute(to, syntax.name(state.variable), rest)
+            return
+        self.contribute(to, self.adjoint_at(name, path, t, full=False))
+        self.places.drop_ownership(to)
+
+    def starred_display(self, name: str, elements: list) -> None:
+        start: gast.expr = syntax.const(0)
+        d = self.adjoint(name)
+        for element in elements:
+            inner = getattr(element, "value", element)
+            one = not isinstance(element, gast.Starred)
+            if self.active(inner):
+                if one:
+                    part: gast.expr = gast.Subscript(d, start, syntax.LOAD)
+                else:
+                    stop = gast.BinOp(start, gast.Add(), syntax.call("len", inner))
+                    part = gast.Subscript(d, gast.Slice(start, stop, None), syntax.LOAD)
+                self.contribute(inner.id, part)
+            step = syntax.const(1) if one else syntax.call("len", inner)
+            start = gast.BinOp(start, gast.Add(), step)
+
+    def of_Dict(self, name: str, value: gast.Dict) -> None:
+        t = self.type_of_name(name)
+        for key, element in zip(value.keys, value.values, strict=True):
+            if not self.active(element):
+                continue
+            if key is None:
+                raise self.refuse(
+                    "`**` in a dict display of differentiated values",
+                    "assign the items one by one",
+                )
+            if self.kind(name) == "split" and isinstance(key, gast.Constant):
+                if any(p[1][:1] == (key.value,) for p in self.places.of(name)):
+                    part = dict(keyed_parts(t))[key.value]
+                    self.pass_part(element.id, name, (key.value,), part)
+                continue
+            zero = self.zero(self.type_of_name(element.id), element)
+            d = syntax.expression("d.pop(k, z)", d=self.adjoint(name), k=key, z=zero)
+            self.contribute(element.id, d)
+
+    def of_Attribute(self, name: str, value: gast.Attribute) -> None:
+        base = value.value
+        if not self.active(base):
+            return
+        t = self.type_of_name(base.id)
+        if isinstance(t, Object) or (isinstance(t, Tuple) and t.cls is not None):
+            key: Any = value.attr
+            if isinstance(t, Tuple):
+                key = t.cls._fields.index(value.attr)  # type: ignore[union-attr]
+            self.pass_to_part(name, base.id, (key,))
+            return
+        op = ATTRIBUTES.get(value.attr)
+        if op is None:
+            raise self.refuse(
+                f"attribute `{value.attr}` of a differentiated value is not known",
+                "an operation that srcjax has a rule for, or a rule of your own",
+                NoRuleError,
+            )
+        self.apply(name, op, [base], {}, "np")
+
+    def pass_to_part(self, name: str, base: str, path: Path) -> None:
+        """`name = base[key]` with a known key of a split container."""
+        t = part_of(self.type_of_name(base), path)
+        if not is_active(t):
+            return
+        if is_static(t) and self.kind(name) == "split":
+            for place in self.places.of(name):
+                state = self.places.present[place]
+                self.consumed.add(place)
+                self.contribute(base, syntax.name(state.variable), (*path, *place[1]))
+            return
+        self.prefer_name(base, path, name)
+        self.contribute(base, self.adjoint(name, full=False), path)
+        for place in self.places.of(base):
+            if place[1] == path:
+                state = self.places.present[place]
+                self.places.present[place] = replace(state, owned=False)
+
+    def prefer_name(self, base: str, path: Path, name: str) -> None:
+        """The adjoint of `params["w"]` is `dw`, not `dparams_w`."""
+        if (base, path) not in self.places.variables:
+            key = str(path[-1])
+            if not key.isidentifier() and name in self.unit.temps:
+                return
+            shown = key if key.isidentifier() else self.base(name)
+            self.places.variables[(base, path)] = self.unit.names.fresh("d" + shown)
+
+    def of_Subscript(self, name: str, value: gast.Subscript) -> None:
+        base, index = value.value, value.slice
+        if not self.active(base):
+            return
+        t = self.type_of_name(base.id)
+        kind = self.kind(base.id)
+        if kind == "split":
+            key = self.static_key(t, index)
+            if key is not None:
+                self.pass_to_part(name, base.id, (key,))
+                return
+            if isinstance(index, gast.Slice):
+                self.split_slice(name, base.id, t, index)
+                return
+            raise self.refuse("an index that is not known", "a constant index")
+        if kind == "list" or isinstance(t, (List, Tuple)):
+            self.list_item(name, base.id, index)
+        elif kind == "dict" or isinstance(t, Dict):
+            self.dict_item(name, base.id, index)
+        else:
+            self.array_item(name, base.id, index)
+
+    def static_key(self, t: Type, index: gast.expr) -> Any:
+        """The known key of a static container."""
+        found = [self.typer.type_of(index, env) for env in self.envs]
+        known = join_all(found)
+        if not isinstance(known, Const):
+            return None
+        keys = [key for key, _ in keyed_parts(t)]
+        value = known.value
+        if isinstance(t, (Tuple, List)) and isinstance(value, int) and value < 0:
+            value += len(keys)
+        return value if value in keys else None
+
+    def split_slice(self, name: str, base: str, t: Type, index: gast.Slice) -> None:
+        keys = [key for key, _ in keyed_parts(t)]
+        bounds = [
+            None
+            if b is None
+            else getattr(self.typer.type_of(b, self.envs[0]), "value", None)
+            for b in (index.lower, index.upper, index.step)
+        ]
+        for position, key in enumerate(keys[slice(*bounds)]):
+            if self.kind(name) != "split":
+                d = gast.Subscript(
+                    self.adjoint(name), syntax.const(position), syntax.LOAD
+                )
+                self.contribute(base, d, (key,))
+            elif any(p[1][:1] == (position,) for p in self.places.of(name)):
+                part = part_of(t, (key,))
+                d = self.adjoint_at(name, (position,), part, full=False)
+                self.contribute(base, d, (key,))
+
+    def list_item(self, name: str, base: str, index: gast.expr) -> None:
+        """`name = xs[i]`, `name = xs[a:b]`."""
+        d = self.adjoint(name)
+        self.ensure_buffer(base)
+        variable = self.adjoint(base)
+        target = gast.Subscript(variable, index, syntax.LOAD)
+        if isinstance(index, gast.Slice):
+            total = syntax.call("add", target, d)
+        elif base in self.single_pass:
+            total = d
+        elif is_number(self.type_of_name(name)):
+            stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), d)
+            self.emit(stmt)
+            return
+        elif isinstance(self.type_of_name(name), Array):
+            total = gast.BinOp(target, gast.Add(), d)
+        else:
+            total = syntax.call("add", target, d)
+        self.emit(syntax.assign(syntax.as_store(target), total))
+
+    def dict_item(self, name: str, base: str, index: gast.expr) -> None:
+        """`name = d[key]`."""
+        d = self.adjoint(name)
+        self.ensure_buffer(base)
+        variable = self.adjoint(base)
+        old = syntax.expression("d.get(k, 0.0)", d=variable, k=index)
+        if is_number(self.type_of_name(name)) or isinstance(
+            self.type_of_name(name), Array
+        ):
+            total: gast.expr = gast.BinOp(old, gast.Add(), d)
+        else:
+            total = syntax.call("add", old, d)
+        target = gast.Subscript(variable, index, syntax.STORE)
+        self.emit(syntax.assign(target, total))
+
+    def array_item(self, name: str, base: str, index: gast.expr) -> None:
+        """`name = x[i]`."""
+        d = self.adjoint(name, full=False)
+        if shape_of(self.type_of_name(base)) == () and self.kind(base) == "value":
+            self.contribute(base, d)
+            return
+        self.ensure_buffer(base)
+        target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)
+        if isinstance(self.type_of_name(base), Unknown):
+            add = syntax.call("add_at", target.value, as_value(index), d)
+            if isinstance(target.value, gast.Name):
+                self.emit(syntax.assign(target.value.id, add))
+            else:
+                self.emit(gast.Expr(add))
+            return
+        if self.index_kind(index) == "repeats":
+            add = syntax.expression(
+                "np.add.at(d, i, v)", d=target.value, i=as_value(index), v=d
+            )
+            self.emit(gast.Expr(add))
+            return
+        stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), d)
+        self.emit(stmt)
+
+    def index_kind(self, index: gast.expr) -> str:
+        """`basic` (a view), `mask`, or `repeats` (index arrays)."""
+        entries = index.elts if isinstance(index, gast.Tuple) else [index]
+        kind = "basic"
+        for entry in entries:
+            if isinstance(entry, gast.Slice):
+                continue
+            for env in self.envs:
+                t = self.typer.type_of(entry, env)
+                if isinstance(t, Array) and t.dtype is not None and t.dtype.kind == "b":
+                    kind = "mask" if kind != "repeats" else kind
+                elif (
+                    is_number(t)
+                    or isinstance(t, Const)
+                    or isinstance(t, Tuple)
+                    and t.cls is slice
+                ):
+                    continue
+                else:
+                    return "repeats"
+        return kind
+
+    def constructor(self, name: str, value: gast.Call, cls: type) -> None:
+        """A namedtuple or dataclass made from differentiated parts."""
+        t = self.type_of_name(name)
+        fields = getattr(cls, "_fields", None)
+        if fields is None and is_dataclass(cls):
+            fields = [key for key, _ in keyed_parts(t)]
+        if fields is None or not is_static(t):
+            raise self.refuse(
+                f"`{cls.__name__}(...)` made from a differentiated value",
+                "a dataclass, a namedtuple, a tuple or a dict",
+            )
+        given = dict(zip(fields, value.args, strict=False))
+        given.update({k.arg: k.value for k in value.keywords})
+        for position, field in enumerate(fields):
+            key = position if isinstance(t, Tuple) else field
+            element: Any = given.get(field)
+            if self.active(element) and any(
+                p[1][:1] == (key,) for p in self.places.of(name)
+            ):
+                part = dict(keyed_parts(t))[key]
+                self.pass_part(element.id, name, (key,), part)
+
+    def sequence_copy(self, name: str, value: gast.Call) -> None:
+        """`list(xs)`, `tuple(xs)`."""
+        source = value.args[0]
+        if not self.active(source):
+            return
+        if self.kind(name) == "split" and self.kind(source.id) == "split":
+            for place in self.places.of(name):
+                state = self.places.present[place]
+                self.consumed.add(place)
+                self.contribute(source.id, syntax.name(state.variable), place[1])
+            return
+        d = self.adjoint(name)
+        t = self.type_of_name(source.id)
+        if isinstance(t, (Array, Unknown)) and not isinstance(t, (List, Tuple)):
+            d = syntax.call("np.array", d)
+        elif isinstance(d, gast.Name):
+            d = syntax.call("list", d)
+        self.contribute(source.id, d)
+
+    def container_call(self, name: str | None, value: gast.Call, callee: str) -> None:
+        """Methods of lists and dicts; `name` is the result, if it is used."""
+        base = value.func.value.id
+        method = callee.split(".")[1]
+        handler = getattr(self, f"list_{method}", None)
+        if callee.startswith("dict."):
+            handler = getattr(self, f"dict_{method}", None)
+        if handler is None:
+            if not self.has_adjoint(base) and (
+                name is None or not self.has_adjoint(name)
+            ):
+                return
+            raise self.refuse(
+                f"`{callee}` on differentiated values",
+                "build a new list or dict instead",
+            )
+        handler(name, base, value.args)
+
+    def list_append(self, name: str | None, base: str, args: list) -> None:
+        if not self.has_adjoint(base):
+            return
+        self.ensure_buffer(base)
+        d = syntax.expression("d.pop()", d=self.adjoint(base))
+        if self.active(args[0]):
+            self.contribute(args[0].id, d)
+        else:
+            self.emit(gast.Expr(d))
+
+    def list_extend(self, name: str | None, base: str, args: list) -> None:
+        if not self.has_adjoint(base):
+            return
+        self.ensure_buffer(base)
+        d = self.adjoint(base)
+        start = syntax.expression("len(d) - len(v)", d=d, v=args[0])
+        tail = syntax.expression("d[s:]", d=d, s=start)
+        if self.active(args[0]):
+            self.contribute(args[0].id, tail)
+        self.emit(gast.Delete([gast.Subscript(d, tail.slice, gast.Del())]))
+
+    def list_insert(self, name: str | None, base: str, args: list) -> None:
+        if not self.has_adjoint(base):
+            return
+        self.ensure_buffer(base)
+        d = syntax.expression("d.pop(i)", d=self.adjoint(base), i=args[0])
+        if self.active(args[1]):
+            self.contribute(args[1].id, d)
+        else:
+            self.emit(gast.Expr(d))
+
+    def list_pop(self, name: str | None, base: str, args: list) -> None:
+        present = name is not None and self.has_adjoint(name)
+        if not present and not self.has_adjoint(base):
+            return
+        d: gast.expr
+        if present:
+            assert name is not None
+            d = self.adjoint(name)
+        else:
+            elem = join_all(
+                p for _, p in keyed_parts(self.type_of_name(base))
+            ) or getattr(self.type_of_name(base), "elem", None)
+            if not is_number(elem or UNKNOWN):
+                raise self.refuse(
+                    "`pop` of an item that is not used", "slice the list instead"
+                )
+            d = syntax.const(0.0)
+        self.ensure_buffer(base)
+        target = self.adjoint(base)
+        if args:
+            call = syntax.expression("t.insert(i, d)", t=target, i=args[0], d=d)
+            if isinstance(args[0], gast.UnaryOp):
+                raise self.refuse("`pop` at a negative index", "a positive index")
+        else:
+            call = syntax.expression("t.append(d)", t=target, d=d)
+        self.emit(gast.Expr(call))
+
+    def list_reverse(self, name: str | None, base: str, args: list) -> None:
+        if self.has_adjoint(base):
+            self.ensure_buffer(base)
+            call = syntax.expression("d.reverse()", d=self.adjoint(base))
+            self.emit(gast.Expr(call))
+
+    def list_copy(self, name: str | None, base: str, args: list) -> None:
+        if (
+            name is not None
+            and self.has_adjoint(name)
+            and self.active(syntax.name(base))
+        ):
+            self.contribute(base, syntax.call("list", self.adjoint(name)))
+
+    def dict_get(self, name: str | None, base: str, args: list) -> None:
+        if name is None or not self.has_adjoint(name):
+            return
+        key = self.static_key(self.type_of_name(base), args[0])
+        if self.kind(base) == "split":
+            if key is not None:
+                self.pass_to_part(name, base, (key,))
+            elif len(args) > 1 and self.active(args[1]):
+                self.contribute(args[1].id, self.adjoint(name, full=False))
+            return
+        if len(args) > 1 and self.active(args[1]):
+            raise self.refuse(
+                "`get` with a differentiated default", "`d[k] if k in d else default`"
+            )
+        d = self.adjoint(name)
+        self.ensure_buffer(base)
+        adjoint = self.adjoint(base)
+        total = syntax.expression("t.get(k, 0.0) + d", t=adjoint, k=args[0], d=d)
+        store = gast.Subscript(adjoint, args[0], syntax.STORE)
+        test = syntax.expression("k in v", k=args[0], v=syntax.name(base))
+        self.emit(gast.If(test, [syntax.assign(store, total)], []))
+
+    dict_copy = list_copy
+
+    def list_index(self, name: str | None, base: str, args: list) -> None:
+        """Positions and keys carry no derivative."""
+
+    list_count = dict_keys = list_index
+
+    # -- unpacking --------------------------------------------------------------------
+
+    def unpack(self, target: Any, value: gast.expr) -> None:
+        """`a, b = value`."""
+        if not isinstance(value, gast.Name):
+            for element in target.elts:
+                self.places.kill(element.id)
+            return
+        t = self.type_of_name(value.id)
+        active = self.active(value)
+        kind = self.kind(value.id)
+        if active and isinstance(t, Unknown) and value.id not in self.views:
+            self.unpack_unknown(target, value)
+            return
+        for position, element in enumerate(target.elts):
+            name = element.id
+            if active and self.has_adjoint(name) and name not in self.views:
+                self.explode(name)
+                if (
+                    kind == "split"
+                    and is_static(t)
+                    and len(keyed_parts(t)) == len(target.elts)
+                ):
+                    key = keyed_parts(t)[position][0]
+                    if (value.id, (key,)) not in self.places.variables and not (
+                        is_static(self.type_of_name(name))
+                    ):
+                        self.share_variable(value.id, key, name)
+                    self.pass_to_part(name, value.id, (key,))
+                else:
+                    index = syntax.const(position)
+                    item = gast.Subscript(value, index, syntax.LOAD)
+                    self.of_Subscript(name, item)
+            self.places.kill(name)
+
+    def unpack_unknown(self, target: Any, value: gast.Name) -> None:
+        """`a, b = value` of what may be a tuple, a list or an array."""
+        names = [e.id for e in target.elts]
+        if any(self.has_adjoint(n) for n in names):
+            parts = [
+                self.adjoint(n) if self.has_adjoint(n) else syntax.const(None)
+                for n in names
+            ]
+            shown = gast.List(parts, syntax.LOAD)
+            packed = syntax.call("packed", value, shown)
+            place = self.places.present.get((value.id, ()))
+            variable = self.places.variable(value.id, (), self.base(value.id))
+            if place is not None:
+                packed = syntax.call("add", syntax.name(variable), packed)
+            self.emit(syntax.assign(variable, packed))
+            self.places.present[(value.id, ())] = Adjoint(variable)
+        for n in names:
+            self.places.kill(n)
+
+    def share_variable(self, base: str, key: Any, name: str) -> None:
+        """`W, b = params`: the adjoint of params[0] is the variable dW itself."""
+        state = self.places.present.get((name, ()))
+        if state is not None:
+            self.places.variables[(base, (key,))] = self.unit.names.fresh(
+                "d" + self.base(name)
+            )
+
+
+def as_value(index: gast.expr) -> gast.expr:
+    """An index as an argument: slices need `np.s_`."""
+    if any(isinstance(n, gast.Slice) for n in syntax.walk(index)):
+        return gast.Subscript(syntax.expression("np.s_"), index, syntax.LOAD)
+    return index

@@ -1,0 +1,444 @@
+"""Adjoints of names while backward code is written, and what is added to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    dtype_of,
+    is_active,
+    is_number,
+    join_all,
+    shape_of,
+    with_active,
+    without_buffers,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.reverse.places import (
+    Adjoint,
+    Path,
+    Places,
+    is_lazy,
+    is_static,
+    keyed_parts,
+    part_of,
+    read_part,
+    rebuild,
+    zero_of,
+)
+from srcjax.transforms.reverse.views import (
+    active_writes,
+    find_views,
+    index_reads,
+    is_fresh,
+    joined_types,
+    single_pass_lists,
+)
+from srcjax.transforms.specialise import Env, Typer, environments
+
+#: Suffix of the name under which an overwritten value is read by backward code.
+OLD = "__before"
+
+
+class Contributions:
+    """Reads, makes and adds to adjoints; `code` is the group being written."""
+
+    def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.unit = unit
+        self.pairs = pairs
+        self.places = Places(unit.names)
+        self.typer = Typer(program, unit)
+        self.code: list[gast.stmt] = []
+        #: Names with contributions of another (or unknown) dtype.
+        self.mixed: set[str] = set()
+        #: Places whose adjoint was passed on since their value's definition.
+        self.consumed: set[tuple[str, Path]] = set()
+        #: How many branches and loops are around the statement.
+        self.depth = 0
+        self.stmt: gast.stmt = unit.node
+        self.envs: list[Env] = []
+        self.types = joined_types(program, unit)
+        self.written = active_writes(program, unit)
+        self.indexed, self.dynamic = index_reads(unit, self.types)
+        #: Containers that hold arrays or lists that are written in place.
+        self.nested: set[str] = set()
+        self.views = find_views(self)
+        #: Forward statements that replace a statement (calls of forward functions).
+        self.forward: dict[int, list[gast.stmt]] = {}
+        #: Names that a replaced statement binds besides its target, by statement.
+        self.extra_defs: dict[int, list[str]] = {}
+        #: Imports and values the backward code needs, by name.
+        self.needs: dict[str, Any] = {}
+        #: Lists of which every item is read once, by one loop over all of them.
+        self.single_pass = single_pass_lists(unit, self)
+
+    # -- what a name is ---------------------------------------------------------------
+
+    def active(self, node: Any) -> bool:
+        """Whether the atom is a name that a derivative flows through."""
+        return isinstance(node, gast.Name) and is_active(
+            self.types.get(node.id, UNKNOWN)
+        )
+
+    def active_or_local(self, node: gast.expr) -> bool:
+        """Whether the base of an attribute is a value, not a module."""
+        return isinstance(node, gast.Name) and node.id in self.types
+
+    def type_of_name(self, name: str) -> Type:
+        return self.types.get(name, UNKNOWN)
+
+    def kind(self, name: str) -> str:
+        """How the adjoint is kept: value, buffer, split, list, dict or view."""
+        if name in self.views:
+            return "view"
+        t = self.type_of_name(name)
+        if isinstance(t, (Tuple, List, Dict, Object)):
+            whole = name in self.dynamic or bool(t.buffers & self.written)
+            if isinstance(t, Object):
+                return "split"
+            if is_static(t) and not whole:
+                return "split"
+            if isinstance(t, Dict):
+                return "dict"
+            return "list" if isinstance(t, List) or whole else "split"
+        if isinstance(t, Array) and t.shape == () and not t.buffers & self.written:
+            return "value"
+        if isinstance(t, (Array, Unknown)) and (
+            t.buffers & self.written or name in self.indexed
+        ):
+            return "buffer"
+        return "value"
+
+    def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
+        return error_at(cls, self.unit.source, self.stmt, reason, instead)
+
+    # -- adjoints ---------------------------------------------------------------------
+
+    def emit(self, *stmts: gast.stmt) -> None:
+        self.code.extend(stmts)
+
+    def has_adjoint(self, name: str) -> bool:
+        """Whether anything was contributed to the value's adjoint so far."""
+        if name in self.views:
+            return self.has_adjoint(self.views[name][0])
+        return bool(self.places.of(name))
+
+    def base(self, name: str) -> str:
+        return self.unit.base_names.get(name, name)
+
+    def adjoint(self, name: str, full: bool = True) -> gast.expr:
+        """An expression of the value's adjoint, of the value's shape if `full`."""
+        if name in self.views:
+            root, view = self.views[name]
+            self.ensure_buffer(root)
+            return syntax.substitute(view, {"__root": self.adjoint(root)})
+        return self.adjoint_at(name, (), self.type_of_name(name), full)
+
+    def adjoint_at(self, name: str, path: Path, t: Type, full: bool) -> gast.expr:
+        self.consumed.add((name, path))
+        place = self.places.present.get((name, path))
+        if place is not None:
+            if place.lazy is not None and full:
+                place = self.materialise(name, path, t, place)
+            return syntax.name(place.variable)
+        prefixes = [path[:k] for k in range(len(path))]
+        above = next((p for p in prefixes if (name, p) in self.places.present), None)
+        if above is not None:
+            whole = self.places.present[(name, above)]
+            value: gast.expr = syntax.name(whole.variable)
+            inner = part_of(self.type_of_name(name), above)
+            for key in path[len(above) :]:
+                value = read_part(inner, value, key)
+                inner = part_of(inner, (key,))
+            return value
+        below = [p for p in self.places.of(name) if p[1][: len(path)] == path]
+        if not below:
+            return self.zero(t, self.primal(name, path))
+        parts = [
+            self.adjoint_at(name, (*path, key), part, full)
+            if is_active(part)
+            else syntax.const(None)
+            for key, part in keyed_parts(t)
+        ]
+        return self.rebuild(t, parts)
+
+    def rebuild(self, t: Type, parts: list[gast.expr]) -> gast.expr:
+        cls = getattr(t, "cls", None)
+        if cls is not None and cls not in (tuple, list):
+            self.needs[cls.__name__] = cls
+        return rebuild(t, parts)
+
+    def primal(self, name: str, path: Path) -> gast.expr:
+        """An expression of a part of a primal value."""
+        value: gast.expr = syntax.name(name)
+        t = self.type_of_name(name)
+        for key in path:
+            value = read_part(t, value, key)
+            t = dict(keyed_parts(t))[key]
+        return value
+
+    def zero(self, t: Type, like: gast.expr) -> gast.expr:
+        zero = zero_of(t, like)
+        if isinstance(t, Array) and isinstance(like, gast.Name):
+            return zero
+        return zero
+
+    def materialise(self, name: str, path: Path, t: Type, place: Adjoint) -> Adjoint:
+        """Spread a lazy adjoint over the shape of its value."""
+        assert place.lazy is not None
+        scalar = shape_of(place.lazy) == ()
+        text = "np.full_like(x, d)" if scalar else "np.broadcast_to(d, np.shape(x))"
+        value = syntax.expression(
+            text, x=self.primal(name, path), d=syntax.name(place.variable)
+        )
+        self.emit(syntax.assign(place.variable, value))
+        full = Adjoint(place.variable, None, scalar)
+        self.places.present[(name, path)] = full
+        return full
+
+    def ensure_buffer(self, name: str) -> None:
+        """Make the adjoint of an array or list an object that can be written to."""
+        if name in self.views:
+            self.ensure_buffer(self.views[name][0])
+            return
+        place = self.places.present.get((name, ()))
+        t = self.type_of_name(name)
+        variable = self.places.variable(name, (), self.base(name))
+        if place is None:
+            zero = self.initial(name, t)
+            self.emit(syntax.assign(variable, zero))
+        elif place.lazy is not None:
+            self.materialise(name, (), t, place)
+            if not self.places.present[(name, ())].owned:
+                self.own(variable)
+        elif not place.owned:
+            self.own(variable)
+        self.places.present[(name, ())] = Adjoint(variable, None, True)
+
+    def own(self, variable: str) -> None:
+        d = syntax.name(variable)
+        self.emit(syntax.assign(variable, syntax.expression("d.copy()", d=d)))
+
+    def initial(self, name: str, t: Type) -> gast.expr:
+        """The zero with which a buffer or list adjoint starts."""
+        kind = self.kind(name)
+        value = syntax.name(name)
+        if name in self.nested:
+            zero = syntax.call("zeros_like", value)
+            return syntax.call("list", zero) if isinstance(t, Tuple) else zero
+        if kind == "list" and isinstance(t, Tuple) and name not in self.single_pass:
+            if all(isinstance(p, Scalar) for p in t.items):
+                return syntax.expression("[0.0] * len(v)", v=value)
+            return syntax.expression("list(zeros_like(v))", v=value)
+        if kind == "list" and name in self.single_pass:
+            return syntax.expression("[None] * len(v)", v=value)
+        if kind == "dict":
+            return gast.Dict([], [])
+        return self.zero(t, value)
+
+    def contribute(self, name: str, value: gast.expr, path: Path = ()) -> None:
+        """Add `value` to the adjoint of (a part of) a value."""
+        if name in self.views:
+            self.contribute_view(name, value)
+            return
+        whole = self.type_of_name(name)
+        t = part_of(whole, path) if path else whole
+        if not is_active(t):
+            return
+        if self.kind(name) == "split" and is_static(t):
+            self.contribute_parts(name, value, path, t)
+            return
+        if path:
+            self.explode(name)
+        value = self.typer.agree(value, self.envs)
+        place = self.places.present.get((name, path))
+        variable = self.places.variable(name, path, self.base(name))
+        have = self.type_of(value)
+        if isinstance(t, Array) and t.dtype is not None and t.dtype.char != "d":
+            exact = dtype_of(have)
+            if not isinstance(have, Scalar) and (exact is None or exact != t.dtype):
+                self.mixed.add(name)
+        lazy = have if self.may_be_lazy(have, t) else None
+        if isinstance(have, Unknown) and self.reads_partial_zero(value):
+            lazy = UNKNOWN
+        if lazy is None and is_lazy(have, t):
+            text = (
+                "np.full_like(x, v)"
+                if shape_of(have) == ()
+                else "np.broadcast_to(v, np.shape(x))"
+            )
+            value = syntax.expression(text, x=self.primal(name, path), v=value)
+        if place is None:
+            self.emit(syntax.assign(variable, value))
+            owned = is_fresh(value) and lazy is None
+            self.places.present[(name, path)] = Adjoint(variable, lazy, owned)
+            return
+        if place.lazy is not None and lazy is not None and place.lazy != lazy:
+            place = self.materialise(name, path, t, place)
+        if self.joins_last(variable, value):
+            return
+        old = syntax.name(variable)
+        if isinstance(t, (List, Dict, Tuple, Object)) or (
+            isinstance(t, Unknown) and self.kind(name) in ("list", "dict")
+        ):
+            self.emit(syntax.assign(variable, syntax.call("add", old, value)))
+            self.places.present[(name, path)] = Adjoint(variable, None, True)
+            return
+        both_lazy = place.lazy if lazy is not None else None
+        if self.kind(name) == "buffer" and not path:
+            self.ensure_buffer(name)
+        place = self.places.present[(name, path)]
+        scalar = is_number(t)
+        if scalar or (place.owned and place.lazy is None and isinstance(t, Array)):
+            target = syntax.name(variable, store=True)
+            self.emit(gast.AugAssign(target, gast.Add(), value))
+            return
+        total = gast.BinOp(old, gast.Add(), value)
+        self.emit(syntax.assign(variable, total))
+        self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
+
+    def joins_last(self, variable: str, value: gast.expr) -> bool:
+        """`dx = a` just before: make it `dx = a + value`."""
+        last = self.code[-1] if self.code else None
+        if not isinstance(last, gast.Assign) or not syntax.is_name(
+            last.targets[0], variable
+        ):
+            return False
+        known = self.type_of(last.value)
+        numeric = isinstance(known, (Array, Scalar)) and isinstance(
+            self.type_of(value), (Array, Scalar)
+        )
+        if not numeric or shape_of(known) != shape_of(self.type_of(value)):
+            return False
+        last.value = gast.BinOp(last.value, gast.Add(), value)
+        return True
+
+    def reads_partial_zero(self, value: gast.expr) -> bool:
+        """Whether an adjoint that may be a plain zero goes into the value."""
+        partial = {
+            p.variable for p in self.places.present.values() if p.lazy == UNKNOWN
+        }
+        return bool(partial & syntax.names_read(value))
+
+    def may_be_lazy(self, have: Type, want: Type) -> bool:
+        return len(self.envs) <= 1 and is_lazy(have, want)
+
+    def contribute_view(self, name: str, value: gast.expr) -> None:
+        target = self.adjoint(name)
+        value = self.typer.agree(value, self.envs)
+        if isinstance(target, gast.Name):
+            stmt: gast.stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)
+        elif isinstance(target, gast.Subscript):
+            stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)
+        else:
+            whole = gast.Subscript(target, syntax.const(...), syntax.STORE)
+            stmt = gast.AugAssign(whole, gast.Add(), value)
+        self.emit(stmt)
+
+    def contribute_parts(
+        self, name: str, value: gast.expr, path: Path, t: Type
+    ) -> None:
+        """A contribution to a whole container, part by part."""
+        parts = keyed_parts(t)
+        if isinstance(value, (gast.Name, gast.Call, gast.Subscript)):
+            taken = any(
+                p[1][: len(path)] == path or path[: len(p[1])] == p[1]
+                for p in self.places.of(name)
+            )
+            if not self.depth and not taken:
+                value = self.typer.agree(value, self.envs)
+                variable = self.places.variable(name, path, self.base(name))
+                self.emit(syntax.assign(variable, value))
+                self.places.present[(name, path)] = Adjoint(variable)
+                return
+        self.explode(name)
+        displayed = getattr(value, "elts", None)
+        if displayed is None and isinstance(value, gast.Dict):
+            displayed = value.values
+        if displayed is None and not isinstance(value, gast.Name):
+            active = sum(is_active(part) for _, part in parts)
+            if active > 1:
+                held = self.unit.names.fresh("d" + self.base(name))
+                self.unit.temps.add(held)
+                value = self.typer.agree(value, self.envs)
+                self.emit(syntax.assign(held, value))
+                value = syntax.name(held)
+        for position, (key, part) in enumerate(parts):
+            if not is_active(part):
+                continue
+            if displayed is not None and len(displayed) == len(parts):
+                item = displayed[position]
+            else:
+                item = read_part(t, value, key)
+            self.contribute(name, item, (*path, key))
+
+    def type_of(self, value: gast.expr) -> Type:
+        """The type of backward code at this point, joined over the variants."""
+        found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
+        return join_all(found) or UNKNOWN
+
+    def explode(self, name: str) -> None:
+        """Take the adjoint of a container that is held as a whole into its parts."""
+        if self.kind(name) != "split" or not is_static(self.type_of_name(name)):
+            return
+        for place in self.places.of(name):
+            if is_static(part_of(self.type_of_name(name), place[1])):
+                self.explode_place(name, place[1])
+
+    def explode_place(self, name: str, start: Path) -> None:
+        """Take one whole adjoint into its parts."""
+        whole = self.places.present.pop((name, start))
+        t = part_of(self.type_of_name(name), start)
+
+        def visit(value: gast.expr, path: Path, t: Type) -> None:
+            for key, part in keyed_parts(t):
+                if not is_active(part):
+                    continue
+                inner = read_part(t, value, key)
+                if is_static(part):
+                    visit(inner, (*path, key), part)
+                    continue
+                variable = self.places.variable(name, (*path, key), self.base(name))
+                self.emit(syntax.assign(variable, inner))
+                self.places.present[(name, (*path, key))] = Adjoint(variable)
+
+        visit(syntax.name(whole.variable), start, t)
+
+    def environments(self, stmt: gast.stmt) -> list[Env]:
+        """Types of primal and adjoint names around the statement, per variant."""
+        targets = syntax.names_written(stmt)
+        found = environments(self.facts.of(stmt), targets)
+        clean: list[Env] = []
+        for env in found or [{}]:
+            full = {
+                n: without_buffers(with_active(t, False))
+                for n, t in {**self.types, **env}.items()
+            }
+            for (name, path), place in self.places.present.items():
+                if place.lazy is not None:
+                    full[place.variable] = place.lazy
+                    continue
+                t = full.get(name, UNKNOWN)
+                try:
+                    full[place.variable] = part_of(t, path) if path else t
+                except KeyError:
+                    full[place.variable] = UNKNOWN
+            if full not in clean:
+                clean.append(full)
+        return clean

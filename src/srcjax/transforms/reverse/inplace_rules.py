@@ -1,0 +1,167 @@
+"""Backward code of statements that write into arrays and containers in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Dict,
+    List,
+    Tuple,
+    is_number,
+    join_all,
+)
+from srcjax.ops.record import Op
+from srcjax.transforms.reverse.container_rules import ContainerRules, as_value
+from srcjax.transforms.reverse.contributions import OLD
+from srcjax.transforms.reverse.places import (
+    keyed_parts,
+    part_of,
+)
+
+
+class InplaceRules(ContainerRules):
+    """Takes the adjoint of what was written, and clears it."""
+
+    # -- in-place ---------------------------------------------------------------------
+
+    def store(self, target: gast.Subscript, value: gast.expr) -> None:
+        """`base[index] = value`."""
+        base = target.value
+        if not self.active(base):
+            return
+        assert isinstance(base, gast.Name)
+        if not self.has_adjoint(base.id):
+            return
+        t = self.type_of_name(base.id)
+        index = target.slice
+        if isinstance(t, Dict):
+            self.ensure_buffer(base.id)
+            zero = (
+                self.zero(self.type_of_name(value.id), value)
+                if isinstance(value, gast.Name)
+                else syntax.const(0.0)
+            )
+            d = syntax.expression(
+                "d.pop(k, z)", d=self.adjoint(base.id), k=index, z=zero
+            )
+            if self.active(value):
+                self.contribute(value.id, d)
+            else:
+                self.emit(gast.Expr(d))
+            return
+        if base.id not in self.views:
+            self.ensure_buffer(base.id)
+        item = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
+        if isinstance(t, (List, Tuple)):
+            if self.active(value):
+                self.contribute(value.id, item)
+                self.places.drop_ownership(value.id)
+            elem = join_all(p for _, p in keyed_parts(t)) or getattr(t, "elem", None)
+            old = gast.Subscript(base, index, syntax.LOAD)
+            zero = self.zero(elem or UNKNOWN, old)
+            self.emit(syntax.assign(syntax.as_store(item), zero))
+            return
+        repeats = self.index_kind(index) == "repeats"
+        if self.active(value):
+            if repeats:
+                where = as_value(index)
+                d = syntax.call("last_written", item.value, where)
+            else:
+                d = self.copied(item)
+            d = syntax.call("unbroadcast", d, value)
+            self.contribute(value.id, d)
+        self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+
+    def copied(self, item: gast.expr) -> gast.expr:
+        """The value of a part of an adjoint that is about to be overwritten."""
+        if is_number(self.type_of(item)):
+            return item
+        return syntax.expression("v.copy()", v=item)
+
+    def store_attribute(self, target: gast.Attribute, value: gast.expr) -> None:
+        """`p.x = value` for an object the program made."""
+        base = target.value
+        if not self.active(base):
+            return
+        assert isinstance(base, gast.Name)
+        self.explode(base.id)
+        path = (target.attr,)
+        places = [p for p in self.places.of(base.id) if p[1][:1] == path]
+        if places and self.active(value):
+            part = part_of(self.type_of_name(base.id), path)
+            self.pass_part(value.id, base.id, path, part)
+        for place in places:
+            self.places.present.pop(place, None)
+
+    def on_AugAssign(self, stmt: gast.AugAssign) -> None:
+        """`x += v`, `x[i] *= v` on an array, in place."""
+        target = stmt.target
+        base = target.value if isinstance(target, gast.Subscript) else target
+        if not isinstance(base, gast.Name) or not self.active(base):
+            return
+        if not self.has_adjoint(base.id):
+            return
+        if base.id not in self.views:
+            self.ensure_buffer(base.id)
+        value = stmt.value
+        item: gast.expr = self.adjoint(base.id)
+        old: gast.expr = syntax.name(base.id + OLD)
+        if isinstance(target, gast.Subscript):
+            item = gast.Subscript(item, target.slice, syntax.LOAD)
+            old = gast.Subscript(old, target.slice, syntax.LOAD)
+        for env in self.envs:
+            env[base.id + OLD] = env.get(base.id, UNKNOWN)
+        active = self.active(value)
+        op = stmt.op
+        if isinstance(op, (gast.Add, gast.Sub)):
+            if active:
+                d: gast.expr = self.copied(item)
+                if isinstance(op, gast.Sub):
+                    d = gast.UnaryOp(gast.USub(), item)
+                d = syntax.call("unbroadcast", d, value)
+                self.contribute(value.id, d)
+            return
+        if active:
+            text = "d * x" if isinstance(op, gast.Mult) else "-d * x / v**2"
+            d = syntax.expression(text, d=item, x=old, v=value)
+            d = syntax.call("unbroadcast", d, value)
+            self.contribute(value.id, d)
+        store = item
+        if not isinstance(item, (gast.Name, gast.Subscript)):
+            store = gast.Subscript(item, syntax.const(...), syntax.LOAD)
+        self.emit(gast.AugAssign(syntax.as_store(store), op, value))
+
+    def update_at(self, value: gast.Call, callee: Any) -> None:
+        """`np.add.at(x, i, v)`: repeated indices count each time."""
+        base, index, *rest = value.args
+        if not self.active(base) or not self.has_adjoint(base.id):
+            return
+        name = callee.__self__.__name__
+        if name not in ("add", "subtract"):
+            raise self.refuse(
+                f"`np.{name}.at` on a differentiated array",
+                "a loop over the indices, or `np.add.at`",
+            )
+        self.ensure_buffer(base.id)
+        if rest and self.active(rest[0]):
+            d: gast.expr = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
+            d = self.copied(d)
+            if name == "subtract":
+                d = gast.UnaryOp(gast.USub(), d)
+            self.contribute(rest[0].id, syntax.call("unbroadcast", d, rest[0]))
+
+    def is_harmless(self, value: gast.Call, callee: Any) -> bool:
+        """Whether a call for its effect leaves differentiated values alone."""
+        return callee is print or isinstance(callee, type)
+
+    def writing_call(self, op: Op) -> None:
+        """`np.add.at(x, i, v)` and the like: an update of the first argument."""
+        raise self.refuse(
+            f"`{op.name}` on a differentiated array",
+            "an assignment to the array",
+        )

@@ -1,0 +1,185 @@
+"""Which names code reads, binds and changes, and whether it surely does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.reverse.sweep import Branch, Group, Loop
+
+#: Calls that look at the shape of an argument, not at what it holds.
+_SHAPE_ONLY = {"np.zeros_like", "np.full_like", "np.shape", "len", "np.ones_like"}
+
+
+SHAPE_ATTRIBUTES = {"shape", "size", "ndim", "dtype"}
+
+
+# -- helpers ------------------------------------------------------------------------
+
+
+def bound_names(stmt: Any) -> list[str]:
+    """Names that a simple statement binds (not those it writes through)."""
+    if isinstance(stmt, gast.Assign):
+        return sorted(
+            {
+                n.id
+                for t in stmt.targets
+                for n in syntax.walk(t)
+                if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+            }
+        )
+    if isinstance(stmt, gast.AugAssign):
+        return []
+    return sorted(syntax.names_written(stmt))
+
+
+def written_name(stmt: Any) -> str:
+    """The name through which a statement writes in place."""
+    target: Any = getattr(stmt, "target", None)
+    if isinstance(stmt, gast.Assign):
+        target = stmt.targets[0]
+        if isinstance(target, (gast.Name, gast.Tuple)):
+            target = None
+    if target is None:
+        call = getattr(stmt, "value", None)
+        if isinstance(call, gast.Call):
+            if isinstance(call.func, gast.Attribute) and call.func.attr == "at":
+                target = call.args[0]
+            else:
+                target = getattr(call.func, "value", None)
+    while isinstance(target, (gast.Subscript, gast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, gast.Name) else ""
+
+
+def changed_container(stmt: Any) -> set[str]:
+    """The container that the statement puts something into."""
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+    if isinstance(target, (gast.Subscript, gast.Attribute)):
+        while isinstance(target, (gast.Subscript, gast.Attribute)):
+            target = target.value
+        return {target.id} if isinstance(target, gast.Name) else set()
+    call = getattr(stmt, "value", None)
+    if (
+        isinstance(call, gast.Call)
+        and isinstance(call.func, gast.Attribute)
+        and call.func.attr in ("append", "extend", "insert", "setdefault", "update")
+    ):
+        base = call.func.value
+        return {base.id} if isinstance(base, gast.Name) else set()
+    return set()
+
+
+def read_counts(code: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for node in syntax.walk(code):
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+            counts[node.id] = counts.get(node.id, 0) + 1
+    return counts
+
+
+def shape_only_names(code: Any) -> dict[str, int]:
+    """How often each name is read for its shape alone."""
+    counts: dict[str, int] = {}
+    for node in syntax.walk(code):
+        inner = None
+        if isinstance(node, gast.Call) and syntax.dotted(node.func) in _SHAPE_ONLY:
+            inner = node.args[0] if node.args else None
+        elif isinstance(node, gast.Attribute) and node.attr in SHAPE_ATTRIBUTES:
+            inner = node.value
+        if isinstance(inner, gast.Name):
+            counts[inner.id] = counts.get(inner.id, 0) + 1
+    return counts
+
+
+def exposed(stmts: list[gast.stmt]) -> set[str]:
+    """Names that the statements may read before they bind them."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for stmt in stmts:
+        found |= reads_first(stmt) - bound
+        bound |= surely(stmt)
+    return found
+
+
+def reads_first(stmt: Any) -> set[str]:
+    if isinstance(stmt, gast.If):
+        inner = exposed(stmt.body) | exposed(stmt.orelse)
+        return syntax.names_read(stmt.test) | inner
+    if isinstance(stmt, gast.For):
+        inner = exposed(stmt.body) - syntax.names_written(stmt.target)
+        return syntax.names_read(stmt.iter) | inner
+    if isinstance(stmt, gast.While):
+        return syntax.names_read(stmt.test) | exposed(stmt.body)
+    if isinstance(stmt, (gast.With, gast.Try)):
+        return exposed(stmt.body + getattr(stmt, "finalbody", []))
+    reads = syntax.names_read(stmt)
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        reads.add(stmt.target.id)
+    return reads
+
+
+def surely(stmt: Any) -> set[str]:
+    """Names that the statement binds on every path."""
+    if isinstance(stmt, gast.If):
+        sides: list[set[str]] = [set(), set()]
+        for side, part in enumerate((stmt.body, stmt.orelse)):
+            for s in part:
+                sides[side] |= surely(s)
+        ends = [
+            part and isinstance(part[-1], gast.Break)
+            for part in (stmt.body, stmt.orelse)
+        ]
+        if ends[0]:
+            return sides[1]
+        if ends[1]:
+            return sides[0]
+        return sides[0] & sides[1]
+    if isinstance(stmt, (gast.For, gast.While)):
+        return set()
+    if isinstance(stmt, (gast.With, gast.Try)):
+        found: set[str] = set()
+        for s in stmt.body:
+            found |= surely(s)
+        return found
+    return set(bound_names(stmt))
+
+
+def surely_bound(nodes: list, name: str) -> bool:
+    return any(name in surely(node.stmt) for node in nodes) or not any(
+        name in syntax.names_written(node.stmt) for node in nodes
+    )
+
+
+def own_breaks(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    found: list[gast.stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, gast.Break):
+            found.append(stmt)
+        elif isinstance(stmt, gast.If):
+            found += own_breaks(stmt.body) + own_breaks(stmt.orelse)
+        elif isinstance(stmt, (gast.With, gast.Try)):
+            found += own_breaks(stmt.body)
+    return found
+
+
+def has_break(stmt: Any) -> bool:
+    return bool(own_breaks(stmt.body))
+
+
+def has_code(node: Any) -> bool:
+    """Whether any backward code hangs below a branch or loop."""
+    if isinstance(node, Group):
+        return bool(node.code)
+    if isinstance(node, Branch):
+        tails = bool(node.then_tail or node.else_tail)
+        return tails or any(map(has_code, [*node.then, *node.orelse]))
+    if isinstance(node, Loop):
+        return bool(node.tail) or any(map(has_code, node.body))
+    return any(map(has_code, node.body))
+
+
+def is_range(value: Any) -> bool:
+    return isinstance(value, gast.Call) and syntax.dotted(value.func) == "range"

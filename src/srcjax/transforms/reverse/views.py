@@ -1,0 +1,267 @@
+"""Which names are views, and which arrays and containers are written in part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    Type,
+    all_buffers,
+    is_active,
+    join_all,
+)
+from srcjax.frontend.unit import Unit
+from srcjax.ops.record import Op
+
+if TYPE_CHECKING:
+    from srcjax.transforms.reverse.contributions import Contributions
+
+
+#: Methods that change a list, dict or array.
+_CHANGING = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "reverse",
+        "sort",
+        "clear",
+        "update",
+        "setdefault",
+        "fill",
+    ]
+)
+
+
+def is_fresh(value: gast.expr) -> bool:
+    """Whether an expression certainly makes a new array."""
+    if isinstance(value, (gast.BinOp, gast.UnaryOp)):
+        return True
+    if isinstance(value, gast.Call):
+        chain = syntax.dotted(value.func) or ""
+        shares = ("np.broadcast_to", "np.expand_dims", "np.reshape", "np.transpose")
+        if chain in shares or chain in ("unreduce", "unbroadcast"):
+            return False
+        return chain.startswith("np.") or getattr(value.func, "attr", "") in (
+            "sum",
+            "copy",
+            "mean",
+        )
+    return False
+
+
+def joined_types(program: Program, unit: Unit) -> dict[str, Type]:
+    """What each name of the unit is, over the whole unit."""
+    found: dict[str, list[Type]] = {}
+    for stmt in syntax.walk(unit.node):
+        if isinstance(stmt, gast.stmt):
+            for variant in program.facts.of(stmt):
+                for env in (variant.before, variant.after):
+                    for name, t in env.items():
+                        known = found.setdefault(name, [])
+                        if t not in known:
+                            known.append(t)
+    return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
+
+
+def active_writes(program: Program, unit: Unit) -> frozenset:
+    """Buffers written in place by the unit itself."""
+    found: frozenset = frozenset()
+    for stmt in syntax.walk(unit.node):
+        found |= program.facts.writes.get(id(stmt), frozenset())
+    return found
+
+
+def index_reads(unit: Unit, types: dict[str, Type]) -> tuple[set[str], set[str]]:
+    """Arrays of which items are read, and containers read at unknown keys."""
+    indexed: set[str] = set()
+    dynamic: set[str] = set()
+    for node in syntax.walk(unit.node.body):
+        if not isinstance(node, gast.Subscript) or not isinstance(
+            node.value, gast.Name
+        ):
+            continue
+        t = types.get(node.value.id, UNKNOWN)
+        if isinstance(t, (Tuple, List, Dict)):
+            key = node.slice
+            if isinstance(key, gast.UnaryOp):
+                key = key.operand
+            constant = isinstance(key, gast.Constant) or (
+                isinstance(key, gast.Slice)
+                and all(
+                    b is None or isinstance(getattr(b, "operand", b), gast.Constant)
+                    for b in (key.lower, key.upper, key.step)
+                )
+            )
+            if isinstance(node.ctx, gast.Store) or not constant:
+                dynamic.add(node.value.id)
+        else:
+            indexed.add(node.value.id)
+    return indexed, dynamic
+
+
+def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
+    """Names for (parts of) what is written in place: name -> (root, view of `__root`).
+
+    A view of a written array has the same view of its adjoint; an item of a container
+    that holds written arrays or lists has that item of the container's adjoint.
+    """
+    views: dict[str, tuple[str, gast.expr]] = {}
+    for stmt in syntax.walk(rules.unit.node.body):
+        if not isinstance(stmt, gast.Assign):
+            continue
+        target, value = stmt.targets[0], stmt.value
+        if not isinstance(target, gast.Name):
+            continue
+        t = rules.types.get(target.id, UNKNOWN)
+        if not isinstance(t, (Array, List, Dict, Object)):
+            continue
+        if not t.buffers & rules.written or not is_active(t):
+            continue
+        rules.stmt = stmt
+        if is_maybe_view(rules, value) and not writes_through(rules.unit, target.id):
+            continue  # `saving.check_aliases` sees to it that nothing is missed
+        base = view_base(rules, value)
+        if base is None:
+            continue
+        name, view = base
+        if name in views:
+            root, outer = views[name]
+            view = syntax.substitute(view, {"__root": outer})
+            name = root
+        defined = syntax.count_bindings(rules.unit.node, target.id)
+        source = rules.types.get(name, UNKNOWN)
+        several = isinstance(t, Array) and len(t.buffers) > 1
+        read_only = not writes_through(rules.unit, target.id)
+        if read_only and (defined > 1 or several or not isinstance(source, Array)):
+            continue  # `saving.check_aliases` sees to it that nothing is missed
+        if defined > 1 or several or not all_buffers(source) & t.buffers:
+            raise rules.refuse(
+                f"`{target.id}` may share memory with several arrays, and is written "
+                "in place",
+                "copy it first: `.copy()`",
+            )
+        views[target.id] = (name, view)
+        if isinstance(source, (List, Dict, Tuple)):
+            rules.dynamic.add(name)
+            rules.nested.add(name)
+    return views
+
+
+def is_maybe_view(rules: Contributions, value: gast.expr) -> bool:
+    """Whether the value is a call such as `x.reshape(...)`: a view, or a copy."""
+    callees = rules.facts.callees.get(id(value), [])
+    return any(isinstance(c, Op) and c.alias == "maybe" for c in callees)
+
+
+def writes_through(unit: Unit, name: str) -> bool:
+    """Whether the unit writes in place through the name."""
+    for node in syntax.walk(unit.node.body):
+        if isinstance(node, gast.AugAssign) and syntax.is_name(node.target, name):
+            return True
+        if (
+            isinstance(node, (gast.Subscript, gast.Attribute))
+            and isinstance(node.ctx, gast.Store)
+            and syntax.is_name(node.value, name)
+        ):
+            return True
+        if (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Attribute)
+            and syntax.is_name(node.func.value, name)
+            and node.func.attr in _CHANGING
+        ):
+            return True
+    return False
+
+
+def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] | None:
+    """The array that the expression is a view of, and the view."""
+    root = syntax.name("__root")
+    if isinstance(value, gast.Name):
+        return value.id, root
+    if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+        t = rules.types.get(value.value.id, UNKNOWN)
+        if isinstance(t, (Array, List, Dict, Tuple)):
+            if isinstance(t, List) and isinstance(value.slice, gast.Slice):
+                return None
+            return value.value.id, gast.Subscript(root, value.slice, syntax.LOAD)
+        return None
+    if (
+        isinstance(value, gast.Attribute)
+        and isinstance(value.value, gast.Name)
+        and isinstance(rules.types.get(value.value.id), Array)
+    ):
+        return value.value.id, gast.Attribute(root, value.attr, syntax.LOAD)
+    if isinstance(value, gast.Call):
+        callees = rules.facts.callees.get(id(value), [])
+        op = callees[0] if len(callees) == 1 else None
+        if isinstance(op, Op) and op.alias in ("view", "maybe", "same"):
+            if op.alias == "maybe":
+                raise rules.refuse(
+                    f"`{syntax.text(value)}` may or may not share memory with an array "
+                    "that is written in place",
+                    "copy it first: `.copy()`",
+                )
+            if isinstance(value.func, gast.Attribute) and rules.active_or_local(
+                value.func.value
+            ):
+                function = gast.Attribute(root, value.func.attr, syntax.LOAD)
+                new = gast.Call(function, value.args, value.keywords)
+                return value.func.value.id, new
+            if value.args and isinstance(value.args[0], gast.Name):
+                new = gast.Call(value.func, [root, *value.args[1:]], value.keywords)
+                return value.args[0].id, new
+    return None
+
+
+def single_pass_lists(unit: Unit, rules: Contributions) -> set[str]:
+    """Lists read only as `item = xs[i]` in one loop `for i in range(len(xs))`."""
+    reads: dict[str, int] = {}
+    for node in syntax.walk(unit.node.body):
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+            reads[node.id] = reads.get(node.id, 0) + 1
+    found: set[str] = set()
+    top = {id(s) for s in unit.node.body}
+    for loop in unit.node.body:
+        if not isinstance(loop, gast.For) or id(loop) not in top:
+            continue
+        if any(isinstance(n, gast.Break) for n in syntax.walk(loop.body)):
+            continue
+        if not isinstance(loop.iter, gast.Call) or len(loop.iter.args) != 1:
+            continue
+        counted = loop.iter.args[0]
+        for stmt in loop.body:
+            if not isinstance(stmt, gast.Assign):
+                continue
+            item = stmt.value
+            if not (
+                isinstance(item, gast.Subscript)
+                and isinstance(item.value, gast.Name)
+                and syntax.is_name(item.slice, getattr(loop.target, "id", ""))
+            ):
+                continue
+            name = item.value.id
+            direct = syntax.equal(counted, syntax.call("len", syntax.name(name)))
+            own = sum(
+                isinstance(n, gast.Name) and n.id == name
+                for n in syntax.walk([loop.iter])
+            )
+            if (
+                direct
+                and reads.get(name) == 1 + own
+                and isinstance(rules.types.get(name), (List, Tuple))
+            ):
+                found.add(name)
+    return found - {n for n in found if rules.types[n].buffers & rules.written}

@@ -1,0 +1,98 @@
+"""Abstract values: joins, shapes, and what is known of live values."""
+
+import numpy as np
+import pytest
+
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Scalar,
+    Sym,
+    Tuple,
+    Unknown,
+    broadcast_shapes,
+    is_active,
+    join,
+    reduced_axes,
+    same_shape,
+    type_of,
+    with_active,
+)
+
+F8, F4 = np.dtype("float64"), np.dtype("float32")
+N, M = Sym("n"), Sym("m")
+
+
+@pytest.mark.parametrize(
+    ("shapes", "result"),
+    [
+        ([(3, 4), (4,)], (3, 4)),
+        ([(3, 1), (1, 4)], (3, 4)),
+        ([(), (2,)], (2,)),
+        ([(N, 4), (1, 4)], (N, 4)),
+        ([(N,), (None,)], (N,)),  # a size that is not 1 wins
+        ([(None,), (None,)], (None,)),
+        ([None, (3,)], None),
+        ([(0,), (1,)], (0,)),
+    ],
+)
+def test_broadcast(shapes, result):
+    assert broadcast_shapes(*shapes) == result
+
+
+@pytest.mark.parametrize(
+    ("operand", "result", "axes"),
+    [
+        ((4,), (3, 4), (1, ())),
+        ((3, 1), (3, 4), (0, (1,))),
+        ((), (3, 4), (2, ())),
+        ((3, 4), (3, 4), (0, ())),
+        ((N,), (N,), (0, ())),
+        ((1,), (N,), (0, (0,))),
+        ((None,), (4,), None),
+        (None, (4,), None),
+        ((1,), (0,), (0, (0,))),
+    ],
+)
+def test_axes_that_were_broadcast(operand, result, axes):
+    assert reduced_axes(operand, result) == axes
+
+
+def test_a_shifted_symbol_may_be_one():
+    assert broadcast_shapes((Sym("n", -1),), (5,)) == (5,)
+    assert reduced_axes((Sym("n", -1),), (N,)) is None
+
+
+def test_dtype_none_is_not_float64():
+    """NumPy says that `None == np.dtype(float)`: types must not."""
+    assert Array(dtype=None) != Array(dtype=F8)
+    assert join(Scalar(dtype=F8), Scalar()).dtype is None
+
+
+def test_join():
+    a, b = Array(dtype=F8, shape=(3, 4)), Array(dtype=F8, shape=(5, 4))
+    assert join(a, b) == Array(dtype=F8, shape=(None, 4))
+    assert join(a, Array(dtype=F4, shape=(3, 4))).dtype is None
+    assert join(Const(value=1.0), Const(value=2.0)) == Scalar(dtype=F8, python=True)
+    assert join(Tuple(items=(a,)), Tuple(items=(b,))).items == (join(a, b),)
+    assert join(List(items=(a,)), List(items=(a, a))).elem == a
+    assert isinstance(join(a, Const(value="text")), Unknown)
+
+
+def test_activity_of_parts():
+    t = type_of({"w": np.ones(2), "n": 3, "name": "a"})
+    active = with_active(t, True)
+    assert is_active(active)
+    assert not is_active(dict(active.items)["n"])
+    assert not is_active(dict(active.items)["name"])
+    assert isinstance(active, Dict)
+
+
+def test_live_values():
+    assert type_of(np.ones((2, 1), F4)) == Array(dtype=F4, shape=(2, 1))
+    assert type_of(2.0) == Scalar(dtype=F8, python=True)
+    assert type_of(np.float32(2)) == Scalar(dtype=F4)
+    assert type_of(None) == Const(value=None)
+    assert same_shape((N, 3), (N, 3)) and not same_shape((None,), (None,))

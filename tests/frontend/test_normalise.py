@@ -1,0 +1,313 @@
+"""Surface Python and its core form, side by side."""
+
+import textwrap
+
+import pytest
+
+from srcjax import syntax
+from srcjax.backends.load import load
+from srcjax.frontend.check import violations
+from srcjax.frontend.normalise import normalise
+from srcjax.frontend.read import read
+
+CASES = {
+    "exits: an early return moves what follows into the other branch": (
+        "x",
+        """
+        def f(x):
+            if x > 1:
+                return x * 2
+            x = x + 1
+            return x
+        """,
+        """
+        def f(x):
+            if x > 1:
+                result = x * 2
+            else:
+                x = x + 1
+                result = x
+            return result
+        """,
+    ),
+    "exits: a return inside a loop": (
+        "x",
+        """
+        def f(x, n):
+            for i in range(n):
+                if x > 1:
+                    return x
+                x = x * 2
+            return -x
+        """,
+        """
+        def f(x, n):
+            returned = False
+            for i in range(n):
+                if x > 1:
+                    result = x
+                    returned = True
+                    break
+                else:
+                    x = x * 2
+            if not returned:
+                result = -x
+            return result
+        """,
+    ),
+    "exits: continue and break": (
+        "x",
+        """
+        def f(x, n):
+            total = 0.0
+            for i in range(n):
+                if i == 2:
+                    continue
+                if total > 9:
+                    break
+                total = total + x
+            return total
+        """,
+        """
+        def f(x, n):
+            total = 0.0
+            for i in range(n):
+                if not i == 2:
+                    if total > 9:
+                        break
+                    else:
+                        total = total + x
+            return total
+        """,
+    ),
+    "exits: the else of a loop": (
+        "x",
+        """
+        def f(x, n):
+            for i in range(n):
+                if x > 9:
+                    break
+            else:
+                x = x * 3
+            return x
+        """,
+        """
+        def f(x, n):
+            broke = False
+            for i in range(n):
+                if x > 9:
+                    broke = True
+                    break
+            if not broke:
+                x = x * 3
+            return x
+        """,
+    ),
+    "exits: a branch that leaves on some paths needs a flag": (
+        "x",
+        """
+        def f(x, n):
+            for i in range(n):
+                if x > 1:
+                    if x > 2:
+                        break
+                    x = x - 1
+                x = x * 2
+            return x
+        """,
+        """
+        def f(x, n):
+            for i in range(n):
+                done = False
+                if x > 1:
+                    if x > 2:
+                        done = True
+                    if not done:
+                        x = x - 1
+                if done:
+                    break
+                else:
+                    x = x * 2
+            return x
+        """,
+    ),
+    "match becomes if": (
+        "x",
+        """
+        def f(x, kind):
+            match kind:
+                case "double":
+                    x = x * 2
+                case (a, b):
+                    x = x * a + b
+                case None | 0:
+                    pass
+                case other:
+                    x = x + other
+            return x
+        """,
+        """
+        def f(x, kind):
+            if kind == 'double':
+                x = x * 2
+            elif isinstance(kind, (list, tuple)) and len(kind) == 2:
+                a = kind[0]
+                b = kind[1]
+                product = x * a
+                x = product + b
+            elif kind is None or kind == 0:
+                pass
+            else:
+                other = kind
+                x = x + other
+            return x
+        """,
+    ),
+    "one operation a statement; inert code as written": (
+        "x",
+        """
+        def f(x, n):
+            scale = max(3 * n, 2) ** 2
+            return np.sin(x * 2) + scale * x[n - 1]
+        """,
+        """
+        def f(x, n):
+            scale = max(3 * n, 2) ** 2
+            product = x * 2
+            sin_product = np.sin(product)
+            x_part = x[n - 1]
+            product2 = scale * x_part
+            total = sin_product + product2
+            return total
+        """,
+    ),
+    "a swap reads before it writes": (
+        "a",
+        """
+        def f(a, b):
+            a, b = b, a + b
+            return a * b
+        """,
+        """
+        def f(a, b):
+            value = b
+            total = a + b
+            a = value
+            b = total
+            product = a * b
+            return product
+        """,
+    ),
+    "and / or / ternary / walrus": (
+        "x",
+        """
+        def f(x, flag):
+            y = x if flag else x * 2
+            z = (w := y * 3) + w
+            return z or y
+        """,
+        """
+        def f(x, flag):
+            if flag:
+                value = x
+            else:
+                value = x * 2
+            y = value
+            w = y * 3
+            z = w + w
+            value2 = z
+            if not value2:
+                value2 = y
+            return value2
+        """,
+    ),
+    "comprehension and sum": (
+        "x",
+        """
+        def f(x, n):
+            squares = [x * k for k in range(n) if k % 2]
+            return sum(s * s for s in squares)
+        """,
+        """
+        def f(x, n):
+            values = []
+            for k2 in range(n):
+                if k2 % 2:
+                    product = x * k2
+                    values.append(product)
+            squares = values
+            total = 0
+            for s2 in squares:
+                product2 = s2 * s2
+                total = total + product2
+            return total
+        """,
+    ),
+    "unpacking with a star": (
+        "x",
+        """
+        def f(x):
+            first, *rest, last = x
+            return first * last
+        """,
+        """
+        def f(x):
+            first = x[0]
+            x_part = x[1:-1]
+            rest = list(x_part)
+            last = x[-1]
+            product = first * last
+            return product
+        """,
+    ),
+    "out= is an assignment": (
+        "x",
+        """
+        def f(x, buffer):
+            np.multiply(x, 2, out=buffer)
+            return np.sum(buffer)
+        """,
+        """
+        def f(x, buffer):
+            multiply = np.multiply(x, 2)
+            buffer[...] = multiply
+            sum_buffer = np.sum(buffer)
+            return sum_buffer
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_core_form(name):
+    varying, before, after = CASES[name]
+    text = "import numpy as np\n\n" + textwrap.dedent(before)
+    unit = normalise(read(load(text, "case").f), [varying])
+    assert syntax.text(unit.node) == textwrap.dedent(after).strip()
+    assert violations(unit) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_value(name):
+    """The core form computes what the user's function computes."""
+    import numpy as np
+
+    arguments = {
+        "x": 0.7,
+        "n": 4,
+        "a": 2.0,
+        "b": 3.0,
+        "flag": True,
+        "kind": (2, 3),
+        "buffer": np.zeros(3),
+    }
+    if "unpacking" in name or "inert" in name or "out=" in name:
+        arguments["x"] = np.array([0.5, 1.5, 2.5])
+        arguments["n"] = 2
+    _, before, after = CASES[name]
+    results = []
+    for text in (before, after):
+        module = load("import numpy as np\n\n" + textwrap.dedent(text), "case")
+        names = module.f.__code__.co_varnames[: module.f.__code__.co_argcount]
+        results.append(module.f(*(arguments[n] for n in names)))
+    np.testing.assert_array_equal(*results)

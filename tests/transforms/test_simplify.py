@@ -1,0 +1,164 @@
+"""Each simplification as a text before and after."""
+
+import textwrap
+
+import gast
+import pytest
+
+from srcjax import syntax
+from srcjax.transforms.simplify.coalesce import coalesce
+from srcjax.transforms.simplify.dead import remove_dead
+from srcjax.transforms.simplify.nest import nest
+from srcjax.transforms.simplify.owned import own_results
+from srcjax.transforms.simplify.sugar import sugar
+from srcjax.transforms.simplify.updates import join_updates, merge_branches
+
+TEMPS = {"t", "t2", "i", "item"}
+
+
+def run(transform, before):
+    node = gast.parse(textwrap.dedent(before)).body[0]
+    for stmt in syntax.walk(node.body):
+        if isinstance(stmt, gast.stmt):
+            stmt.backward = True
+    transform(node)
+    return syntax.text(node)
+
+
+def dead(node):
+    remove_dead(node)
+
+
+def nested(node):
+    nest(node, TEMPS.__contains__)
+
+
+def joined(node):
+    node.body = merge_branches(join_updates(node.body))
+
+
+def coalesced(node):
+    coalesce(node, {"z2": "z"})
+
+
+def sugared(node):
+    sugar(node, TEMPS)
+
+
+def owned(node):
+    own_results(node, lambda value: False, -1)
+
+
+CASES = [
+    (dead, "def f(x):\n    y = x * 2\n    return x", "def f(x):\n    return x"),
+    (
+        dead,
+        "def f(x):\n    print(x)\n    y = g(x)\n    return x",
+        "def f(x):\n    print(x)\n    y = g(x)\n    return x",
+    ),
+    (
+        dead,  # an array that nothing reads is not written either
+        "def f(x):\n    y = np.zeros(3)\n    for i in range(3):\n        y[i] = x\n"
+        "    return x",
+        "def f(x):\n    return x",
+    ),
+    (
+        dead,  # a loop-carried value is read by the next iteration
+        "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
+        "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
+    ),
+    (nested, "def f(x):\n    t = x * 2\n    return t + 1", "def f(x):\n    return x * 2 + 1"),
+    (
+        nested,  # used twice: it stays
+        "def f(x):\n    t = np.exp(x)\n    return t * t",
+        "def f(x):\n    t = np.exp(x)\n    return t * t",
+    ),
+    (
+        nested,  # not past a change of what it reads
+        "def f(x):\n    t = x[0]\n    x[0] = 5\n    return t",
+        "def f(x):\n    t = x[0]\n    x[0] = 5\n    return t",
+    ),
+    (
+        nested,  # not into a loop
+        "def f(x):\n    t = np.exp(x)\n    for k in range(3):\n        x = x * t\n    return x",
+        "def f(x):\n    t = np.exp(x)\n    for k in range(3):\n        x = x * t\n    return x",
+    ),
+    (
+        nested,  # an array that is written to is not its start
+        "def f(x):\n    t = x\n    t[0] = 1.0\n    return t",
+        "def f(x):\n    t = x\n    t[0] = 1.0\n    return t",
+    ),
+    (
+        joined,
+        "def f(a, b):\n    dx = a\n    dx += b\n    dx -= a\n    return dx",
+        "def f(a, b):\n    dx = a + b - a\n    return dx",
+    ),
+    (
+        joined,
+        "def f(d, e):\n    d[0] = 0.0\n    d[0] += e\n    return d",
+        "def f(d, e):\n    d[0] = e\n    return d",
+    ),
+    (
+        joined,
+        "def f(x, v):\n    d = np.zeros_like(x)\n    d[1] += v\n    return d",
+        "def f(x, v):\n    d = np.zeros_like(x)\n    d[1] = v\n    return d",
+    ),
+    (
+        joined,
+        "def f(x):\n    if x > 0:\n        y = 1\n    if x > 0:\n        z = y\n"
+        "    else:\n        z = 0\n    return z",
+        "def f(x):\n    if x > 0:\n        y = 1\n        z = y\n    else:\n        z = 0\n"
+        "    return z",
+    ),
+    (
+        joined,  # not when the first changes what the second asks
+        "def f(x):\n    if x > 0:\n        x = -1\n    if x > 0:\n        x = 5\n    return x",
+        "def f(x):\n    if x > 0:\n        x = -1\n    if x > 0:\n        x = 5\n    return x",
+    ),
+    (
+        coalesced,
+        "def f(x):\n    z = x * 2\n    z2 = np.tanh(z)\n    return z2",
+        "def f(x):\n    z = x * 2\n    z = np.tanh(z)\n    return z",
+    ),
+    (
+        coalesced,  # both are needed at once
+        "def f(x):\n    z = x * 2\n    z2 = np.tanh(z)\n    return z2 + z",
+        "def f(x):\n    z = x * 2\n    z2 = np.tanh(z)\n    return z2 + z",
+    ),
+    (
+        sugared,
+        "def f(xs):\n    for i in range(len(xs)):\n        a, b = xs[i]\n        g(a, b)",
+        "def f(xs):\n    for a, b in xs:\n        g(a, b)",
+    ),
+    (
+        sugared,
+        "def f(xs, ys):\n    for i in range(min(len(xs), len(ys))):\n"
+        "        a = xs[i]\n        b = ys[i]\n        g(a, b)",
+        "def f(xs, ys):\n    for a, b in zip(xs, ys):\n        g(a, b)",
+    ),
+    (
+        sugared,  # the index is used
+        "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        g(a, i)",
+        "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        g(a, i)",
+    ),
+    (
+        sugared,  # the list changes in the loop
+        "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        xs[0] = a",
+        "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        xs[0] = a",
+    ),
+    (owned, "def f(w):\n    return w", "def f(w):\n    return w.copy()"),
+    (
+        owned,
+        "def f(w):\n    d = w * 2\n    return (d, d)",
+        "def f(w):\n    d = w * 2\n    return (d, d.copy())",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("transform", "before", "after"),
+    CASES,
+    ids=[f"{case[0].__name__}-{number}" for number, case in enumerate(CASES)],
+)
+def test_before_and_after(transform, before, after):
+    assert run(transform, before) == after

@@ -61,15 +61,18 @@ class Calls(Effects):
         key = (id(unit), tuple(arguments.items()), self.recording)
         if key in self.memo:
             known = self.memo[key]
+            if any(key == k for _, k in self.stack):
+                self.provisional.append(key)
             if known is None:
                 raise Unreachable
             return known
         if len(self.stack) > 40:
-            return UNKNOWN
+            return Unknown(any(is_active(t) for t in arguments.values()))
         self.memo[key] = None
         self.stack.append((function, key))
+        outer, self.provisional = self.provisional, []
         try:
-            for _ in range(8):
+            for attempt in range(8):
                 before = self.memo[key]
                 try:
                     result = self.body_of(unit, dict(arguments))
@@ -77,15 +80,22 @@ class Calls(Effects):
                     result = None
                 if before is not None and result is not None:
                     result = join(before, result)
+                if attempt == 6 and result is not None and result != before:
+                    result = Unknown(is_active(result), all_buffers(result))
                 self.memo[key] = result
                 if result == before:
                     break
         finally:
             self.stack.pop()
-        if self.memo[key] is None:
+            unfinished = [k for k in self.provisional if k != key]
+            self.provisional = outer + unfinished
+        found = self.memo[key]
+        if found is None or unfinished:
+            # It rests on a call further out that is not finished: not to be kept.
             del self.memo[key]
+        if found is None:
             raise Unreachable
-        return self.memo[key]  # type: ignore[return-value]
+        return found
 
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         """The type of `base.name`."""

@@ -57,6 +57,8 @@ class Effects:
         self.facts = program.facts
         self.recording = False
         self.memo: dict[tuple, Type | None] = {}
+        #: Unfinished calls that a result rests on.
+        self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
         self.unit: Unit = None  # type: ignore[assignment]
 

@@ -29,6 +29,7 @@ from srcjax.analysis.types import (
     Unknown,
     is_active,
     join_all,
+    parts,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
@@ -394,11 +395,21 @@ class Settling:
         self.unit.temps.add(old)
         self.unit.varying.add(old)
         value = gast.BinOp(syntax.name(old), stmt.op, stmt.value)
+        if self.item_is_array(stmt, target):
+            update = gast.AugAssign(syntax.name(old, store=True), stmt.op, stmt.value)
+            return [syntax.assign(old, syntax.as_load(target)), update]
         return [
             syntax.assign(old, syntax.as_load(target)),
             syntax.assign(new, value),
             syntax.assign(syntax.clone(target), syntax.name(new)),
         ]
+
+    def item_is_array(self, stmt: gast.AugAssign, target: Any) -> bool:
+        """Whether an item of a list or dict is an array, which is updated in place."""
+        held = self.atom_type(stmt, target.value)
+        if not isinstance(held, (List, Dict, Tuple)):
+            return False
+        return any(isinstance(t, Array) and t.shape != () for t in parts(held))
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         value = stmt.value

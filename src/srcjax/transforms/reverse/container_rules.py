@@ -465,6 +465,19 @@ class ContainerRules(RuleTemplates):
 
     dict_copy = list_copy
 
+    def dict_pop(self, name: str | None, base: str, args: list) -> None:
+        """`v = d.pop(key)`: the item's adjoint is that of `v`."""
+        if name is None or not self.has_adjoint(name):
+            return
+        if len(args) > 1 and self.active(args[1]):
+            raise self.refuse(
+                "`pop` with a differentiated default", "`d[k] if k in d else default`"
+            )
+        d = self.adjoint(name)
+        self.ensure_buffer(base)
+        target = gast.Subscript(self.adjoint(base), args[0], syntax.STORE)
+        self.emit(syntax.assign(target, d))
+
     def list_index(self, name: str | None, base: str, args: list) -> None:
         """Positions and keys carry no derivative."""
 

@@ -144,7 +144,11 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         source = rules.types.get(name, UNKNOWN)
         several = isinstance(t, Array) and len(t.buffers) > 1
         read_only = not writes_through(rules.unit, target.id)
-        if read_only and (defined > 1 or several or not isinstance(source, Array)):
+        if read_only and (
+            defined > 1
+            or several
+            or not (isinstance(source, Array) and isinstance(t, Array))
+        ):
             continue  # `saving.check_aliases` sees to it that nothing is missed
         if defined > 1 or several or not all_buffers(source) & t.buffers:
             raise rules.refuse(

@@ -365,7 +365,7 @@ class Writer:
         kind = r.randint(0, 7)
         if kind == 7 and self.loops and "inner while" in LEFT_OUT:
             kind = 0
-        own = " * 1.0" if "iterated name assigned" in LEFT_OUT else ""
+        own = ".copy()" if "iterated name assigned" in LEFT_OUT else ""
         keep = {key: list(names) for key, names in self.names.items()}
         ints = list(self.ints)
         self.count += 1

@@ -622,7 +622,7 @@ class Planner:
             if write is stmt or not self.direct_buffers(write) & shared:
                 continue
             link = Read(where, False)
-            if not self.seen_after(write, at, other, target):
+            if not self.seen_after(write, at, other, target, where):
                 continue
             if self.content_reaches(link, at, shared):
                 self.rules.stmt = write
@@ -631,7 +631,9 @@ class Planner:
                     f"a copy where `{target}` gets it: `{other}.copy()`",
                 )
 
-    def seen_after(self, write: Any, at: Where, other: str, target: str) -> bool:
+    def seen_after(
+        self, write: Any, at: Where, other: str, target: str, link: Where
+    ) -> bool:
         """Whether the write goes through one name and the other is read later."""
         views = self.rules.views
         base = written_name(write)
@@ -642,16 +644,26 @@ class Planner:
             groups.append({mine, *(n for n, v in views.items() if v[0] == mine)})
         for near, far in (groups, groups[::-1]):
             if root in near and root not in far:
-                return any(self.read_after(n, at) for n in sorted(far))
+                return any(
+                    self.read_after(n, at, link if n == target else None)
+                    for n in sorted(far)
+                )
         return True
 
-    def read_after(self, name: str, at: Where) -> bool:
-        """Whether the program reads the name after the place, before a new binding."""
+    def read_after(self, name: str, at: Where, link: Where | None = None) -> bool:
+        """Whether the program reads the name after the place, before a new binding.
+
+        `link` is where the name is bound: when that comes later in the same iteration,
+        only reads before it see what was written.
+        """
         for stmt, where in self.linking():
             if name in syntax.names_read(stmt):
                 shared = set(where.loops) & set(at.loops)
                 if any((key, name) in self.carried for key in shared):
                     return True
+                again = link is not None and at.order < link.order < where.order
+                if again and syntax.count_bindings(self.unit.node, name) == 1:
+                    continue
                 if where.order > at.order and not where.excludes(at):
                     return True
         last = self.unit.node.body[-1]

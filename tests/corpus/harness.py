@@ -461,9 +461,16 @@ def gradient_texts(program: Program) -> tuple[str, str]:
     """The generated gradient of a program, without and with example arguments."""
     import srcjax
 
-    function = program.function if program.is_scalar else as_scalar(program)
-    derivative = srcjax.grad(function, argnums=program.argnums)
+    derivative = scalar_gradient(program)
     return srcjax.source(derivative), srcjax.source(derivative, *program.args())
+
+
+def scalar_gradient(program: Program) -> Callable[..., Any]:
+    """`grad` of the program, reduced to one number where it gives more."""
+    import srcjax
+
+    function = program.function if program.is_scalar else as_scalar(program)
+    return srcjax.grad(function, argnums=program.argnums)
 
 
 def as_scalar(program: Program) -> Callable[..., Any]:

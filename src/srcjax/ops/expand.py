@@ -75,7 +75,7 @@ def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return None
     if len(have) < len(want) or same_shape(have, want):
         return d  # the caller sees to it that a smaller `d` only ever broadcasts
-    if _has_shape_of(d, args[1]):
+    if has_shape_of(d, args[1]):
         return d
     found = reduced_axes(want, have)
     if found is None:
@@ -92,13 +92,13 @@ def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     return d
 
 
-def _has_shape_of(d: gast.expr, x: gast.expr) -> bool:
+def has_shape_of(d: gast.expr, x: gast.expr) -> bool:
     """Whether `d` is arithmetic on `x` and literals alone, such as `2 * x`."""
     if isinstance(d, gast.UnaryOp):
-        return _has_shape_of(d.operand, x)
+        return has_shape_of(d.operand, x)
     if isinstance(d, gast.BinOp) and not isinstance(d.op, gast.MatMult):
         sides = [s for s in (d.left, d.right) if not isinstance(s, gast.Constant)]
-        return bool(sides) and all(_has_shape_of(s, x) for s in sides)
+        return bool(sides) and all(has_shape_of(s, x) for s in sides)
     return syntax.equal(d, x)
 
 
@@ -193,7 +193,7 @@ def _clip_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return d
     if below and above:
         return syntax.expression(
-            "d * (lo < x) * (x < hi) + d * ((x == lo) | (x == hi)) / 2",
+            "d * (x > lo) * (x < hi) + d * ((x == lo) | (x == hi)) / 2",
             d=d, x=x, lo=lo, hi=hi,
         )  # fmt: skip
     if below and above is None:

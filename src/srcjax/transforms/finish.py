@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
+from srcjax.ops.expand import has_shape_of
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.entry import Written
 from srcjax.transforms.reverse.reads_writes import exposed, surely
@@ -185,6 +186,8 @@ class Finisher:
     def tidy(self, value: gast.expr) -> gast.expr:
         value = syntax.map_expressions(value, self.without_zero)
         value = syntax.map_expressions(value, self.plain_size)
+        value = syntax.map_expressions(value, without_copies)
+        value = syntax.map_expressions(value, plain_unbroadcast)
         return tidy(value, self.is_number, self.is_float)
 
     def plain_size(self, node: gast.expr) -> gast.expr:
@@ -300,6 +303,34 @@ _ALWAYS_FLOAT = frozenset(
         "cbrt",
     ]
 )
+
+
+def without_copies(node: gast.expr) -> gast.expr:
+    """`a.copy() * 2` is `a * 2`: arithmetic makes a new array anyway."""
+
+    def bare(operand: gast.expr) -> gast.expr:
+        is_copy = (
+            isinstance(operand, gast.Call)
+            and isinstance(operand.func, gast.Attribute)
+            and operand.func.attr == "copy"
+            and not operand.args
+        )
+        return operand.func.value if is_copy else operand
+
+    if isinstance(node, gast.BinOp):
+        return gast.BinOp(bare(node.left), node.op, bare(node.right))
+    if isinstance(node, gast.UnaryOp):
+        return gast.UnaryOp(node.op, bare(node.operand))
+    return node
+
+
+def plain_unbroadcast(node: gast.expr) -> gast.expr:
+    """`unbroadcast(2 * x, x)` is `2 * x`."""
+    if syntax.dotted(getattr(node, "func", None)) == "unbroadcast":
+        value, like = node.args
+        if has_shape_of(value, like):
+            return value
+    return node
 
 
 def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:

@@ -2,24 +2,24 @@ __all__ = ["grad_recursive_power"]
 
 
 def recursive_power_forward(x, n):
-    recursive_power = None
+    recursive_power2 = None
     saved = None
     if n == 0:
         result = 1.0
     else:
         difference = n - 1
-        recursive_power, saved = recursive_power_forward(x, difference)
-        result = x * recursive_power
-    return result, (x, n, recursive_power, saved)
+        recursive_power2, saved = recursive_power_forward(x, difference)
+        result = x * recursive_power2
+    return result, (x, n, recursive_power2, saved)
 
 
 def recursive_power_backward(saved2, dresult):
-    x, n, recursive_power, saved = saved2
+    x, n, recursive_power2, saved = saved2
     if n == 0:
         dx = 0.0
     else:
         # return x * recursive_power(x, n - 1)
-        dx = dresult * recursive_power + recursive_power_backward(saved, dresult * x)
+        dx = dresult * recursive_power2 + recursive_power_backward(saved, dresult * x)
     return dx
 
 
@@ -28,7 +28,7 @@ def grad_recursive_power(x, n):
         dx = 0.0
     else:
         difference = n - 1
-        recursive_power, saved = recursive_power_forward(x, difference)
+        recursive_power2, saved = recursive_power_forward(x, difference)
         # return x * recursive_power(x, n - 1)
-        dx = recursive_power + recursive_power_backward(saved, x)
+        dx = recursive_power2 + recursive_power_backward(saved, x)
     return dx

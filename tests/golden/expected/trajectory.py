@@ -1,5 +1,4 @@
 import numpy as np
-from srcjax.runtime import unbroadcast
 
 __all__ = ["grad_trajectory"]
 
@@ -16,7 +15,7 @@ def grad_trajectory(start, rate, steps):
         x_t2_tape.append(x_t)
         x_t3_tape.append(x_t2)
     # return np.sum(x**2)
-    dx = unbroadcast(2 * x, x).copy()
+    dx = (2 * x).copy()
     drate = 0.0
     for t in reversed(range(steps)):
         x_t = x_t2_tape.pop()

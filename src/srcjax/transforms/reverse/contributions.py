@@ -274,6 +274,10 @@ class Contributions:
             exact = dtype_of(have)
             if not isinstance(have, Scalar) and (exact is None or exact != t.dtype):
                 self.mixed.add(name)
+            reads = syntax.names_read(value)
+            for place_, held in self.places.variables.items():
+                if held in reads and place_[0] in self.mixed:
+                    self.mixed.add(name)
         lazy = have if self.may_be_lazy(have, t) else None
         if isinstance(have, Unknown) and self.reads_partial_zero(value):
             lazy = UNKNOWN

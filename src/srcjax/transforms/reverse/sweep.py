@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Array
+from srcjax.analysis.types import UNKNOWN, Array, Unknown
 from srcjax.transforms.reverse.places import Adjoint, Place, part_of
 from srcjax.transforms.reverse.rules import Rules
 
@@ -179,7 +179,8 @@ class Sweep:
                 if place not in head and place[0] in inside:
                     merged[place] = replace(merged[place], lazy=None, owned=True)
                 killed = place in head and place not in out
-                if killed and isinstance(self.rules.type_of_name(place[0]), Array):
+                kind = self.rules.type_of_name(place[0])
+                if killed and isinstance(kind, (Array, Unknown)):
                     merged[place] = replace(merged[place], lazy=UNKNOWN, owned=False)
                     continue
                 if place in head:

@@ -60,6 +60,7 @@ class ExitLowering:
 
     def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The body with a single `return`, its last statement."""
+        body = _without_idle_else(body)
         returns = [s for s in _own(body) if isinstance(s, gast.Return)]
         last = body[-1] if body else None
         if len(returns) == 1 and isinstance(last, gast.Return):
@@ -95,6 +96,11 @@ class ExitLowering:
                 out.append(stmt)
                 continue
             if isinstance(stmt, gast.If):
+                if not _exits(stmt):  # only loops inside are left
+                    stmt.body, _ = self.block(stmt.body, loop)
+                    stmt.orelse, _ = self.block(stmt.orelse, loop)
+                    out.append(stmt)
+                    continue
                 more, status = self.branch(stmt, rest, loop)
                 return out + more, status
             if isinstance(stmt, (gast.For, gast.While)):
@@ -224,6 +230,26 @@ class ExitLowering:
         else:
             out.extend(orelse)
         return out
+
+
+def _without_idle_else(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """The `else` of a loop without `break` is what follows the loop."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        out.append(stmt)
+        if isinstance(stmt, _SCOPES):
+            continue
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and inner:
+                setattr(stmt, key, _without_idle_else(inner))
+        for handler in getattr(stmt, "handlers", None) or []:
+            handler.body = _without_idle_else(handler.body)
+        if isinstance(stmt, (gast.For, gast.While)) and stmt.orelse:
+            if not any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
+                out.extend(stmt.orelse)
+                stmt.orelse = []
+    return out
 
 
 class _Lowered(gast.stmt):

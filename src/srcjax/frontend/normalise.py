@@ -289,9 +289,7 @@ class Lowering(SpecialCalls):
         self.emit(gast.copy_location(new, stmt))
 
     def on_While(self, stmt: gast.While) -> None:
-        if not self.varying.has_walrus(stmt.test) and not self.varying.touches(
-            [s for s in syntax.walk(stmt.test) if isinstance(s, gast.NamedExpr)]
-        ):
+        if not _binds(stmt.test):
             test = self.test(stmt.test)
             new = gast.While(test, self.block(stmt.body), [])
             self.emit(gast.copy_location(new, stmt))
@@ -396,7 +394,12 @@ class Lowering(SpecialCalls):
                 "an `if` that tests for the exceptional case",
             )
         body = self.block([*stmt.body, *stmt.orelse])
-        new = gast.Try(body, [], [], self.block(stmt.finalbody))
+        final = self.block(stmt.finalbody)
+        if not final:
+            for each in body:
+                self.emit(each)
+            return
+        new = gast.Try(body or [gast.Pass()], [], [], final)
         self.emit(gast.copy_location(new, stmt))
 
     def on_FunctionDef(self, stmt: gast.FunctionDef) -> None:
@@ -410,16 +413,14 @@ class Lowering(SpecialCalls):
 
     def test(self, node: gast.expr) -> gast.expr:
         """A condition: no derivative flows through it."""
-        if self.varying.has_walrus(node):
-            return self.lower_walrus(node)
-        return node
+        return self.lower_walrus(node) if _binds(node) else node
 
     def lower_walrus(self, node: gast.expr) -> gast.expr:
         """Take varying walrus assignments out of an inert expression."""
         if isinstance(node, gast.NamedExpr):
             self.bind(node.target, node.value)
             return syntax.name(node.target.id)
-        if isinstance(node, gast.BoolOp) and self.varying.has_walrus(node.values[1:]):
+        if isinstance(node, gast.BoolOp) and _binds(node.values[1:]):
             return self.boolean(node)
         if isinstance(node, gast.Call):
             node.args = [self.lower_walrus(a) for a in node.args]
@@ -605,3 +606,8 @@ def _is_cheap_index(node: Any) -> bool:
             and _is_cheap_index(node.right)
         )
     return False
+
+
+def _binds(node: Any) -> bool:
+    """Whether a walrus binds a name inside."""
+    return any(isinstance(sub, gast.NamedExpr) for sub in syntax.walk(node))

@@ -489,7 +489,8 @@ class ContainerRules(RuleTemplates):
         """`a, b = value`."""
         if not isinstance(value, gast.Name):
             for element in target.elts:
-                self.places.kill(element.id)
+                for bound in syntax.names_written(element):
+                    self.places.kill(bound)
             return
         t = self.type_of_name(value.id)
         active = self.active(value)

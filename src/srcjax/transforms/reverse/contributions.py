@@ -69,6 +69,8 @@ class Contributions:
         self.mixed: set[str] = set()
         #: Places whose adjoint was passed on since their value's definition.
         self.consumed: set[tuple[str, Path]] = set()
+        #: Adjoint variables of overwritten values, by those of their successors.
+        self.earlier_names: dict[str, str] = {}
         #: How many branches and loops are around the statement.
         self.depth = 0
         self.stmt: gast.stmt = unit.node

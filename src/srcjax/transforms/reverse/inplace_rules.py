@@ -74,8 +74,27 @@ class InplaceRules(ContainerRules):
             else:
                 d = self.copied(item)
             d = syntax.call("unbroadcast", d, value)
+            if self.same_memory(value.id, base.id):
+                d = self.held(d, value.id)
+                self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+                self.contribute(value.id, d)
+                return
             self.contribute(value.id, d)
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+
+    def same_memory(self, first: str, second: str) -> bool:
+        """Whether the two names have parts of one adjoint buffer."""
+        roots = [self.views[n][0] if n in self.views else n for n in (first, second)]
+        return roots[0] == roots[1]
+
+    def held(self, value: gast.expr, name: str) -> gast.expr:
+        """Evaluate before what follows."""
+        id = self.unit.names.fresh("d" + self.base(name))
+        self.unit.temps.add(id)
+        self.emit(syntax.assign(id, self.typer.agree(value, self.envs)))
+        for env in self.envs:
+            env[id] = env.get(name, UNKNOWN)
+        return syntax.name(id)
 
     def copied(self, item: gast.expr) -> gast.expr:
         """The value of a part of an adjoint that is about to be overwritten."""

@@ -222,7 +222,12 @@ class Planner:
                 inside = [w for w, _ in defs if key in w.loops]
                 if not inside:
                     continue
-                outside = any(key not in w.loops for w, _ in defs)
+                at = self.where[key]
+                outside = any(
+                    key not in w.loops
+                    and (w.order < at.order or set(w.loops) & set(at.loops))
+                    for w, _ in defs
+                )
                 target = isinstance(loop.stmt, gast.For) and name in (
                     syntax.names_written(loop.stmt.target)
                 )
@@ -258,8 +263,10 @@ class Planner:
         return changed
 
     def local_loop(self, name: str, loops: tuple[int, ...]) -> int | None:
-        """The innermost of the loops in which the name is defined."""
+        """The innermost of the loops that has a value of its own in each iteration."""
         for key in reversed(loops):
+            if (key, name) in self.carried:
+                continue
             if any(key in w.loops for w, _ in self.defs[name]):
                 return key
         return None
@@ -414,7 +421,10 @@ class Planner:
             )
         if isinstance(value, gast.Call):
             if syntax.dotted(value.func) == "len":
-                return True
+                return all(
+                    isinstance(self.rules.type_of_name(n), (Array, Tuple))
+                    for n in syntax.names_read(value.args)
+                )
             callees = self.rules.facts.callees.get(id(value), [])
             return any(
                 isinstance(c, Op) and c.cheap and c.alias == "view" for c in callees

@@ -166,12 +166,11 @@ class Rules(InplaceRules):
             self.dynamic.add(old)
         for place, variable in list(self.places.variables.items()):
             if place[0] == name:
-                self.places.variables[(old, place[1])] = variable + OLD
+                self.places.variables[(old, place[1])] = self.earlier(variable)
         before = len(self.code)
         if not any(p[0] == old for p in self.places.variables):
-            self.places.variables[(old, ())] = (
-                self.places.variable(name, (), self.base(name)) + OLD
-            )
+            variable = self.places.variable(name, (), self.base(name))
+            self.places.variables[(old, ())] = self.earlier(variable)
         handler(name, operand)
         self.places.kill(name)
         moved = self.places.of(old)
@@ -182,6 +181,13 @@ class Rules(InplaceRules):
             self.emit(syntax.assign(variable, syntax.name(state.variable)))
             self.places.present[(name, place[1])] = replace(state, variable=variable)
         _merge_old(self.code, before, len(code))
+
+    def earlier(self, variable: str) -> str:
+        """The variable of the adjoint before an assignment, while both exist."""
+        if variable not in self.earlier_names:
+            self.earlier_names[variable] = self.unit.names.fresh(variable)
+            self.unit.temps.add(self.earlier_names[variable])
+        return self.earlier_names[variable]
 
     # -- operations -------------------------------------------------------------------
 

@@ -44,7 +44,23 @@ class Saver(Planner):
         """The forward sweep and the backward sweep."""
         self.decide()
         forward, backward = self.write_block(self.nodes)
-        return syntax.clone(forward), syntax.clone(backward)
+        unbound = [syntax.assign(n, syntax.const(None)) for n in self.maybe_unbound()]
+        return [*unbound, *syntax.clone(forward)], syntax.clone(backward)
+
+    def maybe_unbound(self) -> list[str]:
+        """Names whose old value is saved where they may have none yet."""
+        found: set[str] = set()
+        top = id(self.nodes)
+        for key, names in self.plan.overwritten.items():
+            at = self.where[key]
+            for name in names:
+                bound = any(
+                    w.blocks == (top,) and w.order < at.order
+                    for w, _ in self.defs[name]
+                )
+                if not bound:
+                    found.add(name)
+        return sorted(found)
 
     def write_block(self, nodes: list) -> tuple[list[gast.stmt], list[gast.stmt]]:
         forward: list[gast.stmt] = []
@@ -231,6 +247,15 @@ class Saver(Planner):
             "build a new value instead of changing this one",
         )
 
+    def as_bool(self, test: gast.expr) -> gast.expr:
+        """The condition as a value that does not change any more."""
+        if isinstance(test, gast.Name):
+            if is_number(self.rules.type_of_name(test.id)):
+                return test
+        elif not isinstance(test, (gast.Attribute, gast.Subscript, gast.BoolOp)):
+            return test
+        return syntax.call("bool", test)
+
     def write_branch(self, node: Branch) -> tuple[list[gast.stmt], list[gast.stmt]]:
         stmt = node.stmt
         then_forward, then_backward = self.write_block(node.then)
@@ -241,7 +266,7 @@ class Saver(Planner):
         forward: list[gast.stmt] = []
         if id(stmt) in self.held:
             name = self.held[id(stmt)]
-            forward.append(_like(syntax.assign(name, test), stmt))
+            forward.append(_like(syntax.assign(name, self.as_bool(test)), stmt))
             test = syntax.name(name)
         new = gast.If(test, then_forward or [gast.Pass()], else_forward)
         forward.append(_like(new, stmt))

@@ -144,7 +144,15 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         source = rules.types.get(name, UNKNOWN)
         several = isinstance(t, Array) and len(t.buffers) > 1
         read_only = not writes_through(rules.unit, target.id)
+        rebound = name != target.id and syntax.count_bindings(rules.unit.node, name) > 1
+        if rebound and not read_only:
+            raise rules.refuse(
+                f"`{target.id}` shares memory with `{name}`, which is assigned again",
+                "copy it first: `.copy()`",
+            )
         if read_only and (
+            rebound
+            or
             defined > 1
             or several
             or not (isinstance(source, Array) and isinstance(t, Array))

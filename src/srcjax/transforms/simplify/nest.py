@@ -197,7 +197,7 @@ class Nesting:
             return False
         between = rest[: rest.index(use)]
         pure = is_pure(value, self.pure)
-        if not pure and (between or not self.evaluated_first(use, name)):
+        if not pure and (between or not self.evaluated_first(use, name, value)):
             return False
         reads = syntax.names_read(value)
         shared = set(reads)
@@ -247,9 +247,12 @@ class Nesting:
                 return True
         return False
 
-    def evaluated_first(self, use: gast.stmt, name: str) -> bool:
-        """Whether nothing with an effect is evaluated before the use."""
+    def evaluated_first(self, use: gast.stmt, name: str, value: gast.expr) -> bool:
+        """Whether nothing with an effect, or that an effect changes, comes before."""
+        changes = written_bases(gast.Expr(value))
         for sub in syntax.walk(use):
+            if isinstance(sub, gast.Name) and sub.id in changes:
+                return False
             if isinstance(sub, gast.Name) and sub.id == name:
                 return True
             if isinstance(sub, gast.Call) and not is_pure(sub, self.pure):

@@ -407,6 +407,7 @@ class Lowering(SpecialCalls):
             raise self.refuse(
                 stmt, "a decorated function inside differentiated code", "a plain def"
             )
+        stmt.args = self.early_defaults(stmt.args)
         self.emit(stmt)
 
     # -- expressions ------------------------------------------------------------------

@@ -15,10 +15,26 @@ from srcjax.frontend.varying import find_varying
 class SpecialCalls(LoweringBase):
     """Lowers what stands for a loop."""
 
+    def early_defaults(self, arguments: gast.arguments) -> gast.arguments:
+        """Defaults are evaluated where the function is defined, not where it is called."""
+        arguments = syntax.clone(arguments)
+
+        def held(default: Any) -> Any:
+            if default is None or isinstance(default, gast.Constant):
+                return default
+            if self.varying.value(default) is not None:
+                return default
+            return self.temp(default, "default")
+
+        arguments.defaults = [held(d) for d in arguments.defaults]
+        arguments.kw_defaults = [held(d) for d in arguments.kw_defaults]
+        return arguments
+
     def of_Lambda(self, node: gast.Lambda) -> gast.expr:
         id = self.new_temp("function")
         body = [gast.copy_location(gast.Return(node.body), node)]
-        definition = gast.FunctionDef(id, node.args, body, [], None, None, [])
+        arguments = self.early_defaults(node.args)
+        definition = gast.FunctionDef(id, arguments, body, [], None, None, [])
         self.emit(gast.copy_location(definition, node))
         return syntax.name(id)
 

@@ -111,7 +111,6 @@ class Finisher:
         coalesce(self.node, self.wanted_names())
         names = self.unit.names
         renumber(self.node, names.numbered, names.reserved)
-        self.tidy_up()
         add_comments(self.node)
 
     def tidy_up(self) -> None:

@@ -36,6 +36,9 @@ from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import SMALL, Inliner
 
 
+_RESIZING = frozenset("append extend insert pop remove clear".split())
+
+
 def settle(program: Program, unit: Unit, recursive: set[int]) -> bool:
     """Rewrite the unit in place; True if something changed (infer again then)."""
     settling = Settling(program, unit, recursive)
@@ -130,6 +133,7 @@ class Settling:
     def index_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
         """Rewrite the loop over an index; returns what must stand before it."""
         self.before: list[gast.stmt] = []
+        self.body_of_loop = stmt.body
         if self.is_dict_view(stmt, variants):
             return self.dict_loop(stmt, variants)
         index = self.index_name(stmt)
@@ -241,6 +245,9 @@ class Settling:
     def sequence(self, over: gast.expr, variants: list[Variant]) -> gast.expr:
         """A name that can be indexed."""
         if isinstance(over, gast.Name):
+            if over.id in syntax.names_written(self.body_of_loop):
+                return self.hold(over, "items")
+            self.refuse_growing(over)
             types = [v.before[over.id] for v in variants if over.id in v.before]
             known = [t for t in types if not isinstance(t, Unknown)]
             if known and all(isinstance(t, Dict) for t in known):
@@ -255,6 +262,23 @@ class Settling:
             return self.hold(syntax.call("list", over), over.func.attr)
         return self.hold(syntax.call("list", over), "items")
 
+    def refuse_growing(self, over: gast.Name) -> None:
+        """A list must keep its length while a loop runs over it."""
+        for node in syntax.walk(self.body_of_loop):
+            if (
+                isinstance(node, gast.Call)
+                and isinstance(node.func, gast.Attribute)
+                and syntax.is_name(node.func.value, over.id)
+                and node.func.attr in _RESIZING
+            ):
+                raise error_at(
+                    UnsupportedError,
+                    self.unit.source,
+                    node,
+                    f"`{over.id}` changes its length while a loop runs over it",
+                    f"a loop over `list({over.id})`, or `while`",
+                )
+
     def hold(self, value: gast.expr, base: str) -> gast.Name:
         """Evaluate once, before the loop."""
         id = self.unit.names.fresh(base)
@@ -267,6 +291,9 @@ class Settling:
     def is_dict_view(self, stmt: gast.For, variants: list[Variant]) -> bool:
         over = stmt.iter
         if isinstance(over, gast.Name):
+            if over.id in syntax.names_written(self.body_of_loop):
+                return self.hold(over, "items")
+            self.refuse_growing(over)
             types = [v.before[over.id] for v in variants if over.id in v.before]
             known = [t for t in types if not isinstance(t, Unknown)]
             return bool(known) and all(isinstance(t, Dict) for t in known)
@@ -634,6 +661,15 @@ class Settling:
                 "another function",
                 "define it at module level and pass what it needs as arguments",
             )
+        if isinstance(callee, Closure) and self.made_in_a_loop(call, callee):
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                f"`{syntax.text(call.func)}` was made in a loop: which iteration's "
+                "function it is, is only known when the program runs",
+                "call it where it is made, or pass what it needs as arguments",
+            )
         call.user_line = getattr(stmt, "user_line", None)
         found = self.inliner.expand(call, callee, target)
         if found is None:
@@ -651,6 +687,17 @@ class Settling:
         item = gast.Subscript(base, syntax.const(key), syntax.LOAD)
         before.append(syntax.assign(id, item))
         return syntax.name(id)
+
+    def made_in_a_loop(self, call: gast.Call, closure: Closure) -> bool:
+        """Whether a function of some iteration is called by another name."""
+        definition = closure.definition
+        if syntax.is_name(call.func, getattr(definition, "name", "")):
+            return False
+        return any(
+            any(node is definition for node in syntax.walk(loop.body))
+            for loop in syntax.walk(self.unit.node.body)
+            if isinstance(loop, (gast.For, gast.While))
+        )
 
     def is_recursive(self, closure: Closure) -> bool:
         definition = closure.definition

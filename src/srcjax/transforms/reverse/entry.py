@@ -64,6 +64,8 @@ class Reverse:
         self.returned = last
         #: Backward code of the `return` itself.
         self.start: list[gast.stmt] = []
+        #: Whether the backward code puts overwritten parts of arrays back.
+        self.restores = False
 
     def sweeps(
         self, seeds: list[tuple[tuple, str]]
@@ -85,6 +87,7 @@ class Reverse:
         nodes = Sweep(rules).block(self.unit.node.body[:-1])
         saver = Saver(rules, nodes)
         forward, backward = saver.write()
+        self.restores = bool(saver.plan.contents)
         return forward, [*self.start, *backward]
 
     def seeds(self, t: Type, name: str, value: gast.expr) -> list[gast.stmt]:
@@ -312,8 +315,14 @@ class Reverse:
             s.backward = True
         ending = [*backward, *tail, gast.Return(result)]
         returned = syntax.clone(self.result)
-        if top and isinstance(returned, gast.Name) and self.is_buffer(returned.id):
-            returned = syntax.expression("v.copy()", v=returned)
+        if isinstance(returned, gast.Name) and self.is_buffer(returned.id):
+            if top or self.restores:
+                returned = syntax.expression("v.copy()", v=returned)
+        elif self.restores and isinstance(returned, gast.Name):
+            t = rules.type_of_name(returned.id)
+            if all_buffers(t) & rules.written:
+                rules.needs["copy"] = __import__("copy")
+                returned = syntax.call("copy.deepcopy", returned)
         first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
         arguments = gast.arguments(
             [_argument(saved), _argument(dy)], [], None, [], [], None, []

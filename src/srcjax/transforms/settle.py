@@ -133,7 +133,7 @@ class Settling:
     def index_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
         """Rewrite the loop over an index; returns what must stand before it."""
         self.before: list[gast.stmt] = []
-        self.body_of_loop = stmt.body
+        self.body_of_loop = [stmt]
         if self.is_dict_view(stmt, variants):
             return self.dict_loop(stmt, variants)
         index = self.index_name(stmt)
@@ -688,10 +688,25 @@ class Settling:
         before.append(syntax.assign(id, item))
         return syntax.name(id)
 
+    def original(self, node: gast.expr) -> str:
+        """The name that a name stands for, by way of single assignments."""
+        name = getattr(node, "id", "")
+        for _ in range(5):
+            values = [
+                s.value
+                for s in syntax.walk(self.unit.node.body)
+                if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+            ]
+            single = syntax.count_bindings(self.unit.node, name) == 1
+            if not (single and len(values) == 1 and isinstance(values[0], gast.Name)):
+                break
+            name = values[0].id
+        return name
+
     def made_in_a_loop(self, call: gast.Call, closure: Closure) -> bool:
         """Whether a function of some iteration is called by another name."""
         definition = closure.definition
-        if syntax.is_name(call.func, getattr(definition, "name", "")):
+        if self.original(call.func) == getattr(definition, "name", ""):
             return False
         return any(
             any(node is definition for node in syntax.walk(loop.body))

@@ -253,7 +253,7 @@ class Planner:
         for key in self.loops:
             defs = [(w, s) for w, s in self.defs[name] if key in w.loops]
             inside = [r for r in reads if key in r.where.loops]
-            if not defs or not inside or (key, name) in self.carried:
+            if not defs or not inside or not self.own_value(key, name):
                 continue
             if self.is_target_only(key, name):
                 continue
@@ -265,11 +265,28 @@ class Planner:
     def local_loop(self, name: str, loops: tuple[int, ...]) -> int | None:
         """The innermost of the loops that has a value of its own in each iteration."""
         for key in reversed(loops):
-            if (key, name) in self.carried:
+            if not self.own_value(key, name):
                 continue
             if any(key in w.loops for w, _ in self.defs[name]):
                 return key
         return None
+
+    def own_value(self, key: int, name: str) -> bool:
+        """Whether each iteration has a value of its own to be saved at its end."""
+        if (key, name) not in self.carried:
+            return True
+        inside = [(w, s) for w, s in self.defs[name] if key in w.loops]
+        targets = bool(inside) and all(isinstance(s, gast.For) for _, s in inside)
+        if targets:
+            first = min(w.order for w, _ in inside)
+            for read in self.reads.get(name, []):
+                if key in read.where.loops and read.where.order < first:
+                    raise self.rules.refuse(
+                        f"the loop variable `{name}` is read before its loop, from the "
+                        "iteration before",
+                        "another name for the value that is kept",
+                    )
+        return targets
 
     def is_target_only(self, key: int, name: str) -> bool:
         stmt = self.loops[key].stmt
@@ -590,6 +607,7 @@ class Planner:
                     if target in v.after
                     for b in all_buffers(v.after[target])
                 } & self.rules.written
+                holds -= {id(n) for n in syntax.walk(stmt)}  # made by this statement
                 root = trees.get(target, target)
                 for other in sorted(reads - {target}):
                     shared = holds & {

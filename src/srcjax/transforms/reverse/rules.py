@@ -121,7 +121,10 @@ class Rules(InplaceRules):
             if isinstance(operand, (gast.Tuple, gast.List)):
                 self.check_core(operand)
             elif not isinstance(operand, gast.Name) and self.hides_active(operand):
-                raise AssertionError(f"not core form: {syntax.text(value)}")
+                raise self.refuse(
+                    f"`{syntax.text(value)}` is too much for one step",
+                    "two statements, with a name for the part inside",
+                )
 
     def hides_active(self, node: Any) -> bool:
         """Whether the value of an operand depends on an active name inside it."""

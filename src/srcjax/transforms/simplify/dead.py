@@ -148,7 +148,12 @@ class DeadCode:
             for n in syntax.walk(target)
             if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
         }
-        if isinstance(target, gast.Attribute) or names & live:
+        stores = any(
+            isinstance(n, (gast.Subscript, gast.Attribute))
+            and isinstance(n.ctx, gast.Store)
+            for n in syntax.walk(target)
+        )
+        if stores or names & live:
             return False
         return is_pure(stmt.value, self.pure)
 

@@ -381,10 +381,12 @@ def _replace_exits(
                 return out
             out.append(s)
             if isinstance(s, (gast.For, gast.While)):
-                if any(isinstance(r, gast.Return) for r in _own(s.body)):
+                if _has_exit(s):
                     out.pop()
                     lowered = lowering.loop(s)
                     return out + replace([*lowered, *rest])
+            elif isinstance(s, gast.If) and _has_exit(s) and not _exits(s):
+                s.body, s.orelse = replace(s.body), replace(s.orelse)
             elif isinstance(s, gast.If) and _has_exit(s):
                 s.body, s.orelse = replace(s.body), replace(s.orelse)
                 s.body = s.body or [gast.Pass()]

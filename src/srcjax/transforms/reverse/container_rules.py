@@ -487,7 +487,7 @@ class ContainerRules(RuleTemplates):
 
     def unpack(self, target: Any, value: gast.expr) -> None:
         """`a, b = value`."""
-        if not isinstance(value, gast.Name):
+        if not isinstance(value, gast.Name) or not self.active(value):
             for element in target.elts:
                 for bound in syntax.names_written(element):
                     self.places.kill(bound)

@@ -28,22 +28,9 @@ FIRST = int(os.environ.get("SRCJAX_RANDOM_FIRST", "0"))
 BLOCK = 10
 # What is known to go wrong is left out of the grammar, one name each, until it is mended:
 # take a name out of LEFT_OUT to have such programs again; SRCJAX_RANDOM_ALL=1 has all.
-LEFT_OUT = {
-    "dead tuple",  # `v[0], v[1] = 1, 0` and `a, *b = v` where v is dead: AttributeError
-    "else of a loop",  # the else of a loop with a dead body is dropped: wrong value
-    "inner while",  # what an inner loop leaves in its variables is not kept: wrong
-    "inner return",  # `result` is saved before it is bound: UnboundLocalError
-    "iterated name assigned",  # `for e in x: x = ...` reads the new x: wrong value
-    "moved by itself",  # `v[1:] = v[:-1]`: the adjoint is cleared after the sum: wrong
-    "restored result",  # a helper's backward restores the array it returned: wrong value
-    "rows",  # `for row in A: row *= s`: restores through a stale `row`: wrong
-}
+LEFT_OUT: dict[str, str] = {}
 # Seeds that are known to fail, for reasons too rare to leave anything out for.
-KNOWN = {
-    93: "a call after a `break` is taken back for the trip that broke off: IndexError",
-    19: "`if c: x = x[::-1]` gives `dx = zeros; dx[::-1] += dx`: the gradient is lost",
-    **dict.fromkeys((3, 14, 40, 75), "the core form keeps a break that is not last"),
-}
+KNOWN: dict[int, str] = {}
 if os.environ.get("SRCJAX_RANDOM_ALL"):
     LEFT_OUT, KNOWN = set(), {}
 REFUSED = 0.15  # the share of programs that may be refused

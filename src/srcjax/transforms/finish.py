@@ -105,7 +105,7 @@ class Finisher:
         mark_backward(self.node.body)
         self.tidy_up()
         sugar(self.node, self.unit.temps)
-        own_written(self.node, self.is_immutable)
+        own_written(self.node, self.is_immutable, self.rules.types)
         if self.written.gradient_at is not None:
             own_results(self.node, self.is_immutable, self.written.gradient_at)
         coalesce(self.node, self.wanted_names())

@@ -204,6 +204,7 @@ class Planner:
             changed = False
             for name in sorted(self.reads):
                 changed |= self.plan_name(name)
+        self.plan_contents()
         self.headers(self.nodes)
         changed = True
         while changed:
@@ -211,6 +212,15 @@ class Planner:
             for name in sorted(self.reads):
                 changed |= self.plan_name(name)
         self.plan_contents()
+
+    def has_backward(self, node: Any) -> bool:
+        """Whether the backward sweep has anything below the node: code or a restore."""
+        if has_code(node):
+            return True
+        inside = [s for s in syntax.walk(node.stmt) if isinstance(s, gast.stmt)]
+        return any(
+            id(s) in self.plan.overwritten or id(s) in self.plan.contents for s in inside
+        )
 
     def find_carried(self) -> None:
         """Names whose value goes from one iteration of a loop to the next."""
@@ -456,11 +466,11 @@ class Planner:
             if isinstance(node, Branch):
                 self.headers(node.then)
                 self.headers(node.orelse)
-                if has_code(node):
+                if self.has_backward(node):
                     self.header(node.stmt, node.stmt.test)
             elif isinstance(node, Loop):
                 self.headers(node.body)
-                if not has_code(node):
+                if not self.has_backward(node):
                     continue
                 stmt = node.stmt
                 if isinstance(stmt, gast.While) or has_break(stmt):

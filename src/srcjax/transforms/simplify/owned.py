@@ -8,7 +8,7 @@ Before:                          After:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import gast
@@ -61,7 +61,9 @@ def own_results(
 
 
 def own_written(
-    node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]
+    node: gast.FunctionDef,
+    is_immutable: Callable[[gast.expr], bool],
+    primal: Container[str] = (),
 ) -> None:
     """Copy what an adjoint that is added to in place starts from, in place.
 
@@ -87,6 +89,8 @@ def own_written(
             continue
         target, value = stmt.targets[0], stmt.value
         if not isinstance(target, gast.Name) or target.id not in written:
+            continue
+        if target.id in primal:  # a view whose overwritten part is put back
             continue
         if is_immutable(syntax.name(target.id)) or syntax.is_name(value, target.id):
             continue

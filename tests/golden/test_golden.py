@@ -51,7 +51,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "gaussian_log_density": "spreads a constant to sum it again",
     },
     "test_imports_numpy_only": {
-        "trajectory": "run-time helper",
         "cholesky_likelihood": "run-time helper",
     },
     "test_ruff": {

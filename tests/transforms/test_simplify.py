@@ -67,7 +67,11 @@ CASES = [
         "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
         "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
     ),
-    (nested, "def f(x):\n    t = x * 2\n    return t + 1", "def f(x):\n    return x * 2 + 1"),
+    (
+        nested,
+        "def f(x):\n    t = x * 2\n    return t + 1",
+        "def f(x):\n    return x * 2 + 1",
+    ),
     (
         nested,  # used twice: it stays
         "def f(x):\n    t = np.exp(x)\n    return t * t",

@@ -245,10 +245,10 @@ def _without_idle_else(stmts: list[gast.stmt]) -> list[gast.stmt]:
                 setattr(stmt, key, _without_idle_else(inner))
         for handler in getattr(stmt, "handlers", None) or []:
             handler.body = _without_idle_else(handler.body)
-        if isinstance(stmt, (gast.For, gast.While)) and stmt.orelse:
-            if not any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
-                out.extend(stmt.orelse)
-                stmt.orelse = []
+        is_loop = isinstance(stmt, (gast.For, gast.While))
+        if is_loop and not any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
+            out.extend(stmt.orelse)
+            stmt.orelse = []
     return out
 
 

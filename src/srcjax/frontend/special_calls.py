@@ -16,7 +16,7 @@ class SpecialCalls(LoweringBase):
     """Lowers what stands for a loop."""
 
     def early_defaults(self, arguments: gast.arguments) -> gast.arguments:
-        """Defaults are evaluated where the function is defined, not where it is called."""
+        """Defaults are evaluated where the function is defined, not where it runs."""
         arguments = syntax.clone(arguments)
 
         def held(default: Any) -> Any:

@@ -35,8 +35,7 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import SMALL, Inliner
 
-
-_RESIZING = frozenset("append extend insert pop remove clear".split())
+_RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
 
 
 def settle(program: Program, unit: Unit, recursive: set[int]) -> bool:

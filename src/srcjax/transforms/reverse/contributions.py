@@ -272,9 +272,11 @@ class Contributions:
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
         have = self.type_of(value)
-        if isinstance(t, Array) and t.dtype is not None and t.dtype.char != "d":
+        if isinstance(t, Array) and t.dtype is not None:
             exact = dtype_of(have)
-            if not isinstance(have, Scalar) and (exact is None or exact != t.dtype):
+            unsure = exact is None and t.dtype.char != "d"
+            other = exact is not None and exact != t.dtype
+            if not isinstance(have, Scalar) and (unsure or other):
                 self.mixed.add(name)
             reads = syntax.names_read(value)
             for place_, held in self.places.variables.items():

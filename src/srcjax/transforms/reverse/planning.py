@@ -219,7 +219,8 @@ class Planner:
             return True
         inside = [s for s in syntax.walk(node.stmt) if isinstance(s, gast.stmt)]
         return any(
-            id(s) in self.plan.overwritten or id(s) in self.plan.contents for s in inside
+            id(s) in self.plan.overwritten or id(s) in self.plan.contents
+            for s in inside
         )
 
     def find_carried(self) -> None:

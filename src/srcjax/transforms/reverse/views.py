@@ -152,8 +152,7 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             )
         if read_only and (
             rebound
-            or
-            defined > 1
+            or defined > 1
             or several
             or not (isinstance(source, Array) and isinstance(t, Array))
         ):

@@ -1,4 +1,4 @@
-"""The core form is checked after every pass of every program that the tests transform."""
+"""The core form is checked after every pass of every program in the tests."""
 
 from srcjax import pipeline
 

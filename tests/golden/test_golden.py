@@ -53,9 +53,6 @@ NOT_YET: dict[str, dict[str, str]] = {
     "test_imports_numpy_only": {
         "cholesky_likelihood": "run-time helper",
     },
-    "test_ruff": {
-        "check": "srcjax counts as first party here",
-    },
 }
 
 every_function = pytest.mark.parametrize("golden", GOLDEN.values(), ids=list(GOLDEN))

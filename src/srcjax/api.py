@@ -644,7 +644,8 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
 
 def stages(f: Callable, *args: Any, **kwargs: Any) -> dict[str, str]:
     """The text after each stage, by name: read, normalise, infer, reverse, emit."""
-    return dict(_transform_of(f).module_for(args, kwargs).stages)
+    stages_ = _transform_of(f).module_for(args, kwargs).stages
+    return {name: text() for name, text in stages_.items()}
 
 
 __all__ = [

@@ -5,9 +5,11 @@ read -> check/normalise -> infer -> settle -> webs -> reverse -> simplify -> emi
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import types as pytypes
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +39,7 @@ from srcjax.analysis.types import (
     shape_of,
     with_active,
 )
+from srcjax.backends.listing import listing
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
@@ -48,9 +51,12 @@ from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.finish import finish
 from srcjax.transforms.reverse.entry import Reverse, Written
 from srcjax.transforms.reverse.pairs import Pairs
+from srcjax.transforms.reverse.views import joined_types
 from srcjax.transforms.settle import settle
 from srcjax.transforms.webs import split_webs
 
+#: The text after each stage, printed when it is asked for.
+Stages = dict[str, Callable[[], str]]
 ROUNDS = 24
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
@@ -65,7 +71,7 @@ class Module:
     #: Live values of the free names of the functions.
     values: dict[str, Any]
     guards: list[Guard] = field(default_factory=list)
-    stages: dict[str, str] = field(default_factory=dict)
+    stages: Stages = field(default_factory=dict)
     entry: str = ""
     text: str = ""
     line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
@@ -213,14 +219,15 @@ class Request:
     wrt: list[str]
 
 
-def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
+def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
     """Read, normalise, infer and settle, until nothing changes."""
     program = Program()
     source = read(request.function)
-    stages["read"] = source.text
+    stages["read"] = lambda: source.text
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
-    stages["normalise"] = syntax.text(unit.node)
+    core = syntax.clone(unit.node)
+    stages["normalise"] = lambda: listing(core)
     validate(program, "normalise")
     split = merged = False
     for _ in range(ROUNDS):
@@ -256,7 +263,9 @@ def analyse(request: Request, stages: dict[str, str]) -> tuple[Program, Unit]:
             merged = True
             continue
         if split:
-            stages["infer"] = describe_types(program, unit)
+            typed = syntax.clone(unit.node)
+            types = joined_types(program, unit)
+            stages["infer"] = functools.partial(describe_types, typed, types)
             return program, unit
         for each in list(program.units.values()):
             split_webs(each)
@@ -330,13 +339,10 @@ def recursive_functions(program: Program) -> set[int]:
     return recursive
 
 
-def describe_types(program: Program, unit: Unit) -> str:
+def describe_types(node: gast.FunctionDef, types: dict[str, Type]) -> str:
     """The core form with the type of each defined name beside it."""
-    from srcjax.transforms.reverse.views import joined_types
-
-    types = joined_types(program, unit)
     lines = []
-    for line in syntax.text(unit.node).splitlines():
+    for line in listing(node).splitlines():
         name = line.strip().split(" ", 1)[0]
         if " = " in line and name in types:
             line = f"{line}  # {spell(types[name])}"
@@ -369,7 +375,7 @@ def gradient(
     request: Request, single: bool, with_value: bool, has_aux: bool, typed: bool
 ) -> Module:
     """The module of `grad` (or `value_and_grad`)."""
-    stages: dict[str, str] = {}
+    stages: Stages = {}
     program, unit = analyse(request, stages)
     check_result(program, unit, has_aux, typed)
     prefix = "value_and_grad" if with_value else "grad"
@@ -384,7 +390,7 @@ def gradient(
 
 def vjp(request: Request) -> Module:
     """The module with `f_forward` and `f_backward`."""
-    stages: dict[str, str] = {}
+    stages: Stages = {}
     program, unit = analyse(request, stages)
     names = syntax.Names(unit.names.taken)
     pairs = Pairs(program, names)
@@ -451,13 +457,14 @@ def assemble(
     pairs: Pairs,
     first: list[Any],
     entry: str,
-    stages: dict[str, str],
+    stages: Stages,
 ) -> Module:
     """Write the callees' pairs, simplify, and collect what the names mean."""
     written: list[Written] = []
     for item in first:
         written += [item] if isinstance(item, Written) else list(item)
-    stages["reverse"] = "\n\n".join(syntax.text(w.node) for w in written)
+    swept = [syntax.clone(w.node) for w in written]
+    stages["reverse"] = lambda: "\n\n".join(map(listing, swept))
     finished = [_finish_group(item, program) for item in first]
     done: set[int] = {getattr(pairs, "entry", 0)}
     callees: list[Any] = []
@@ -490,7 +497,7 @@ def assemble(
         for n in syntax.walk(f)
     )
     module.print()
-    stages["emit"] = module.text
+    stages["emit"] = lambda: module.text
     return module
 
 

@@ -113,7 +113,11 @@ class Reverse:
         if not rules.has_adjoint(name):
             return rules.zero(t, syntax.name(name))
         value = rules.adjoint(name)
-        if isinstance(t, Array) and t.dtype is not None and name in rules.mixed:
+        if (
+            isinstance(t, Array)
+            and t.dtype is not None
+            and (name in rules.mixed or self.several_dtypes())
+        ):
             value = syntax.call("in_dtype_of", value, syntax.name(name))
         if (
             isinstance(t, (Tuple, List))
@@ -154,6 +158,15 @@ class Reverse:
                 v=syntax.name(name),
             )
         return value
+
+    def several_dtypes(self) -> bool:
+        """Whether floats of several sizes meet in the function."""
+        found = {
+            t.dtype.char
+            for t in self.rules.types.values()
+            if isinstance(t, Array) and t.dtype is not None and t.dtype.kind == "f"
+        }
+        return len(found) > 1
 
     def keys_of(self, name: str) -> list[tuple[Any, Type]]:
         """The items of a dict argument as it was given."""

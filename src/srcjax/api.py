@@ -63,6 +63,7 @@ class Transform:
             )
         self.function = function
         self.argnums = argnums
+        self.check_early()
         self.versions: dict[Any, Version] = {}
         self.exact: dict[Any, int] = {}
         self.general: dict[Any, Version] = {}
@@ -110,11 +111,6 @@ class Transform:
                     )
                 found.append(which)
                 continue
-            if isinstance(which, bool) or not isinstance(which, (int, np.integer)):
-                raise ArgumentError(
-                    f"argnums must be positions or names, not {which!r}",
-                    instead="`argnums=0` or `argnums=(0, 1)`",
-                )
             count = len(self.parameters)
             if not -count <= which < count:
                 raise ArgumentError(
@@ -422,7 +418,6 @@ def make_callable(transform: Transform) -> Callable:
             annotate(error)
             raise
 
-    transform.check_early()
     name = getattr(transform.function, "__name__", "function")
     if not name.isidentifier():
         name = "fn"

@@ -196,10 +196,8 @@ class Contributions:
         return value
 
     def zero(self, t: Type, like: gast.expr) -> gast.expr:
-        zero = zero_of(t, like)
-        if isinstance(t, Array) and isinstance(like, gast.Name):
-            return zero
-        return zero
+        """The zero that the adjoint of a value of this type starts from."""
+        return zero_of(t, like)
 
     def materialise(self, name: str, path: Path, t: Type, place: Adjoint) -> Adjoint:
         """Spread a lazy adjoint over the shape of its value."""

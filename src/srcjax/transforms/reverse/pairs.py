@@ -66,9 +66,7 @@ class Pairs:
         if count and (callee is None or transformed is not None):
             from srcjax import api
 
-            function_text = syntax.text(value.func)
             rules.needs["vjp"] = api.vjp
-            del function_text
             return self.unknown_call(rules, name, value, api.vjp, None)
         return False
 
@@ -80,19 +78,20 @@ class Pairs:
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
-        both = gast.Tuple(
-            [syntax.name(name, store=True), syntax.name(saved, store=True)],
-            syntax.STORE,
-        )
-        stmt = gast.Assign([both], call, None)
-        stmt.user_line = getattr(rules.stmt, "user_line", None)
-        rules.forward[id(rules.stmt)] = [_now(stmt)]
-        rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
+        self.replace_call(rules, name, saved, call)
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
         wanted = self.differentiated(unit)
         targets = [bound.get(n) for n in wanted]
         self.receive(rules, result, targets)
+
+    def replace_call(self, rules: Any, name: str, other: str, call: gast.expr) -> None:
+        """Let the forward sweep compute `name, other = call` in place of the call."""
+        both = [syntax.name(name, store=True), syntax.name(other, store=True)]
+        stmt = gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
+        stmt.user_line = getattr(rules.stmt, "user_line", None)
+        rules.forward[id(rules.stmt)] = [_now(stmt)]
+        rules.extra_defs.setdefault(id(rules.stmt), []).append(other)
 
     def receive(self, rules: Any, result: gast.expr, targets: list[Any]) -> None:
         """Contribute the adjoints that a backward function returns."""
@@ -134,12 +133,7 @@ class Pairs:
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
-        both = gast.Tuple(
-            [syntax.name(name, store=True), syntax.name(saved, store=True)],
-            syntax.STORE,
-        )
-        rules.forward[id(rules.stmt)] = [_now(gast.Assign([both], call, None))]
-        rules.extra_defs.setdefault(id(rules.stmt), []).append(saved)
+        self.replace_call(rules, name, saved, call)
         static = [syntax.clone(value.args[i]) for i in callee.nondiff_argnums]
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [*static, syntax.name(saved), d], [])
@@ -188,12 +182,7 @@ class Pairs:
         rules.unit.temps.add(pullback)
         args = [value.func, *value.args]
         call = gast.Call(syntax.name(function), args, [])
-        both = gast.Tuple(
-            [syntax.name(name, store=True), syntax.name(pullback, store=True)],
-            syntax.STORE,
-        )
-        rules.forward[id(rules.stmt)] = [_now(gast.Assign([both], call, None))]
-        rules.extra_defs.setdefault(id(rules.stmt), []).append(pullback)
+        self.replace_call(rules, name, pullback, call)
         d = rules.adjoint(name)
         result: gast.expr = gast.Call(syntax.name(pullback), [d], [])
         if len(value.args) == 1:

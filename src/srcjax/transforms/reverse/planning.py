@@ -61,6 +61,14 @@ class Read:
     where: Where
     after: bool
 
+    def before(self, at: Where) -> bool:
+        """Whether a statement at `at` can run after what is read, in one iteration."""
+        if self.where.excludes(at):
+            return False
+        if self.where.order == at.order:
+            return not self.after
+        return self.where.order < at.order
+
 
 @dataclass
 class Plan:
@@ -316,23 +324,16 @@ class Planner:
         shared = set(read.where.loops) & set(at.loops)
         if any((key, name) in self.carried for key in shared):
             return True
-        if read.where.excludes(at):
-            return False
-        if read.where.order == at.order:
-            return not read.after
-        return read.where.order < at.order
+        return read.before(at)
 
     def may_hold_before(self, name: str, at: Where) -> bool:
         """Whether the name can have a value when the definition at `at` runs."""
-        for where, stmt in self.defs[name]:
+        for where, _ in self.defs[name]:
             if where is at:
                 if any((key, name) in self.carried for key in at.loops):
                     return True
                 continue
             if where.order < at.order and not where.excludes(at):
-                common = set(where.loops) & set(at.loops)
-                local = set(where.loops) - common
-                del local, stmt
                 return True
             shared = set(where.loops) & set(at.loops)
             if any((key, name) in self.carried for key in shared):
@@ -658,7 +659,7 @@ class Planner:
         self, stmt: Any, where: Where, shared: frozenset, other: str, target: str
     ) -> None:
         for at, write in self.writes:
-            if write is stmt or not self.direct_buffers(write) & shared:
+            if write is stmt or not self.written_buffers(write) & shared:
                 continue
             link = Read(where, False)
             if not self.seen_after(write, at, other, target, where):
@@ -708,10 +709,6 @@ class Planner:
         last = self.unit.node.body[-1]
         return name in syntax.names_read(last)
 
-    def direct_buffers(self, stmt: gast.stmt) -> frozenset:
-        """Buffers that the statement writes itself."""
-        return self.written_buffers(stmt)
-
     def plan_contents(self) -> None:
         """In-place writes whose overwritten part the backward sweep reads."""
         for name, reads in self.content_reads.items():
@@ -731,11 +728,7 @@ class Planner:
         for key in shared:
             if not self.allocated_in(key, buffers):
                 return True
-        if read.where.excludes(at):
-            return False
-        if read.where.order == at.order:
-            return not read.after
-        return read.where.order < at.order
+        return read.before(at)
 
     def allocated_in(self, loop: int, buffers: frozenset) -> bool:
         """Whether all the buffers are made anew in each iteration of the loop."""

@@ -268,7 +268,7 @@ class Exporter:
     def add_function(self, name: str, function: types.FunctionType, hint: str) -> None:
         """Add a Python function as plain source."""
         module = function.__module__ or ""
-        if module == runtime.__name__:
+        if f"{module}.".startswith(f"{runtime.__name__}."):
             self.add_helper(name, function)
             return
         if module.partition(".")[0] == "srcjax" and not (

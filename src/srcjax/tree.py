@@ -5,7 +5,9 @@ Containers are optree's; a dataclass is a container of its fields.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+import copy
+from dataclasses import fields, is_dataclass, replace
+from types import MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,33 +32,39 @@ Key = Any
 
 
 def signature_key(value: Any) -> Key:
-    """What specialisation depends on: hashable, equal where calls share a version."""
+    """What specialisation depends on: hashable, equal where calls share a version.
+
+    Tells apart what `type_of` tells apart. An object known by identity is kept alive by
+    the type in its version, so that no other object can take its id.
+    """
     cls = type(value)
-    if cls is float:
-        return float
+    if cls is float or cls is int:
+        return cls
     if cls is np.ndarray:
-        return value.dtype.num, value.shape
-    if cls is int:
-        return int
+        return value.dtype, value.shape
     if cls is list or cls is tuple:
         return cls, tuple([signature_key(v) for v in value])
     if cls is dict:
         pairs = [(k, signature_key(v)) for k, v in value.items()]
         return cls, tuple(pairs)
-    if cls is bool or cls is str or value is None:
+    if value is None or cls in (bool, str, bytes, range):
         return cls, value
+    if isinstance(value, (str, bytes, slice)):
+        return cls, repr(value)
     if isinstance(value, np.generic):
-        return cls
+        return cls, value.dtype
     if isinstance(value, tuple):
         return cls, tuple([signature_key(v) for v in value])
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return cls, value.dtype.num, value.shape
     if is_dataclass(value) and not isinstance(value, type):
-        parts = tuple(signature_key(getattr(value, f.name)) for f in fields(value))
-        return cls, parts
-    if isinstance(value, complex):
-        return cls
-    return cls, id(value)
+        parts = (signature_key(getattr(value, f.name, None)) for f in fields(value))
+        return cls, tuple(parts)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return cls, value.dtype, value.shape
+    if isinstance(value, MethodType):  # made anew each time it is looked up
+        return cls, id(value.__func__), id(value.__self__)
+    if callable(value) or isinstance(value, (np.dtype, ModuleType)):
+        return cls, id(value)
+    return cls
 
 
 def generalise(types: list[Type]) -> tuple[list[Type], Any]:
@@ -85,6 +93,8 @@ def generalise(types: list[Type]) -> tuple[list[Type], Any]:
 def argument_type(value: Any, name: str, active: bool) -> Type:
     """The type of an argument. Raises ArgumentError if it cannot be differentiated."""
     t = type_of(value, ("param", name))
+    if isinstance(value, np.matrix):
+        check_leaf(value, name)
     if active:
         check_differentiable(value, name)
         t = as_real(t)
@@ -101,9 +111,18 @@ def as_real(t: Type) -> Type:
         and t.dtype.kind == "i"
     ):
         return Scalar(t.active, t.buffers, np.dtype(float), True)
-    if isinstance(t, (Tuple, List, Dict, Object)):
+    if isinstance(t, Object):
+        kept = integer_fields(t.cls)
+        pairs = ((k, part if k in kept else as_real(part)) for k, part in t.items)
+        return replace(t, items=tuple(pairs))
+    if isinstance(t, (Tuple, List, Dict)):
         return map_parts(t, as_real)
     return t
+
+
+def integer_fields(cls: Any) -> set[str]:
+    """Fields of a dataclass that are declared as ints: sizes, say, no real numbers."""
+    return {f.name for f in fields(cls) if f.type in (int, "int")}
 
 
 def has_ints(value: Any) -> bool:
@@ -114,14 +133,39 @@ def has_ints(value: Any) -> bool:
         return any(map(has_ints, value))
     if isinstance(value, dict):
         return any(map(has_ints, value.values()))
+    if is_dataclass(value) and not isinstance(value, type):
+        names = {f.name for f in fields(value)} - integer_fields(value)
+        return any(has_ints(getattr(value, name, None)) for name in names)
     return False
+
+
+def has_reals(value: Any) -> bool:
+    """Whether floats (or complex numbers) are in it: what has a derivative."""
+    if isinstance(value, (float, complex, np.inexact)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(map(has_reals, value))
+    if isinstance(value, dict):
+        return any(map(has_reals, value.values()))
+    if is_dataclass(value) and not isinstance(value, type):
+        return any(has_reals(getattr(value, f.name, None)) for f in fields(value))
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and getattr(dtype, "kind", "") in ("f", "c")
 
 
 def with_reals(value: Any) -> Any:
     """The value with Python ints as floats."""
 
     def convert(leaf: Any) -> Any:
-        return float(leaf) if type(leaf) is int else leaf
+        if type(leaf) is int:
+            return float(leaf)
+        if has_ints(leaf):  # a dataclass, which may be frozen
+            whole, leaf = leaf, copy.copy(leaf)
+            for f in fields(whole):
+                if f.name not in integer_fields(whole) and hasattr(whole, f.name):
+                    part = with_reals(getattr(whole, f.name))
+                    object.__setattr__(leaf, f.name, part)
+        return leaf
 
     return optree.tree_map(convert, value, none_is_leaf=True)
 
@@ -166,40 +210,51 @@ def check_part(value: Any, where: str) -> None:
         return
 
 
-def seed_like(seed: Any, value: Any, where: str = "dy") -> Any:
-    """The seed of a pullback in the dtypes of `value`. Raises ArgumentError if it has
-    another structure or shape."""
+def seed_like(
+    seed: Any, value: Any, where: str = "dy", kind: str = "an adjoint"
+) -> Any:
+    """The seed of a pullback, or a tangent, in the dtypes of `value`.
+
+    Raises ArgumentError if it has another structure or shape.
+    """
     if isinstance(value, dict):
         if not isinstance(seed, dict) or seed.keys() != value.keys():
             raise ArgumentError(
                 f"`{where}` has not the keys of the value: {list(value)}",
-                instead="an adjoint of the same structure as the value",
+                instead=f"{kind} of the same structure as the value",
             )
-        return {k: seed_like(seed[k], v, f"{where}[{k!r}]") for k, v in value.items()}
+        return {
+            k: seed_like(seed[k], v, f"{where}[{k!r}]", kind) for k, v in value.items()
+        }
     if isinstance(value, (list, tuple)):
         if not isinstance(seed, (list, tuple)) or len(seed) != len(value):
             raise ArgumentError(
                 f"`{where}` is no {type(value).__name__} of {len(value)} items",
-                instead="an adjoint of the same structure as the value",
+                instead=f"{kind} of the same structure as the value",
             )
         items = [
-            seed_like(s, v, f"{where}[{i}]")
+            seed_like(s, v, f"{where}[{i}]", kind)
             for i, (s, v) in enumerate(zip(seed, value, strict=True))
         ]
         if hasattr(value, "_fields"):
             return type(value)(*items)
         return type(value)(items)
-    if isinstance(value, (np.ndarray, np.generic, float)):
+    if isinstance(value, (np.ndarray, np.generic, float, complex)):
         if np.shape(seed) != np.shape(value):
             raise ArgumentError(
                 f"`{where}` has shape {np.shape(seed)}; the value has "
                 f"{np.shape(value)}",
-                instead="an adjoint of the same shape as the value",
+                instead=f"{kind} of the same shape as the value",
             )
-        if isinstance(value, float) and not isinstance(value, np.generic):
-            return float(seed)
+        if not np.iscomplexobj(value) and np.iscomplexobj(seed):
+            raise ArgumentError(
+                f"`{where}` is complex; the value is real",
+                instead=f"{kind} that is real too: `np.real({where})`",
+            )
+        if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+            return type(value)(seed)
         dtype = value.dtype
-        if dtype.kind == "f" and getattr(seed, "dtype", None) != dtype:
+        if dtype.kind in "fc" and getattr(seed, "dtype", None) != dtype:
             cast = np.asarray(seed, dtype)
             return cast if isinstance(value, np.ndarray) else cast[()]
     return seed
@@ -208,23 +263,69 @@ def seed_like(seed: Any, value: Any, where: str = "dy") -> Any:
 def check_leaf(leaf: Any, where: str) -> None:
     if leaf is None:
         return
+    if isinstance(leaf, np.matrix):
+        raise ArgumentError(
+            f"argument `{where}` is an np.matrix, whose `*` is the product of matrices",
+            instead=f"`np.asarray({where})`, and `@` where that product is meant",
+        )
     if isinstance(leaf, (np.ndarray, np.generic)) or hasattr(leaf, "dtype"):
-        if leaf.dtype.kind == "f":
+        if leaf.dtype.kind in "fc":
             return
-        if leaf.dtype.kind == "c":
-            raise ArgumentError(
-                f"argument `{where}` is complex; complex derivatives are not supported",
-                instead="the real and the imaginary part as two arguments",
-            )
         if leaf.dtype.kind in "iub":
             raise ArgumentError(
                 f"argument `{where}` is an array of {leaf.dtype.name}; only real "
-                "numbers have a derivative",
+                "and complex numbers have a derivative",
                 instead=f"`{where}.astype(float)`, or leave it out of argnums",
             )
-    if isinstance(leaf, bool) or not isinstance(leaf, (int, float)):
+    if isinstance(leaf, bool) or not isinstance(leaf, (int, float, complex)):
         shown = type(leaf).__name__
         raise ArgumentError(
             f"argument `{where}` is a {shown}; it cannot be differentiated",
             instead="a float or an array of floats, or leave it out of argnums",
         )
+
+
+def copy_saved(value: Any) -> Any:
+    """A deep copy in which arrays that share memory share memory again.
+
+    What a forward sweep saved may hold an array and views of it: the backward sweep
+    puts contents back into the array and reads them through the views.
+    """
+    memo: dict[int, Any] = {}
+    roots: dict[int, np.ndarray] = {}
+
+    def visit(part: Any) -> None:
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            root = part
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            if id(root) not in roots:
+                roots[id(root)] = root.copy(order="K")
+            memo[id(part)] = _same_view(part, root, roots[id(root)])
+        elif isinstance(part, (list, tuple)):
+            for item in part:
+                visit(item)
+        elif isinstance(part, dict):
+            for item in part.values():
+                visit(item)
+
+    visit(value)
+    return copy.deepcopy(value, memo)
+
+
+def _same_view(part: np.ndarray, root: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The view of `new` that `part` is of `root`."""
+    if part is root:
+        return new
+    if new.strides != root.strides:  # a root that had gaps: nothing else is its view
+        return part.copy()
+    start = part.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    raw = new.ravel(order="K").view(np.uint8)
+    return np.ndarray(part.shape, part.dtype, raw, start, part.strides)
+
+
+def zeros_of(value: Any) -> Any:
+    """The zero tangent of an argument; None for what has none."""
+    from srcjax.runtime import zeros_like
+
+    return zeros_like(value)

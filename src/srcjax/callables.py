@@ -1,0 +1,603 @@
+"""A transform of a function: its versions, and the callable that users get."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from srcjax import dispatch, pipeline, tree
+from srcjax.analysis.binding import signature_of
+from srcjax.analysis.types import (
+    FLOAT,
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    dtype_of,
+    is_active,
+    mapping,
+    parts,
+    type_of,
+    with_active,
+)
+from srcjax.backends.load import annotate, load
+from srcjax.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.errors import ArgumentError
+from srcjax.frontend.read import FunctionSource, read
+from srcjax.frontend.unit import parameter_names
+from srcjax.ops.record import lookup
+from srcjax.pipeline import Module, Request
+
+Argnums = int | str | Sequence[int | str]
+MAX_EXACT = 2
+#: Versions that are tried one after the other before a call's key is computed.
+MAX_HOT = 8
+
+
+class Version:
+    """One specialisation: generated code for one signature."""
+
+    def __init__(self, module: Module, types: list[Type]) -> None:
+        self.module = module
+        #: What the code was generated for: exact types, or with sizes as symbols.
+        self.types = types
+        self.loaded = module.load()
+        self.function: Callable = getattr(self.loaded, module.entry)
+        self.guards = module.guards
+        #: Whether a matcher was asked for already.
+        self.tried = False
+
+    def holds(self) -> bool:
+        """Whether everything that was resolved still is what it was."""
+        return all(guard.holds() for guard in self.guards)
+
+
+class Transform:
+    """A transform applied to a function: builds, keeps and picks its versions."""
+
+    name = "transform"
+
+    def __init__(self, function: Callable, argnums: Argnums) -> None:
+        if not callable(function):
+            raise ArgumentError(
+                f"{self.name} needs a function, not {type(function).__name__}",
+                instead=f"`srcjax.{self.name}(f)`",
+            )
+        self.function = function
+        self.argnums = argnums
+        self.check_early()
+        self.versions: dict[Any, Version] = {}
+        self.exact: dict[Any, int] = {}
+        self.general: dict[Any, Version] = {}
+        #: Positions of arguments in which Python ints stand for reals, by key.
+        self.reals: dict[Any, list[int]] = {}
+        #: Versions that were called again, found by tests that are faster than the key.
+        self.hot: dispatch.Hot = []
+        self._spread: dict[int, Callable] = {}
+
+    # -- the function ---------------------------------------------------------------
+
+    @functools.cached_property
+    def source(self) -> FunctionSource:
+        """The function as written (for a transformed function, what it was made of)."""
+        inner = self.inner
+        return read(underlying(self.function)) if inner is None else inner.source
+
+    @property
+    def inner(self) -> Transform | None:
+        """The transform of the function, if it was made by srcjax itself."""
+        return getattr(self.function, "__srcjax_transform__", None)
+
+    @functools.cached_property
+    def parameters(self) -> list[str]:
+        """Names of the arguments of a call."""
+        names = parameter_names(self.source.node.args)
+        return [n for n in names if n not in self.source.bound]
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of a call."""
+        full = signature_of(self.source.node.args, self.source)
+        kept = [p for n, p in full.parameters.items() if n not in self.source.bound]
+        return full.replace(parameters=kept)
+
+    @functools.cached_property
+    def wrt(self) -> list[str]:
+        """Names of the differentiated parameters. Raises ArgumentError."""
+        found = []
+        for which in self.argnums_list():
+            if isinstance(which, str):
+                if which not in self.parameters:
+                    raise ArgumentError(
+                        f"argnums names `{which}`, but {self.source.name} has the "
+                        f"parameters {', '.join(self.parameters) or '(none)'}",
+                        instead="one of these names, or a position",
+                    )
+                found.append(which)
+                continue
+            count = len(self.parameters)
+            if not -count <= which < count:
+                raise ArgumentError(
+                    f"argnums={which}, but {self.source.name} has {count} parameter"
+                    f"{'' if count == 1 else 's'}",
+                    instead=f"a position from 0 to {count - 1}",
+                )
+            found.append(self.parameters[which])
+        if len(set(found)) != len(found):
+            raise ArgumentError(
+                f"argnums={self.argnums!r} names an argument twice",
+                instead="each argument once",
+            )
+        return found
+
+    def argnums_list(self) -> list[Any]:
+        if isinstance(self.argnums, (list, tuple)):
+            return list(self.argnums)
+        return [self.argnums]
+
+    @property
+    def single(self) -> bool:
+        """Whether the gradient of one argument (no tuple) is wanted."""
+        return not isinstance(self.argnums, (list, tuple))
+
+    # -- versions -------------------------------------------------------------------
+
+    def bind(self, args: tuple, kwargs: dict) -> list[Any]:
+        """The value of every parameter, in order. Raises TypeError as Python does."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(f"{self.source.name}(): {error}") from None
+        bound.apply_defaults()
+        return [bound.arguments[n] for n in self.parameters]
+
+    def version(self, values: list[Any], key: Any) -> Version:
+        """The version for these argument values."""
+        found = self.versions.get(key)
+        if found is not None and found.holds():
+            self.promote(found)
+            return found
+        types = [
+            tree.argument_type(value, name, name in self.wrt)
+            for name, value in zip(self.parameters, values, strict=True)
+        ]
+        self.reals[key] = [
+            i
+            for i, (name, value) in enumerate(zip(self.parameters, values, strict=True))
+            if name in self.wrt and tree.has_ints(value)
+        ]
+        general, common = tree.generalise(types)
+        known = self.general.get(common)
+        if known is not None and known.holds():
+            self.versions[key] = known
+            return known
+        if found is None:
+            self.exact[common] = self.exact.get(common, 0) + 1
+        if self.exact.get(common, 0) > MAX_EXACT:
+            version = Version(self.build(general, True), general)
+            self.general[common] = version
+        else:
+            version = Version(self.build(types, True), types)
+        self.versions[key] = version
+        self.hot[:] = [each for each in self.hot if each[2].holds()]
+        return version
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        """Generate the module for the types."""
+        raise NotImplementedError
+
+    def request(self, types: list[Type]) -> Request:
+        names = dict(zip(self.parameters, types, strict=True))
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for(types)
+        return Request(function, names, self.wrt)
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        """The module for example arguments, or for what the type hints say."""
+        if self.needs_spreading():
+            positions = [n for n in self.argnums_list() if not isinstance(n, str)]
+            count = len(args) or max([0, *positions]) + 1
+            inner = self.spread(count).__srcjax_transform__  # type: ignore[attr-defined]
+            found: Module = inner.module_for(args, kwargs)
+            return found
+        if args or kwargs:
+            values = self.bind(args, kwargs)
+            return self.version(values, self.key(values)).module
+        return self.build(self.hinted_types(), False)
+
+    def key(self, values: list[Any]) -> Any:
+        return tuple([tree.signature_key(v) for v in values])
+
+    def hinted_types(self) -> list[Type]:
+        """What annotations and defaults say of the parameters."""
+        hints = getattr(self.source.func, "__annotations__", {})
+        found: list[Type] = []
+        for name in self.parameters:
+            hint = hints.get(name)
+            t: Type = Unknown(buffers=frozenset([("param", name)]))
+            if hint in (float, "float"):
+                t = FLOAT
+            elif hint in (int, "int"):
+                t = Scalar(dtype=np.dtype(int), python=True)
+                if name in self.wrt:
+                    t = FLOAT
+            elif hint in (np.ndarray, "np.ndarray", "numpy.ndarray"):
+                t = Array(buffers=frozenset([("param", name)]))
+            elif hint in (str, "str", bool, "bool"):
+                t = Unknown()
+            elif name in self.source.defaults and name not in self.wrt:
+                value = self.source.defaults[name]
+                if value is None or isinstance(value, (bool, str)):
+                    t = Const(value=value)
+            parameter = self.signature.parameters[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                t = type_of(())
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                t = type_of({}, ("param", name))
+            found.append(with_active(t, True) if name in self.wrt else t)
+        return found
+
+    def arguments(self, values: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Values of parameters as a call of the generated function."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, value in zip(self.parameters, values, strict=True):
+            kind = self.signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                args.extend(value)
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[name] = value
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs.update(value)
+            else:
+                args.append(value)
+        return args, kwargs
+
+    @functools.cached_property
+    def positional(self) -> bool:
+        """Whether every parameter is passed by position."""
+        simple = (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+        return all(p.kind in simple for p in self.signature.parameters.values())
+
+    def prepare(self, args: tuple, kwargs: dict) -> tuple[Version, list, dict]:
+        """The version for a call, and the arguments for its function."""
+        if self.hot and not kwargs and len(args) == len(self.parameters):
+            for match, _, version in self.hot:
+                if match(*args):
+                    return version, list(args), {}
+        if self.positional and not kwargs and len(args) == len(self.parameters):
+            values = list(args)
+        else:
+            values = self.bind(args, kwargs)
+        key = self.key(values)
+        version = self.version(values, key)
+        for i in self.reals[key]:
+            values[i] = tree.with_reals(values[i])
+        if self.positional:
+            return version, values, {}
+        return version, *self.arguments(values)
+
+    def promote(self, version: Version) -> None:
+        """Let calls find the version by a few tests instead of by their key."""
+        if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
+            return
+        version.tried = True
+        match = dispatch.matcher(self.parameters, version.types, version.guards)
+        if match is not None:
+            self.hot.append((match, version.function, version))
+
+    def check_early(self) -> None:
+        """What can be told before a call: argnums of the right kind."""
+        for which in self.argnums_list():
+            if isinstance(which, bool) or not isinstance(which, (int, str, np.integer)):
+                raise ArgumentError(
+                    f"argnums must be positions or names, not {which!r}",
+                    instead="`argnums=0` or `argnums=(0, 1)`",
+                )
+
+    def needs_spreading(self) -> bool:
+        """Whether argnums may point into `*args`."""
+        code = getattr(underlying(self.function), "__code__", None)
+        if self.inner is not None:
+            return False
+        if code is None or not code.co_flags & inspect.CO_VARARGS:
+            return False
+        count = code.co_argcount - inspect.ismethod(self.function)
+        return any(
+            isinstance(n, (int, np.integer)) and (n >= count or n < 0)
+            for n in self.argnums_list()
+        )
+
+    def spread(self, count: int) -> Callable:
+        """The transform of the function with `count` arguments, each with a name."""
+        if count not in self._spread:
+            arguments = self.source.node.args
+            more = arguments.vararg.id
+            fixed = self.parameters[: self.parameters.index(more)]
+            names = fixed[:count]
+            names += [f"{more}_{k}" for k in range(count - len(names))]
+            named = [a.id for a in arguments.kwonlyargs]
+            passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
+            options = [
+                f"{n}=default_{n}" if n in self.source.defaults else n for n in named
+            ]
+            taken = ", ".join([*names, "*", *options] if named else names)
+            name = self.source.name
+            text = f"def {name}_({taken}):\n    return {name}({passed})\n"
+            values: dict[str, Any] = {name: self.function}
+            for n in named:
+                if n in self.source.defaults:
+                    values[f"default_{n}"] = self.source.defaults[n]
+            wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
+            self._spread[count] = self.rebased(wrapper)
+        return self._spread[count]
+
+    def rebased(self, function: Callable, count: int | None = None) -> Callable:
+        """The same transform of another function.
+
+        With `count`, argnums from the end are counted from the last of that many.
+        """
+        other = copy.copy(self)
+        for key in ("source", "parameters", "signature", "wrt", "positional", "plain"):
+            other.__dict__.pop(key, None)
+        other.function = function
+        if count is not None:
+            found = [
+                n + count if isinstance(n, int) and n < 0 else n
+                for n in self.argnums_list()
+            ]
+            other.argnums = found[0] if self.single else tuple(found)
+        other.versions, other.exact, other.general = {}, {}, {}
+        other.reals, other.hot, other._spread = {}, [], {}
+        return make_callable(other)
+
+    #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
+    way: tuple[str, Callable] | None = None
+
+    def function_for(self, types: list[Type]) -> Callable:
+        """The generated function for arguments of these types, for other transforms."""
+        return self.version_of(types).function
+
+    def version_of(self, types: list[Type]) -> Version:
+        """The version for arguments of these types.
+
+        Raises:
+            ArgumentError: a differentiated argument is not real.
+        """
+        own = [
+            own_memory(without_activity(t), ("param", n))
+            for n, t in zip(self.parameters, types, strict=True)
+        ]
+        types = [
+            tree.as_real(t) if n in self.wrt else t
+            for n, t in zip(self.parameters, own, strict=True)
+        ]
+        with mapping(False):
+            return self.version_of_own(types)
+
+    def version_of_own(self, types: list[Type]) -> Version:
+        """The version for arguments of these types, each in memory of its own."""
+        key = ("types", tuple(types))
+        found = self.versions.get(key)
+        if found is None or not found.holds():
+            active = [
+                with_active(t, n in self.wrt)
+                for n, t in zip(self.parameters, types, strict=True)
+            ]
+            for n, t in zip(self.parameters, active, strict=True):
+                if n in self.wrt and not is_active(t) and not is_container(t):
+                    raise ArgumentError(
+                        f"argument `{n}` of {self.source.name} cannot be "
+                        "differentiated",
+                        instead="a float or an array of floats, or leave it out of "
+                        "argnums",
+                    )
+            found = self.versions[key] = Version(self.build(active, True), active)
+        return found
+
+    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+        """What a call gives, before code is generated; `value` gives the function's."""
+        return UNKNOWN
+
+
+class Gradient(Transform):
+    """`grad` and `value_and_grad`."""
+
+    def __init__(
+        self,
+        function: Callable,
+        argnums: Argnums,
+        has_aux: bool,
+        with_value: bool,
+        holomorphic: bool = False,
+    ) -> None:
+        self.name = "value_and_grad" if with_value else "grad"
+        super().__init__(function, argnums)
+        self.has_aux = has_aux
+        self.with_value = with_value
+        self.holomorphic = holomorphic
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        if self.holomorphic:
+            for name, t in zip(self.parameters, types, strict=True):
+                if name in self.wrt and has_real(t):
+                    raise ArgumentError(
+                        f"argument `{name}` is real; grad with holomorphic=True needs "
+                        "complex arguments",
+                        instead=f"`{name} + 0j`, or grad without holomorphic=True",
+                    )
+        request = self.request(types)
+        return pipeline.gradient(
+            request,
+            self.single,
+            self.with_value,
+            self.has_aux,
+            typed,
+            self.holomorphic,
+        )
+
+    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+        named = dict(zip(self.parameters, types, strict=True))
+        found = tuple(tree.as_real(without_activity(named[n])) for n in self.wrt)
+        gradient = found[0] if self.single else Tuple(items=found)
+        if not (self.with_value or self.has_aux):
+            return gradient
+        result = value()
+        if self.with_value:
+            return Tuple(items=(result, gradient))
+        aux = result.items[1] if isinstance(result, Tuple) else UNKNOWN
+        return Tuple(items=(gradient, aux))
+
+
+class Pullback(Transform):
+    """`vjp`: a forward function and a backward function."""
+
+    name = "vjp"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        return pipeline.vjp(self.request(types))
+
+
+class KeptPullback(Pullback):
+    """`vjp` whose backward function leaves intact what the forward function saved."""
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        return pipeline.vjp(self.request(types), keep=True)
+
+
+def has_real(t: Type) -> bool:
+    """Whether the value or a part of it certainly is a real number."""
+    dtype = dtype_of(t)
+    if dtype is not None and dtype.kind in "fiu":
+        return True
+    return any(has_real(part) for part in parts(t))
+
+
+def without_activity(t: Type) -> Type:
+    """A type as a call sees it: a number that is not known by value, no activity."""
+    if isinstance(t, Const) and type(t.value) in (int, float, complex):
+        return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    return with_active(t, False)
+
+
+def own_memory(t: Type, buffer: Any) -> Type:
+    """The type of an argument, as `type_of` gives it: memory of its own."""
+    if isinstance(t, Tuple):
+        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
+        return replace(t, items=tuple(items))
+    if isinstance(t, List) and t.items is not None:
+        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
+        return replace(t, items=tuple(items), buffers=frozenset([buffer]))
+    if isinstance(t, (Dict, Object)) and t.items is not None:
+        pairs = tuple((k, own_memory(p, (buffer, k))) for k, p in t.items)
+        return replace(t, items=pairs, buffers=frozenset([buffer]))
+    if isinstance(t, (List, Dict)) and t.elem is not None:
+        elem = own_memory(t.elem, (buffer, None))
+        return replace(t, elem=elem, buffers=frozenset([buffer]))
+    if isinstance(t, (Array, Unknown, List, Dict)):
+        return replace(t, buffers=frozenset([buffer]))
+    return t
+
+
+def is_container(t: Type) -> bool:
+    """Whether the value has parts: it may have none that is differentiated."""
+    return isinstance(t, (Tuple, List, Dict, Object))
+
+
+def underlying(function: Any) -> Callable:
+    """The Python function behind a custom rule or checkpoint."""
+    while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
+        if not isinstance(function, Checkpointed):
+            return _calling(function)
+        function = function.function
+    return function
+
+
+def _calling(rule: CustomRule | CustomTangent) -> Callable:
+    """A Python function that calls a function with its own rule."""
+    if isinstance(rule, CustomTangent):
+        if rule.rule is None:
+            raise ArgumentError(
+                f"`{rule.__name__}` was made by custom_jvp but has no rule",
+                instead=f"`{rule.__name__}.defjvp(rule)`",
+            )
+    elif rule.fwd is None or rule.bwd is None:
+        raise ArgumentError(
+            f"`{rule.__name__}` was made by custom_vjp but has no rule",
+            instead=f"`{rule.__name__}.defvjp(forward, backward)`",
+        )
+    if rule not in _CALLING:
+        names = list(inspect.signature(rule.function).parameters)
+        joined, name = ", ".join(names), rule.__name__
+        text = f"def {name}_({joined}):\n    return {name}({joined})\n"
+        _CALLING[rule] = getattr(load(text, f"{name}_", {name: rule}), f"{name}_")
+    return _CALLING[rule]
+
+
+_CALLING: dict[Any, Callable] = {}
+
+
+def make_callable(transform: Transform) -> Callable:
+    """The function that users call; dispatch on argument types is its only work."""
+    spread = transform.needs_spreading()
+
+    def general(args: tuple, kwargs: dict) -> Any:
+        if spread:
+            return transform.spread(len(args))(*args, **kwargs)
+        version, values, keywords = transform.prepare(args, kwargs)
+        try:
+            return version.function(*values, **keywords)
+        except Exception as error:
+            annotate(error)
+            raise
+
+    parameters = dispatch.plain_parameters(underlying(transform.function))
+    if parameters is None:
+
+        def transformed(*args: Any, **kwargs: Any) -> Any:
+            return general(args, kwargs)
+
+    else:
+        transformed = dispatch.dispatcher(parameters, transform.hot, general)
+
+    name = getattr(transform.function, "__name__", "function")
+    if not name.isidentifier():
+        name = "fn"
+    transformed.__name__ = f"{transform.name}_{name}"
+    transformed.__qualname__ = transformed.__name__
+    transformed.__doc__ = f"{transform.name} of {name}, written by srcjax."
+    transformed.__module__ = getattr(transform.function, "__module__", __name__)
+    transformed.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return transformed
+
+
+_WRAPPERS: dict[tuple[int, int], Callable] = {}
+
+
+def with_source(f: Callable, count: int) -> Callable:
+    """A Python function around an operation such as `np.sin`."""
+    if lookup(f) is None or inspect.isfunction(f):
+        return f
+    key = (id(f), count)
+    if key not in _WRAPPERS:
+        names = ", ".join("xyzuvw"[:count])
+        name = getattr(f, "__name__", "function")
+        text = f"def {name}_({names}):\n    return operation({names})\n"
+        _WRAPPERS[key] = getattr(load(text, f"{name}_", {"operation": f}), f"{name}_")
+    return _WRAPPERS[key]

@@ -58,11 +58,14 @@ def text(
         known = [
             types[a.id] if syntax.is_name(a) else constant_type(None) for a in node.args
         ]
-        return EXPANSIONS[node.func.id](trees, known) or node
+        expansion = EXPANSIONS.get(node.func.id)
+        return node if expansion is None else expansion(trees, known) or node
 
     found = {}
     for statement in op.adjoint.body:
         key = statement.targets[0].slice.id
+        if key not in bound:
+            continue
         tree = syntax.map_expressions(syntax.clone(statement.value), expand)
         found[key] = syntax.text(tree)
     return found

@@ -22,10 +22,12 @@ import numpy as np
 
 from srcjax.analysis.types import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     UNKNOWN,
     Array,
+    Const,
     Scalar,
     Tuple,
     Type,
@@ -40,8 +42,10 @@ from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 from srcjax.runtime import (
     clip_adjoint,
     exponent_below,  # noqa: F401  (named in the rows)
+    from_parts,
     log_of_base,  # noqa: F401
     unbroadcast,
+    zeros_like,
 )
 
 # ruff: noqa: F821
@@ -127,7 +131,8 @@ elementwise((np.sinh, math.sinh), "d * np.cosh(x)", kernel="sinh({x})")
 elementwise((np.cosh, math.cosh), "d * np.sinh(x)", kernel="cosh({x})")
 elementwise((np.tanh, math.tanh), "d * (1 - y**2)", kernel="tanh({x})")
 elementwise((np.arcsinh, math.asinh), "d / np.sqrt(x**2 + 1)", kernel="asinh({x})")
-elementwise((np.arccosh, math.acosh), "d / np.sqrt(x**2 - 1)", kernel="acosh({x})")
+# np.sinh(y) is np.sqrt(x**2 - 1), of the right sign for complex numbers too.
+elementwise((np.arccosh, math.acosh), "d / np.sinh(y)", kernel="acosh({x})")
 elementwise((np.arctanh, math.atanh), "d / (1 - x**2)", kernel="atanh({x})")
 elementwise(
     (np.hypot, math.hypot),
@@ -260,6 +265,7 @@ elementwise(
     "np.where(a, 0, d)",
     infer=infer_where,
     signature="a, b=None, c=None",
+    linear=[("b", "c")],
     kernel="{a} ? {b} : {c}",
 )
 elementwise(
@@ -275,7 +281,7 @@ elementwise(
     kernel="{a} == 0 ? {b} : ({a} > 0 ? 1 : ({a} < 0 ? 0 : {a}))",
 )
 elementwise((np.ldexp, math.ldexp), "np.ldexp(d, b)", None, kernel="ldexp({a}, {b})")
-elementwise(np.sign, None, kernel="({x} > 0) - ({x} < 0)")
+elementwise(np.sign, None, kernel="({x} > 0) - ({x} < 0)", real_only=True)
 elementwise(np.floor, None, kernel="floor({x})")
 elementwise(np.ceil, None, kernel="ceil({x})")
 elementwise((np.trunc, np.fix), None, kernel="trunc({x})")
@@ -344,6 +350,11 @@ def _(y, a, b):
     d[b] = unbroadcast(-d[y][1] * (a // b), b)
 
 
+@tangent(np.divmod)
+def _(y, a, b):
+    d[y] = (zeros_like(y[0]), d[a] - d[b] * y[0])
+
+
 operation(np.divmod, divmod)
 
 
@@ -357,34 +368,69 @@ def _(y, x):
     d[x] = d[y][0]
 
 
+@tangent(np.modf)
+def _(y, x):
+    d[y] = (d[x], zeros_like(y[1]))
+
+
 operation(np.modf, math.modf)
 
 
 # -- conversions of numbers ----------------------------------------------------------
 
 
-@adjoint(float, methods=["item"], signature="x", infer=lambda x: FLOAT)
+@adjoint(float, signature="x", infer=lambda x: FLOAT, linear="x", real_only=True)
 def _(y, x):
     d[x] = unbroadcast(d[y], x)
 
 
-@tangent(float)
+def infer_item(x: Type) -> Type:
+    """A Python number."""
+    dtype = dtype_of(x)
+    if dtype is None:
+        return UNKNOWN
+    return COMPLEX if dtype.kind == "c" else FLOAT
+
+
+@adjoint(np.ndarray.item, methods=["item"], signature="x", infer=infer_item, linear="x")
 def _(y, x):
-    d[y] = float(d[x])
+    d[x] = unbroadcast(d[y], x)
+
+
+def infer_complex(real: Type, imag: Type = NONE) -> Type:
+    return COMPLEX
+
+
+@adjoint(complex, signature="real, imag=0.0", infer=infer_complex)
+def _(y, real, imag=0.0):
+    d[real] = unbroadcast(from_parts(d[y], real), real)
+    d[imag] = unbroadcast(from_parts(d[y], imag, True), imag)
+
+
+@tangent(complex)
+def _(y, real, imag=0.0):
+    d[y] = complex(d[real])
+    d[y] = d[imag] * 1j
 
 
 def infer_nan_to_num(x: Type, nan: Type = NONE, **_: Type) -> Type:
     return infer_elementwise(np.nan_to_num, x)
 
 
-@adjoint(np.nan_to_num, infer=infer_nan_to_num, elementwise=True)
+@adjoint(np.nan_to_num, infer=infer_nan_to_num, elementwise=True, real_only=True)
 def _(y, x, *, nan=0.0, posinf=None, neginf=None):
     d[x] = np.where(np.isfinite(x), d[y], 0)
+    d[nan] = unbroadcast(np.where(np.isnan(x), d[y], 0), nan)
+    d[posinf] = unbroadcast(np.where(np.isposinf(x), d[y], 0), posinf)
+    d[neginf] = unbroadcast(np.where(np.isneginf(x), d[y], 0), neginf)
 
 
 @tangent(np.nan_to_num)
 def _(y, x, *, nan=0.0, posinf=None, neginf=None):
     d[y] = np.where(np.isfinite(x), d[x], 0)
+    d[y] = np.where(np.isnan(x), d[nan], 0)
+    d[y] = np.where(np.isposinf(x), d[posinf], 0)
+    d[y] = np.where(np.isneginf(x), d[neginf], 0)
 
 
 # -- real arguments of functions for complex ones ------------------------------------
@@ -400,14 +446,16 @@ def infer_part(val: Type) -> Type:
     return Scalar(dtype=dtype) if is_number(val) else UNKNOWN
 
 
-@adjoint(np.real, attributes=["real"], alias="view", infer=infer_part, cheap=True)
+@adjoint(
+    np.real,
+    attributes=["real"],
+    alias="view",
+    infer=infer_part,
+    cheap=True,
+    linear="val",
+)
 def _(y, val):
     d[val] = d[y]
-
-
-@tangent(np.real)
-def _(y, val):
-    d[y] = d[val]
 
 
 inert(np.imag, signature="val", attributes=["imag"], infer=infer_part)
@@ -451,7 +499,21 @@ inert(
     signature="x",
 )  # fmt: skip
 inert(
-    np.allclose, np.array_equal, np.array_equiv, np.isscalar, np.isrealobj,
-    np.iscomplexobj,
+    np.allclose, np.array_equal, np.array_equiv, np.isscalar,
     infer=lambda *args, **kwargs: BOOL,
 )  # fmt: skip
+
+
+def infer_iscomplexobj(x: Type) -> Type:
+    """Known where the dtype is."""
+    dtype = dtype_of(x)
+    return BOOL if dtype is None else Const(value=dtype.kind == "c")
+
+
+def infer_isrealobj(x: Type) -> Type:
+    dtype = dtype_of(x)
+    return BOOL if dtype is None else Const(value=dtype.kind != "c")
+
+
+inert(np.iscomplexobj, signature="x", infer=infer_iscomplexobj)
+inert(np.isrealobj, signature="x", infer=infer_isrealobj)

@@ -20,14 +20,22 @@ from srcjax.analysis.types import (
     Type,
     broadcast_shapes,
     dtype_of,
+    has_complex,
     is_number,
+    map_parts,
     shape_of,
 )
 from srcjax.ops.expand import MISSING, known
 from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
 from srcjax.ops.record import adjoint, inert, operation, tangent
 from srcjax.ops.reductions import named_dtype
-from srcjax.runtime import fractions, in_dtype_of, linspace_adjoint, unbroadcast
+from srcjax.runtime import (
+    fractions,
+    in_dtype_of,
+    linspace_adjoint,
+    unbroadcast,
+    zeros_like,
+)
 
 # ruff: noqa: F821
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
@@ -69,6 +77,22 @@ def infer_full_like(
     a: Type, fill_value: Type, dtype: Type = NONE, shape: Type = NONE
 ) -> Type:
     return infer_filled_like(a, dtype, shape)
+
+
+def infer_zeros_of(x: Type) -> Type:
+    """Zeros in the structure of `x`: floats for Python numbers, ints too."""
+    if isinstance(x, Array):
+        return Array(dtype=x.dtype, shape=x.shape)
+    if isinstance(x, Scalar) and not x.python:
+        return Scalar(dtype=x.dtype)
+    if isinstance(x, (Scalar, Const)):
+        if dtype_of(x) is None:
+            return NONE if x == NONE else UNKNOWN
+        kind = complex if has_complex(x) else float
+        return Scalar(dtype=np.dtype(kind), python=True)
+    if isinstance(x, (Tuple, List, Dict)):
+        return map_parts(x, infer_zeros_of)
+    return UNKNOWN
 
 
 def infer_eye(N: Type, M: Type = NONE, k: Type = NONE, dtype: Type = NONE) -> Type:
@@ -115,7 +139,9 @@ def infer_linspace(
     python = all(_python(t) or isinstance(t, Const) for t in (start, stop))
     kinds = [dtype_of(t) for t in (start, stop)]
     double = all(d is not None and d == np.dtype(float) for d in kinds)
-    found = np.dtype(float) if python or double else None
+    found: np.dtype | None = np.dtype(float) if python or double else None
+    if any(d is not None and d.kind == "c" for d in kinds):
+        found = np.dtype(complex) if python else None
     shape: Shape | None = None
     inner, along = broadcast_shapes(shape_of(start), shape_of(stop)), known(axis)
     if inner is not None and isinstance(along, int):
@@ -233,6 +259,7 @@ for _function in (np.zeros, np.ones, np.empty):
     inert(_function, signature="shape, dtype=None", infer=infer_filled)
 for _function in (np.zeros_like, np.ones_like, np.empty_like):
     inert(_function, signature="a, dtype=None, *, shape=None", infer=infer_filled_like)
+inert(zeros_like, signature="x", infer=infer_zeros_of)
 inert(np.eye, signature="N, M=None, k=0, dtype=None", infer=infer_eye)
 inert(np.identity, signature="n, dtype=None", infer=infer_identity)
 inert(
@@ -242,12 +269,12 @@ inert(
 )
 
 
-@adjoint(np.full, infer=infer_full)
+@adjoint(np.full, infer=infer_full, linear="fill_value")
 def _(y, shape, fill_value, dtype=None):
     d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
 
 
-@adjoint(np.full_like, infer=infer_full_like)
+@adjoint(np.full_like, infer=infer_full_like, linear="fill_value")
 def _(y, a, fill_value, dtype=None, *, shape=None):
     d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
 
@@ -259,7 +286,13 @@ def _(y, start, stop=None, step=1, dtype=None):
     d[step] = np.dot(d[y], np.arange(len(d[y])))
 
 
-@adjoint(np.linspace, infer=infer_linspace)
+@tangent(np.arange)
+def _(y, start, stop=None, step=1, dtype=None):
+    d[y] = np.full_like(y, 0.0 if stop is None else d[start])
+    d[y] = d[step] * np.arange(len(y))
+
+
+@adjoint(np.linspace, infer=infer_linspace, linear=[("start", "stop")])
 def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
     d[start] = linspace_adjoint(d[y], 1 - fractions(num, endpoint), axis, start)
     d[stop] = linspace_adjoint(d[y], fractions(num, endpoint), axis, stop)
@@ -268,14 +301,9 @@ def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
 # -- copies and conversions ----------------------------------------------------------
 
 
-@adjoint(np.copy, infer=infer_copy)
+@adjoint(np.copy, infer=infer_copy, linear="a")
 def _(y, a):
     d[a] = d[y]
-
-
-@tangent(np.copy)
-def _(y, a):
-    d[y] = d[a]
 
 
 @adjoint(
@@ -283,18 +311,18 @@ def _(y, a):
     signature="a",
     methods=["copy", "__copy__"],
     infer=infer_copy_method,
+    linear="a",
 )
 def _(y, a):
     d[a] = d[y]
 
 
-@tangent(np.ndarray.copy)
-def _(y, a):
-    d[y] = d[a]
-
-
 @adjoint(
-    np.array, signature="object, dtype=None", infer=infer_array, name="numpy.array"
+    np.array,
+    signature="object, dtype=None",
+    infer=infer_array,
+    name="numpy.array",
+    linear="object",
 )
 def _(y, object, dtype=None):
     d[object] = in_dtype_of(d[y], object)
@@ -307,6 +335,7 @@ def _(y, object, dtype=None):
     infer=infer_array,
     alias="maybe",
     name="numpy.asarray",
+    linear="object",
 )
 def _(y, object, dtype=None):
     d[object] = in_dtype_of(d[y], object)
@@ -319,6 +348,7 @@ def _(y, object, dtype=None):
     infer=infer_contiguous,
     alias="maybe",
     name="numpy.ascontiguousarray",
+    linear="object",
 )
 def _(y, object, dtype=None):
     d[object] = in_dtype_of(d[y], object).reshape(np.shape(object))
@@ -329,19 +359,17 @@ def _(y, object, dtype=None):
     methods=["astype"],
     signature="x, dtype, *, copy=True",
     infer=infer_astype,
+    linear="x",
 )
 def _(y, x, dtype, *, copy=True):
     d[x] = in_dtype_of(d[y], x)
 
 
-@tangent(np.ndarray.astype)
-def _(y, x, dtype, *, copy=True):
-    d[y] = d[x].astype(dtype)
-
-
 if hasattr(np, "astype"):  # since NumPy 2.1
 
-    @adjoint(np.astype, signature="x, dtype, *, copy=True", infer=infer_astype)
+    @adjoint(
+        np.astype, signature="x, dtype, *, copy=True", infer=infer_astype, linear="x"
+    )
     def _(y, x, dtype, *, copy=True):
         d[x] = in_dtype_of(d[y], x)
 
@@ -349,7 +377,7 @@ if hasattr(np, "astype"):  # since NumPy 2.1
 _cast: Any
 for _cast in (np.float64, np.float32, np.float16, np.longdouble):
 
-    @adjoint(_cast, signature="x=0.0", infer=infer_cast(_cast))
+    @adjoint(_cast, signature="x=0.0", infer=infer_cast(_cast), linear="x")
     def _(y, x=0.0):
         d[x] = in_dtype_of(d[y], x)
 

@@ -178,6 +178,10 @@ def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     value = known(types[0])
     if isinstance(value, (int, float)) and value > 0:
         return syntax.expression("math.log(a)", a=args[0])
+    if not is_real(types[1]) and not is_complex(types[0]):
+        if not is_real(types[0]) or not is_complex(types[1]):
+            return None
+        return syntax.expression("np.log(np.where(a == 0, 1, a) + 0j)", a=args[0])
     if _array(types[0]) or _is_float64(types[0]) and _is_float64(types[1]):
         return syntax.expression("np.log(np.where(a == 0, 1, a))", a=args[0])
     return None
@@ -209,8 +213,12 @@ def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if want is None:
         return None
     python = getattr(types[1], "python", isinstance(types[1], Const))
+    if want.kind == "c" and (have is None or have.kind != "c"):
+        return syntax.expression("d + 0j", d=args[0]) if python else None
     if python or (have is not None and have == want):
         return args[0]
+    if have is None or (have.kind == "c") != (want.kind == "c"):
+        return None  # perhaps complex beside a real one
     if is_number(types[0]) and is_number(types[1]):
         return syntax.expression(f"np.{want.name}(d)", d=args[0])
     if _array(types[0]):
@@ -249,6 +257,17 @@ def _centred(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if over is None:
         return None
     return syntax.expression(f"x - x.mean({over})", x=args[0], axis=args[1])
+
+
+@expands(runtime.centred_slope)
+def _centred_slope(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    deviation = _centred(args[1:], types[1:])
+    if deviation is None or dtype_of(types[1]) is None:
+        return None
+    form = "d * c" if is_real(types[1]) else "d * np.conj(c)"
+    if form != "d * c" and not is_real(types[0]):
+        form = "np.real(d) * np.conj(c)"
+    return syntax.expression(form, d=args[0], c=deviation)
 
 
 @expands(runtime.unreduce_extreme)
@@ -325,12 +344,14 @@ def _norm_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     ord, along, rank = known(types[2]), known(types[3]), rank_of(types[5])
     if spread_d is None or spread_y is None or shape_of(types[5]) is None:
         return None
+    if dtype_of(types[5]) is None or not (is_real(types[0]) or is_real(types[5])):
+        return None
     vector = isinstance(along, int) or (along is None and rank in (0, 1))
     if ord is None or ord == "fro" or (vector and ord == 2):
-        return syntax.expression(
-            "d * x / np.where(y == 0, 1, y)", d=spread_d, y=spread_y, x=x
-        )
-    if vector and ord == 1:
+        part = "x" if is_real(types[5]) else "np.conj(x)"
+        form = f"d * {part} / np.where(y == 0, 1, y)"
+        return syntax.expression(form, d=spread_d, y=spread_y, x=x)
+    if vector and ord == 1 and is_real(types[5]):
         return syntax.expression("d * np.sign(x)", d=spread_d, x=x)
     return None
 
@@ -427,6 +448,12 @@ def permuted(d: gast.expr, order: list[int]) -> gast.expr:
     if len(order) == 2:
         return syntax.expression("d.T", d=d)
     return syntax.expression(f"d.transpose({', '.join(map(str, order))})", d=d)
+
+
+def is_complex(t: Type) -> bool:
+    """Whether the type tells that the value is complex."""
+    dtype = dtype_of(t)
+    return dtype is not None and dtype.kind == "c"
 
 
 def is_real(t: Type) -> bool:
@@ -597,9 +624,13 @@ def _unouter_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None
 
 def _vdot(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
     shapes = shape_of(types[1]), shape_of(types[2])
-    if None in shapes or not (is_real(types[1]) and is_real(types[2])):
+    first = dtype_of(types[1])
+    if None in shapes or first is None or dtype_of(types[2]) is None:
         return None
-    value = syntax.expression("d * x", d=args[0], x=args[2 - side])
+    form = "d * x"
+    if first.kind == "c":
+        form = "d * np.conj(x)" if side else "np.conj(d * x)"
+    value = syntax.expression(form, d=args[0], x=args[2 - side])
     if same_shape(*shapes):
         return value
     return syntax.expression("v.reshape(x.shape)", v=value, x=args[1 + side])
@@ -781,6 +812,8 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return None
     if have is not None and same_shape(have, want):
         return d
+    if have == ():  # the seed of a gradient may be a plain number
+        return syntax.expression("np.reshape(d, x.shape)", d=d, x=x)
     if order == "F":
         return syntax.expression("d.reshape(x.shape, order='F')", d=d, x=x)
     if len(want) == 1:
@@ -1084,6 +1117,8 @@ def _unsolve_left(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 @expands(runtime.symmetrised)
 def _symmetrised(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if rank_of(types[0]) != 2 or not syntax.is_atom(args[0]):
+        return None
+    if not is_real(types[0]):
         return None
     return syntax.expression("(x + x.T) / 2", x=args[0])
 

@@ -24,14 +24,31 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.expand import MISSING, known_value
 from srcjax.ops.products import number_or_array, product_dtype
-from srcjax.ops.record import adjoint, inert
+from srcjax.ops.record import adjoint, inert, operation, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    cho_factor_tangent,
+    cholesky_tangent,
+    eigh_tangent,
+    eigvalsh_tangent,
+    factors_times,
+    full_matrix,
+    lstsq_tangent,
+    matrix_tangent,
+    matrix_times,
     per_matrix,
+    pinv_tangent,
+    qr_tangent,
+    slogdet_slope,
+    slogdet_tangent,
+    solve_like,
+    svd_tangent,
+    svdvals_tangent,
     symmetrised,
+    trace_of_solution,
     transposed,
+    triangle_times,
     uncho_factor,
     uncho_solve_left,
-    uncho_solve_right,
     uncholesky,
     uneigh,
     uneigvalsh,
@@ -44,7 +61,6 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
     unsolve_left,
     unsolve_right,
     unsolve_triangular_left,
-    unsolve_triangular_right,
     unsvd,
     unsvdvals,
 )
@@ -54,7 +70,9 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
 d: Any  # adjoints by name, in the text of rules
 
 try:
-    import scipy.linalg as scipy_linalg
+    import scipy.linalg
+
+    scipy_linalg: Any = scipy.linalg
 except ImportError:
     scipy_linalg = None
 
@@ -217,14 +235,31 @@ def _(y, a):
     d[a] = -transposed(y) @ d[y] @ transposed(y)
 
 
+@tangent(np.linalg.inv)
+def _(y, a):
+    d[y] = -y @ d[a] @ y
+
+
 @adjoint(np.linalg.det, infer=infer_det)
 def _(y, a):
     d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
 
 
+@tangent(np.linalg.det)
+def _(y, a):
+    d[y] = y * trace_of_solution(a, d[a])
+
+
 @adjoint(np.linalg.slogdet, infer=infer_slogdet)
 def _(y, a):
-    d[a] = per_matrix(d[y][1], a) * transposed(np.linalg.inv(a))
+    d[a] = per_matrix(slogdet_slope(d[y][1], d[y][0], y[0], a), a) * transposed(
+        np.linalg.inv(a)
+    )
+
+
+@tangent(np.linalg.slogdet)
+def _(y, a):
+    d[y] = slogdet_tangent(trace_of_solution(a, d[a]), y[0])
 
 
 @adjoint(np.linalg.solve, infer=infer_solve)
@@ -233,9 +268,19 @@ def _(y, a, b):
     d[b] = unsolve_right(d[y], a, b)
 
 
+@tangent(np.linalg.solve)
+def _(y, a, b):
+    d[y] = solve_like(a, d[b] - matrix_times(d[a], y, b), b)
+
+
 @adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_same)
 def _(y, a, *, upper=False):
     d[a] = uncholesky(d[y], y, upper)
+
+
+@tangent(np.linalg.cholesky)
+def _(y, a, *, upper=False):
+    d[y] = cholesky_tangent(d[a], y, upper)
 
 
 @adjoint(np.linalg.pinv, signature="a, rcond=None, hermitian=False", infer=infer_pinv)
@@ -243,9 +288,19 @@ def _(y, a, rcond=None, hermitian=False):
     d[a] = unpinv(d[y], y, a)
 
 
+@tangent(np.linalg.pinv)
+def _(y, a, rcond=None, hermitian=False):
+    d[y] = pinv_tangent(d[a], y, a)
+
+
 @adjoint(np.linalg.eigh, infer=infer_eigh)
 def _(y, a, UPLO="L"):
     d[a] = uneigh(d[y], y)
+
+
+@tangent(np.linalg.eigh)
+def _(y, a, UPLO="L"):
+    d[y] = eigh_tangent(d[a], y)
 
 
 @adjoint(np.linalg.eigvalsh, infer=infer_eigvalsh)
@@ -253,9 +308,19 @@ def _(y, a, UPLO="L"):
     d[a] = uneigvalsh(d[y], a, UPLO)
 
 
+@tangent(np.linalg.eigvalsh)
+def _(y, a, UPLO="L"):
+    d[y] = eigvalsh_tangent(d[a], a, UPLO)
+
+
 @adjoint(np.linalg.svd, infer=infer_svd)
 def _(y, a, full_matrices=True, compute_uv=True, hermitian=False):
     d[a] = unsvd(d[y], y, a)
+
+
+@tangent(np.linalg.svd)
+def _(y, a, full_matrices=True, compute_uv=True, hermitian=False):
+    d[y] = svd_tangent(d[a], y, a)
 
 
 @adjoint(np.linalg.svdvals, infer=infer_svdvals)
@@ -263,9 +328,19 @@ def _(y, a):
     d[a] = unsvdvals(d[y], a)
 
 
+@tangent(np.linalg.svdvals)
+def _(y, a):
+    d[y] = svdvals_tangent(d[a], a)
+
+
 @adjoint(np.linalg.qr, infer=infer_qr)
 def _(y, a, mode="reduced"):
     d[a] = unqr(d[y], y, a, mode)
+
+
+@tangent(np.linalg.qr)
+def _(y, a, mode="reduced"):
+    d[y] = qr_tangent(d[a], y, mode)
 
 
 @adjoint(np.linalg.lstsq, infer=infer_lstsq)
@@ -274,6 +349,12 @@ def _(y, a, b, rcond=None):
     d[b] = unlstsq_right(d[y], y, a, b)
 
 
+@tangent(np.linalg.lstsq)
+def _(y, a, b, rcond=None):
+    d[y] = lstsq_tangent(d[a], d[b], y, a, b)
+
+
+operation(np.linalg.lstsq, real_only=True)
 inert(np.linalg.matrix_rank)
 
 # -- scipy.linalg -------------------------------------------------------------------
@@ -288,6 +369,10 @@ if scipy_linalg is not None:
     def _(y, a, overwrite_a=False, check_finite=True):
         d[a] = -transposed(y) @ d[y] @ transposed(y)
 
+    @tangent(scipy_linalg.inv)
+    def _(y, a, overwrite_a=False, check_finite=True):
+        d[y] = -y @ d[a] @ y
+
     @adjoint(
         scipy_linalg.det,
         signature="a, overwrite_a=False, check_finite=True",
@@ -295,6 +380,10 @@ if scipy_linalg is not None:
     )
     def _(y, a, overwrite_a=False, check_finite=True):
         d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
+
+    @tangent(scipy_linalg.det)
+    def _(y, a, overwrite_a=False, check_finite=True):
+        d[y] = y * trace_of_solution(a, d[a])
 
     @adjoint(
         scipy_linalg.solve,
@@ -316,6 +405,25 @@ if scipy_linalg is not None:
         d[a] = unscipy_solve(d[y], y, a, b, 0, assume_a, lower, transposed)
         d[b] = unscipy_solve(d[y], y, a, b, 1, assume_a, lower, transposed)
 
+    @tangent(scipy_linalg.solve)
+    def _(
+        y,
+        a,
+        b,
+        lower=False,
+        overwrite_a=False,
+        overwrite_b=False,
+        check_finite=True,
+        assume_a=None,
+        transposed=False,
+    ):
+        matrix = full_matrix(a, assume_a, lower, transposed)
+        d[y] = solve_like(
+            matrix,
+            d[b] - matrix_times(matrix_tangent(d[a], assume_a, transposed), y, b),
+            b,
+        )
+
     @adjoint(
         scipy_linalg.cholesky,
         signature="a, lower=False, overwrite_a=False, check_finite=True",
@@ -323,6 +431,10 @@ if scipy_linalg is not None:
     )
     def _(y, a, lower=False, overwrite_a=False, check_finite=True):
         d[a] = uncholesky(d[y], y, not lower)
+
+    @tangent(scipy_linalg.cholesky)
+    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
+        d[y] = cholesky_tangent(d[a], y, not lower)
 
     @adjoint(
         scipy_linalg.solve_triangular,
@@ -340,8 +452,34 @@ if scipy_linalg is not None:
         overwrite_b=False,
         check_finite=True,
     ):
-        d[a] = unsolve_triangular_left(d[y], y, a, trans, lower, unit_diagonal)
-        d[b] = unsolve_triangular_right(d[y], a, trans, lower, unit_diagonal)
+        solution = scipy.linalg.solve_triangular(
+            a,
+            d[y],
+            trans=1 if trans in (0, "N") else 0,
+            lower=lower,
+            unit_diagonal=unit_diagonal,
+        )
+        d[a] = unsolve_triangular_left(solution, y, trans, lower, unit_diagonal)
+        d[b] = solution
+
+    @tangent(scipy_linalg.solve_triangular)
+    def _(
+        y,
+        a,
+        b,
+        trans=0,
+        lower=False,
+        unit_diagonal=False,
+        overwrite_b=False,
+        check_finite=True,
+    ):
+        d[y] = scipy.linalg.solve_triangular(
+            a,
+            d[b] - triangle_times(d[a], y, trans, lower, unit_diagonal),
+            trans=trans,
+            lower=lower,
+            unit_diagonal=unit_diagonal,
+        )
 
     @adjoint(
         scipy_linalg.cho_factor,
@@ -349,7 +487,11 @@ if scipy_linalg is not None:
         infer=infer_cho_factor,
     )
     def _(y, a, lower=False, overwrite_a=False, check_finite=True):
-        d[a] = uncho_factor(d[y], y)
+        d[a] = uncho_factor(d[y][0], y[0], y[1])
+
+    @tangent(scipy_linalg.cho_factor)
+    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
+        d[y] = (cho_factor_tangent(d[a], y[0], y[1]), 0.0)
 
     @adjoint(
         scipy_linalg.cho_solve,
@@ -357,9 +499,27 @@ if scipy_linalg is not None:
         infer=infer_cho_solve,
     )
     def _(y, c_and_lower, b, overwrite_b=False, check_finite=True):
-        d[c_and_lower] = uncho_solve_left(d[y], y, c_and_lower, b)
-        d[b] = uncho_solve_right(d[y], c_and_lower)
+        solution = scipy.linalg.cho_solve(c_and_lower, d[y])
+        d[c_and_lower] = (
+            uncho_solve_left(solution, y, c_and_lower[0], c_and_lower[1]),
+            None,
+        )
+        d[b] = solution
+
+    @tangent(scipy_linalg.cho_solve)
+    def _(y, c_and_lower, b, overwrite_b=False, check_finite=True):
+        d[y] = scipy.linalg.cho_solve(
+            c_and_lower,
+            d[b] - factors_times(d[c_and_lower][0], y, c_and_lower[0], c_and_lower[1]),
+        )
 
     @adjoint(scipy_linalg.expm, signature="a", infer=infer_same)
     def _(y, a):
         d[a] = unexpm(d[y], a)
+
+    @tangent(scipy_linalg.expm)
+    def _(y, a):
+        d[y] = unexpm(d[a], transposed(a))
+
+    for holomorphic in (scipy_linalg.inv, scipy_linalg.det, scipy_linalg.expm):
+        operation(holomorphic, real_only=False)

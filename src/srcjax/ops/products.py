@@ -31,11 +31,13 @@ from srcjax.ops.expand import (
     types_in,
 )
 from srcjax.ops.infer_rules import NONE, dims_product, sample, value_of_shape
-from srcjax.ops.record import adjoint, operation
+from srcjax.ops.record import adjoint, operation, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     einsum_adjoints,
     matrix_power_adjoint,
     multi_dot_adjoints,
+    multi_dot_tangent,
+    transposed,
     unconvolve_left,
     unconvolve_right,
     uncorrelate_left,
@@ -260,37 +262,39 @@ def infer_correlate(a: Type, v: Type, mode: Type = VALID) -> Type:
 # -- dot and matmul -----------------------------------------------------------------
 
 
-@adjoint(np.dot, methods=["dot"], infer=infer_dot)
+@adjoint(np.dot, methods=["dot"], infer=infer_dot, linear=("a", "b"))
 def _(y, a, b):
     d[a] = undot_left(d[y], a, b)
     d[b] = undot_right(d[y], a, b)
 
 
-@adjoint(np.matmul, operator.matmul, np.linalg.matmul, infer=infer_matmul)
+@adjoint(
+    np.matmul, operator.matmul, np.linalg.matmul, infer=infer_matmul, linear=("a", "b")
+)
 def _(y, a, b):
     d[a] = unmatmul_left(d[y], a, b)
     d[b] = unmatmul_right(d[y], a, b)
 
 
-@adjoint(np.vdot, infer=infer_vdot)
+@adjoint(np.vdot, infer=infer_vdot, linear=("a", "b"))
 def _(y, a, b):
     d[a] = unvdot_left(d[y], a, b)
     d[b] = unvdot_right(d[y], a, b)
 
 
-@adjoint(np.inner, infer=infer_inner)
+@adjoint(np.inner, infer=infer_inner, linear=("a", "b"))
 def _(y, a, b):
     d[a] = uninner_left(d[y], a, b)
     d[b] = uninner_right(d[y], a, b)
 
 
-@adjoint(np.outer, np.linalg.outer, infer=infer_outer)
+@adjoint(np.outer, np.linalg.outer, infer=infer_outer, linear=("a", "b"))
 def _(y, a, b):
     d[a] = unouter_left(d[y], a, b)
     d[b] = unouter_right(d[y], a, b)
 
 
-@adjoint(np.vecdot, np.linalg.vecdot, infer=infer_vecdot)
+@adjoint(np.vecdot, np.linalg.vecdot, infer=infer_vecdot, linear=("a", "b"))
 def _(y, a, b, *, axis=-1):
     d[a] = unvecdot_left(d[y], a, b, axis)
     d[b] = unvecdot_right(d[y], a, b, axis)
@@ -299,7 +303,7 @@ def _(y, a, b, *, axis=-1):
 # -- contractions -------------------------------------------------------------------
 
 
-@adjoint(np.tensordot, np.linalg.tensordot, infer=infer_tensordot)
+@adjoint(np.tensordot, np.linalg.tensordot, infer=infer_tensordot, linear=("a", "b"))
 def _(y, a, b, axes=2):
     d[a] = untensordot_left(d[y], a, b, axes)
     d[b] = untensordot_right(d[y], a, b, axes)
@@ -313,23 +317,23 @@ operation(
 )
 
 
-@adjoint(np.einsum)
+@adjoint(np.einsum, linear="*operands")
 def _(y, subscripts, *operands, optimize=False):
     d[operands] = einsum_adjoints(d[y], subscripts, operands)
 
 
-@adjoint(np.kron, infer=infer_kron)
+@adjoint(np.kron, infer=infer_kron, linear=("a", "b"))
 def _(y, a, b):
     d[a] = unkron_left(d[y], a, b)
     d[b] = unkron_right(d[y], a, b)
 
 
-@adjoint(np.trace, methods=["trace"], infer=infer_trace)
+@adjoint(np.trace, methods=["trace"], infer=infer_trace, linear="a")
 def _(y, a, offset=0, axis1=0, axis2=1):
     d[a] = untrace(d[y], a, offset, axis1, axis2)
 
 
-@adjoint(np.cross, np.linalg.cross, infer=infer_cross)
+@adjoint(np.cross, np.linalg.cross, infer=infer_cross, linear=("a", "b"))
 def _(y, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     d[a] = uncross_left(d[y], a, b, axisa, axisb, axisc, axis)
     d[b] = uncross_right(d[y], a, b, axisa, axisb, axisc, axis)
@@ -343,21 +347,32 @@ def _(y, arrays):
     d[arrays] = multi_dot_adjoints(d[y], arrays)
 
 
+@tangent(np.linalg.multi_dot)
+def _(y, arrays):
+    d[y] = multi_dot_tangent(d[arrays], arrays)
+
+
 @adjoint(np.linalg.matrix_power, infer=infer_power, alias="maybe")
 def _(y, a, n):
     d[a] = matrix_power_adjoint(d[y], a, n)
 
 
+@tangent(np.linalg.matrix_power)
+def _(y, a, n):
+    # The sum of a**i D a**j over i + j = n - 1: that of the adjoint, not transposed.
+    d[y] = matrix_power_adjoint(d[a], transposed(a), n)
+
+
 # -- convolutions -------------------------------------------------------------------
 
 
-@adjoint(np.convolve, infer=infer_convolve)
+@adjoint(np.convolve, infer=infer_convolve, linear=("a", "v"))
 def _(y, a, v, mode="full"):
     d[a] = unconvolve_left(d[y], a, v, mode)
     d[v] = unconvolve_right(d[y], a, v, mode)
 
 
-@adjoint(np.correlate, infer=infer_correlate)
+@adjoint(np.correlate, infer=infer_correlate, linear=("a", "v"))
 def _(y, a, v, mode="valid"):
     d[a] = uncorrelate_left(d[y], a, v, mode)
     d[v] = uncorrelate_right(d[y], a, v, mode)

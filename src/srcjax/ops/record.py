@@ -11,21 +11,53 @@ tangent rule, `d[v]` is the tangent. The rule's first parameter is the operation
 result, the others are its arguments under the names of its signature. A rule may call
 helpers of `srcjax.runtime`; where the types are known, `srcjax.ops.expand` replaces
 the call by the plain expression that it stands for.
+
+Where the result is linear in an argument, the tangent is the operation itself, applied
+to the tangent; the record names the argument, and no tangent rule is written:
+
+    @adjoint(np.cumsum, linear="a")             # cumsum(a_dot, ...)
+    @adjoint(np.matmul, linear=("a", "b"))      # a_dot @ b + a @ b_dot
+    @adjoint(np.append, linear=[("x", "values")])       # append(x_dot, values_dot, ...)
+    @adjoint(np.einsum, linear="*operands")     # a term for each operand
+
+An operation that plain NumPy can say is a `composite`: a function of the same value,
+with no rule at all:
+
+    @composite(np.linalg.trace)
+    def trace(x, *, offset=0, dtype=None):
+        return np.trace(x, offset, -2, -1, dtype)
+
+Where a differentiated value flows into a call of `np.linalg.trace`, the call is treated
+as one of this function, like a helper of the user's: inlined if it is small, else a
+function of its own in the generated text. All modes and orders follow. A call that
+depends on no differentiated value stays the user's own. Composites live in
+`srcjax.ops.composites`, from where `export` copies them. Arguments that the function
+does not serve it refuses: `raise NotImplementedError("what is not supported")` on a
+branch that is sure to be taken becomes an error at the user's call; so does an argument
+that is not in its signature.
+
+Functions are found by identity, bound methods (`scipy.stats.norm.logpdf`, a new object
+at each access) by their owner and name. Records of a library that is slow to import
+are made when a function of it is first looked up: `register_lazily`.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
+import sys
 import textwrap
+import types as pytypes
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Type
+from srcjax.analysis.types import Type, is_mapping
 
 
 @dataclass
@@ -55,6 +87,13 @@ class Op:
     infer: Callable[..., Type] | None = None
     adjoint: Template | None = None
     tangent: Template | None = None
+    #: Groups of arguments that the result is linear in (jointly in those of a group).
+    #: The tangent is a sum of calls like the user's own, one for each group with an
+    #: active argument: the arguments of the group replaced by their tangents, where not
+    #: active by zeros of their shape, the others as the user gave them. `("*xs",)` says
+    #: linear in each item of the list or tuple `xs`: a term for each. A tangent rule
+    #: beside it gives the terms of arguments that are in no group.
+    linear: tuple[tuple[str, ...], ...] = ()
     batch: Any = None
     kernel: str | None = None
     #: "fresh": the result shares no memory; "view": it always shares its first
@@ -68,8 +107,17 @@ class Op:
     spreads: bool = False
     #: Cheap enough to compute again rather than save.
     cheap: bool = False
+    #: The rules hold for real arguments only: complex ones are refused. None: as all
+    #: of the library do (`refuses_complex`).
+    real_only: bool | None = None
+    #: The result may be complex for real arguments, which the types cannot tell.
+    may_be_complex: bool = False
     #: Arguments that a derivative can flow through.
     differentiable: tuple[str, ...] = ()
+    #: Arguments that carry no derivative, besides those that are named in
+    #: `ops.carry_nothing`: flags, indices, or zero almost everywhere. Any other that
+    #: depends on a differentiated value and is named in no rule is refused.
+    constant: tuple[str, ...] = ()
     #: Arguments that the call writes to (`np.copyto`, `out=`).
     writes: tuple[str, ...] = ()
     functions: list[Any] = field(default_factory=list)
@@ -85,9 +133,38 @@ class Op:
                 bound.setdefault(name, ())
         return bound
 
+    def refuses_complex(self) -> bool:
+        """Whether the rules are wrong for complex arguments.
 
-#: Operations by the resolved function object.
-TABLE: dict[int, Op] = {}
+        Those of SciPy were made for real ones, unless their record says otherwise.
+        """
+        if self.real_only is None:
+            return any(map(is_of_scipy, self.functions))
+        return self.real_only
+
+
+def is_of_scipy(function: Any) -> bool:
+    """Whether SciPy defines the function; its ufuncs do not know their module."""
+    home = str(getattr(function, "__module__", None) or type(function).__module__)
+    special = sys.modules.get("scipy.special")
+    name = getattr(function, "__name__", "")
+    own = special is not None and getattr(special, name, None) is function
+    return home.startswith("scipy") or (own and isinstance(function, np.ufunc))
+
+
+#: Operations by the resolved function object (see `key_of`).
+TABLE: dict[Any, Op] = {}
+#: Functions that are operations for `vmap` alone; derivatives read their source.
+MAPPED: dict[Any, Op] = {}
+#: Functions of the same value, by the function object that they stand for.
+COMPOSITES: dict[Any, pytypes.FunctionType] = {}
+#: Records for batches only, with the test whether they serve the arguments of a call:
+#: `np.median(x)` of a batch is `np.median(x, axis=1)`, and no composite.
+NATIVE: dict[Any, tuple[Op, Callable[..., bool]]] = {}
+#: Those that are of the same value for real arguments only, by identity.
+REAL_COMPOSITES: set[int] = set()
+#: Modules of records that are not imported yet, by the library that they are about.
+LAZY: dict[str, str] = {}
 #: Operations behind the methods and attributes of arrays, by name.
 METHODS: dict[str, Op] = {}
 ATTRIBUTES: dict[str, Op] = {}
@@ -97,7 +174,73 @@ _ALIVE: list[Any] = []
 
 def lookup(function: Any) -> Op | None:
     """The operation behind a function object, None if srcjax has no record of it."""
-    return TABLE.get(id(function))
+    key = key_of(function)
+    if key not in TABLE and LAZY:
+        load_records(function)
+    found = TABLE.get(key)
+    return MAPPED.get(key) if found is None and is_mapping() else found
+
+
+def composite_of(function: Any) -> Any:
+    """The Python function of the same value, None if there is none.
+
+    For a method of any object of a class (`gaussian_kde.logpdf` is the composite's key)
+    it is a method of that object too.
+    """
+    key = key_of(function)
+    if key not in COMPOSITES and LAZY:
+        load_records(function)
+    found = COMPOSITES.get(key)
+    if found is None and isinstance(function, pytypes.MethodType):
+        of_class = COMPOSITES.get(id(function.__func__))
+        return of_class and pytypes.MethodType(of_class, function.__self__)
+    return found
+
+
+def native(function: Any, args: list[Type], kwargs: dict[str, Type]) -> Op | None:
+    """The record for batches only that serves these arguments, None without one."""
+    op, serves = NATIVE.get(key_of(function), (None, None))
+    if op is None or serves is None:
+        return None
+    try:
+        bound = op.bind(args, kwargs)
+    except TypeError:
+        return None
+    return op if serves(**bound) else None
+
+
+def key_of(function: Any) -> Any:
+    """What identifies a function object: bound methods are new at each access."""
+    owner = owner_of(function)
+    return id(function) if owner is None else (id(owner), function.__name__)
+
+
+def owner_of(function: Any) -> Any:
+    """The object that a bound method belongs to; None for other functions."""
+    if not isinstance(function, (pytypes.MethodType, pytypes.BuiltinMethodType)):
+        return None
+    owner = function.__self__
+    return None if isinstance(owner, pytypes.ModuleType) else owner
+
+
+def register_lazily(library: str, module: str) -> None:
+    """Import `module`, which makes records, once a function of `library` is looked up.
+
+    `library` is a module name such as `"scipy.stats"`; those inside it count too.
+    """
+    LAZY[library] = module
+
+
+def load_records(function: Any) -> None:
+    """Import the modules with records of the function's library."""
+    owner = owner_of(function)
+    home = getattr(function, "__module__", None) if owner is None else None
+    if not isinstance(home, str):
+        home = type(function if owner is None else owner).__module__
+    for library in [k for k in LAZY if f"{home}.".startswith(f"{k}.")]:
+        module = LAZY.pop(library, None)  # first: the import looks things up itself
+        if module is not None:
+            importlib.import_module(module)
 
 
 def operation(
@@ -114,7 +257,8 @@ def operation(
     first function's own signature is taken. `methods` are names of ndarray methods
     that mean the same with the array as the first argument.
     """
-    found = next((TABLE[id(f)] for f in functions if id(f) in TABLE), None)
+    keys = [key_of(f) for f in functions]
+    found = next((TABLE[key] for key in keys if key in TABLE), None)
     if found is None:
         first = functions[0]
         shown = name or f"{getattr(first, '__module__', '')}.{first.__name__}".lstrip(
@@ -126,10 +270,10 @@ def operation(
     for slot, value in slots.items():
         if not hasattr(found, slot):
             raise TypeError(f"an operation has no slot {slot!r}")
-        setattr(found, slot, value)
-    for function in functions:
+        setattr(found, slot, linear_groups(value) if slot == "linear" else value)
+    for key, function in zip(keys, functions, strict=True):
         _ALIVE.append(function)
-        TABLE[id(function)] = found
+        TABLE[key] = found
         if function not in found.functions:
             found.functions.append(function)
     for method in methods:
@@ -137,6 +281,18 @@ def operation(
     for attribute in attributes:
         ATTRIBUTES[attribute] = found
     return found
+
+
+def linear_groups(value: Any) -> tuple[tuple[str, ...], ...]:
+    """The slot `linear` from its short forms: a name, names, or groups of names.
+
+    >>> linear_groups(("a", "b"))
+    (('a',), ('b',))
+    >>> linear_groups([("x", "values")])
+    (('x', 'values'),)
+    """
+    items = (value,) if isinstance(value, str) else value
+    return tuple((item,) if isinstance(item, str) else tuple(item) for item in items)
 
 
 @functools.cache
@@ -210,6 +366,49 @@ def contributions(template: Template) -> tuple[str, ...]:
     return tuple(found)
 
 
+def active_terms(value: gast.expr, active: set[str]) -> gast.expr:
+    """The expression of a tangent rule without the terms that are zero.
+
+    A rule is linear in its tangents together; so a term of a sum that reads only those
+    of arguments which are not active is zero:
+
+        solve(a, d[b] - d[a] @ y)   ->   solve(a, d[b])      (active: b)
+                                    ->   solve(a, -d[a] @ y) (active: a)
+    """
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
+            left, right = directions(node.left), directions(node.right)
+            if right and not right & active:
+                return node.left
+            if left and not left & active:
+                negative = isinstance(node.op, gast.Sub)
+                return _negated(node.right) if negative else node.right
+        return node
+
+    return syntax.map_expressions(value, visit)
+
+
+def directions(value: Any) -> set[str]:
+    """The parameters whose `d[...]` an expression of a rule reads."""
+    return {
+        node.slice.id
+        for node in syntax.walk(value)
+        if isinstance(node, gast.Subscript)
+        and syntax.is_name(node.value, "d")
+        and isinstance(node.ctx, gast.Load)
+    }
+
+
+def _negated(value: gast.expr) -> gast.expr:
+    """`-value`, with the sign at the first factor of a product: `-a @ b`."""
+    if isinstance(value, gast.BinOp) and isinstance(
+        value.op, (gast.Mult, gast.MatMult)
+    ):
+        return gast.BinOp(_negated(value.left), value.op, value.right)
+    return gast.UnaryOp(gast.USub(), value)
+
+
 def elementwise(
     functions: Any, *partials: str | None, kernel: str | None = None, **options: Any
 ) -> Op:
@@ -235,6 +434,7 @@ def elementwise(
     )
     op.inert = not op.differentiable
     back, forward = [], []
+    alike = {name for group in op.linear for name in group}
     for argument, partial in zip(names, partials, strict=True):
         if partial is None:
             continue
@@ -243,13 +443,34 @@ def elementwise(
         if len(names) > 1:
             value = syntax.expression(f"unbroadcast(v, {argument})", v=value)
         back += syntax.statements(f"d[{argument}] = v", v=value)
+        if argument in alike:
+            continue
         seed = syntax.expression(f"d[{argument}]")
         value = syntax.expression(partial, d=seed)
         forward += syntax.statements("d[y] = v", v=value)
     parameters = ("y", *names)
     op.adjoint = make_template(back, parameters, scope)
-    op.tangent = make_template(forward, parameters, scope)
+    op.tangent = make_template(forward, parameters, scope) if forward else None
     return op
+
+
+def composite(*functions: Any, real_only: bool = False) -> Callable[[Callable], Any]:
+    """Decorator: the plain NumPy function has the same value as these functions.
+
+    Its parameters are those of the functions, as far as it serves them. What it returns
+    must share memory with its arguments where the functions' own result does. With
+    `real_only`, or for functions of SciPy, complex arguments are refused.
+    """
+
+    def decorate(definition: Callable) -> Any:
+        if real_only or any(map(is_of_scipy, functions)):
+            REAL_COMPOSITES.add(id(definition))
+        for function in functions:
+            _ALIVE.append(function)
+            COMPOSITES[key_of(function)] = definition  # type: ignore[assignment]
+        return definition
+
+    return decorate
 
 
 def inert(*functions: Any, **options: Any) -> None:

@@ -32,17 +32,26 @@ from srcjax.ops.infer_rules import (
     result_dtype,
     value_of_shape,
 )
-from srcjax.ops.record import adjoint, inert, operation
+from srcjax.ops.record import adjoint, inert, operation, tangent
 from srcjax.runtime import (
     average_adjoint,
     average_weights_adjoint,
-    centred,
+    average_weights_tangent,
+    centred_slope,
     count_numbers,
     cumprod_adjoint,
+    cumprod_tangent,
     cumsum_adjoint,
+    mean_with_centred,
+    no_derivative,
     norm_adjoint,
+    norm_tangent,
     prod_of_others,
+    ptp_tangent,
+    reduce_extreme,
     size_along,
+    summed,
+    unbroadcast,
     undo_dtype,
     unreduce,
     unreduce_extreme,
@@ -52,6 +61,7 @@ from srcjax.runtime import (
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 INTP = np.dtype(np.intp)
+_function: Any
 
 # -- types -----------------------------------------------------------------------------
 
@@ -96,6 +106,19 @@ def infer_mean(
     return result_of(found, a, axis, keepdims)
 
 
+def infer_var(
+    a: Type, axis: Type = NONE, dtype: Type = NONE, keepdims: Type = FALSE, **_: Type
+) -> Type:
+    """A real number, of complex ones too."""
+    return result_of(real_part_dtype(float_dtype(a)), a, axis, keepdims)
+
+
+def real_part_dtype(dtype: np.dtype | None) -> np.dtype | None:
+    """The dtype of the parts of complex numbers; others stay."""
+    is_complex = dtype is not None and dtype.kind == "c"
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype and is_complex else dtype
+
+
 def infer_extreme(a: Type, axis: Type = NONE, keepdims: Type = FALSE) -> Type:
     return result_of(dtype_of(a), a, axis, keepdims)
 
@@ -103,7 +126,7 @@ def infer_extreme(a: Type, axis: Type = NONE, keepdims: Type = FALSE) -> Type:
 def infer_norm(
     x: Type, ord: Type = NONE, axis: Type = NONE, keepdims: Type = FALSE
 ) -> Type:
-    return result_of(float_dtype(x), x, axis, keepdims)
+    return result_of(real_part_dtype(float_dtype(x)), x, axis, keepdims)
 
 
 def infer_index(a: Type, axis: Type = NONE, keepdims: Type = FALSE, **_: Type) -> Type:
@@ -146,17 +169,17 @@ def infer_average(
 # -- sums ----------------------------------------------------------------------------
 
 
-@adjoint(np.sum, methods=["sum"], infer=infer_sum, spreads=True)
+@adjoint(np.sum, methods=["sum"], infer=infer_sum, spreads=True, linear="a")
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a), dtype, a)
 
 
-@adjoint(np.mean, methods=["mean"], infer=infer_mean, spreads=True)
+@adjoint(np.mean, methods=["mean"], infer=infer_mean, spreads=True, linear="a")
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a) / size_along(a, axis), dtype, a)
 
 
-@adjoint(np.average, infer=infer_average)
+@adjoint(np.average, infer=infer_average, linear="a")
 def _(y, a, axis=None, weights=None, *, keepdims=False):
     d[a] = average_adjoint(unreduce(d[y], axis, keepdims, a), weights, axis, a)
     d[weights] = average_weights_adjoint(
@@ -168,23 +191,37 @@ def _(y, a, axis=None, weights=None, *, keepdims=False):
     )
 
 
-@adjoint(np.var, methods=["var"], infer=infer_mean, spreads=True)
-def _(y, a, axis=None, *, ddof=0, keepdims=False):
-    d[a] = (
-        2
-        * unreduce(d[y], axis, keepdims, a)
-        * centred(a, axis)
-        / (size_along(a, axis) - ddof)
-    )
+@tangent(np.average)
+def _(y, a, axis=None, weights=None, *, keepdims=False):
+    d[y] = average_weights_tangent(d[weights], y, weights, axis, keepdims, a)
 
 
-@adjoint(np.std, methods=["std"], infer=infer_mean, spreads=True)
+@adjoint(np.var, methods=["var"], infer=infer_var, spreads=True)
 def _(y, a, axis=None, *, ddof=0, keepdims=False):
-    d[a] = (
-        unreduce(d[y] / y, axis, keepdims, a)
-        * centred(a, axis)
-        / (size_along(a, axis) - ddof)
+    d[a] = centred_slope(2 * unreduce(d[y], axis, keepdims, a), a, axis) / (
+        size_along(a, axis) - ddof
     )
+    d[ddof] = unbroadcast(d[y] * y / (size_along(a, axis) - ddof), ddof)
+
+
+@tangent(np.var)
+def _(y, a, axis=None, *, ddof=0, keepdims=False):
+    d[y] = 2 * mean_with_centred(d[a], axis, ddof, keepdims, a)
+    d[y] = d[ddof] * y / (size_along(a, axis) - ddof)
+
+
+@adjoint(np.std, methods=["std"], infer=infer_var, spreads=True)
+def _(y, a, axis=None, *, ddof=0, keepdims=False):
+    d[a] = centred_slope(unreduce(d[y] / y, axis, keepdims, a), a, axis) / (
+        size_along(a, axis) - ddof
+    )
+    d[ddof] = unbroadcast(d[y] * y / (2 * (size_along(a, axis) - ddof)), ddof)
+
+
+@tangent(np.std)
+def _(y, a, axis=None, *, ddof=0, keepdims=False):
+    d[y] = mean_with_centred(d[a], axis, ddof, keepdims, a) / y
+    d[y] = d[ddof] * y / (2 * (size_along(a, axis) - ddof))
 
 
 @adjoint(np.nansum, infer=infer_sum, spreads=True)
@@ -192,10 +229,22 @@ def _(y, a, axis=None, *, keepdims=False):
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a))
 
 
+@tangent(np.nansum)
+def _(y, a, axis=None, *, keepdims=False):
+    d[y] = summed(np.where(np.isnan(a), 0, d[a]), axis, keepdims)
+
+
 @adjoint(np.nanmean, infer=infer_mean, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a)) / count_numbers(
         a, axis
+    )
+
+
+@tangent(np.nanmean)
+def _(y, a, axis=None, *, keepdims=False):
+    d[y] = summed(
+        np.where(np.isnan(a), 0, d[a]) / count_numbers(a, axis), axis, keepdims
     )
 
 
@@ -207,7 +256,12 @@ def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce(d[y], axis, keepdims, a) * prod_of_others(a, axis)
 
 
-@adjoint(np.cumsum, methods=["cumsum"], infer=infer_scan)
+@tangent(np.prod)
+def _(y, a, axis=None, *, keepdims=False):
+    d[y] = summed(d[a] * prod_of_others(a, axis), axis, keepdims)
+
+
+@adjoint(np.cumsum, methods=["cumsum"], infer=infer_scan, linear="a")
 def _(y, a, axis=None):
     d[a] = cumsum_adjoint(d[y], axis, a)
 
@@ -215,6 +269,11 @@ def _(y, a, axis=None):
 @adjoint(np.cumprod, methods=["cumprod"], infer=infer_scan)
 def _(y, a, axis=None):
     d[a] = cumprod_adjoint(d[y], axis, a)
+
+
+@tangent(np.cumprod)
+def _(y, a, axis=None):
+    d[y] = cumprod_tangent(d[a], axis, a)
 
 
 # -- extremes ------------------------------------------------------------------------
@@ -228,6 +287,13 @@ def _(y, a, axis=None, *, keepdims=False):
 @adjoint(np.min, np.nanmin, methods=["min"], infer=infer_extreme, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
+
+
+for _function in (np.max, np.min):
+
+    @tangent(_function)
+    def _(y, a, axis=None, *, keepdims=False):
+        d[y] = reduce_extreme(d[a], y, axis, keepdims, a)
 
 
 operation(np.max, np.amax)
@@ -244,16 +310,27 @@ def _(y, a, axis=None, *, keepdims=False):
     )
 
 
+@tangent(np.ptp)
+def _(y, a, axis=None, *, keepdims=False):
+    d[y] = ptp_tangent(d[a], axis, keepdims, a)
+
+
 # -- norms ---------------------------------------------------------------------------
 
 
 @adjoint(np.linalg.norm, infer=infer_norm)
 def _(y, x, ord=None, axis=None, keepdims=False):
     d[x] = norm_adjoint(d[y], y, ord, axis, keepdims, x)
+    d[ord] = no_derivative(d[y])
+
+
+@tangent(np.linalg.norm)
+def _(y, x, ord=None, axis=None, keepdims=False):
+    d[y] = norm_tangent(d[x], y, ord, axis, keepdims, x)
+    d[y] = no_derivative(d[ord])
 
 
 # -- no derivative -------------------------------------------------------------------
-_function: Any
 for _function in (np.argmax, np.argmin, np.nanargmax, np.nanargmin):
     inert(_function, signature="a, axis=None, *, keepdims=False", infer=infer_index)
 operation(np.argmax, methods=["argmax"])

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     shape_of,
     shift,
 )
+from srcjax.ops.constructors import nested
 from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import (
     NONE,
@@ -28,20 +29,26 @@ from srcjax.ops.infer_rules import (
     float_dtype,
 )
 from srcjax.ops.products import number_or_array, product_dtype
-from srcjax.ops.record import adjoint, inert
+from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.shaping import array_like, with_dim
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    gradient_tangent,
+    no_derivative,
+    spacing_adjoints,
+    trapezoid_dx_tangent,
     unbroadcast,
     uncompress,
     undelete,
     undiag,
     undiagonal,
     undiff,
+    undiff_end,
     unediff1d,
     ungradient,
     uninsert,
     uninterp_fp,
     uninterp_x,
+    uninterp_xp,
     unpartition,
     unpolyval_p,
     unpolyval_x,
@@ -51,9 +58,11 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
     unsort,
     untake,
     untake_along_axis,
+    untrapezoid_dx,
     untrapezoid_x,
     untrapezoid_y,
     unvander,
+    vander_tangent,
 )
 
 # ruff: noqa: F821
@@ -109,7 +118,8 @@ def infer_argwhere(x: Type) -> Type:
 
 
 def infer_take(x: Type, indices: Type, axis: Type = NONE, mode: Type = NONE) -> Type:
-    shape, taken, along = shape_of(x), shape_of(indices), known_value(axis)
+    _, taken = nested(indices)
+    shape, along = shape_of(x), known_value(axis)
     if along is None and taken is not None:
         return number_or_array(dtype_of(x), taken)
     if not shape or taken is None or along is MISSING:
@@ -318,6 +328,11 @@ def _(y, x, axis=-1, kind=None, order=None):
     d[x] = unsort(d[y], x, axis)
 
 
+@tangent(np.sort)
+def _(y, x, axis=-1, kind=None, order=None):
+    d[y] = np.take_along_axis(d[x], np.argsort(x, axis, kind="stable"), axis)
+
+
 @adjoint(
     np.partition,
     signature="x, kth, axis=-1, kind='introselect', order=None",
@@ -325,6 +340,13 @@ def _(y, x, axis=-1, kind=None, order=None):
 )
 def _(y, x, kth, axis=-1, kind="introselect", order=None):
     d[x] = unpartition(d[y], y, x, axis)
+
+
+@tangent(np.partition)
+def _(y, x, kth, axis=-1, kind="introselect", order=None):
+    ranks = np.argsort(np.argsort(y, axis, kind="stable"), axis)
+    places = np.take_along_axis(np.argsort(x, axis, kind="stable"), ranks, axis)
+    d[y] = np.take_along_axis(d[x], places, axis)
 
 
 inert(
@@ -358,38 +380,41 @@ inert(np.ix_, np.lexsort, np.digitize)
     signature="x, indices, axis=None, *, mode='raise'",
     methods=["take"],
     infer=infer_take,
+    linear="x",
 )
 def _(y, x, indices, axis=None, *, mode="raise"):
     d[x] = untake(d[y], x, indices, axis, mode)
 
 
-@adjoint(np.take_along_axis, infer=infer_take_along_axis)
+@adjoint(np.take_along_axis, infer=infer_take_along_axis, linear="x")
 def _(y, x, indices, axis=-1):
     d[x] = untake_along_axis(d[y], x, indices, axis)
 
 
-@adjoint(np.compress, signature="condition, x, axis=None", infer=infer_compress)
+@adjoint(
+    np.compress, signature="condition, x, axis=None", infer=infer_compress, linear="x"
+)
 def _(y, condition, x, axis=None):
     d[x] = uncompress(d[y], condition, x, axis)
 
 
-@adjoint(np.extract, infer=infer_extract)
+@adjoint(np.extract, infer=infer_extract, linear="x")
 def _(y, condition, x):
     d[x] = uncompress(d[y], condition, x)
 
 
-@adjoint(np.select, infer=infer_select)
+@adjoint(np.select, infer=infer_select, linear=[("choicelist", "default")])
 def _(y, condlist, choicelist, default=0):
     d[choicelist] = unselect(d[y], condlist, choicelist)
     d[default] = unselect_default(d[y], condlist, default)
 
 
-@adjoint(np.delete, infer=infer_resized)
+@adjoint(np.delete, infer=infer_resized, linear="x")
 def _(y, x, obj, axis=None):
     d[x] = undelete(d[y], x, obj, axis)
 
 
-@adjoint(np.insert, infer=infer_resized)
+@adjoint(np.insert, infer=infer_resized, linear=[("x", "values")])
 def _(y, x, obj, values, axis=None):
     d[x] = uninsert(d[y], x, obj, values, axis, 0)
     d[values] = uninsert(d[y], x, obj, values, axis, 1)
@@ -399,28 +424,33 @@ def _(y, x, obj, values, axis=None):
 
 
 @adjoint(
-    np.diagonal, methods=["diagonal"], infer=infer_diagonal, alias="view", cheap=True
+    np.diagonal,
+    methods=["diagonal"],
+    infer=infer_diagonal,
+    alias="view",
+    cheap=True,
+    linear="x",
 )
 def _(y, x, offset=0, axis1=0, axis2=1):
     d[x] = undiagonal(d[y], x, offset, axis1, axis2)
 
 
-@adjoint(np.diag, infer=infer_diag, alias="maybe")
+@adjoint(np.diag, infer=infer_diag, alias="maybe", linear="x")
 def _(y, x, k=0):
     d[x] = undiag(d[y], x, k)
 
 
-@adjoint(np.diagflat, infer=infer_diagflat)
+@adjoint(np.diagflat, infer=infer_diagflat, linear="x")
 def _(y, x, k=0):
     d[x] = unreshape(np.diag(d[y], k), x)
 
 
-@adjoint(np.tril, infer=infer_triangle)
+@adjoint(np.tril, infer=infer_triangle, linear="x")
 def _(y, x, k=0):
     d[x] = unbroadcast(np.tril(d[y], k), x)
 
 
-@adjoint(np.triu, infer=infer_triangle)
+@adjoint(np.triu, infer=infer_triangle, linear="x")
 def _(y, x, k=0):
     d[x] = unbroadcast(np.triu(d[y], k), x)
 
@@ -432,14 +462,19 @@ def _(y, x, k=0):
     np.diff,
     signature="x, n=1, axis=-1, prepend=None, append=None",
     infer=infer_diff,
+    linear=[("x", "prepend", "append")],
 )
 def _(y, x, n=1, axis=-1, prepend=None, append=None):
     d[x] = undiff(d[y], x, n, axis, prepend, append)
+    d[prepend] = undiff_end(d[y], x, n, axis, prepend, append, 0)
+    d[append] = undiff_end(d[y], x, n, axis, prepend, append, 1)
 
 
-@adjoint(np.ediff1d, infer=infer_vector_of)
+@adjoint(np.ediff1d, infer=infer_vector_of, linear=[("x", "to_end", "to_begin")])
 def _(y, x, to_end=None, to_begin=None):
     d[x] = unediff1d(d[y], x, to_end, to_begin)
+    d[to_end] = np.reshape(d[y][len(y) - np.size(to_end) :], np.shape(to_end))
+    d[to_begin] = np.reshape(d[y][: np.size(to_begin)], np.shape(to_begin))
 
 
 @adjoint(
@@ -449,29 +484,62 @@ def _(y, x, to_end=None, to_begin=None):
 )
 def _(y, f, *varargs, axis=None, edge_order=1):
     d[f] = ungradient(d[y], f, varargs, axis, edge_order)
+    d[varargs] = spacing_adjoints(d[y], y, varargs)
+
+
+@tangent(np.gradient)
+def _(y, f, *varargs, axis=None, edge_order=1):
+    d[y] = gradient_tangent(d[f], d[varargs], y, varargs, axis, edge_order)
 
 
 # -- integrals, interpolation, polynomials ------------------------------------------
 
 
-@adjoint(np.trapezoid, infer=infer_trapezoid)
+@adjoint(np.trapezoid, infer=infer_trapezoid, linear=("y", "x"))
 def _(area, y, x=None, dx=1.0, axis=-1):
     d[y] = untrapezoid_y(d[area], y, x, dx, axis)
     d[x] = untrapezoid_x(d[area], y, x, axis)
+    d[dx] = untrapezoid_dx(d[area], y, x, dx, axis)
 
 
-@adjoint(np.interp, infer=infer_interp)
+@tangent(np.trapezoid)
+def _(area, y, x=None, dx=1.0, axis=-1):
+    d[area] = trapezoid_dx_tangent(d[dx], y, x, axis)
+
+
+@adjoint(np.interp, infer=infer_interp, linear=[("fp", "left", "right")])
 def _(y, x, xp, fp, left=None, right=None, period=None):
     d[x] = uninterp_x(d[y], x, xp, fp, left, right, period)
+    d[xp] = uninterp_xp(d[y], x, xp, fp, left, right, period)
     d[fp] = uninterp_fp(d[y], x, xp, fp, left, right, period)
+    d[left] = np.sum(np.where(x < xp[0], d[y], 0))
+    d[right] = np.sum(np.where(x > xp[-1], d[y], 0))
+    d[period] = no_derivative(d[y])
 
 
-@adjoint(np.polyval, infer=infer_polyval)
+@tangent(np.interp)
+def _(y, x, xp, fp, left=None, right=None, period=None):
+    d[y] = uninterp_x(d[x], x, xp, fp, left, right, period)
+    d[y] = -uninterp_x(np.interp(x, xp, d[xp]), x, xp, fp, left, right, period)
+    d[y] = no_derivative(d[period])
+
+
+@adjoint(np.polyval, infer=infer_polyval, linear="p")
 def _(y, p, x):
     d[p] = unpolyval_p(d[y], p, x)
     d[x] = unpolyval_x(d[y], p, x)
 
 
+@tangent(np.polyval)
+def _(y, p, x):
+    d[y] = unpolyval_x(d[x], p, x)
+
+
 @adjoint(np.vander, infer=infer_vander)
 def _(y, x, N=None, increasing=False):
     d[x] = unvander(d[y], x, N, increasing)
+
+
+@tangent(np.vander)
+def _(y, x, N=None, increasing=False):
+    d[y] = vander_tangent(d[x], x, N, increasing)

@@ -25,8 +25,9 @@ from srcjax.analysis.types import (
 from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product
 from srcjax.ops.products import product_dtype
-from srcjax.ops.record import adjoint
+from srcjax.ops.record import adjoint, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    pad_tangent,
     transposed,
     unappend_left,
     unappend_right,
@@ -39,6 +40,7 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
     unhstack,
     unmeshgrid,
     unpad,
+    unpad_border,
     unrepeat,
     unreshape,
     unroll,
@@ -375,10 +377,26 @@ def layers(shape: Shape) -> Shape:
 
 
 def infer_block(arrays: Type) -> Type:
-    """Always an array; of the dtype of a flat list of arrays."""
-    items = types_in(arrays)
-    flat = items and all(dtype_of(t) is not None for t in items)
-    return Array(dtype=product_dtype(*items) if flat and items else None)
+    """Always an array; of a rank that is that of its blocks, or how deep they lie."""
+    blocks: list[Type] = []
+    depth = _collect(arrays, blocks)
+    shapes = [shape_of(t) for t in blocks]
+    flat = blocks and all(dtype_of(t) is not None for t in blocks)
+    dtype = product_dtype(*blocks) if flat else None
+    if depth is None or not blocks or any(shape is None for shape in shapes):
+        return Array(dtype=dtype)
+    rank = max(depth, *(len(shape) for shape in shapes if shape is not None))
+    return Array(dtype=dtype, shape=(None,) * rank)
+
+
+def _collect(t: Type, blocks: list[Type]) -> int | None:
+    """Gather the arrays in nested lists; how deep the lists are, None if unknown."""
+    if not isinstance(t, (List, Tuple)):
+        blocks.append(t)
+        return 0
+    depths = [_collect(item, blocks) for item in types_in(t) or ()]
+    known = [depth for depth in depths if depth is not None]
+    return max(known) + 1 if depths and len(known) == len(depths) else None
 
 
 def infer_append(x: Type, values: Type, axis: Type = NONE) -> Type:
@@ -466,6 +484,7 @@ def infer_unstack(x: Type, axis: Type = ZERO) -> Type:
     infer=infer_reshape,
     alias="maybe",
     cheap=True,
+    linear="x",
 )
 def _(y, x, shape, order="C", *, copy=None):
     d[x] = unreshape(d[y], x, order)
@@ -478,47 +497,64 @@ def _(y, x, shape, order="C", *, copy=None):
     infer=infer_reshape_method,
     alias="maybe",
     cheap=True,
+    linear="x",
 )
 def _(y, x, *shape, order="C", copy=None):
     d[x] = unreshape(d[y], x, order)
 
 
-@adjoint(np.ravel, methods=["ravel"], infer=infer_ravel, alias="maybe", cheap=True)
+@adjoint(
+    np.ravel,
+    methods=["ravel"],
+    infer=infer_ravel,
+    alias="maybe",
+    cheap=True,
+    linear="x",
+)
 def _(y, x, order="C"):
     d[x] = unreshape(d[y], x, order)
 
 
-@adjoint(np.ndarray.flatten, methods=["flatten"], infer=infer_ravel)
+@adjoint(np.ndarray.flatten, methods=["flatten"], infer=infer_ravel, linear="x")
 def _(y, x, order="C"):
     d[x] = unreshape(d[y], x, order)
 
 
-@adjoint(np.expand_dims, infer=infer_expand_dims, alias="view", cheap=True)
+@adjoint(np.expand_dims, infer=infer_expand_dims, alias="view", cheap=True, linear="x")
 def _(y, x, axis):
     d[x] = np.squeeze(d[y], axis)
 
 
-@adjoint(np.squeeze, methods=["squeeze"], infer=infer_squeeze, alias="view", cheap=True)
+@adjoint(
+    np.squeeze,
+    methods=["squeeze"],
+    infer=infer_squeeze,
+    alias="view",
+    cheap=True,
+    linear="x",
+)
 def _(y, x, axis=None):
     d[x] = unreshape(d[y], x)
 
 
-@adjoint(np.atleast_1d, infer=infer_at_least(1), alias="view", cheap=True)
+@adjoint(np.atleast_1d, infer=infer_at_least(1), alias="view", cheap=True, linear="x")
 def _(y, x):
     d[x] = unreshape(d[y], x)
 
 
-@adjoint(np.atleast_2d, infer=infer_at_least(2), alias="view", cheap=True)
+@adjoint(np.atleast_2d, infer=infer_at_least(2), alias="view", cheap=True, linear="x")
 def _(y, x):
     d[x] = unreshape(d[y], x)
 
 
-@adjoint(np.atleast_3d, infer=infer_at_least(3), alias="view", cheap=True)
+@adjoint(np.atleast_3d, infer=infer_at_least(3), alias="view", cheap=True, linear="x")
 def _(y, x):
     d[x] = unreshape(d[y], x)
 
 
-@adjoint(np.broadcast_to, infer=infer_broadcast_to, alias="view", cheap=True)
+@adjoint(
+    np.broadcast_to, infer=infer_broadcast_to, alias="view", cheap=True, linear="x"
+)
 def _(y, x, shape, subok=False):
     d[x] = unbroadcast(d[y], x)
 
@@ -532,6 +568,7 @@ def _(y, x, shape, subok=False):
     infer=infer_transpose,
     alias="view",
     cheap=True,
+    linear="x",
 )
 def _(y, x, axes=None):
     d[x] = untranspose(d[y], axes)
@@ -544,6 +581,7 @@ def _(y, x, axes=None):
     infer=infer_transpose_method,
     alias="view",
     cheap=True,
+    linear="x",
 )
 def _(y, x, *axes):
     d[x] = untranspose(d[y], axes)
@@ -556,6 +594,7 @@ def _(y, x, *axes):
     infer=infer_transpose,
     alias="view",
     cheap=True,
+    linear="x",
 )
 def _(y, x):
     d[x] = d[y].T
@@ -569,24 +608,30 @@ def _(y, x):
     infer=infer_mT,
     alias="view",
     cheap=True,
+    linear="x",
 )
 def _(y, x):
     d[x] = transposed(d[y])
 
 
 @adjoint(
-    np.swapaxes, methods=["swapaxes"], infer=infer_swapaxes, alias="view", cheap=True
+    np.swapaxes,
+    methods=["swapaxes"],
+    infer=infer_swapaxes,
+    alias="view",
+    cheap=True,
+    linear="x",
 )
 def _(y, x, axis1, axis2):
     d[x] = np.swapaxes(d[y], axis1, axis2)
 
 
-@adjoint(np.moveaxis, infer=infer_moveaxis, alias="view", cheap=True)
+@adjoint(np.moveaxis, infer=infer_moveaxis, alias="view", cheap=True, linear="x")
 def _(y, x, source, destination):
     d[x] = np.moveaxis(d[y], destination, source)
 
 
-@adjoint(np.rollaxis, infer=infer_rollaxis, alias="view", cheap=True)
+@adjoint(np.rollaxis, infer=infer_rollaxis, alias="view", cheap=True, linear="x")
 def _(y, x, axis, start=0):
     d[x] = unrollaxis(d[y], axis, start)
 
@@ -594,27 +639,27 @@ def _(y, x, axis, start=0):
 # -- order of elements --------------------------------------------------------------
 
 
-@adjoint(np.flip, infer=infer_same, alias="view", cheap=True)
+@adjoint(np.flip, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x, axis=None):
     d[x] = np.flip(d[y], axis)
 
 
-@adjoint(np.fliplr, infer=infer_same, alias="view", cheap=True)
+@adjoint(np.fliplr, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x):
     d[x] = np.fliplr(d[y])
 
 
-@adjoint(np.flipud, infer=infer_same, alias="view", cheap=True)
+@adjoint(np.flipud, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x):
     d[x] = np.flipud(d[y])
 
 
-@adjoint(np.roll, infer=infer_same)
+@adjoint(np.roll, infer=infer_same, linear="x")
 def _(y, x, shift, axis=None):
     d[x] = unroll(d[y], shift, axis)
 
 
-@adjoint(np.rot90, infer=infer_rot90, alias="view", cheap=True)
+@adjoint(np.rot90, infer=infer_rot90, alias="view", cheap=True, linear="x")
 def _(y, x, k=1, axes=(0, 1)):
     d[x] = np.rot90(d[y], -k, axes)
 
@@ -627,6 +672,7 @@ def _(y, x, k=1, axes=(0, 1)):
     np.concat,
     signature="arrays, axis=0, *, dtype=None, casting='same_kind'",
     infer=infer_concatenate,
+    linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     d[arrays] = unconcatenate(d[y], arrays, axis)
@@ -636,6 +682,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     np.stack,
     signature="arrays, axis=0, *, dtype=None, casting='same_kind'",
     infer=infer_stack,
+    linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     d[arrays] = unstack(d[y], arrays, axis)
@@ -645,6 +692,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     np.vstack,
     signature="arrays, *, dtype=None, casting='same_kind'",
     infer=infer_lifted(rows, lambda _: 0),
+    linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
     d[arrays] = unvstack(d[y], arrays)
@@ -654,27 +702,28 @@ def _(y, arrays, *, dtype=None, casting="same_kind"):
     np.hstack,
     signature="arrays, *, dtype=None, casting='same_kind'",
     infer=infer_lifted(lambda s: s or (1,), lambda shapes: int(len(shapes[0]) > 1)),
+    linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
     d[arrays] = unhstack(d[y], arrays)
 
 
-@adjoint(np.dstack, infer=infer_lifted(layers, lambda _: 2))
+@adjoint(np.dstack, infer=infer_lifted(layers, lambda _: 2), linear="arrays")
 def _(y, arrays):
     d[arrays] = undstack(d[y], arrays)
 
 
-@adjoint(np.column_stack, infer=infer_lifted(columns, lambda _: 1))
+@adjoint(np.column_stack, infer=infer_lifted(columns, lambda _: 1), linear="arrays")
 def _(y, arrays):
     d[arrays] = uncolumn_stack(d[y], arrays)
 
 
-@adjoint(np.block, infer=infer_block)
+@adjoint(np.block, infer=infer_block, linear="arrays")
 def _(y, arrays):
     d[arrays] = unblock(d[y], arrays)
 
 
-@adjoint(np.append, infer=infer_append)
+@adjoint(np.append, infer=infer_append, linear=[("x", "values")])
 def _(y, x, values, axis=None):
     d[x] = unappend_left(d[y], x, axis)
     d[values] = unappend_right(d[y], x, values, axis)
@@ -683,34 +732,40 @@ def _(y, x, values, axis=None):
 # -- split --------------------------------------------------------------------------
 
 
-@adjoint(np.split, infer=infer_split(), alias="view")
+@adjoint(np.split, infer=infer_split(), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
     d[x] = np.concatenate(d[y], axis)
 
 
-@adjoint(np.array_split, infer=infer_split(), alias="view")
+@adjoint(np.array_split, infer=infer_split(), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
     d[x] = np.concatenate(d[y], axis)
 
 
-@adjoint(np.hsplit, infer=infer_split(along=1), alias="view")
+@adjoint(np.hsplit, infer=infer_split(along=1), alias="view", linear="x")
 def _(y, x, indices_or_sections):
     d[x] = np.hstack(d[y])
 
 
-@adjoint(np.vsplit, infer=infer_split(along=0), alias="view")
+@adjoint(np.vsplit, infer=infer_split(along=0), alias="view", linear="x")
 def _(y, x, indices_or_sections):
     d[x] = np.concatenate(d[y])
 
 
-@adjoint(np.dsplit, infer=infer_split(along=2), alias="view")
+@adjoint(np.dsplit, infer=infer_split(along=2), alias="view", linear="x")
 def _(y, x, indices_or_sections):
     d[x] = np.concatenate(d[y], 2)
 
 
 if hasattr(np, "unstack"):  # NumPy 2.1
 
-    @adjoint(np.unstack, signature="x, *, axis=0", infer=infer_unstack, alias="view")
+    @adjoint(
+        np.unstack,
+        signature="x, *, axis=0",
+        infer=infer_unstack,
+        alias="view",
+        linear="x",
+    )
     def unstack_rule(y, x, *, axis=0):
         d[x] = np.stack(d[y], axis)
 
@@ -718,12 +773,12 @@ if hasattr(np, "unstack"):  # NumPy 2.1
 # -- repetition and borders ---------------------------------------------------------
 
 
-@adjoint(np.tile, infer=infer_tile)
+@adjoint(np.tile, infer=infer_tile, linear="x")
 def _(y, x, reps):
     d[x] = untile(d[y], x, reps)
 
 
-@adjoint(np.repeat, methods=["repeat"], infer=infer_repeat)
+@adjoint(np.repeat, methods=["repeat"], infer=infer_repeat, linear="x")
 def _(y, x, repeats, axis=None):
     d[x] = unrepeat(d[y], x, repeats, axis)
 
@@ -735,6 +790,12 @@ def _(y, x, repeats, axis=None):
 )
 def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     d[x] = unpad(d[y], x, pad_width, mode, reflect_type)
+    d[constant_values] = unpad_border(d[y], x, pad_width, mode, constant_values)
+
+
+@tangent(np.pad)
+def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
+    d[y] = pad_tangent(d[x], pad_width, mode, d[constant_values], reflect_type)
 
 
 # -- several results ----------------------------------------------------------------
@@ -745,6 +806,7 @@ def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     signature="*arrays, subok=False",
     infer=infer_broadcast_arrays,
     alias="view",
+    linear="arrays",
 )
 def _(y, *arrays, subok=False):
     d[arrays] = unbroadcast_each(d[y], arrays)
@@ -754,6 +816,7 @@ def _(y, *arrays, subok=False):
     np.meshgrid,
     signature="*arrays, copy=True, sparse=False, indexing='xy'",
     infer=infer_meshgrid,
+    linear="arrays",
 )
 def _(y, *arrays, copy=True, sparse=False, indexing="xy"):
     d[arrays] = unmeshgrid(d[y], arrays, indexing)

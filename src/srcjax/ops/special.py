@@ -18,12 +18,15 @@ except ImportError:  # then only math's own functions are there to be differenti
 
 from srcjax.analysis.types import Array, Type, broadcast_shapes, shape_of
 from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise
-from srcjax.ops.record import adjoint, elementwise
+from srcjax.ops.record import adjoint, elementwise, tangent
 from srcjax.ops.reductions import infer_norm
 from srcjax.runtime import (
     logsumexp_adjoint,
+    logsumexp_tangent,
     no_derivative,  # noqa: F401  (named in the rows)
+    normal_hazard,
     sum_keeping,
+    summed,
     unbroadcast,
     unreduce,
 )
@@ -67,7 +70,8 @@ special(
 special(
     "ndtri", "d * np.exp(y**2 / 2) * math.sqrt(2 * math.pi)", kernel="normcdfinv({x})"
 )
-special("log_ndtr", "d * np.exp(-(x**2) / 2 - y) / math.sqrt(2 * math.pi)")
+special("log_ndtr", "d * normal_hazard(x)")
+elementwise(normal_hazard, "-d * y * (x + y)")
 
 # -- logistic and entropies ---------------------------------------------------------
 special("expit", "d * y * (1 - y)", kernel="1 / (1 + exp(-{x}))")
@@ -88,7 +92,6 @@ special(
 special("entr", "d * (-1 - np.log(x))", kernel="{x} == 0 ? 0 : -{x} * log({x})")
 special("rel_entr", "d * (1 + np.log(a / b))", "-d * a / b")
 special("kl_div", "d * np.log(a / b)", "d * (1 - a / b)")
-special("exprel", "d * (np.exp(x) - y) / np.where(x == 0, 2, x)")
 special("exp2", "d * y * math.log(2)", kernel="exp2({x})")
 special("exp10", "d * y * math.log(10)", kernel="exp10({x})")
 special("expm1", "d * (y + 1)", kernel="expm1({x})")
@@ -148,7 +151,7 @@ special(
     "d * y * (scipy.special.digamma(a + b) - scipy.special.digamma(a))",
     "d * y * scipy.special.digamma(a + b)",
 )
-_GAMMAINC = "d * np.exp(-b + (a - 1) * np.log(b) - scipy.special.gammaln(a))"
+_GAMMAINC = "d * np.exp(scipy.special.xlogy(a - 1, b) - b - scipy.special.gammaln(a))"
 special("gammainc", _NONE, _GAMMAINC)
 special("gammaincc", _NONE, "-" + _GAMMAINC)
 special(
@@ -167,7 +170,7 @@ special("y0", "-d * scipy.special.y1(x)", kernel="y0({x})")
 special(
     "y1", "d * (scipy.special.y0(x) - scipy.special.yv(2, x)) / 2", kernel="y1({x})"
 )
-special("i0", "d * scipy.special.i1(x)", kernel="cyl_bessel_i0({x})")
+special("i0", "d * scipy.special.i1(x)", kernel="cyl_bessel_i0({x})", also=(np.i0,))
 special(
     "i1", "d * (scipy.special.i0(x) + scipy.special.iv(2, x)) / 2",
     kernel="cyl_bessel_i1({x})",
@@ -188,11 +191,9 @@ for _name, _first, _sign in (
 special("exp1", "-d * np.exp(-x) / x")
 special("expi", "d * np.exp(x) / x")
 special("spence", "-d * np.log(x) / np.where(x == 1, 1, x - 1)")
-special(
-    "ellipk",
-    "d * (scipy.special.ellipe(x) - (1 - x) * y) / (2 * x * (1 - x))",
-)
-special("ellipe", "d * (y - scipy.special.ellipk(x)) / (2 * x)")
+# Not by the elliptic integrals: they leave 0 / 0 at zero.
+special("ellipk", "d * math.pi / 8 * scipy.special.hyp2f1(1.5, 1.5, 2, x)")
+special("ellipe", "-d * math.pi / 8 * scipy.special.hyp2f1(0.5, 1.5, 2, x)")
 special("wrightomega", "d * y / (1 + y)")
 special("gammasgn", None)
 
@@ -222,10 +223,25 @@ if scipy is not None:
             b,
         )
 
+    @tangent(scipy.special.logsumexp)
+    def _(y, a, axis=None, b=None, keepdims=False):
+        d[y] = logsumexp_tangent(d[a], y, a, axis, b, keepdims)
+        d[y] = summed(
+            d[b] * np.exp(a - unreduce(y, axis, keepdims, a * b)), axis, keepdims
+        )
+
     @adjoint(scipy.special.softmax, infer=infer_softmax)
     def _(y, x, axis=None):
         d[x] = y * (d[y] - sum_keeping(d[y] * y, axis))
 
+    @tangent(scipy.special.softmax)
+    def _(y, x, axis=None):
+        d[y] = y * (d[x] - sum_keeping(d[x] * y, axis))
+
     @adjoint(scipy.special.log_softmax, infer=infer_softmax)
     def _(y, x, axis=None):
         d[x] = d[y] - np.exp(y) * sum_keeping(d[y], axis)
+
+    @tangent(scipy.special.log_softmax)
+    def _(y, x, axis=None):
+        d[y] = d[x] - sum_keeping(np.exp(y) * d[x], axis)

@@ -8,32 +8,75 @@ from __future__ import annotations
 
 import numpy as np
 
+try:
+    import scipy.linalg
+except ImportError:  # then no helper that needs it is called
+    scipy = None
 
-def unbroadcast(d, x):
-    """Sum the adjoint `d` over the axes along which `x` was broadcast."""
-    shape = np.shape(x)
-    d = np.asarray(d) if not np.isscalar(d) else d
-    leading = np.ndim(d) - len(shape)
-    if leading > 0:
-        d = d.sum(axis=tuple(range(leading)))
-    axes = tuple(
-        axis
-        for axis, (m, n) in enumerate(zip(shape, np.shape(d), strict=False))
-        if m == 1 and n != 1
-    )
-    if axes:
-        d = d.sum(axis=axes, keepdims=True)
-    if np.shape(d) != shape:
-        d = np.broadcast_to(d, shape)
-    return d
-
-
-def unreduce(d, axis, keepdims, x):
-    """Spread the adjoint `d` of a reduction of `x` along `axis` over x's shape."""
-    if axis is not None and not keepdims and np.ndim(x):
-        d = np.expand_dims(d, axis)
-    return np.broadcast_to(d, np.shape(x))
-
+from srcjax.runtime.basics import (  # noqa: F401
+    centred,
+    direction,
+    hermitian,
+    interpolation,
+    matrix_norm_adjoint,
+    norm_adjoint,
+    norm_slope,
+    size_along,
+    symmetrised,
+    transposed,
+    unbroadcast,
+    undiff,
+    uninterp_fp,
+    uninterp_x,
+    unreduce,
+    weights_over,
+    zeros_like,
+)
+from srcjax.runtime.batches import (  # noqa: F401
+    batch_count,
+    example,
+    gathered,
+    move_axes,
+    put_back,
+    spread_items,
+    stacked,
+)
+from srcjax.runtime.checks import items_like, refuse_in_place  # noqa: F401
+from srcjax.runtime.scipy_linalg import (  # noqa: F401
+    bands_of_product,
+    bands_times,
+    checked_eigh,
+    eigh_tridiagonal_tangent,
+    is_nothing,
+    logm_along,
+    lu_factor_tangent,
+    lu_tangents,
+    made_square,
+    one_over_gaps,
+    pivot_order,
+    pivoted_rows,
+    polar_tangent,
+    scipy_eigh_tangent,
+    scipy_lu_tangent,
+    scipy_uneigh,
+    scipy_unlu,
+    single_matrix,
+    symmetric_part,
+    transposed_bands,
+    tridiagonal,
+    uneigh_tridiagonal,
+    unlu,
+    unlu_factor,
+    unpacked_lu,
+    unpolar,
+)
+from srcjax.runtime.scipy_special import (  # noqa: F401
+    comb_slopes,
+    normal_hazard,
+    real_for_real,
+    spherical_harmonic_slope,
+)
+from srcjax.runtime.shapes import broadcast_like, copied  # noqa: F401
 
 # -- elementwise and reductions ---
 
@@ -47,6 +90,8 @@ def exponent_below(b):
 
 def log_of_base(a, b):
     """The logarithm in the derivative of `a ** b` to `b`; 0 for a base of 0."""
+    if np.iscomplexobj(b) and not np.iscomplexobj(a):
+        return np.log(np.where(a == 0, 1, a) + 0j)
     logarithm = np.log(np.where(a == 0, 1, a))
     return float(logarithm) if type(a) in (int, float) else logarithm
 
@@ -62,29 +107,18 @@ def clip_adjoint(d, x, lo, hi):
 
 def in_dtype_of(d, x):
     """The adjoint `d` of a converted `x` in the dtype of `x` itself."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
+    if isinstance(x, (list, tuple, dict)):
         return d
-    return d.astype(dtype) if hasattr(d, "dtype") else dtype.type(d)
+    if np.iscomplexobj(d) and not np.iscomplexobj(x):
+        d = np.real(d)  # of real factors of complex products
+    if not hasattr(x, "dtype"):
+        return d + 0j if np.iscomplexobj(x) else d
+    return d.astype(x.dtype) if hasattr(d, "dtype") else np.asarray(d, x.dtype)[()]
 
 
 def undo_dtype(d, dtype, x):
     """The adjoint of `x` of an operation that computes in the given `dtype`."""
     return d if dtype is None else in_dtype_of(d, x)
-
-
-def size_along(x, axis):
-    """How many elements of `x` a reduction along `axis` takes together."""
-    shape = np.shape(x)
-    if axis is None or not shape:
-        return int(np.prod(shape))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return int(np.prod([shape[i] for i in axes]))
-
-
-def centred(x, axis):
-    """`x` minus its mean along `axis`."""
-    return x - np.mean(x, axis=axis, keepdims=True)
 
 
 def unreduce_extreme(d, y, axis, keepdims, x):
@@ -165,55 +199,6 @@ def average_weights_adjoint(d, y, weights, axis, x):
     return np.transpose(dw, np.argsort(np.argsort(axes)))
 
 
-def weights_over(weights, axis, x):
-    """The weights of `np.average` in a shape that broadcasts to that of `x`."""
-    shape = np.shape(x)
-    if np.shape(weights) == shape:
-        return np.asarray(weights)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(i % len(shape) for i in axes)
-    ordered = np.transpose(weights, np.argsort(axes))
-    return ordered.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
-
-
-def norm_adjoint(d, y, ord, axis, keepdims, x):
-    """The adjoint of `y = np.linalg.norm(x, ord, axis, keepdims)`; 0 at 0."""
-    matrix = np.ndim(x) == 2 if axis is None else np.size(axis) == 2
-    d, y = unreduce(d, axis, keepdims, x), unreduce(y, axis, keepdims, x)
-    if ord is None or ord == "fro" or (ord == 2 and not matrix):
-        return d * x / np.where(y == 0, 1, y)
-    if matrix:
-        return matrix_norm_adjoint(d, y, ord, (0, 1) if axis is None else axis, x)
-    size = np.abs(x)
-    if ord == 0:
-        return np.zeros_like(x)
-    if ord == 1:
-        return d * np.sign(x)
-    if abs(ord) == np.inf:
-        here = size == y
-        ties = np.sum(here, axis=axis, keepdims=True, dtype=np.result_type(x))
-        return d * np.sign(x) * here / ties
-    share = np.where(size == 0, 1, size) / np.where(y == 0, 1, y)
-    return d * np.sign(x) * share ** (ord - 1)
-
-
-def matrix_norm_adjoint(d, y, ord, axes, x):
-    """The adjoint of a matrix norm other than Frobenius, `d` and `y` spread."""
-    rows, columns = axes
-    if abs(1 if ord == "nuc" else ord) in (1, np.inf) and ord != "nuc":
-        summed, other = axes if abs(ord) == 1 else (columns, rows)
-        here = np.sum(np.abs(x), axis=summed, keepdims=True) == y
-        here = np.any(here, axis=summed, keepdims=True)
-        ties = np.sum(here, axis=other, keepdims=True, dtype=np.result_type(x))
-        return d * np.sign(x) * here / ties
-    u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
-    if ord == "nuc":
-        return d * np.moveaxis((u * (s > 0)[..., None, :]) @ vh, (-2, -1), axes)
-    k = 0 if ord == 2 else s.shape[-1] - 1
-    dx = u[..., :, k, None] * vh[..., None, k, :]
-    return d * np.moveaxis(dx, (-2, -1), axes)
-
-
 def fractions(num, endpoint):
     """The positions from 0 to 1 of the points of `np.linspace`."""
     return np.linspace(0, 1, num, endpoint)
@@ -248,11 +233,6 @@ def logsumexp_adjoint(d, y, a, axis, b, keepdims):
 
 
 # -- products -----------------------------------------------------------------------
-
-
-def transposed(x):
-    """`x` with its last two axes swapped."""
-    return np.swapaxes(x, -1, -2)
 
 
 def unmatmul_left(d, a, b):
@@ -681,8 +661,10 @@ def unpad(d, x, pad_width, mode="constant", reflect_type="even"):
         pad_width = [np.broadcast_to(given.get(i, 0), 2) for i in range(rank)]
     widths = np.broadcast_to(pad_width, (np.ndim(x), 2))
     if mode in ("constant", "empty"):
-        sizes = zip(widths, np.shape(x), strict=True)
-        return d[tuple(slice(first, first + n) for (first, _), n in sizes)]
+        shape = np.shape(x)
+        return d[
+            tuple(slice(m, m + n) for (m, _), n in zip(widths, shape, strict=True))
+        ]
     if mode not in ("edge", "reflect", "symmetric", "wrap") or reflect_type != "even":
         raise NotImplementedError(f"np.pad with mode {mode!r} is not differentiated")
     places = np.pad(np.reshape(np.arange(np.size(x)), np.shape(x)), widths, mode)
@@ -769,24 +751,6 @@ def undiagonal(d, x, offset=0, axis1=0, axis2=1):
 def undiag(d, x, k=0):
     """The adjoint of `x` in `np.diag(x, k)`."""
     return np.diag(d, k) if np.ndim(x) == 1 else undiagonal(d, x, k)
-
-
-def undiff(d, x, n=1, axis=-1, prepend=None, append=None):
-    """The adjoint of `x` in `np.diff(x, n, axis, prepend, append)`."""
-    axis %= np.ndim(x)
-    size, first = np.shape(x)[axis], 0
-    if prepend is not None:
-        first = np.shape(prepend)[axis] if np.ndim(prepend) else 1
-    last = 0
-    if append is not None:
-        last = np.shape(append)[axis] if np.ndim(append) else 1
-    widths = [(0, 0)] * np.ndim(x)
-    widths[axis] = (n, n)
-    if n > size + first + last:
-        return np.zeros_like(x, dtype=np.result_type(d))
-    total = np.diff(np.pad(d, widths), n, axis)
-    total = -total if n % 2 else total
-    return np.moveaxis(np.moveaxis(total, axis, 0)[first : first + size], 0, axis)
 
 
 def unediff1d(d, x, to_end=None, to_begin=None):
@@ -887,33 +851,6 @@ def ungradient(d, f, spacings, axis=None, edge_order=1):
     return total
 
 
-def interpolation(x, xp, left, right, period):
-    """The interval of `xp` of each `x`, its place there, and whether it is outside."""
-    if period is not None:
-        raise NotImplementedError("np.interp with a period is not differentiated")
-    i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
-    place = np.clip((x - xp[i]) / (xp[i + 1] - xp[i]), 0, 1)
-    given = (x < xp[0]) & (left is not None) | (x > xp[-1]) & (right is not None)
-    return i, place, given
-
-
-def uninterp_x(d, x, xp, fp, left=None, right=None, period=None):
-    """The adjoint of `x` in `np.interp(x, xp, fp)`."""
-    i, _, _ = interpolation(x, xp, left, right, period)
-    slope = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i])
-    return d * np.where((x < xp[0]) | (x > xp[-1]), 0, slope)
-
-
-def uninterp_fp(d, x, xp, fp, left=None, right=None, period=None):
-    """The adjoint of `fp` in `np.interp(x, xp, fp)`."""
-    i, place, given = interpolation(x, xp, left, right, period)
-    d = np.where(given, 0, d)
-    out = np.zeros_like(fp, dtype=d.dtype)
-    np.add.at(out, i, d * (1 - place))
-    np.add.at(out, i + 1, d * place)
-    return out
-
-
 def unpolyval_p(d, p, x):
     """The adjoint of the coefficients in `np.polyval(p, x)`."""
     powers = np.vander(np.ravel(x), len(p)).astype(np.result_type(d), copy=False)
@@ -964,16 +901,13 @@ def solve_transposed(d, a, b):
     return np.linalg.solve(turned, d)
 
 
-def symmetrised(x):
-    """The symmetric part of `x`."""
-    return (x + np.swapaxes(x, -1, -2)) / 2
-
-
 def uncholesky(d, y, upper=False):
     """The adjoint of `a` in `y = np.linalg.cholesky(a, upper=upper)`; symmetric.
 
     Murray, Differentiation of the Cholesky decomposition (2016), equation 9.
     """
+    if np.iscomplexobj(y):
+        return hermitian_uncholesky(d, y, upper)
     if upper:
         d, y = np.swapaxes(d, -1, -2), np.swapaxes(y, -1, -2)
     turned = np.swapaxes(y, -1, -2)
@@ -985,10 +919,11 @@ def uncholesky(d, y, upper=False):
 
 def unpinv(d, y, a):
     """The adjoint of `a` in `y = np.linalg.pinv(a)` (Golub and Pereyra, 1973)."""
-    p, g = np.swapaxes(y, -1, -2), np.swapaxes(d, -1, -2)
+    p, g = hermitian(y), np.swapaxes(d, -1, -2)
     rows = g - a @ (y @ g)
     columns = g - (g @ y) @ a
-    return -p @ d @ p + rows @ y @ p + p @ y @ columns
+    da = -p @ np.conj(d) @ p + rows @ y @ p + p @ y @ columns
+    return np.conj(da)
 
 
 def is_absent(d):
@@ -997,32 +932,29 @@ def is_absent(d):
 
 
 def uneigh(d, y):
-    """The adjoint of `a` in `y = np.linalg.eigh(a)`; symmetric.
+    """The adjoint of `a` in `y = np.linalg.eigh(a)`; symmetric (transposed Hermitian).
 
     Giles, Collected matrix derivative results (2008), section 3.1.
     """
     (dw, dv), (w, v) = d, y
     turned, middle = np.swapaxes(v, -1, -2), 0
     if not is_absent(dv):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gaps = 1 / (w[..., None, :] - w[..., :, None])
-        gaps[..., range(w.shape[-1]), range(w.shape[-1])] = 0
-        middle = gaps * (turned @ dv)
+        middle = spread_gaps(w) * (turned @ dv)
     if not is_absent(dw):
-        middle = middle + dw[..., None] * np.eye(w.shape[-1], dtype=w.dtype)
-    return symmetrised(v @ middle @ turned)
+        middle = middle + np.real(dw)[..., None] * np.eye(w.shape[-1], dtype=w.dtype)
+    return symmetrised(np.conj(v) @ middle @ turned)
 
 
 def uneigvalsh(d, a, UPLO="L"):
     """The adjoint of `a` in `np.linalg.eigvalsh(a)`; symmetric."""
     _, v = np.linalg.eigh(a, UPLO)
-    return (v * d[..., None, :]) @ np.swapaxes(v, -1, -2)
+    return (np.conj(v) * np.real(d)[..., None, :]) @ np.swapaxes(v, -1, -2)
 
 
 def unsvdvals(d, a):
     """The adjoint of `a` in `np.linalg.svdvals(a)`."""
     u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return (u * d[..., None, :]) @ vh
+    return np.conj((u * np.real(d)[..., None, :]) @ vh)
 
 
 def unsvd(d, y, a):
@@ -1038,19 +970,21 @@ def unsvd(d, y, a):
         if not (is_absent(du) and is_absent(dvh)):
             raise NotImplementedError("np.linalg.svd: pass full_matrices=False")
         u, vh = u[..., :, :k], vh[..., :k, :]
-    ut, v = np.swapaxes(u, -1, -2), np.swapaxes(vh, -1, -2)
+    ut, v = hermitian(u), hermitian(vh)
     one = np.eye(k, dtype=s.dtype)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = 1 / (s[..., None, :] ** 2 - s[..., :, None] ** 2)
-    gaps[..., range(k), range(k)] = 0
-    middle = one * (0 if is_absent(ds) else ds[..., None])
+    gaps = spread_gaps(s**2)
+    middle = one * (0 if is_absent(ds) else np.real(ds)[..., None])
     if not is_absent(du):
-        part = gaps * (ut @ du)
-        middle = middle + (part + np.swapaxes(part, -1, -2)) * s[..., None, :]
+        du = np.conj(du)
+        inner = ut @ du
+        part = gaps * inner
+        middle = middle + (part + hermitian(part)) * s[..., None, :]
+        if np.iscomplexobj(a):  # phases: U takes those of both (as in JAX)
+            middle = middle + 1j * one * np.imag(inner) / s[..., None, :]
     if not is_absent(dvh):
-        dv = np.swapaxes(dvh, -1, -2)
-        part = gaps * (vh @ dv)
-        middle = middle + (part + np.swapaxes(part, -1, -2)) * s[..., :, None]
+        dvh = np.conj(dvh)
+        part = gaps * (vh @ hermitian(dvh))
+        middle = middle + (part + hermitian(part)) * s[..., :, None]
     da = u @ middle @ vh
     if not is_absent(du) and u.shape[-2] > k:
         outside = du / s[..., None, :]
@@ -1058,7 +992,7 @@ def unsvd(d, y, a):
     if not is_absent(dvh) and vh.shape[-1] > k:
         outside = dvh / s[..., :, None]
         da = da + u @ (outside - (outside @ v) @ vh)
-    return da
+    return np.conj(da)
 
 
 def unqr(d, y, a, mode="reduced"):
@@ -1072,17 +1006,19 @@ def unqr(d, y, a, mode="reduced"):
     rows, columns = r.shape[-2:]
     if q.shape[-1] > columns:
         raise NotImplementedError("np.linalg.qr: use mode='reduced'")
-    dq = np.zeros_like(q) if is_absent(dq) else dq
-    dr = np.zeros_like(r) if is_absent(dr) else dr
+    dq = np.zeros_like(q) if is_absent(dq) else np.conj(dq)
+    dr = np.zeros_like(r) if is_absent(dr) else np.conj(dr)
     right = dr[..., :, rows:]  # of a wide matrix: the columns that only R has
     if columns > rows:
-        dq = dq + a[..., :, rows:] @ np.swapaxes(right, -1, -2)
+        dq = dq + a[..., :, rows:] @ hermitian(right)
         r, dr = r[..., :, :rows], dr[..., :, :rows]
-    inner = np.tril(r @ np.swapaxes(dr, -1, -2) - np.swapaxes(dq, -1, -2) @ q)
-    inner = inner + np.swapaxes(np.tril(inner, -1), -1, -2)
-    da = np.linalg.solve(r, np.swapaxes(dq + q @ inner, -1, -2))
-    da = np.swapaxes(da, -1, -2)
-    return np.concatenate([da, q @ right], axis=-1) if columns > rows else da
+    inner = r @ hermitian(dr) - hermitian(dq) @ q
+    below = np.tril(inner, -1)
+    one = np.eye(inner.shape[-1], dtype=bool)
+    inner = below + hermitian(below) + np.where(one, np.real(inner), 0)
+    da = hermitian(np.linalg.solve(r, hermitian(dq + q @ inner)))
+    da = np.concatenate([da, q @ right], axis=-1) if columns > rows else da
+    return np.conj(da)
 
 
 def unlstsq_left(d, y, a, b):
@@ -1111,7 +1047,7 @@ def least_squares_seed(d, y):
     return np.zeros_like(y[0]) if is_absent(d[0]) else d[0]
 
 
-def unscipy_solve(d, y, a, b, which, assume_a=None, lower=False, transposed=False):
+def unscipy_solve(d, y, a, b, which, assume_a=None, lower=False, transposed=False):  # noqa: F811
     """The adjoint of `a` (which=0) or `b` (1) in `y = scipy.linalg.solve(a, b)`."""
     matrix = np.swapaxes(a, -1, -2) if transposed else a
     if assume_a not in (None, "gen", "general"):
@@ -1129,19 +1065,10 @@ def unscipy_solve(d, y, a, b, which, assume_a=None, lower=False, transposed=Fals
     return np.swapaxes(da, -1, -2) if transposed else da
 
 
-def unsolve_triangular_right(d, a, trans=0, lower=False, unit_diagonal=False):
-    """The adjoint of `b` in `scipy.linalg.solve_triangular(a, b, ...)`."""
-    from scipy.linalg import solve_triangular
-
-    other = 1 if trans in (0, "N") else 0
-    return solve_triangular(a, d, trans=other, lower=lower, unit_diagonal=unit_diagonal)
-
-
-def unsolve_triangular_left(d, y, a, trans=0, lower=False, unit_diagonal=False):
-    """The adjoint of `a` in `y = scipy.linalg.solve_triangular(a, b, ...)`."""
-    db = unsolve_triangular_right(d, a, trans, lower, unit_diagonal)
+def unsolve_triangular_left(db, y, trans=0, lower=False, unit_diagonal=False):
+    """The adjoint of `a` in `y = solve_triangular(a, b, ...)`, from that of `b`."""
     left, right = (db, y) if trans in (0, "N") else (y, db)
-    if np.ndim(d) == 1:
+    if np.ndim(y) == 1:
         da = -np.expand_dims(left, -1) * np.expand_dims(right, -2)
     else:
         da = -left @ np.swapaxes(right, -1, -2)
@@ -1150,57 +1077,31 @@ def unsolve_triangular_left(d, y, a, trans=0, lower=False, unit_diagonal=False):
     return np.triu(da, 1 if unit_diagonal else 0)
 
 
-def uncho_factor(d, y):
-    """The adjoint of `a` in `y = scipy.linalg.cho_factor(a)`; symmetric."""
-    factor, lower = y
-    keep = np.tril if lower else np.triu
-    return uncholesky(keep(d[0]), keep(factor), upper=not lower)
-
-
-def uncho_solve_left(d, y, c_and_lower, b):
-    """The adjoint of the factor in `y = scipy.linalg.cho_solve(c_and_lower, b)`."""
-    from scipy.linalg import cho_solve
-
-    factor, lower = c_and_lower
-    left = np.reshape(cho_solve(c_and_lower, d), (len(y), -1))
-    da = -left @ np.reshape(y, (len(y), -1)).T
+def uncho_factor(d, factor, lower):
+    """The adjoint of `a` in `factor, lower = scipy.linalg.cho_factor(a)`; symmetric."""
     if lower:
-        return np.tril((da + da.T) @ np.tril(factor)), None
-    return np.triu(np.triu(factor) @ (da + da.T)), None
+        return uncholesky(np.tril(d), np.tril(factor), upper=False)
+    return uncholesky(np.triu(d), np.triu(factor), upper=True)
 
 
-def uncho_solve_right(d, c_and_lower):
-    """The adjoint of `b` in `scipy.linalg.cho_solve(c_and_lower, b)`."""
-    from scipy.linalg import cho_solve
-
-    return cho_solve(c_and_lower, d)
+def uncho_solve_left(db, y, factor, lower):
+    """The adjoint of the factor in `y = cho_solve((factor, lower), b)`."""
+    da = -np.reshape(db, (len(y), -1)) @ np.reshape(y, (len(y), -1)).T
+    if lower:
+        return np.tril((da + da.T) @ np.tril(factor))
+    return np.triu(np.triu(factor) @ (da + da.T))
 
 
 def unexpm(d, a):
     """The adjoint of `a` in `scipy.linalg.expm(a)` (its Frechet derivative)."""
-    from scipy.linalg import expm_frechet
-
     if np.ndim(a) == 2:
-        return expm_frechet(a.T, d, compute_expm=False).astype(d.dtype, copy=False)
-    pairs = zip(a, d, strict=True)
-    return np.reshape([unexpm(part, matrix) for matrix, part in pairs], np.shape(a))
+        da = scipy.linalg.expm_frechet(a.T, d, compute_expm=False)
+        return da.astype(d.dtype, copy=False)
+    found = [unexpm(part, matrix) for matrix, part in zip(a, d, strict=True)]
+    return np.reshape(found, np.shape(a))
 
 
 # -- containers and places -----------------------------------------------------------
-
-
-def zeros_like(x):
-    """The zero of the same structure: numbers, arrays, lists, tuples, dicts."""
-    if isinstance(x, dict):
-        return {key: zeros_like(value) for key, value in x.items()}
-    if isinstance(x, tuple):
-        items = [zeros_like(item) for item in x]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if isinstance(x, list):
-        return [zeros_like(item) for item in x]
-    if hasattr(x, "shape"):
-        return np.zeros_like(x) if np.ndim(x) else x.dtype.type(0)
-    return 0.0 if isinstance(x, (int, float, complex)) else None
 
 
 def add(a, b):
@@ -1252,3 +1153,80 @@ def last_written(d, index):
     writer = np.full(d.shape, -1)
     writer[index] = number
     return np.where(writer[index] == number, taken, 0)
+
+
+from srcjax.runtime.complex_parts import (  # noqa: E402, F401
+    abs_tangent,
+    angle_tangent,
+    centred_slope,
+    from_parts,
+    hermitian_uncholesky,
+    seed_of_real,
+    slogdet_slope,
+    slogdet_tangent,
+    unabs,
+    unangle,
+    unconjugate,
+    unimag,
+    unreal,
+)
+from srcjax.runtime.eigen import (  # noqa: E402, F401
+    eig_tangent,
+    poly_tangent,
+    roots_tangent,
+    spread_gaps,
+    uneig,
+    unpoly,
+    unpoly_roots,
+    unroots,
+)
+from srcjax.runtime.fourier import (  # noqa: E402, F401
+    fitted,
+    half_spectrum,
+    unfftn,
+    unirfftn,
+    unrfftn,
+)
+from srcjax.runtime.jacobians import (  # noqa: E402, F401
+    stack_columns,
+    stack_rows,
+    unit_tangents,
+)
+from srcjax.runtime.linalg_tangents import (  # noqa: E402, F401  (they need the above)
+    cho_factor_tangent,
+    cholesky_tangent,
+    eigh_tangent,
+    eigvalsh_tangent,
+    factors_times,
+    full_matrix,
+    lstsq_tangent,
+    matrix_tangent,
+    matrix_times,
+    pinv_tangent,
+    qr_tangent,
+    solve_like,
+    svd_tangent,
+    svdvals_tangent,
+    trace_of_solution,
+    triangle_times,
+)
+from srcjax.runtime.tangents import (  # noqa: E402, F401
+    average_weights_tangent,
+    cumprod_tangent,
+    gradient_tangent,
+    logsumexp_tangent,
+    mean_with_centred,
+    multi_dot_tangent,
+    norm_tangent,
+    pad_tangent,
+    ptp_tangent,
+    reduce_extreme,
+    spacing_adjoints,
+    summed,
+    trapezoid_dx_tangent,
+    undiff_end,
+    uninterp_xp,
+    unpad_border,
+    untrapezoid_dx,
+    vander_tangent,
+)

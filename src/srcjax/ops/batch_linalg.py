@@ -1,0 +1,163 @@
+"""Batch rules of linear algebra: most functions of `np.linalg` work on stacks.
+
+Those of `scipy.linalg` that do so only from some version on are written with the
+function of `np.linalg` of the same value, where there is one.
+"""
+
+from __future__ import annotations
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.types import shape_of
+from srcjax.ops import eigen, linalg, scipy_linalg  # noqa: F401  (the records)
+from srcjax.ops.batch_operands import as_it_is, has_ints, only
+from srcjax.ops.batch_products import mapped, operands, rank_of
+from srcjax.ops.batching import MISSING, MappedCall, batch, lift
+
+try:
+    import scipy.linalg
+except ImportError:
+    scipy = None
+
+#: Up to this size solving a batch of triangular systems as general ones is faster
+#: than a loop over calls that know the triangle (measured: 0.7 against 1.4 ms for 100
+#: of size 32, 4.6 against 2.9 ms of size 50).
+SMALL = 32
+
+# -- functions of stacks of matrices -------------------------------------------------
+
+batch(
+    np.linalg.inv,
+    np.linalg.det,
+    np.linalg.slogdet,
+    np.linalg.cholesky,
+    np.linalg.pinv,
+    np.linalg.eigh,
+    np.linalg.eigvalsh,
+    np.linalg.eig,
+    np.linalg.svd,
+    np.linalg.svdvals,
+    np.linalg.qr,
+)(as_it_is("a"))
+batch(np.linalg.matrix_rank)(as_it_is("A"))
+
+# -- systems of equations ------------------------------------------------------------
+
+
+@batch(np.linalg.solve)
+def _(call: MappedCall) -> gast.expr | None:
+    return solution(call)
+
+
+def solution(call: MappedCall, matrix: gast.expr | None = None) -> gast.expr | None:
+    """`np.linalg.solve`: what has one axis is a vector, all else stacks of matrices."""
+    found = operands(call, "a", "b")
+    if found is None:
+        return None
+    a, b = found
+    m, n = rank_of(a), rank_of(b)
+    if m < 2 or n < 1:
+        return None
+    x, y = matrix or a[0], b[0]
+    if n == 1 and mapped(b):
+        if m == 2 and not mapped(a):  # one factorisation for all
+            return syntax.expression("np.linalg.solve(x, y.T).T", x=x, y=y)
+        if m == 2:
+            text = "np.linalg.solve(x, y[:, :, None])[:, :, 0]"
+            return syntax.expression(text, x=x, y=y)
+        return None
+    if n > 1:
+        x, y = lift(x, a[1], max(m, n)), lift(y, b[1], max(m, n))
+    return syntax.expression("np.linalg.solve(x, y)", x=x, y=y)
+
+
+# -- scipy.linalg --------------------------------------------------------------------
+
+if scipy is not None:
+    batch(scipy.linalg.expm, scipy.linalg.lu)(as_it_is("a"))
+
+    @batch(scipy.linalg.inv, scipy.linalg.det)
+    def _(call: MappedCall) -> gast.expr | None:
+        name = call.op.functions[0].__name__
+        if not only(call, "a"):
+            return None
+        return syntax.expression(f"np.linalg.{name}(a)", a=call.arg("a"))
+
+    @batch(scipy.linalg.cholesky)
+    def _(call: MappedCall) -> gast.expr | None:
+        return factor(call)
+
+    def factor(call: MappedCall) -> gast.expr | None:
+        """The Cholesky factor, the upper one unless `lower`."""
+        lower = call.const("lower", False)
+        if lower is MISSING or not only(call, "a"):
+            return None
+        text = "np.linalg.cholesky(a)" if lower else "np.linalg.cholesky(a, upper=True)"
+        return syntax.expression(text, a=call.arg("a"))
+
+    @batch(scipy.linalg.cho_factor)
+    def _(call: MappedCall) -> gast.expr | None:
+        made, lower = factor(call), call.const("lower", False)
+        if made is None:
+            return None
+        return syntax.expression(f"(c, np.full(n, {bool(lower)}))", c=made, n=call.size)
+
+    @batch(scipy.linalg.eigh)
+    def _(call: MappedCall) -> gast.expr | None:
+        """Eigenvalues only: the signs of eigenvectors are not those of NumPy's."""
+        lower = call.const("lower", True)
+        plain = {"a", "lower", "eigvals_only", "check_finite"}
+        plain |= {"overwrite_a", "overwrite_b"}
+        if lower is MISSING or not only(call, "a") or not set(call.bound) <= plain:
+            return None
+        if call.const("eigvals_only", False) is not True:
+            return None
+        text = "np.linalg.eigvalsh(a)" if lower else "np.linalg.eigvalsh(a, 'U')"
+        return syntax.expression(text, a=call.arg("a"))
+
+    @batch(scipy.linalg.solve)
+    def _(call: MappedCall) -> gast.expr | None:
+        general = call.const("assume_a", None) in (None, "gen", "general")
+        turned = call.const("transposed", False)
+        if not general or turned is not False:
+            return None
+        return solution(call)
+
+    @batch(scipy.linalg.solve_triangular)
+    def _(call: MappedCall) -> gast.expr | None:
+        """Of many small matrices by `np.linalg.solve`, of large ones one by one."""
+        shape, lower = shape_of(call.type("a")), call.const("lower", False)
+        if not call.is_mapped("a"):
+            return right_sides(call, "a")
+        if not shape or not isinstance(shape[-1], int) or shape[-1] > SMALL:
+            return None
+        trans, unit = call.const("trans", 0), call.const("unit_diagonal", False)
+        plain = trans in (0, 1, "N", "T") and unit is False and lower in (True, False)
+        if len(shape) != 2 or not plain:
+            return None
+        half = syntax.call("np.tril" if lower else "np.triu", call.arg("a"))
+        if trans in (1, "T"):
+            half = syntax.expression("a.swapaxes(1, 2)", a=half)
+        return solution(call, half)
+
+    @batch(scipy.linalg.cho_solve, lists=("c_and_lower",))
+    def _(call: MappedCall) -> gast.expr | None:
+        return right_sides(call, "c_and_lower")
+
+    def right_sides(call: MappedCall, matrix: str) -> gast.expr | None:
+        """Vectors on the right of one matrix, as the columns of a matrix."""
+        shape = shape_of(call.type("b"))
+        if call.is_mapped(matrix) or not only(call, "b") or shape is None:
+            return None
+        if len(shape) == 1:
+            columns = syntax.expression("b.T", b=call.arg("b"))
+            return syntax.expression("y.T", y=call.rebuild(b=columns))
+        if len(shape) != 2 or not has_ints(shape):
+            return None
+        n, k = shape
+        text = f"b.swapaxes(0, 1).reshape({n}, {k} * size)"
+        columns = syntax.expression(text, b=call.arg("b"), size=call.size)
+        text = f"y.reshape({n}, size, {k}).swapaxes(0, 1)"
+        return syntax.expression(text, y=call.rebuild(b=columns), size=call.size)

@@ -1,0 +1,42 @@
+"""Operations that plain NumPy can say: functions of the same value, no rules.
+
+What is written here is what a reader meets in generated code, and what an exported
+module contains: plain, readable NumPy that a derivative can go through and be stable
+and right. Where there is a choice of derivatives (a kink, a tie), docs/conventions.md
+says which one is taken.
+
+A function here has the signature of what it stands for, as far as it serves it. It
+uses NumPy (SciPy, where it stands for a function of SciPy) and other functions of this
+package, no other part of srcjax.
+"""
+
+from srcjax.ops.composites import (
+    construction,
+    fourier,
+    functional,
+    histograms,
+    in_place,
+    linear_algebra,
+    polynomials,
+    sets,
+    statistics,
+)
+from srcjax.ops.record import register_lazily
+
+__all__ = [
+    "construction",
+    "fourier",
+    "functional",
+    "histograms",
+    "in_place",
+    "linear_algebra",
+    "polynomials",
+    "sets",
+    "statistics",
+]
+
+register_lazily("scipy.integrate", "srcjax.ops.composites.scipy_integrate")
+register_lazily("scipy.linalg", "srcjax.ops.composites.scipy_linalg")
+register_lazily("scipy.signal", "srcjax.ops.composites.scipy_signal")
+register_lazily("scipy.special", "srcjax.ops.composites.scipy_special")
+register_lazily("scipy.stats", "srcjax.ops.composites.stats")

@@ -1,0 +1,117 @@
+"""Polynomials by their coefficients, the highest power first, as plain NumPy.
+
+NumPy drops leading zeros in `polymul` and `polydiv`; whether there are any depends on
+the values, and the length of the result with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srcjax.ops.record import composite
+
+
+def without_leading_zeros(c):
+    """The coefficients from the first that is not 0; the last one stays."""
+    filled = np.flatnonzero(c)
+    return c[filled[0] :] if len(filled) else c[len(c) - 1 :]
+
+
+@composite(np.polyadd)
+def polyadd(a1, a2):
+    """The sum, with zeros in front of the shorter one."""
+    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
+    more = len(first) - len(second)
+    if more > 0:
+        second = np.concatenate((np.zeros(more), second))
+    elif more < 0:
+        first = np.concatenate((np.zeros(-more), first))
+    return first + second
+
+
+@composite(np.polysub)
+def polysub(a1, a2):
+    """The difference, with zeros in front of the shorter one."""
+    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
+    more = len(first) - len(second)
+    if more > 0:
+        second = np.concatenate((np.zeros(more), second))
+    elif more < 0:
+        first = np.concatenate((np.zeros(-more), first))
+    return first - second
+
+
+@composite(np.polymul)
+def polymul(a1, a2):
+    """The coefficients of a product are the convolution of the coefficients."""
+    first = without_leading_zeros(np.atleast_1d(a1))
+    second = without_leading_zeros(np.atleast_1d(a2))
+    return np.convolve(first, second)
+
+
+@composite(np.polydiv)
+def polydiv(u, v):
+    """The quotient solves a triangular system; the rest is what is left."""
+    dividend = np.atleast_1d(u) + 0.0
+    divisor = np.atleast_1d(v) + 0.0
+    count = max(len(dividend) - len(divisor) + 1, 0)
+    behind = np.arange(count)[:, None] - np.arange(count)
+    terms = np.append(divisor, np.zeros(count))
+    matrix = np.where(behind >= 0, terms[np.maximum(behind, 0)], 0)
+    quotient = np.linalg.solve(matrix, dividend[:count])
+    if count == 0:
+        quotient = np.zeros(1)
+    rest = dividend - np.convolve(quotient, divisor)[-len(dividend) :]
+    if count == 0:
+        rest = dividend
+    rest = rest[min(count, len(rest) - 1) :]
+    large = np.flatnonzero(~np.isclose(rest, 0, rtol=1e-14))
+    first = large[0] if len(large) else len(rest) - 1
+    return quotient, rest[first:]
+
+
+@composite(np.polyder)
+def polyder(p, m=1):
+    """The derivative of order `m`: factors are products of powers."""
+    c = np.atleast_1d(p)
+    powers = np.arange(len(c) - 1, m - 1, -1)
+    factors = np.prod([powers - i for i in range(m)], axis=0)
+    return c[: max(len(c) - m, 0)] * factors
+
+
+@composite(np.polyint)
+def polyint(p, m=1, k=None):
+    """The integral of order `m`, with the constants `k`."""
+    c = np.atleast_1d(p)
+    powers = np.arange(len(c) - 1, -1, -1)
+    factors = np.prod([powers + i + 1.0 for i in range(m)], axis=0)
+    if k is None:
+        return np.append(c / factors, np.zeros(m))
+    factorials = np.cumprod(np.append(1.0, np.arange(1.0, m)))[:m]
+    return np.append(c / factors, np.ravel(k) / factorials[::-1])
+
+
+@composite(np.polyfit)
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """Least squares for the coefficients, with columns of norm 1."""
+    columns = np.vander(x, deg + 1)
+    values = np.asarray(y)
+    if rcond is None:
+        rcond = len(x) * np.finfo(columns.dtype).eps
+    if w is not None:
+        columns = columns * np.reshape(w, (-1, 1))
+        values = np.transpose(np.transpose(values) * w)
+    scale = np.sqrt(np.sum(columns * columns, axis=0))
+    c, residuals, rank, s = np.linalg.lstsq(columns / scale, values, rcond)
+    c = np.transpose(np.transpose(c) / scale)
+    if full:
+        return c, residuals, rank, s, rcond
+    if cov:
+        inverse = np.linalg.inv(columns.T @ columns)
+        factor = 1.0
+        if not (isinstance(cov, str) and cov == "unscaled"):
+            factor = residuals / (len(x) - deg - 1)
+        if values.ndim == 1:
+            return c, inverse * factor
+        return c, inverse[:, :, None] * factor
+    return c

@@ -1,0 +1,286 @@
+"""Covariance, order statistics and statistics without NaN, as plain NumPy.
+
+Of equal values, the derivative of a median or quantile belongs to the ones that `sort`
+puts at its place, as in JAX. With respect to `q`, the derivative is the slope between
+the two values around; on a value it is 0, as in JAX.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srcjax.ops.record import composite
+
+# -- covariance ---------------------------------------------------------------------
+
+
+@composite(np.cov)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
+    """Rows are variables; weights count how often (f) or how much (a)."""
+    x = np.atleast_2d(m)
+    if not rowvar and np.ndim(m) != 1:
+        x = x.T
+    if y is not None:
+        other = np.atleast_2d(y)
+        if not rowvar and np.ndim(y) != 1:
+            other = other.T
+        x = np.concatenate((x, other))
+    if ddof is None:
+        ddof = 0 if bias else 1
+    if fweights is None and aweights is None:
+        deviations = x - np.mean(x, axis=1, keepdims=True)
+        return np.squeeze(deviations @ np.conj(deviations.T) / (x.shape[1] - ddof))
+    weights = 1.0
+    if fweights is not None:
+        weights = weights * fweights
+    if aweights is not None:
+        weights = weights * aweights
+    total = np.sum(weights)
+    count = total - ddof
+    if aweights is not None and ddof != 0:
+        count = total - ddof * np.sum(weights * aweights) / total
+    deviations = x - np.sum(x * weights, axis=1, keepdims=True) / total
+    return np.squeeze((deviations * weights) @ np.conj(deviations.T) / count)
+
+
+@composite(np.corrcoef)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """The covariance over the standard deviations of both variables."""
+    if dtype is not None:
+        raise NotImplementedError("a given `dtype`")
+    c = np.cov(x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    deviation = np.sqrt(np.real(np.diagonal(c)))
+    return c / deviation[:, None] / deviation
+
+
+# -- order statistics ---------------------------------------------------------------
+
+#: alpha and beta of the continuous definitions (Hyndman and Fan, 1996).
+PLOTTING = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (0.5, 0.5),
+    "weibull": (0, 0),
+    "linear": (1, 1),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def axes_first(a, axis):
+    """The axes that are reduced as one axis, the first."""
+    if axis is None:
+        return np.ravel(a)
+    if isinstance(axis, tuple):
+        moved = np.moveaxis(a, axis, range(len(axis)))
+        return np.reshape(moved, (-1, *moved.shape[len(axis) :]))
+    return np.moveaxis(a, axis, 0)
+
+
+def axes_kept(value, a, axis, leading):
+    """`value` with axes of length 1 where `a` was reduced, after `leading` others."""
+    axes = range(np.ndim(a)) if axis is None else np.ravel(axis)
+    places = tuple(leading + int(i) % np.ndim(a) for i in axes)
+    return np.expand_dims(value, places)
+
+
+def place_of_quantile(q, n, method):
+    """Where among `n` sorted values the quantile is, as a real number."""
+    if method == "linear":
+        return q * (n - 1)
+    if method in ("lower", "higher", "nearest", "midpoint"):
+        place = q * (n - 1)
+        low, high = np.floor(place), np.ceil(place)
+        if method == "lower":
+            return low
+        if method == "higher":
+            return high
+        return np.round(place) if method == "nearest" else (low + high) / 2
+    if method == "inverted_cdf":
+        return np.clip(np.ceil(n * q - 1), 0, n - 1)
+    if method == "averaged_inverted_cdf":
+        place = n * q - 1
+        low = np.floor(place)
+        half = np.where(place == low, low + 0.5, low + 1)
+        return np.clip(half, 0, n - 1)
+    if method == "closest_observation":
+        return np.clip(np.round(n * q) - 1, 0, n - 1)
+    alpha, beta = PLOTTING[method]
+    return np.clip(n * q + alpha + q * (1 - alpha - beta) - 1, 0, n - 1)
+
+
+@composite(np.median)
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle value, or the mean of the two in the middle."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    x = np.sort(axes_first(a, axis), axis=0)
+    n = len(x)
+    middle = (x[(n - 1) // 2] + x[n // 2]) / 2
+    result = np.where(np.isnan(x[-1]), np.nan, middle)[()]
+    return axes_kept(result, a, axis, 0) if keepdims else result
+
+
+@composite(np.quantile)
+def quantile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    weights=None,
+    interpolation=None,
+):
+    """Between the two sorted values around the place of the quantile."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    if weights is not None:
+        raise NotImplementedError("`weights`")
+    if interpolation is not None:
+        raise NotImplementedError("`interpolation`: it is called `method` now")
+    x = np.sort(axes_first(a, axis), axis=0)
+    place = place_of_quantile(np.asarray(q), len(x), method)
+    below = np.floor(place).astype(int)
+    above = np.ceil(place).astype(int)
+    part = np.reshape(place - below, np.shape(q) + (1,) * (x.ndim - 1))
+    lower, upper = np.take(x, below, axis=0), np.take(x, above, axis=0)
+    result = np.where(np.isnan(x[-1]), np.nan, lower + (upper - lower) * part)[()]
+    return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
+
+
+@composite(np.percentile)
+def percentile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    weights=None,
+    interpolation=None,
+):
+    """The quantile of a hundredth of `q`."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    if weights is not None:
+        raise NotImplementedError("`weights`")
+    if interpolation is not None:
+        raise NotImplementedError("`interpolation`: it is called `method` now")
+    return np.quantile(
+        a, np.true_divide(q, 100), axis, method=method, keepdims=keepdims
+    )
+
+
+# -- without NaN --------------------------------------------------------------------
+
+
+@composite(np.nanprod)
+def nanprod(a, axis=None, *, keepdims=False):
+    """NaN counts as 1."""
+    return np.prod(np.where(np.isnan(a), 1, a), axis=axis, keepdims=keepdims)
+
+
+@composite(np.nancumsum)
+def nancumsum(a, axis=None):
+    """NaN counts as 0."""
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis)
+
+
+@composite(np.nancumprod)
+def nancumprod(a, axis=None):
+    """NaN counts as 1."""
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis)
+
+
+@composite(np.nanvar)
+def nanvar(a, axis=None, *, ddof=0, keepdims=False):
+    """The mean square of the deviations, of what is a number."""
+    kept = ~np.isnan(a)
+    count = np.sum(kept, axis=axis, keepdims=True)
+    mean = np.sum(np.where(kept, a, 0), axis=axis, keepdims=True) / count
+    deviation = np.where(kept, a - mean, 0)
+    square = np.real(deviation * np.conj(deviation))
+    count = np.sum(kept, axis=axis, keepdims=keepdims)
+    return np.sum(square, axis=axis, keepdims=keepdims) / (count - ddof)
+
+
+@composite(np.nanstd)
+def nanstd(a, axis=None, *, ddof=0, keepdims=False):
+    """The square root of the variance, of what is a number."""
+    return np.sqrt(np.nanvar(a, axis, ddof=ddof, keepdims=keepdims))
+
+
+@composite(np.nanmedian)
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle value of those that are numbers."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    x = np.sort(axes_first(a, axis), axis=0)  # NaN last
+    n = np.sum(~np.isnan(x), axis=0, keepdims=True)
+    first = np.take_along_axis(x, np.maximum(n - 1, 0) // 2, axis=0)
+    second = np.take_along_axis(x, n // 2 - (n == len(x)) * (n == 0), axis=0)
+    result = ((first + second) / 2)[0]
+    return axes_kept(result, a, axis, 0) if keepdims else result
+
+
+@composite(np.nanquantile)
+def nanquantile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    weights=None,
+    interpolation=None,
+):
+    """The quantile of those that are numbers."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    if weights is not None:
+        raise NotImplementedError("`weights`")
+    if interpolation is not None:
+        raise NotImplementedError("`interpolation`: it is called `method` now")
+    x = np.sort(axes_first(a, axis), axis=0)  # NaN last
+    rows = np.reshape(q, (-1,) + (1,) * (x.ndim - 1))
+    n = np.maximum(np.sum(~np.isnan(x), axis=0), 1)
+    place = place_of_quantile(rows, n, method)
+    below = np.floor(place).astype(int)
+    above = np.ceil(place).astype(int)
+    lower = np.take_along_axis(x, below, axis=0)
+    upper = np.take_along_axis(x, above, axis=0)
+    result = lower + (upper - lower) * (place - below)
+    result = np.reshape(result, np.shape(q) + x.shape[1:])[()]
+    return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
+
+
+@composite(np.nanpercentile)
+def nanpercentile(
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    weights=None,
+    interpolation=None,
+):
+    """The quantile of a hundredth of `q`, of those that are numbers."""
+    if out is not None:
+        raise NotImplementedError("`out`")
+    if weights is not None:
+        raise NotImplementedError("`weights`")
+    if interpolation is not None:
+        raise NotImplementedError("`interpolation`: it is called `method` now")
+    share = np.true_divide(q, 100)
+    return np.nanquantile(a, share, axis, method=method, keepdims=keepdims)

@@ -1,0 +1,188 @@
+"""Helpers that other helpers are made of: shapes, norms, interpolation, symmetry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def unbroadcast(d, x):
+    """Sum the adjoint `d` over the axes along which `x` was broadcast."""
+    shape = np.shape(x)
+    d = np.asarray(d) if not np.isscalar(d) else d
+    leading = np.ndim(d) - len(shape)
+    if leading > 0:
+        d = d.sum(axis=tuple(range(leading)))
+    axes = tuple(
+        axis
+        for axis, (m, n) in enumerate(zip(shape, np.shape(d), strict=False))
+        if m == 1 and n != 1
+    )
+    if axes:
+        d = d.sum(axis=axes, keepdims=True)
+    if np.shape(d) != shape:
+        d = np.broadcast_to(d, shape)
+    return d
+
+
+def unreduce(d, axis, keepdims, x):
+    """Spread the adjoint `d` of a reduction of `x` along `axis` over x's shape."""
+    if axis is not None and not keepdims and np.ndim(x):
+        d = np.expand_dims(d, axis)
+    return np.broadcast_to(d, np.shape(x))
+
+
+def size_along(x, axis):
+    """How many elements of `x` a reduction along `axis` takes together."""
+    shape = np.shape(x)
+    if axis is None or not shape:
+        return int(np.prod(shape))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return int(np.prod([shape[i] for i in axes]))
+
+
+def centred(x, axis):
+    """`x` minus its mean along `axis`."""
+    return x - np.mean(x, axis=axis, keepdims=True)
+
+
+def weights_over(weights, axis, x):
+    """The weights of `np.average` in a shape that broadcasts to that of `x`."""
+    shape = np.shape(x)
+    if np.shape(weights) == shape:
+        return np.asarray(weights)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(i % len(shape) for i in axes)
+    ordered = np.transpose(weights, np.argsort(axes))
+    return ordered.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
+
+
+def norm_adjoint(d, y, ord, axis, keepdims, x):
+    """The adjoint of `y = np.linalg.norm(x, ord, axis, keepdims)`; 0 at 0."""
+    if np.iscomplexobj(x):
+        return np.conj(norm_slope(np.real(d), y, ord, axis, keepdims, x))
+    return norm_slope(d, y, ord, axis, keepdims, x)
+
+
+def norm_slope(d, y, ord, axis, keepdims, x):
+    """`d` times the direction in which the norm `y` of `x` grows the most."""
+    matrix = np.ndim(x) == 2 if axis is None else np.size(axis) == 2
+    d, y = unreduce(d, axis, keepdims, x), unreduce(y, axis, keepdims, x)
+    if ord is None or ord == "fro" or (ord == 2 and not matrix):
+        return d * x / np.where(y == 0, 1, y)
+    if matrix:
+        return matrix_norm_adjoint(d, y, ord, (0, 1) if axis is None else axis, x)
+    size = np.abs(x)
+    if ord == 0:
+        return np.zeros_like(x)
+    if ord == 1:
+        return d * direction(x)
+    if abs(ord) == np.inf:
+        here = size == y
+        ties = np.sum(here, axis=axis, keepdims=True, dtype=np.result_type(x))
+        slopes = direction(x) * here / ties
+        return d * slopes
+    share = np.where(size == 0, 1, size) / np.where(y == 0, 1, y)
+    return d * direction(x) * share ** (ord - 1)
+
+
+def direction(x):
+    """`x` over its size: of real numbers the sign."""
+    if np.iscomplexobj(x):
+        return x / np.where(x == 0, 1, np.abs(x))
+    return np.sign(x)
+
+
+def matrix_norm_adjoint(d, y, ord, axes, x):
+    """The adjoint of a matrix norm other than Frobenius, `d` and `y` spread."""
+    rows, columns = axes
+    if abs(1 if ord == "nuc" else ord) in (1, np.inf) and ord != "nuc":
+        summed, other = axes if abs(ord) == 1 else (columns, rows)
+        here = np.sum(np.abs(x), axis=summed, keepdims=True) == y
+        here = np.any(here, axis=summed, keepdims=True)
+        ties = np.sum(here, axis=other, keepdims=True, dtype=np.result_type(x))
+        slopes = direction(x) * here / ties
+        return d * slopes
+    u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
+    if ord == "nuc":
+        return d * np.moveaxis((u * (s > 0)[..., None, :]) @ vh, (-2, -1), axes)
+    k = 0 if ord == 2 else s.shape[-1] - 1
+    dx = u[..., :, k, None] * vh[..., None, k, :]
+    return d * np.moveaxis(dx, (-2, -1), axes)
+
+
+def transposed(x):
+    """`x` with its last two axes swapped."""
+    return np.swapaxes(x, -1, -2)
+
+
+def undiff(d, x, n=1, axis=-1, prepend=None, append=None):
+    """The adjoint of `x` in `np.diff(x, n, axis, prepend, append)`."""
+    axis %= np.ndim(x)
+    size, first = np.shape(x)[axis], 0
+    if prepend is not None:
+        first = np.shape(prepend)[axis] if np.ndim(prepend) else 1
+    last = 0
+    if append is not None:
+        last = np.shape(append)[axis] if np.ndim(append) else 1
+    widths = [(0, 0)] * np.ndim(x)
+    widths[axis] = (n, n)
+    if n > size + first + last:
+        return np.zeros_like(x, dtype=np.result_type(d))
+    total = np.diff(np.pad(d, widths), n, axis)
+    total = -total if n % 2 else total
+    return np.moveaxis(np.moveaxis(total, axis, 0)[first : first + size], 0, axis)
+
+
+def interpolation(x, xp, left, right, period):
+    """The interval of `xp` of each `x`, its place there, and whether it is outside."""
+    if period is not None:
+        raise NotImplementedError("np.interp with a period is not differentiated")
+    xp = np.asarray(xp)
+    i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
+    place = np.clip((x - xp[i]) / (xp[i + 1] - xp[i]), 0, 1)
+    given = (x < xp[0]) & (left is not None) | (x > xp[-1]) & (right is not None)
+    return i, place, given
+
+
+def uninterp_x(d, x, xp, fp, left=None, right=None, period=None):
+    """The adjoint of `x` in `np.interp(x, xp, fp)`."""
+    i, _, _ = interpolation(x, xp, left, right, period)
+    xp, fp = np.asarray(xp), np.asarray(fp)
+    slope = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i])
+    return d * np.where((x < xp[0]) | (x > xp[-1]), 0, slope)
+
+
+def uninterp_fp(d, x, xp, fp, left=None, right=None, period=None):
+    """The adjoint of `fp` in `np.interp(x, xp, fp)`."""
+    i, place, given = interpolation(x, xp, left, right, period)
+    d = np.where(given, 0, d)
+    out = np.zeros_like(fp, dtype=d.dtype)
+    np.add.at(out, i, d * (1 - place))
+    np.add.at(out, i + 1, d * place)
+    return out
+
+
+def hermitian(x):
+    """`x` with its last two axes swapped, and conjugated."""
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def symmetrised(x):
+    """The symmetric part of `x`; of complex numbers the Hermitian part."""
+    return (x + hermitian(x)) / 2
+
+
+def zeros_like(x):
+    """The zero of the same structure: numbers, arrays, lists, tuples, dicts."""
+    if isinstance(x, dict):
+        return {key: zeros_like(value) for key, value in x.items()}
+    if isinstance(x, tuple):
+        items = [zeros_like(item) for item in x]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, list):
+        return [zeros_like(item) for item in x]
+    if hasattr(x, "shape"):
+        return np.zeros_like(x) if np.ndim(x) else x.dtype.type(0)
+    if isinstance(x, complex):
+        return 0j
+    return 0.0 if isinstance(x, (int, float)) else None

@@ -1,0 +1,140 @@
+"""Helpers of batched code, where the types do not tell."""
+
+import copy
+
+import numpy as np
+
+
+def over_parts(function, x, *others):
+    """The container with `function` applied to each of its parts.
+
+    `others` are containers of the same structure; what is no container there goes to
+    every part as it is. Raises ValueError where the structures differ.
+    """
+
+    def part(other, key):
+        if isinstance(other, dict):
+            return other[key]
+        if isinstance(other, (list, tuple)):
+            if len(other) != len(x):
+                raise ValueError(
+                    f"the examples of a batch give {len(other)} and {len(x)} items; "
+                    "they need the same structure"
+                )
+            return other[key]
+        if hasattr(other, "__dict__"):
+            return getattr(other, key)
+        return other
+
+    if isinstance(x, dict):
+        return {k: function(v, *[part(o, k) for o in others]) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        items = [function(v, *[part(o, k) for o in others]) for k, v in enumerate(x)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    made = copy.copy(x)
+    for key, value in vars(x).items():
+        object.__setattr__(made, key, function(value, *[part(o, key) for o in others]))
+    return made
+
+
+def has_parts(x):
+    """Whether the value is a container or object, no array, number or text."""
+    return isinstance(x, (dict, list, tuple)) or (
+        hasattr(x, "__dict__") and not callable(x) and not hasattr(x, "dtype")
+    )
+
+
+def spread_items(x, n):
+    """A batch of `n` examples that are all `x`: an array, or a container of arrays."""
+    if has_parts(x):
+        return over_parts(lambda part: spread_items(part, n), x)
+    if x is None or isinstance(x, str) or callable(x):
+        return x
+    return np.broadcast_to(x, (n, *np.shape(x))).copy()
+
+
+def move_axes(x, source, target):
+    """The arrays of a container with the axis `source` moved to `target`.
+
+    One of the two is 0, the other an axis, None, or a container of axes.
+    """
+    axes = target if source == 0 else source
+    if axes is None or x is None or isinstance(x, str):
+        return x
+    if has_parts(x):
+        if source == 0:
+            return over_parts(lambda part, axis: move_axes(part, 0, axis), x, axes)
+        return over_parts(lambda part, axis: move_axes(part, axis, 0), x, axes)
+    return np.moveaxis(x, source, target)
+
+
+def gathered(x, where):
+    """The examples of a batch at `where`; of a container, those of its arrays."""
+    if has_parts(x):
+        return over_parts(lambda part: gathered(part, where), x)
+    return x[where] if isinstance(x, np.ndarray) else x
+
+
+def put_back(x, where, part, n):
+    """`x` with the examples at `where` replaced by those of `part`.
+
+    `x` is a batch of `n` examples, or None before any was put in. Raises ValueError if
+    the examples have not the same structure or shape.
+    """
+    if has_parts(part):
+        return over_parts(lambda new, old: put_back(old, where, new, n), part, x)
+    if not isinstance(part, np.ndarray):
+        if x is not None and x != part:
+            raise ValueError(f"the examples of a batch give {x!r} and {part!r}")
+        return part
+    if x is None:
+        x = np.zeros((n, *part.shape[1:]), part.dtype)
+    elif not len(part):
+        return x
+    elif x.shape[1:] != part.shape[1:]:
+        raise ValueError(
+            f"the examples of a batch have the shapes {x.shape[1:]} and "
+            f"{part.shape[1:]}; they need the same shape"
+        )
+    kind = np.result_type(x, part)
+    if kind != x.dtype:
+        x = x.astype(kind)
+    x[where] = part
+    return x
+
+
+def batch_count(x, axis):
+    """The number of examples in an argument."""
+    if has_parts(x):
+        counts = []
+        over_parts(lambda part, a: counts.append(batch_count(part, a)), x, axis)
+        return next(count for count in counts if count is not None)
+    return None if axis is None else np.shape(x)[axis]
+
+
+def example(x, axis, k):
+    """Example number `k` of an argument."""
+    if axis is None or x is None or isinstance(x, str):
+        return x
+    if has_parts(x):
+        return over_parts(lambda part, a: example(part, a, k), x, axis)
+    return np.moveaxis(x, axis, 0)[k]
+
+
+def stacked(examples, axis):
+    """The results of all examples as one, along a new axis."""
+    first = examples[0]
+    if axis is None or first is None or isinstance(first, str):
+        return first
+    if has_parts(first):
+        keys = first if isinstance(first, dict) else range(len(first))
+
+        def column(key):
+            each = axis[key] if isinstance(axis, (dict, list, tuple)) else axis
+            return stacked([item[key] for item in examples], each)
+
+        if isinstance(first, dict):
+            return {key: column(key) for key in keys}
+        items = [column(key) for key in keys]
+        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    return np.stack(examples, axis)

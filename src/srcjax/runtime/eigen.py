@@ -1,0 +1,102 @@
+"""Eigenvalues of general matrices, and roots of polynomials.
+
+Cotangents of complex values follow JAX: the derivative of the loss along a change `dx`
+is the real part of `sum(d * dx)`.
+"""
+
+import numpy as np
+
+
+def spread_gaps(w):
+    """One over the differences of the eigenvalues; 0 on the diagonal."""
+    one = np.eye(w.shape[-1])  # taken away again: no infinity, whose slope is NaN
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 / (w[..., None, :] - w[..., :, None] + one) - one
+
+
+def uneig(d, y, a):
+    """The adjoint of `a` in `w, v = np.linalg.eig(a)`.
+
+    Giles, Collected matrix derivative results (2008), section 3.1, and for the
+    eigenvectors that LAPACK scales them to norm 1 with a real largest entry.
+    """
+    (dw, dv), (w, v) = d, y
+    turned, middle = np.swapaxes(v, -1, -2), 0
+    if not (dv is None or np.ndim(dv) == 0):
+        along = np.sum(dv * v, axis=-2, keepdims=True)
+        dv = dv - np.real(along) * np.conj(v)
+        if np.iscomplexobj(v):
+            row = np.argmax(np.abs(v), axis=-2, keepdims=True)
+            largest = np.real(np.take_along_axis(v, row, axis=-2))
+            rows = np.arange(v.shape[-1])[:, None]
+            dv = dv - (rows == row) * 1j * np.imag(along) / largest
+        middle = spread_gaps(w) * (turned @ dv)
+    if not (dw is None or np.ndim(dw) == 0):
+        middle = middle + dw[..., None] * np.eye(w.shape[-1])
+    da = np.linalg.solve(turned, middle @ turned)
+    return da if np.iscomplexobj(a) else np.real(da)
+
+
+def eig_tangent(da, y):
+    """The tangents of `y = np.linalg.eig(a)` (see `uneig`)."""
+    w, v = y
+    changes = np.linalg.solve(v, da @ v)
+    dw = np.diagonal(changes, axis1=-2, axis2=-1)
+    dv = v @ (spread_gaps(w) * changes)
+    shift = -np.real(np.sum(np.conj(v) * dv, axis=-2, keepdims=True))
+    if np.iscomplexobj(v):
+        row = np.argmax(np.abs(v), axis=-2, keepdims=True)
+        largest = np.real(np.take_along_axis(v, row, axis=-2))
+        turn = np.imag(np.take_along_axis(dv, row, axis=-2)) / largest
+        shift = shift - 1j * turn
+    return dw, dv + v * shift
+
+
+def unroots(d, y, p):
+    """The adjoint of the coefficients in `y = np.roots(p)`."""
+    c = np.asarray(p, np.result_type(p, y))
+    slopes = np.polyval(np.polyder(c), y)
+    dp = -(d / slopes) @ np.vander(y, np.size(p))
+    dp = np.reshape(dp, np.shape(p))
+    return dp if np.iscomplexobj(p) else np.real(dp)
+
+
+def roots_tangent(dp, y, p):
+    """The tangent of `y = np.roots(p)`."""
+    c, change = (
+        np.asarray(p, np.result_type(p, y)),
+        np.asarray(dp, np.result_type(p, y)),
+    )
+    return -np.polyval(change, y) / np.polyval(np.polyder(c), y)
+
+
+def unpoly(d, seq_of_zeros):
+    """The adjoint of the roots (or of the matrix) in `np.poly(seq_of_zeros)`."""
+    if np.ndim(seq_of_zeros) == 2:
+        w, v = np.linalg.eig(seq_of_zeros)
+        return uneig((unpoly_roots(d, w), None), (w, v), seq_of_zeros)
+    roots = np.atleast_1d(seq_of_zeros)
+    dr = np.reshape(unpoly_roots(d, roots), np.shape(seq_of_zeros))
+    return dr if np.iscomplexobj(roots) else np.real(dr)
+
+
+def unpoly_roots(d, roots):
+    """The adjoint of the roots: minus the products of the other factors."""
+    if len(roots) == 0:
+        return np.zeros_like(roots)
+    others = [np.poly(np.delete(roots, i)) for i in range(len(roots))]
+    return -np.stack([np.reshape(c, -1) for c in others]) @ d[1:]
+
+
+def poly_tangent(dr, y, seq_of_zeros):
+    """The tangent of `y = np.poly(seq_of_zeros)`."""
+    roots = np.atleast_1d(seq_of_zeros)
+    if np.ndim(seq_of_zeros) == 2:
+        roots, v = np.linalg.eig(seq_of_zeros)
+        dr = np.diagonal(np.linalg.solve(v, dr @ v))
+    if len(roots) == 0:
+        return 0.0
+    others = [np.poly(np.delete(roots, i)) for i in range(len(roots))]
+    rows = np.stack([np.reshape(c, -1) for c in others])
+    change = np.append(0.0, -np.reshape(dr, -1) @ rows)
+    return change if np.iscomplexobj(y) else np.real(change)

@@ -260,6 +260,101 @@ CASES = {
             return product
         """,
     ),
+    "try: the handler becomes a branch on a flag": (
+        "x",
+        """
+        def f(x):
+            try:
+                y = np.sqrt(x) * 2
+            except FloatingPointError as error:
+                y = len(error.args) * x
+            else:
+                y = y + 1
+            return y
+        """,
+        """
+        def f(x):
+            caught = False
+            try:
+                sqrt_x = np.sqrt(x)
+                y = sqrt_x * 2
+            except FloatingPointError as error2:
+                caught = True
+                error = error2
+            if caught:
+                len_value = len(error.args)
+                y = len_value * x
+            else:
+                y = y + 1
+            return y
+        """,
+    ),
+    "try: a body that is seen half done is split": (
+        "x",
+        """
+        def f(x):
+            y = x
+            try:
+                y = y * 2
+                y = np.sqrt(y)
+            except ValueError:
+                pass
+            return y
+        """,
+        """
+        def f(x):
+            y = x
+            caught = False
+            try:
+                y = y * 2
+            except ValueError:
+                caught = True
+            if not caught:
+                try:
+                    y = np.sqrt(y)
+                except ValueError:
+                    caught = True
+            return y
+        """,
+    ),
+    "a swap stays one statement": (
+        "x",
+        """
+        def f(x):
+            a, b = x, x * 2
+            a, b = b, a
+            return a * b
+        """,
+        """
+        def f(x):
+            product = x * 2
+            a = x
+            b = product
+            a, b = (b, a)
+            product2 = a * b
+            return product2
+        """,
+    ),
+    "inert: an order is a plain sort": (
+        "x",
+        """
+        def f(x):
+            y = sorted(x, key=abs)
+            return y[0]
+        """,
+        """
+        def f(x):
+            list_x = list(x)
+            order = sorted(range(len(list_x)), key=lambda i: abs(list_x[i]))
+            values = []
+            for k in order:
+                list_x_k = list_x[k]
+                values.append(list_x_k)
+            y = values
+            y_0 = y[0]
+            return y_0
+        """,
+    ),
     "out= is an assignment": (
         "x",
         """

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 
 _SIMPLE = (
@@ -28,6 +29,12 @@ _SIMPLE = (
     gast.Global,
     gast.Delete,
 )
+
+
+#
+# A `try` with handlers has the mark `lowered` (`frontend.attempts.lowered_try`). Its
+# handlers hold assignments `flag = constant`, then `name = exception`, nothing else;
+# what the user's handlers do stands in an `if flag:` after it.
 
 
 def violations(unit: Unit) -> list[str]:
@@ -67,7 +74,9 @@ def _block(
         elif isinstance(stmt, gast.With):
             _block(stmt.body, unit, found, in_loop, ending)
         elif isinstance(stmt, gast.Try):
-            if not stmt.handlers:
+            if stmt.handlers and caught_flag(stmt) is None and _touches(stmt, unit):
+                found.append("the handlers of a try do more than set its flag")
+            elif not stmt.handlers or caught_flag(stmt) is not None:
                 _block([*stmt.body, *stmt.finalbody], unit, found, in_loop, False)
         elif not isinstance(stmt, _SIMPLE):
             if _touches(stmt, unit):

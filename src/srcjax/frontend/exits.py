@@ -88,7 +88,7 @@ class ExitLowering:
             rest = stmts[position + 1 :]
             if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, _Returned)):
                 return out + self.leave(stmt, loop), LEAVES
-            if not _has_exit(stmt):
+            if not has_exit(stmt):
                 if isinstance(stmt, (gast.For, gast.While)) and stmt.orelse:
                     orelse, stmt.orelse = stmt.orelse, []
                     more, status = self.block([stmt, *orelse, *rest], loop)
@@ -96,7 +96,7 @@ class ExitLowering:
                 out.append(stmt)
                 continue
             if isinstance(stmt, gast.If):
-                if not _exits(stmt):  # only loops inside are left
+                if not exits_of(stmt):  # only loops inside are left
                     stmt.body, _ = self.block(stmt.body, loop)
                     stmt.orelse, _ = self.block(stmt.orelse, loop)
                     out.append(stmt)
@@ -106,31 +106,25 @@ class ExitLowering:
             if isinstance(stmt, (gast.For, gast.While)):
                 more, status = self.block([*self.loop(stmt), *rest], loop)
                 return out + more, status
-            if isinstance(stmt, gast.With):
-                stmt.body, status = self.block(stmt.body, loop)
-                out.append(stmt)
-            elif isinstance(stmt, gast.Try):
-                status = self.attempt(stmt, loop)
-                out.append(stmt)
-            else:
+            if not isinstance(stmt, (gast.With, gast.Try)):
                 out.append(stmt)
                 continue
-            if status is LEAVES:
-                return out, LEAVES
-            if status is MAYBE:
-                more, status = self.guard(out.pop(), rest, loop)
+            leaves = always_leaves([stmt])
+            if exits_of(stmt) and not leaves:
+                more, status = self.guard(stmt, rest, loop)
                 return out + more, status
+            self.inside(stmt, loop)
+            out.append(stmt)
+            if leaves:
+                return out, LEAVES
         return out, FALLS
 
-    def attempt(self, stmt: gast.Try, loop: _Loop | None) -> str:
-        """`try` with an exit inside: allowed where every part leaves or none does."""
-        stmt.body, status = self.block([*stmt.body, *stmt.orelse], loop)
-        stmt.orelse = []
-        statuses = {status}
-        for handler in stmt.handlers:
-            handler.body, status = self.block(handler.body, loop)
-            statuses.add(status)
-        return statuses.pop() if len(statuses) == 1 else MAYBE
+    def inside(self, stmt: gast.With | gast.Try, loop: _Loop | None) -> None:
+        """A `with` or `try ... finally` that always leaves, or never does."""
+        if isinstance(stmt, gast.Try):
+            stmt.body, stmt.orelse = [*stmt.body, *stmt.orelse], []
+            stmt.finalbody, _ = self.block(stmt.finalbody, loop)
+        stmt.body, _ = self.block(stmt.body, loop)
 
     def leave(self, stmt: gast.stmt, loop: _Loop | None) -> list[gast.stmt]:
         """What stands where an exit stood."""
@@ -157,8 +151,8 @@ class ExitLowering:
         self, stmt: gast.If, rest: list[gast.stmt], loop: _Loop | None
     ) -> tuple[list[gast.stmt], str]:
         """An `if` with an exit inside, and what follows it."""
-        then_leaves = _always_leaves(stmt.body)
-        else_leaves = _always_leaves(stmt.orelse)
+        then_leaves = always_leaves(stmt.body)
+        else_leaves = always_leaves(stmt.orelse)
         if rest and not (then_leaves or else_leaves):
             return self.guard(stmt, rest, loop)
         new = _at(gast.If(stmt.test, [], []), stmt)
@@ -184,7 +178,7 @@ class ExitLowering:
         """A statement that leaves on some paths: a flag guards what follows it."""
         flag = self.names.fresh("done")
         start = [_at(syntax.assign(flag, syntax.const(False)), stmt)]
-        kinds = {type(s) for s in _exits(stmt)}
+        kinds = {type(s) for s in exits_of(stmt)}
         returning = bool(kinds & {gast.Return, _Returned})
         broke = None
         if loop is not None and returning:
@@ -318,7 +312,7 @@ def _own_loop(stmts: list[gast.stmt]) -> list[gast.stmt]:
     return found
 
 
-def _exits(stmt: gast.stmt) -> list[gast.stmt]:
+def exits_of(stmt: gast.stmt) -> list[gast.stmt]:
     """The exits inside that leave the block in which the statement stands."""
     own = _own_loop([stmt])
     exits = [
@@ -332,14 +326,14 @@ def _exits(stmt: gast.stmt) -> list[gast.stmt]:
     return exits
 
 
-def _has_exit(stmt: gast.stmt) -> bool:
+def has_exit(stmt: gast.stmt) -> bool:
     if isinstance(stmt, (*_SCOPES, _Lowered)):
         return False
     exits = (gast.Return, gast.Break, gast.Continue, _Returned)
     return any(isinstance(s, exits) for s in _own([stmt]))
 
 
-def _always_leaves(stmts: list[gast.stmt]) -> bool:
+def always_leaves(stmts: list[gast.stmt]) -> bool:
     for stmt in stmts:
         if isinstance(
             stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise, _Returned)
@@ -348,11 +342,17 @@ def _always_leaves(stmts: list[gast.stmt]) -> bool:
         if (
             isinstance(stmt, gast.If)
             and stmt.orelse
-            and _always_leaves(stmt.body)
-            and _always_leaves(stmt.orelse)
+            and always_leaves(stmt.body)
+            and always_leaves(stmt.orelse)
         ):
             return True
-        if isinstance(stmt, gast.With) and _always_leaves(stmt.body):
+        if isinstance(stmt, gast.With) and always_leaves(stmt.body):
+            return True
+        if isinstance(stmt, gast.Try) and (
+            always_leaves(stmt.finalbody)
+            or always_leaves([*stmt.body, *stmt.orelse])
+            and all(always_leaves(h.body) for h in stmt.handlers)
+        ):
             return True
     return False
 
@@ -381,21 +381,24 @@ def _replace_exits(
                 return out
             out.append(s)
             if isinstance(s, (gast.For, gast.While)):
-                if _has_exit(s):
+                if has_exit(s):
                     out.pop()
                     lowered = lowering.loop(s)
                     return out + replace([*lowered, *rest])
-            elif isinstance(s, gast.If) and _has_exit(s) and not _exits(s):
+            elif isinstance(s, gast.If) and has_exit(s) and not exits_of(s):
                 s.body, s.orelse = replace(s.body), replace(s.orelse)
-            elif isinstance(s, gast.If) and _has_exit(s):
+            elif isinstance(s, gast.If) and has_exit(s):
                 s.body, s.orelse = replace(s.body), replace(s.orelse)
                 s.body = s.body or [gast.Pass()]
                 if rest:
                     test = gast.UnaryOp(gast.Not(), syntax.name(flag))
                     out.append(_at(gast.If(test, replace(rest), []), s))
                 return out
-            elif isinstance(s, gast.With) and _has_exit(s):
-                s.body = replace(s.body)
+            elif isinstance(s, (gast.With, gast.Try)) and has_exit(s):
+                s.body = replace([*s.body, *getattr(s, "orelse", [])])
+                if isinstance(s, gast.Try):
+                    s.orelse = []
+                    s.finalbody = replace(s.finalbody)
                 if rest:
                     test = gast.UnaryOp(gast.Not(), syntax.name(flag))
                     out.append(_at(gast.If(test, replace(rest), []), s))

@@ -75,6 +75,8 @@ class LoweringBase:
         self.at: gast.AST = source.node
         #: The user's statement that is being lowered.
         self.whole: gast.AST = source.node
+        #: The body of the function, before it was lowered.
+        self.scope: list[gast.stmt] = source.node.body
 
     # -- writing ----------------------------------------------------------------------
 

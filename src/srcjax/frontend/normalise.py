@@ -5,8 +5,12 @@ one operation a statement, on names and literals:
 
     target = <operation>        name, call, operator, subscript, attribute, display
     a, b = name                 unpacking, names only
+    a, b = b, a                 a swap: names alone, each once on both sides
     base[index] = atom          base.attr = atom          name += atom, base[i] += atom
     if / for / while / with     tests and ranges are inert expressions
+    try ... finally             no handlers
+    try ... except              handlers set a flag, and no more (`frontend.attempts`)
+    del name[a:b]               of a list
     f(atoms)                    a call for its effect
     return atom                 once, at the end
 
@@ -22,7 +26,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.frontend.exits import lower_exits
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
+from srcjax.frontend.collection_types import lower_collections
+from srcjax.frontend.exits import has_exit, lower_exits
+from srcjax.frontend.helper_names import make_way
+from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.special_calls import SpecialCalls
 from srcjax.frontend.unit import Unit, parameter_names
@@ -34,17 +43,23 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
 
     Raises UnsupportedError for a construct outside the language.
     """
+    varying_names = list(varying_names)
+    source = make_way(source)
+    source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))
     body = lower_match(node.body, names)
     bound = syntax.names_written(body) | set(parameter_names(node.args))
     varying = Varying(source.resolve, bound)
     find_varying(body, varying_names, varying)
+    body = _prepared(body, names, varying, source)
     body = lower_exits(body, names)
     find_varying(body, varying.names, varying)
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
-    return Unit(source, source.name, node, names, varying.names, lowering.temps)
+    unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
+    unit.base_names.update(source.renamed)
+    return unit
 
 
 def normalise_nested(
@@ -63,13 +78,48 @@ def normalise_nested(
     bound = syntax.names_written(body) | set(parameter_names(definition.args))
     varying = Varying(unit.source.resolve, bound | syntax.names_written(unit.node))
     find_varying(body, varying_names, varying)
+    body = _prepared(body, unit.names, varying, unit.source)
     body = lower_exits(body, unit.names)
     find_varying(body, varying.names, varying)
     lowering = Lowering(unit.source, unit.names, varying)
+    lowering.scope = body
     lowered = lowering.block(body)
     unit.temps |= lowering.temps
     unit.varying |= lowering.temps & varying.names
     return lowered
+
+
+def _called(source: Any, varying_names: list[str], functions: set[str]) -> bool:
+    """Whether one of these inner functions works on differentiated values."""
+    body = source.node.body
+    bound = syntax.names_written(body) | set(parameter_names(source.node.args))
+    varying = find_varying(body, varying_names, Varying(source.resolve, bound))
+    if functions & varying.names:
+        return True
+    return any(
+        isinstance(node, gast.Call)
+        and (
+            getattr(node.func, "id", None) in functions
+            or functions & syntax.names_read(node.args)
+        )
+        and varying.carries([*node.args, *(k.value for k in node.keywords)])
+        for node in syntax.walk(body)
+    )
+
+
+def _prepared(
+    body: list[gast.stmt], names: syntax.Names, varying: Varying, source: Any
+) -> list[gast.stmt]:
+    """The body with plain containers, and `try ... except` in core form."""
+
+    def wanted(stmt: gast.stmt) -> bool:
+        return varying.touches(stmt) or has_exit(stmt)
+
+    def refuse(node: gast.AST, reason: str, instead: str) -> Exception:
+        return error_at(UnsupportedError, source, node, reason, instead)
+
+    body = lower_collections(body, names, varying, refuse)
+    return lower_attempts(body, names, wanted, refuse)
 
 
 def _global_names(node: gast.FunctionDef, source: Any) -> set[str]:
@@ -130,6 +180,15 @@ class Lowering(SpecialCalls):
     def on_Expr(self, stmt: gast.Expr) -> None:
         if isinstance(stmt.value, gast.Constant):
             return
+        call = stmt.value
+        if (
+            isinstance(call, gast.Call)
+            and self.varying.is_builtin(call.func, "setattr")
+            and isinstance(call.args[1], gast.Constant)
+        ):
+            target = gast.Attribute(call.args[0], call.args[1].value, gast.Store())
+            self.bind(gast.copy_location(target, stmt), call.args[2])
+            return
         if isinstance(stmt.value, gast.Call) and not self.is_printing(stmt.value):
             value = self.operation(stmt.value)
             if isinstance(value, gast.Call):
@@ -150,12 +209,21 @@ class Lowering(SpecialCalls):
 
     def on_Delete(self, stmt: gast.Delete) -> None:
         for target in stmt.targets:
-            if not isinstance(target, gast.Name):
+            if isinstance(target, gast.Name):
+                continue
+            if not isinstance(target, gast.Subscript):
                 raise self.refuse(
                     stmt,
-                    "`del` of an item of a differentiated container",
-                    "build a new container without the item",
+                    "`del` of a part of a differentiated value",
+                    "a value without the part",
                 )
+            base = self.atom(syntax.as_load(target.value))
+            index = self.index(syntax.as_load(target.slice))
+            if isinstance(index, gast.Slice):
+                item = gast.Subscript(base, index, gast.Del())
+                self.emit(gast.copy_location(gast.Delete([item]), stmt))
+            else:
+                self.temp(syntax.expression("v.pop(i)", v=base, i=index), "removed")
 
     def on_Nonlocal(self, stmt: gast.Nonlocal) -> None:
         raise self.refuse(
@@ -197,6 +265,8 @@ class Lowering(SpecialCalls):
     def bind(self, target: gast.expr, value: gast.expr) -> None:
         """`target = value` for any target."""
         if isinstance(target, gast.Name):
+            if self.is_lazy(value) and self.varying.carries(value):
+                value = self.kept_iterator(target.id, value)
             self.emit(syntax.assign(target, self.operation(value)))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)
@@ -215,12 +285,26 @@ class Lowering(SpecialCalls):
     def unpack(self, target: Any, value: gast.expr) -> None:
         """`a, (b, *c) = value`."""
         elements = target.elts
+        if isinstance(value, gast.Tuple) and all(
+            isinstance(e, gast.Name) for e in (*elements, *value.elts)
+        ):
+            new, old = [e.id for e in elements], [e.id for e in value.elts]
+            if len(set(new)) == len(new) > 1 and sorted(new) == sorted(old):
+                both = gast.Assign([target], value, None)  # a swap (analysis.swaps)
+                self.emit(gast.copy_location(both, self.at))
+                return
         starred = [isinstance(e, gast.Starred) for e in elements]
         if isinstance(value, (gast.Tuple, gast.List)) and not any(starred):
             plain = not any(isinstance(e, gast.Starred) for e in value.elts)
             if plain and len(value.elts) == len(elements):
                 self.bind_together(elements, value.elts)
                 return
+        rows = self.rows_of(value) if self.varying.carries(value) else None
+        if rows is not None and not any(starred):
+            held = self.held_items(rows)
+            for position, element in enumerate(elements):
+                self.bind(element, self.column(held, syntax.const(position)))
+            return
         source = self.atom(value)
         if any(starred):
             self.unpack_starred(elements, starred.index(True), source)
@@ -289,6 +373,13 @@ class Lowering(SpecialCalls):
         self.emit(gast.copy_location(new, stmt))
 
     def on_While(self, stmt: gast.While) -> None:
+        mapped = self.varying.mapping and self.varying.carries(stmt.test)
+        if mapped:
+            go_on = gast.If(stmt.test, list(stmt.body), [gast.Break()])
+            gast.copy_location(go_on, stmt)
+            new = gast.While(syntax.const(True), self.block([go_on]), [])
+            self.emit(gast.copy_location(new, stmt))
+            return
         if not _binds(stmt.test):
             test = self.test(stmt.test)
             new = gast.While(test, self.block(stmt.body), [])
@@ -301,7 +392,33 @@ class Lowering(SpecialCalls):
         new = gast.While(syntax.const(True), self.block([stop]), [])
         self.emit(gast.copy_location(new, stmt))
 
+    def by_attribute(self, stmt: gast.For) -> bool:
+        """Whether a loop over names of attributes reads or sets them."""
+        if not isinstance(stmt.iter, (gast.Tuple, gast.List)) or stmt.orelse:
+            return False
+        name = getattr(stmt.target, "id", None)
+        constant = all(
+            isinstance(e, gast.Constant) and isinstance(e.value, str)
+            for e in stmt.iter.elts
+        )
+        own = [s for s in syntax.walk(stmt.body) if isinstance(s, gast.Break)]
+        if not constant or own or name in syntax.names_written(stmt.body):
+            return False
+        return any(
+            isinstance(n, gast.Call)
+            and self.varying.is_builtin(n.func, "getattr", "setattr")
+            and len(n.args) > 1
+            and syntax.is_name(n.args[1], name)
+            for n in syntax.walk(stmt.body)
+        )
+
     def on_For(self, stmt: gast.For) -> None:
+        if self.by_attribute(stmt):
+            for item in stmt.iter.elts:
+                self.emit(syntax.assign(stmt.target, item))
+                for inner in syntax.substitute(stmt.body, {stmt.target.id: item}):
+                    self.statement(inner)
+            return
         iterable = self.iterable(stmt.iter)
         target = stmt.target
         binding: list[gast.stmt] = []
@@ -348,6 +465,9 @@ class Lowering(SpecialCalls):
         if not self.varying.carries(node):
             return node
         if isinstance(node, gast.Call):
+            if self.varying.mapping and self.varying.is_builtin(node.func, "range"):
+                args = self.atoms(node.args)
+                return gast.copy_location(gast.Call(node.func, args, []), node)
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
                 args = [self.iterable(a) for a in node.args]
                 args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
@@ -387,12 +507,9 @@ class Lowering(SpecialCalls):
 
     def on_Try(self, stmt: gast.Try) -> None:
         if stmt.handlers:
-            raise self.refuse(
-                stmt,
-                "`try ... except` around differentiated code: which statements ran "
-                "is not known to the backward sweep",
-                "an `if` that tests for the exceptional case",
-            )
+            assert caught_flag(stmt) is not None
+            self.emit(lowered_try(self.block(stmt.body), stmt.handlers, stmt))
+            return
         body = self.block([*stmt.body, *stmt.orelse])
         final = self.block(stmt.finalbody)
         if not final:
@@ -403,18 +520,54 @@ class Lowering(SpecialCalls):
         self.emit(gast.copy_location(new, stmt))
 
     def on_FunctionDef(self, stmt: gast.FunctionDef) -> None:
-        if stmt.decorator_list and self.varying.touches(stmt):
-            raise self.refuse(
-                stmt, "a decorated function inside differentiated code", "a plain def"
-            )
         stmt.args = self.early_defaults(stmt.args)
-        self.emit(stmt)
+        stmt.returns = None  # annotations may name what generated code does not know
+        for a in syntax.walk(stmt.args):
+            if isinstance(a, gast.Name):
+                a.annotation = None
+        if not (stmt.decorator_list and self.varying.touches(stmt)):
+            self.emit(stmt)
+            return
+        made: gast.expr = syntax.name(self.new_temp(stmt.name))
+        for decorator in reversed(stmt.decorator_list):
+            inside = decorator.func if isinstance(decorator, gast.Call) else decorator
+            if not hasattr(self.varying.value(inside), "__srcjax_maker__"):
+                raise self.refuse(
+                    stmt,
+                    "a decorated function inside differentiated code",
+                    "a plain def",
+                )
+            call = gast.Call(decorator, [made], [])
+            made = gast.copy_location(call, stmt)
+        plain = gast.copy_location(syntax.clone(stmt), stmt)
+        plain.name, plain.decorator_list = _innermost(made), []
+        self.emit(plain)
+        self.bind(syntax.name(stmt.name, store=True), made)
 
     # -- expressions ------------------------------------------------------------------
 
     def test(self, node: gast.expr) -> gast.expr:
-        """A condition: no derivative flows through it."""
+        """A condition: no derivative flows through it, but a batch may."""
+        if self.varying.mapping and self.varying.carries(node):
+            return self.atom(self.as_condition(node))
         return self.lower_walrus(node) if _binds(node) else node
+
+    def as_condition(self, node: gast.expr) -> gast.expr:
+        """`a < b < c` as `a < b and b < c`; only the truth of the value matters."""
+        if isinstance(node, gast.Compare) and len(node.ops) > 1:
+            atoms = [self.atom(e) for e in (node.left, *node.comparators)]
+            pairs = [
+                gast.Compare(left, [op], [right])
+                for left, op, right in zip(atoms, node.ops, atoms[1:], strict=False)
+            ]
+            return gast.BoolOp(gast.And(), pairs)
+        return node
+
+    def of_Compare(self, node: gast.Compare) -> gast.expr:
+        if len(node.ops) > 1:
+            return self.operation(self.as_condition(node))
+        operands = [self.atom(node.left), self.atom(node.comparators[0])]
+        return gast.Compare(operands[0], node.ops, [operands[1]])
 
     def lower_walrus(self, node: gast.expr) -> gast.expr:
         """Take varying walrus assignments out of an inert expression."""
@@ -591,6 +744,13 @@ class Lowering(SpecialCalls):
         whole = gast.Subscript(target, syntax.const(...), None)
         self.emit(syntax.assign(whole, value))
         return target
+
+
+def _innermost(made: Any) -> str:
+    """The name of the plain function in `grad(jit(name))`."""
+    while isinstance(made, gast.Call):
+        made = made.args[0]
+    return str(made.id)
 
 
 def _is_cheap_index(node: Any) -> bool:

@@ -8,12 +8,14 @@ import inspect
 import keyword
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gast
 
+from srcjax import syntax
 from srcjax.errors import (
     ArgumentError,
     SourceNotFoundError,
@@ -26,6 +28,9 @@ from srcjax.frontend.mangle import mangle
 __all__ = ["FunctionSource", "read"]
 
 LAMBDA_NAME = "fn"
+
+#: Functions that were taken out of a user's function (`frontend.lift`): what they are.
+LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,8 @@ class FunctionSource:
     defaults: dict[str, Any]
     bound: dict[str, Any]
     lines: list[str] = field(repr=False)
+    #: Names that `node` has instead of those that generated code needs for itself.
+    renamed: dict[str, str] = field(default_factory=dict)
 
     def line(self, n: int) -> str:
         """Line `n` (from 1) of the file, stripped; empty if there is no such line."""
@@ -75,6 +82,7 @@ class FunctionSource:
 
         Raises `KeyError` if it has none: unknown, or a closure cell still empty.
         """
+        name = self.renamed.get(name, name)
         if name in self.closure:
             try:
                 return self.closure[name].cell_contents
@@ -97,6 +105,8 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     Raises `SourceNotFoundError` without (current) source, `UnsupportedError` for
     generators and coroutines, `ArgumentError` for what is not a function at all.
     """
+    if isinstance(func, FunctionType) and func in LIFTED:
+        return replace(LIFTED[func], node=syntax.clone(LIFTED[func].node))
     function, args, kwargs = _unwrap(func)
     source = _with_values(function, locate(function), _name(func, function))
     _refuse_generators(source)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
-from srcjax.frontend.lowering import LoweringBase
+from srcjax.frontend.sequences import SequenceCalls
 from srcjax.frontend.varying import find_varying
 
 
-class SpecialCalls(LoweringBase):
+class SpecialCalls(SequenceCalls):
     """Lowers what stands for a loop."""
 
     def early_defaults(self, arguments: gast.arguments) -> gast.arguments:
@@ -51,11 +52,29 @@ class SpecialCalls(LoweringBase):
             if node.keywords:
                 start = node.keywords[0].value
             return self.fold(node.args[0], start, _plus)
+        if is_builtin(node.func, "max", "min") and node.args:
+            picked = self.picked_by_key(node)
+            if picked is not None:
+                return picked
         if is_builtin(node.func, "max", "min") and plain:
             return self.extreme(node)
+        if is_builtin(node.func, "sorted") and len(node.args) == 1:
+            return self.sorted_call(node)
+        if is_builtin(node.func, "dict"):
+            return self.dict_call(node)
+        if is_builtin(node.func, "getattr") and len(node.args) == 2:
+            key = node.args[1]
+            if isinstance(key, gast.Constant) and isinstance(key.value, str):
+                attribute = gast.Attribute(node.args[0], key.value, syntax.LOAD)
+                return self.operation(gast.copy_location(attribute, node))
+        if self.rows_of(node) is not None:
+            return self.columns(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
             return self.sequence_call(node)
         value = self.varying.value(node.func)
+        plain_function = self.ufunc_method(node, value)
+        if plain_function is not None:
+            return self.operation(plain_function)
         import functools
         import math
 
@@ -71,6 +90,31 @@ class SpecialCalls(LoweringBase):
             return self.partial_call(node)
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
+        return None
+
+    def ufunc_method(self, node: gast.Call, value: Any) -> gast.expr | None:
+        """`np.add.reduce(a)` is `np.sum(a, axis=0)`, and so on."""
+        chain = syntax.dotted(node.func) or ""
+        module, ufunc, method = (["", "", "", *chain.split(".")])[-3:]
+        if not isinstance(getattr(value, "__self__", None), np.ufunc) or not module:
+            return None
+        base = chain[: -len(f".{ufunc}.{method}")]
+        name = _REDUCTIONS.get((value.__self__, method))
+        if name is not None and len(node.args) <= 2:
+            new = gast.Call(syntax.expression(f"{base}.{name}"), node.args, [])
+            new.keywords = list(node.keywords)
+            given = {k.arg for k in node.keywords}
+            if len(node.args) == 1 and "axis" not in given:
+                new.keywords.append(gast.keyword("axis", syntax.const(0)))
+            return (
+                gast.copy_location(new, node) if given <= {"axis", "keepdims"} else None
+            )
+        if method == "outer" and len(node.args) == 2 and not node.keywords:
+            left, right = self.atoms(node.args)
+            shape = f"{base}.shape(a) + (1,) * {base}.ndim(b)"
+            text = f"{base}.{ufunc}({base}.reshape(a, {shape}), b)"
+            new = syntax.expression(text, a=left, b=right)
+            return gast.copy_location(new, node)
         return None
 
     def partial_call(self, node: gast.Call) -> gast.expr:
@@ -122,14 +166,22 @@ class SpecialCalls(LoweringBase):
             comprehension = gast.comprehension(target, over, [], 0)
             return self.of_ListComp(gast.ListComp(elt, [comprehension]))
         if self.varying.is_builtin(node.func, "filter"):
-            raise self.refuse(
-                node, "`filter` on differentiated values", "a list comprehension"
-            )
+            if len(node.args) != 2:
+                return None
+            item = self.names.fresh("item")
+            kept: gast.expr = syntax.name(item)
+            if not (
+                isinstance(node.args[0], gast.Constant) and node.args[0].value is None
+            ):
+                kept = gast.Call(self.atom(node.args[0]), [syntax.name(item)], [])
+            target = syntax.name(item, store=True)
+            chosen = gast.comprehension(target, node.args[1], [kept], 0)
+            return self.of_ListComp(gast.ListComp(syntax.name(item), [chosen]))
         if len(node.args) != 1:
             return None
         inner = node.args[0]
         is_map = isinstance(inner, gast.Call) and self.varying.is_builtin(
-            inner.func, "map"
+            inner.func, "map", "filter"
         )
         if isinstance(inner, gast.GeneratorExp) or is_map:
             items = self.atom(inner)
@@ -237,6 +289,17 @@ class SpecialCalls(LoweringBase):
         find_varying(loop, [], self.varying)
         for stmt in loop:
             self.statement(stmt)
+
+
+#: What a method of a ufunc stands for.
+_REDUCTIONS = {
+    (np.add, "reduce"): "sum",
+    (np.multiply, "reduce"): "prod",
+    (np.maximum, "reduce"): "max",
+    (np.minimum, "reduce"): "min",
+    (np.add, "accumulate"): "cumsum",
+    (np.multiply, "accumulate"): "cumprod",
+}
 
 
 def _parameter(name: str) -> gast.Name:

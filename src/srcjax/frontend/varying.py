@@ -15,6 +15,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.types import is_mapping
 from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
 
 #: Builtins whose result carries no derivative.
@@ -49,6 +50,12 @@ INERT_BUILTINS = frozenset(
         "vars",
     ]
 )
+#: What tells of a value only what all examples of a batch have in common.
+SHAPE_ATTRIBUTES = frozenset(["shape", "ndim", "size", "dtype"])
+SHAPE_BUILTINS = frozenset(
+    ["len", "isinstance", "callable", "hasattr", "type", "print"]
+)
+SHAPE_FUNCTIONS = frozenset(["numpy.shape", "numpy.ndim", "numpy.size"])
 _CAPTURES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -56,6 +63,8 @@ class Varying:
     """Answers whether expressions and statements touch the varying names."""
 
     def __init__(self, resolve: Callable[[str], Any], bound: set[str]) -> None:
+        #: Whether values of every kind vary (over a batch), not only derivatives.
+        self.mapping = is_mapping()
         self.names: set[str] = set()
         self._resolve = resolve
         self._bound = bound
@@ -83,6 +92,8 @@ class Varying:
 
     def inert_result(self, node: gast.expr) -> bool:
         """Whether no derivative flows through the value, whatever it is made from."""
+        if self.mapping:
+            return self.same_for_all(node)
         if isinstance(node, (gast.Compare, gast.JoinedStr, gast.Constant)):
             return True
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
@@ -96,6 +107,8 @@ class Varying:
             function = self.value(node.func)
             if function is not None:
                 name = getattr(function, "__name__", "")
+                if function in (sorted, max, min) and self.picks_numbers(node):
+                    return True
                 if function is getattr(builtins, name, None) and name in INERT_BUILTINS:
                     return True
                 op = lookup(function)
@@ -104,6 +117,37 @@ class Varying:
                 op = METHODS.get(node.func.attr)
                 return op is not None and op.inert
         return False
+
+    def same_for_all(self, node: gast.expr) -> bool:
+        """Whether the value is one for all examples, whatever it is made from."""
+        if isinstance(node, (gast.Constant, gast.JoinedStr)):
+            return True
+        if isinstance(node, gast.Attribute):
+            named = isinstance(node.value, gast.Name) or not self.carries(node.value)
+            return node.attr in SHAPE_ATTRIBUTES and named
+        if isinstance(node, gast.Subscript):
+            return self.same_for_all(node.value) and not isinstance(
+                node.value, gast.Constant
+            )
+        if isinstance(node, gast.Call):
+            function = self.value(node.func)
+            name = getattr(function, "__name__", "")
+            if not all(
+                isinstance(a, gast.Name) or not self.carries(a) for a in node.args
+            ):
+                return False  # the argument gets a name first
+            if function is not None and function is getattr(builtins, name, None):
+                return name in SHAPE_BUILTINS
+            op = None if function is None else lookup(function)
+            return op is not None and op.name in SHAPE_FUNCTIONS
+        return False
+
+    def picks_numbers(self, node: gast.Call) -> bool:
+        """`sorted(range(n), key=...)`: an order, whatever decides it."""
+        return bool(node.args) and (
+            isinstance(node.args[0], gast.Call)
+            and self.is_builtin(node.args[0].func, "range")
+        )
 
     def carries(self, node: Any) -> bool:
         """Whether a derivative may flow into the value of the expression."""

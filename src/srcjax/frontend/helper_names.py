@@ -1,0 +1,68 @@
+"""Names of the user's that generated code needs for itself: they make way.
+
+Before:                                 After:
+
+    zeros_like = np.zeros_like(x)           zeros_like2 = np.zeros_like(x)
+    return np.sum(x * zeros_like)           return np.sum(x * zeros_like2)
+
+Backward code may call the helper `zeros_like`, and would find the array. Where it does
+not come to that, the name gets its spelling back at the end (`pipeline.respell`).
+Parameters keep their names, which callers may use: `pipeline` renames the helper there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.unit import parameter_names
+
+#: What generated code calls by name; the pipeline fills it.
+HELPERS: dict[str, Any] = {}
+
+
+def make_way(source: Any) -> Any:
+    """The source with other names for its own that are those of helpers."""
+    node = source.node
+    own = set(parameter_names(node.args)) | _spelled_out(node)
+    clashes = sorted(
+        name
+        for name in (syntax.all_names(node) & set(HELPERS)) - own
+        if _means_another(source, name)
+    )
+    if not clashes or source.renamed:
+        return source
+    names = syntax.Names(syntax.all_names(node) | set(HELPERS))
+    fresh = {name: names.fresh(name) for name in clashes}
+    node = syntax.clone(node)
+    node.body = syntax.rename(node.body, fresh)
+    renamed = {new: name for name, new in fresh.items()}
+    return replace(source, node=node, renamed=renamed)
+
+
+def _means_another(source: Any, name: str) -> bool:
+    """Whether the name is a local variable, or a global one that is not the helper."""
+    if name in syntax.names_written(source.node.body):
+        return True
+    try:
+        return source.resolve(name) is not HELPERS[name]
+    except KeyError:
+        return True
+
+
+def _spelled_out(node: Any) -> set[str]:
+    """Names that are more than names: of keywords, imports, patterns and globals."""
+    found: set[str] = set()
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.keyword) and sub.arg:
+            found.add(sub.arg)
+        elif isinstance(sub, (gast.Import, gast.ImportFrom)):
+            found |= {(a.asname or a.name).split(".")[0] for a in sub.names}
+        elif isinstance(sub, (gast.Global, gast.Nonlocal)):
+            found |= set(sub.names)
+        elif type(sub).__name__ in ("MatchAs", "MatchStar") and sub.name:
+            found.add(sub.name)
+    return found

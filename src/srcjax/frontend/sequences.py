@@ -1,0 +1,222 @@
+"""Calls that order, pair or pick the items of a sequence, as plain loops.
+
+No derivative flows through an order: `sorted(xs, key=f)` is
+
+    order = sorted(range(len(items)), key=lambda i: f(items[i]))
+    values = [items[i] for i in order]
+
+with `items = list(xs)`; the first line is left as it stands. What an iterator would
+give (`zip`, `map`, a generator ...) is put in a list at once, which is the same as long
+as it is used once and nothing that it reads is changed before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.lift import read_names
+from srcjax.frontend.lowering import LoweringBase
+
+_LAZY = ("zip", "enumerate", "map", "filter", "reversed", "iter")
+_VIEWS = ("values", "items", "keys")
+_COMPREHENSIONS = (gast.GeneratorExp, gast.ListComp)
+
+
+class SequenceCalls(LoweringBase):
+    """Lowers `sorted`, `max(..., key=)`, `zip(*rows)`, `dict(zip(...))`."""
+
+    def is_lazy(self, node: gast.expr) -> bool:
+        """Whether the expression is an iterator, that gives its items once."""
+        return isinstance(node, gast.GeneratorExp) or (
+            isinstance(node, gast.Call) and self.varying.is_builtin(node.func, *_LAZY)
+        )
+
+    def is_view(self, node: gast.expr) -> bool:
+        """`d.items()`, `d.values()`, `d.keys()`."""
+        return (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Attribute)
+            and node.func.attr in _VIEWS
+            and not node.args
+        )
+
+    def held_items(self, node: gast.expr) -> gast.expr:
+        """A name of a list of what the expression gives."""
+        if isinstance(node, _COMPREHENSIONS):
+            return self.atom(gast.ListComp(node.elt, node.generators))
+        if isinstance(node, (gast.List, gast.Tuple)):
+            return self.atom(node)
+        return self.atom(_at(syntax.call("list", node), node))
+
+    def by_index(self, items: gast.expr, key: Any) -> gast.Lambda:
+        """`lambda i: key(items[i])`: what an order goes by."""
+        index = self.names.fresh("i")
+        item = gast.Subscript(items, syntax.name(index), syntax.LOAD)
+        value: gast.expr = item
+        if isinstance(key, gast.Lambda) and len(key.args.args) == 1:
+            value = syntax.substitute(key.body, {key.args.args[0].id: item})
+        elif key is not None and not (
+            isinstance(key, gast.Constant) and key.value is None
+        ):
+            if not isinstance(key, (gast.Name, gast.Attribute)):
+                key = self.temp(key, "key")
+            value = gast.Call(key, [item], [])
+        parameter = gast.Name(index, gast.Param(), None, None)
+        arguments = gast.arguments([parameter], [], None, [], [], None, [])
+        return gast.Lambda(arguments, value)
+
+    def indices(self, items: gast.expr) -> gast.expr:
+        return syntax.expression("range(len(v))", v=items)
+
+    def sorted_call(self, node: gast.Call) -> gast.expr:
+        """`sorted(xs, key=f, reverse=r)`."""
+        options = {k.arg: k.value for k in node.keywords}
+        items = self.held_items(node.args[0])
+        order = self.order_of(items, options)
+        index = "j" if syntax.is_name(items, "k") else "k"  # it is renamed apart
+        item = gast.Subscript(items, syntax.name(index), syntax.LOAD)
+        target = syntax.name(index, store=True)
+        over = gast.comprehension(target, order, [], 0)
+        return self.operation(_at(gast.ListComp(item, [over]), node))
+
+    def order_of(self, items: gast.expr, options: dict[Any, gast.expr]) -> gast.Name:
+        """The positions of the items in their order."""
+        key = self.by_index(items, options.get("key"))
+        call = syntax.call("sorted", self.indices(items), key=key)
+        if "reverse" in options:
+            call.keywords.append(gast.keyword("reverse", options["reverse"]))
+        return self.temp(_at(call, self.at), "order")
+
+    def picked_by_key(self, node: gast.Call) -> gast.expr | None:
+        """`max(xs, key=f)`, `max(xs, default=v)`, `min(zip(a, b))`."""
+        options = {k.arg: k.value for k in node.keywords}
+        if any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        source = node.args[0]
+        if len(node.args) > 1:
+            if "key" not in options:
+                return None
+            source = gast.List(list(node.args), syntax.LOAD)
+        pairs = (
+            self.is_lazy(source) and not isinstance(source, gast.GeneratorExp)
+        ) or (
+            self.is_view(source)
+            or isinstance(source, _COMPREHENSIONS)
+            and isinstance(source.elt, gast.Tuple)
+        )
+        if not options and not pairs:
+            return None
+        items = self.held_items(_at(source, node))
+        key = self.by_index(items, options.get("key"))
+        pick = _at(gast.Call(node.func, [self.indices(items)], []), node)
+        pick.keywords.append(gast.keyword("key", key))
+        best = gast.Subscript(items, pick, syntax.LOAD)
+        if "default" not in options:
+            index = self.temp(pick, "best")
+            return gast.Subscript(items, index, syntax.LOAD)
+        some = syntax.expression("len(v) > 0", v=items)
+        return self.operation(_at(gast.IfExp(some, best, options["default"]), node))
+
+    def dict_call(self, node: gast.Call) -> gast.expr | None:
+        """`dict(zip(keys, values))` as a comprehension."""
+        if len(node.args) != 1 or node.keywords:
+            return None
+        source = node.args[0]
+        if isinstance(source, _COMPREHENSIONS):
+            pair = source.elt
+            if isinstance(pair, gast.Tuple) and len(pair.elts) == 2:
+                made = gast.DictComp(*pair.elts, source.generators)
+                return self.operation(_at(made, node))
+        elif not self.is_lazy(source) and not self.is_view(source):
+            return None
+        key, value = self.names.fresh("key"), self.names.fresh("value")
+        target = gast.Tuple(
+            [syntax.name(key, store=True), syntax.name(value, store=True)], syntax.STORE
+        )
+        over = gast.comprehension(target, source, [], 0)
+        made = gast.DictComp(syntax.name(key), syntax.name(value), [over])
+        return self.operation(_at(made, node))
+
+    # -- columns ----------------------------------------------------------------------
+
+    def rows_of(self, node: Any) -> gast.expr | None:
+        """The rows of `zip(*rows)`, also inside `list(...)`; None for anything else."""
+        if not isinstance(node, gast.Call) or not node.args:
+            return None
+        if self.varying.is_builtin(node.func, "list", "tuple"):
+            return self.rows_of(node.args[0]) if len(node.args) == 1 else None
+        if not self.varying.is_builtin(node.func, "zip") or len(node.args) != 1:
+            return None
+        starred = node.args[0]
+        return starred.value if isinstance(starred, gast.Starred) else None
+
+    def column(self, rows: gast.expr, index: gast.expr) -> gast.expr:
+        """`tuple([row[index] for row in rows])`."""
+        row = self.names.fresh("row")
+        item = gast.Subscript(syntax.name(row), index, syntax.LOAD)
+        over = gast.comprehension(syntax.name(row, store=True), rows, [], 0)
+        values = _at(gast.ListComp(item, [over]), self.at)
+        return _at(syntax.call("tuple", values), self.at)
+
+    def columns(self, node: gast.Call) -> gast.expr:
+        """`list(zip(*rows))`: a list of columns, as many as the shortest row has."""
+        rows = self.held_items(self.rows_of(node))
+        index = self.names.fresh("j")
+        over = syntax.expression(
+            "range(min((len(row) for row in rows), default=0))", rows=rows
+        )
+        target = gast.comprehension(syntax.name(index, store=True), over, [], 0)
+        column = self.column(rows, syntax.name(index))
+        return self.operation(_at(gast.ListComp(column, [target]), node))
+
+    # -- iterators kept in a variable -------------------------------------------------
+
+    def kept_iterator(self, name: str, value: gast.expr) -> gast.expr:
+        """The list that stands for an iterator which a variable holds."""
+        body = self.scope
+        reads = syntax.count_reads(body, name)
+        reason = None
+        if reads > 1 or syntax.count_bindings(body, name) != 1:
+            reason = f"the iterator `{name}` may be used more than once"
+        for loop in syntax.walk(body):
+            if isinstance(loop, (gast.For, gast.While)) and reason is None:
+                inside = loop.body if isinstance(loop, gast.For) else [loop]
+                used = syntax.count_reads(inside, name)
+                if used and name not in syntax.names_written(loop.body):
+                    reason = f"the iterator `{name}` is made outside of this loop"
+        changed = {
+            n
+            for n in read_names([value])
+            if n in _changed_in_place(body) or syntax.count_bindings(body, n) > 1
+        }
+        if changed:
+            shown = sorted(changed)[0]
+            reason = f"`{shown}` may change before the iterator `{name}` is used"
+        if reason is not None:
+            raise self.refuse(value, reason, f"a list: `{name} = list(...)`")
+        return _at(syntax.call("list", value), value)
+
+
+def _changed_in_place(body: Any) -> set[str]:
+    """Names through which something is written in place."""
+    found: set[str] = set()
+    for node in syntax.walk(body):
+        base: Any = None
+        if isinstance(node, gast.AugAssign):
+            base = node.target
+        elif isinstance(node, (gast.Subscript, gast.Attribute)):
+            base = node if not isinstance(node.ctx, gast.Load) else None
+        elif isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
+            base = node.value.func
+        while isinstance(base, (gast.Subscript, gast.Attribute)):
+            base = base.value
+        if isinstance(base, gast.Name):
+            found.add(base.id)
+    return found
+
+
+def _at(new: Any, old: Any) -> Any:
+    return gast.copy_location(new, old) if hasattr(old, "lineno") else new

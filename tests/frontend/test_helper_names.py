@@ -1,0 +1,83 @@
+"""Names of the user's that generated code needs for itself."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import runtime
+from srcjax.testing import check_grads
+
+X = np.array([1.1, 2.2, 3.4])
+
+
+def add(a, b):
+    return a * b
+
+
+def untyped(function, argnums=0):
+    """The gradient written without types, its text, and its module."""
+    transform = srcjax.grad(function, argnums=argnums).__srcjax_transform__
+    module = transform.build(transform.hinted_types(), False)
+    return getattr(module.load(), module.entry), module.text
+
+
+def local(x):
+    zeros_like = np.zeros_like(x)
+    unbroadcast = x[0] * x
+    return np.sum(unbroadcast + zeros_like)
+
+
+def function_of_the_module(x):
+    items = [x[0], x[1]]
+    for i in range(2):
+        items[i] = add(items[i], items[i - 1])
+    return (items[0] + items[1]) * items[0]
+
+
+def argument(x, add):
+    items = [x[0], x[1]]
+    for i in range(2):
+        items[i] = items[i] * items[i - 1] * add
+    return (items[0] + items[1]) * items[0]
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [(local, (X,)), (function_of_the_module, (X,)), (argument, (X, 1.5))],
+)
+def test_helpers_are_not_hidden(function, args):
+    written, text = untyped(function)
+    wanted = srcjax.grad(function)(*args)
+    np.testing.assert_allclose(written(*args), wanted, rtol=1e-12)
+    check_grads(function, args, order=2, modes=("rev",))
+    world: dict = {"__name__": "again"}
+    if function is not function_of_the_module:  # that needs the user's own module
+        exec(text, world)
+        again = world[f"grad_{function.__name__}"](*args)
+        np.testing.assert_allclose(again, wanted, rtol=1e-12)
+
+
+def test_the_helper_takes_another_name_beside_an_argument():
+    _, text = untyped(argument)
+    assert "def grad_argument(x, add):" in text
+    assert "add as add2" in text
+
+
+def test_names_that_no_helper_needs_stay():
+    text = str(srcjax.source(srcjax.grad(stays), X))
+    assert "add = np.sin(x)" in text
+
+
+def stays(x):
+    add = np.sin(x)
+    return np.sum(np.exp(add))
+
+
+def test_a_helper_by_its_own_name_is_left():
+    assert runtime.zeros_like is not np.zeros_like
+    text = str(srcjax.source(srcjax.grad(uses_helper), X))
+    assert "zeros_like2" not in text
+
+
+def uses_helper(x):
+    return np.sum(x * x + np.zeros_like(x))

@@ -37,18 +37,8 @@ UPDATE = os.environ.get("SRCJAX_UPDATE_GOLDEN") == "1"
 
 # What is not as it should be yet: test, then function, then the reason. To be emptied.
 NOT_YET: dict[str, dict[str, str]] = {
-    "test_numbers_without_types": {
-        "two_function_model": "raises where the rank of an array is not known",
-    },
     "test_size": {
-        "recursive_power": "both the pair and the entry have the branch",
-        "lotka_volterra": "saves products that could be computed again",
         "ridge_regression": "the hand-written one adds two terms in one line",
-        "logistic_regression": "keeps `1 + exp(-z)` beside its reciprocal",
-        "log_sum_exp": "the adjoint of the maximum cancels",
-        "trajectory": "saves x[t], which is still in the array",
-        "leaky_relu": "two `np.where` and a condition",
-        "gaussian_log_density": "spreads a constant to sum it again",
     },
     "test_imports_numpy_only": {
         "cholesky_likelihood": "run-time helper",

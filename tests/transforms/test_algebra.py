@@ -8,8 +8,10 @@ import gast
 import numpy as np
 import pytest
 
+from srcjax import syntax
 from srcjax.backends.python_text import emit
 from srcjax.transforms.algebra import tidy
+from srcjax.transforms.simplify.plain import item_of_display
 
 # x, y, z, dy and np.sin(...) are floating; nothing is known of n, m and f(...).
 CASES = """
@@ -50,6 +52,14 @@ n + -1 -> n - 1
 -(x - y) -> y - x
 -(x + y) -> -(x + y)
 -(n - m) -> -(n - m)
+-x @ y -> -(x @ y)
+x @ -y -> -(x @ y)
+-x @ -y -> x @ y
+-n @ x -> -n @ x
+2 * x + 3 * x -> 5 * x
+0.5 * x - 1.5 * x -> -x
+2 * n + 3 * n -> 2 * n + 3 * n
+2 * x + 3 * y -> 2 * x + 3 * y
 -x * y -> -x * y
 x * -y -> -x * y
 -x * -y -> x * y
@@ -146,6 +156,12 @@ dy * 1.0 + -(2 * (0.5 * x)) -> dy - x
 dy * (1.0 * (1 - y * y)) -> dy * (1 - y * y)
 dy * -1.0 / x ** 2 -> -dy / x**2
 dy * -x / (x * x) -> -dy * x / (x * x)
+x * 4 * y * 3 -> 12 * x * y
+x * (y * 2) * (3 * z) -> 6 * x * y * z
+x * 2 * y * 0.5 -> x * y
+-2 * x * y * 3 -> -6 * x * y
+n * 4 * m * 3 -> n * 4 * m * 3
+0.1 * x * y * 0.1 -> 0.1 * x * y * 0.1
 """
 FLOATS = {"x", "y", "z", "dy"}
 
@@ -256,3 +272,22 @@ def test_value_dtype_and_shape_stay(kind: str, part: int) -> None:
         rtol = 1e-3 if kind == "float32" else 1e-12
         np.testing.assert_allclose(after, before, rtol=rtol, err_msg=f"{text}: {new}")
     assert compared > 100
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("(x,)[0]", "x"),
+        ("(x, np.sin(y))[-1]", "np.sin(y)"),
+        ("((x, y)[1], z)[0] * 2", "y * 2"),
+        ("(x, f(y))[0]", "(x, f(y))[0]"),
+        ("(x, *n)[1]", "(x, *n)[1]"),
+        ("(x, y)[n]", "(x, y)[n]"),
+        ("(x, y)[2]", "(x, y)[2]"),
+    ],
+)
+def test_item_of_a_display(before: str, after: str) -> None:
+    found = syntax.map_expressions(
+        parsed(before), lambda node: item_of_display(node, frozenset())
+    )
+    assert emit(found) == after

@@ -90,6 +90,14 @@ def _quotient_is_exact(c: Number, k: Number) -> bool:
     return Fraction(c) / Fraction(k) == Fraction(c / k)
 
 
+def _sum_is_exact(c: Number, k: Number) -> bool:
+    return _is_short(c + k) and Fraction(c) + Fraction(k) == Fraction(c + k)
+
+
+def _difference_is_exact(c: Number, k: Number) -> bool:
+    return _sum_is_exact(c, -k)
+
+
 def _binary_powers(c: Number, k: Number) -> bool:
     return all(abs(math.frexp(v)[0]) == 0.5 for v in (c, k)) and _is_short(c * k)
 
@@ -118,6 +126,8 @@ RULES = [
     # One sign in front of a product
     Rule("-a * b", "-(a * b)", floats="a"),  # (-a)·b = -(a·b)
     Rule("a * -b", "-(a * b)", floats="b"),  # a·(-b) = -(a·b)
+    Rule("-a @ b", "-(a @ b)", floats="a"),  # (-A)·B = -(A·B)
+    Rule("a @ -b", "-(a @ b)", floats="b"),  # A·(-B) = -(A·B)
     Rule("-a / b", "-(a / b)", floats="a"),  # (-a)/b = -(a/b)
     Rule("a / -b", "-(a / b)", floats="b"),  # a/(-b) = -(a/b)
     Rule("a * c", "-(a * -c)", floats="a", when=_negative),  # a·(-2) = -(a·2)
@@ -152,6 +162,8 @@ RULES = [
     Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
     # Equal terms and reciprocals
     Rule("a + a", "2 * a", floats="a"),  # a + a = 2·a
+    Rule("c * a + k * a", "(c + k) * a", floats="a", when=_sum_is_exact),  # 2·a + 3·a
+    Rule("c * a - k * a", "(c - k) * a", floats="a", when=_difference_is_exact),
     Rule("a * (1 / b)", "a / b", floats="ab"),  # a·(1/b) = a/b, but for rounding
     Rule("(1 / a) * b", "b / a", floats="ab"),  # (1/a)·b = b/a, but for rounding
 ]
@@ -165,7 +177,7 @@ _FOLDS: dict[type[gast.AST], Callable[[Any, Any], Any]] = {
     gast.Mod: lambda x, y: x % y,
     gast.Pow: lambda x, y: x**y,
 }
-_ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Pow)
+_ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.MatMult, gast.Div, gast.Pow)
 # Names bound inside these are not the names around them.
 _SCOPES = (
     gast.Lambda,
@@ -231,7 +243,24 @@ class _Tidier:
             found: Bindings = {}
             if _matches(rule.tree, node, found) and self._applies(rule, found):
                 return self._built(rule.template, found)
-        return node
+        return self._gathered(node) or node
+
+    def _gathered(self, node: gast.AST) -> Any:
+        """Constants that are apart in a product, in front: 12·a·b for a·4·b·3."""
+        factors = list(_factors(node))
+        rest = [f for f in factors if _constant(f) is None]
+        if len(rest) > len(factors) - 2 or not any(map(self._is_floating, rest)):
+            return None
+        numbers = [c for c in map(_constant, factors) if c is not None]
+        total = numbers[0]
+        for number in numbers[1:]:
+            if not _product_is_exact(total, number):
+                return None
+            total *= number
+        product: Any = _literal(total)
+        for factor in rest:
+            product = self._rewritten(gast.BinOp(product, gast.Mult(), factor))
+        return product
 
     def _applies(self, rule: Rule, found: Bindings) -> bool:
         constants = [_constant(found[name]) for name in rule.constants]
@@ -283,6 +312,15 @@ class _Tidier:
         if plain and self._is_floating(node):
             return gast.UnaryOp(gast.USub(), node)
         return None
+
+
+def _factors(node: gast.AST) -> Iterator[gast.AST]:
+    """The factors of a product of products, from left to right."""
+    if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mult):
+        yield from _factors(node.left)
+        yield from _factors(node.right)
+    else:
+        yield node
 
 
 def _is_product(node: gast.AST) -> bool:

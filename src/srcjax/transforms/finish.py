@@ -7,28 +7,54 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Scalar,
     Type,
+    Unknown,
     all_buffers,
     dtype_of,
+    has_complex,
     is_number,
     same_shape,
     shape_of,
 )
-from srcjax.ops.expand import has_shape_of
 from srcjax.transforms.algebra import tidy
-from srcjax.transforms.reverse.entry import Written
 from srcjax.transforms.reverse.reads_writes import exposed, surely
-from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
+from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
+from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
-from srcjax.transforms.simplify.owned import own_results, own_written
+from srcjax.transforms.simplify.owned import (
+    is_fresh,
+    own,
+    own_results,
+    own_written,
+)
+from srcjax.transforms.simplify.plain import (
+    item_of_display,
+    join_choices,
+    join_copies,
+    plain_unbroadcast,
+    plain_where,
+    sign_outside,
+    store_number,
+    transposed,
+    without_copies,
+)
+from srcjax.transforms.simplify.rotate import rotate
+from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
-from srcjax.transforms.simplify.updates import join_updates, merge_branches
+from srcjax.transforms.simplify.updates import (
+    fold_starts,
+    join_updates,
+    merge_branches,
+    return_directly,
+)
+from srcjax.transforms.written import Derivatives, Written
 
 
 def finish(written: list[Written]) -> list[gast.FunctionDef]:
@@ -92,9 +118,12 @@ class Finisher:
     def __init__(self, written: Written) -> None:
         self.written = written
         self.node = written.node
-        self.rules: Rules = written.rules
+        self.rules: Derivatives = written.rules
         self.unit = written.unit
         self.buffers = {name: all_buffers(t) for name, t in self.rules.types.items()}
+        self.buffers |= self.rules.derivative_buffers()
+        if written.forward:
+            self.buffers = with_trades(self.buffers, self.unit.node.body)
         self.adjoints = {
             variable: place for place, variable in self.rules.places.variables.items()
         }
@@ -104,14 +133,25 @@ class Finisher:
     def run(self) -> None:
         mark_backward(self.node.body)
         self.tidy_up()
+        if self.written.forward:
+            self.node.body = join_copies(self.node.body)
         sugar(self.node, self.unit.temps)
-        own_written(self.node, self.is_immutable, self.rules.types)
+        guard_last(self.node, self.has_product, self.pure, self.shares)
+        if not self.written.forward:
+            own_written(self.node, self.is_immutable, self.rules.types)
         if self.written.gradient_at is not None:
-            own_results(self.node, self.is_immutable, self.written.gradient_at)
+            own_results(
+                self.node,
+                self.is_immutable,
+                self.written.gradient_at,
+                lambda value: isinstance(self.type_of(value), Unknown),
+            )
         coalesce(self.node, self.wanted_names())
         names = self.unit.names
         renumber(self.node, names.numbered, names.reserved)
-        add_comments(self.node)
+        if not self.written.forward:
+            return_directly(self.node)
+            add_comments(self.node)
 
     def tidy_up(self) -> None:
         """Dead code, nesting and algebra until nothing changes (three rounds do)."""
@@ -119,9 +159,14 @@ class Finisher:
             remove_dead(self.node, self.pure, self.shares)
             self.atoms = self.atomic_adjoints()
             nest(self.node, self.may_nest, self.pure, self.shares)
-            self.node.body = merge_branches(join_updates(self.node.body))
+            spell_out(self.node, self.may_spell_out, self.leave, self.shares)
+            self.node.body = merge_branches(
+                join_updates(fold_starts(self.node.body, self.shares))
+            )
             self.algebra()
         remove_dead(self.node, self.pure, self.shares)
+        if rotate(self.node, self.pure, self.shares):
+            remove_dead(self.node, self.pure, self.shares)
 
     def shares(self, name: str) -> set[str]:
         """Names whose values may share memory with the name's."""
@@ -129,6 +174,10 @@ class Finisher:
         if not mine:
             return set()
         return {n for n, b in self.buffers.items() if b & mine and n != name}
+
+    def may_spell_out(self, name: str) -> bool:
+        """Names for what is cheap to write twice: gathered examples are not."""
+        return self.may_nest(name) and name not in self.written.gathers
 
     def may_nest(self, name: str) -> bool:
         """Names that srcjax made; the user's own stay, and so do their adjoints."""
@@ -140,6 +189,32 @@ class Finisher:
         ):
             return True
         return name in self.atoms
+
+    def leave(self, value: gast.expr) -> Leave | None:
+        """How often a value may be written out instead of being held in a name."""
+        if isinstance(value, gast.Attribute) and isinstance(value.value, gast.Name):
+            view = value.attr in ("T", "shape", "size", "ndim")
+            return Leave(4, in_loops=True) if view else None
+        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+            index = value.slice
+            if any(isinstance(n, gast.Call) for n in syntax.walk(index)):
+                return None
+            base = self.type_of(value.value)
+            if isinstance(base, Array):
+                return Leave(4, together=True)
+            held = isinstance(index, gast.Constant) and not isinstance(base, Unknown)
+            return Leave(3) if held else None
+        if isinstance(value, gast.Compare):
+            atoms = [value.left, *value.comparators]
+            return Leave(2) if all(map(syntax.is_atom, atoms)) else None
+        if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+            return Leave(2) if syntax.is_atom(value.operand) else None
+        if isinstance(value, gast.BinOp) and not isinstance(value.op, gast.Pow):
+            parts = [value.left, value.right]
+            constant = any(isinstance(p, gast.Constant) for p in parts)
+            plain = all(map(syntax.is_atom, parts)) and self.is_number(value)
+            return Leave(2) if constant and plain else None
+        return None
 
     def atomic_adjoints(self) -> set[str]:
         """Adjoint variables whose value is an atom or seed."""
@@ -154,18 +229,45 @@ class Finisher:
 
     def algebra(self) -> None:
         """Local algebra in every backward expression."""
+
+        def item(node: gast.expr) -> gast.expr:
+            return item_of_display(node, self.pure)
+
         for stmt in _statements(self.node.body):
+            if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return)):
+                stmt.value = syntax.map_expressions(stmt.value, item)
             if not getattr(stmt, "backward", False):
                 continue
             if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return)):
                 if stmt.value is not None:
-                    stmt.value = self.tidy(stmt.value)
+                    stmt.value = self.tidied(stmt)
                     self.fold_updates(stmt)
+                    store_number(stmt)
             elif isinstance(stmt, gast.Expr):
-                stmt.value = self.tidy(stmt.value)
+                stmt.value = self.tidied(stmt)
         last = self.node.body[-1]
         if isinstance(last, gast.Return) and last.value is not None:
-            last.value = self.tidy(last.value)
+            last.value = self.tidied(last)
+
+    def tidied(self, stmt: Any) -> gast.expr:
+        """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""
+        value: gast.expr = stmt.value
+        if not getattr(stmt, "fresh", False):
+            return self.tidy(value)
+
+        def keep(before: Any) -> Any:
+            if isinstance(before, (gast.Tuple, gast.List)):
+                return type(before)([keep(e) for e in before.elts], syntax.LOAD)
+            if isinstance(before, gast.Dict):
+                return gast.Dict(before.keys, [keep(v) for v in before.values])
+            if isinstance(stmt, gast.Expr) and before is value:
+                before.args = [keep(a) for a in before.args]
+                return before
+            after = self.tidy(before)
+            return own(after, self.type_of(after)) if is_fresh(before) else after
+
+        kept: gast.expr = keep(value)
+        return kept
 
     def fold_updates(self, stmt: Any) -> None:
         """`x += -e` is `x -= e`."""
@@ -187,7 +289,30 @@ class Finisher:
         value = syntax.map_expressions(value, self.plain_size)
         value = syntax.map_expressions(value, without_copies)
         value = syntax.map_expressions(value, plain_unbroadcast)
+        value = syntax.map_expressions(value, self.plain_transpose)
+        value = syntax.map_expressions(value, sign_outside)
+        value = syntax.map_expressions(value, join_choices)
+        value = syntax.map_expressions(value, plain_where)
+        value = syntax.map_expressions(value, self.without_complex_one)
         return tidy(value, self.is_number, self.is_float)
+
+    def without_complex_one(self, node: gast.expr) -> gast.expr:
+        """`(1 + 0j) * z`, of a holomorphic gradient, is `1.0 * z` for complex `z`."""
+        factors, leaf = [], node
+        while isinstance(leaf, gast.BinOp) and isinstance(
+            leaf.op, (gast.Mult, gast.Div)
+        ):
+            factors.append(leaf.right)
+            leaf = leaf.left
+        inner = leaf.operand if isinstance(leaf, gast.UnaryOp) else leaf
+        one = isinstance(inner, gast.Constant) and isinstance(inner.value, complex)
+        if (
+            one
+            and inner.value == 1
+            and any(has_complex(self.type_of(f)) for f in factors)
+        ):
+            inner.value = 1.0
+        return node
 
     def plain_size(self, node: gast.expr) -> gast.expr:
         """`(x**2).size` is `x.size`."""
@@ -222,6 +347,21 @@ class Finisher:
         whole = gast.Attribute(inner.args[0], "shape", syntax.LOAD)
         kept = 1 - axis.value % 2
         return gast.Subscript(self.plain_size(whole), syntax.const(kept), syntax.LOAD)
+
+    def plain_transpose(self, node: gast.expr) -> gast.expr:
+        """`x.T.T` is `x`, and `(A.T @ B).T` is `B.T @ A`."""
+        inner = transposed(node)
+        if inner is None:
+            return node
+        if transposed(inner) is not None:
+            return transposed(inner) or node
+        if isinstance(inner, gast.BinOp) and isinstance(inner.op, gast.MatMult):
+            left = transposed(inner.left)
+            ranks = [shape_of(self.type_of(x)) for x in (inner.left, inner.right)]
+            if left is not None and all(r is not None and len(r) == 2 for r in ranks):
+                right = gast.Attribute(inner.right, "T", syntax.LOAD)
+                return gast.BinOp(self.plain_transpose(right), gast.MatMult(), left)
+        return node
 
     def without_zero(self, node: gast.expr) -> gast.expr:
         """`n - 0` is `n` for a count n."""
@@ -270,17 +410,36 @@ class Finisher:
         """Whether the value is a number: nothing can be written to it."""
         return is_number(self.type_of(node))
 
+    def has_product(self, node: gast.expr) -> bool:
+        """Whether the expression has a product with a matrix: real work."""
+        for sub in syntax.walk(node):
+            operands: list[gast.expr] = []
+            if isinstance(sub, gast.BinOp) and isinstance(sub.op, gast.MatMult):
+                operands = [sub.left, sub.right]
+            elif isinstance(sub, gast.Call) and syntax.dotted(sub.func) in _PRODUCTS:
+                operands = sub.args
+            ranks = [len(shape_of(self.type_of(o)) or ()) for o in operands]
+            if max(ranks, default=0) >= 2:
+                return True
+        return False
+
     def wanted_names(self) -> dict[str, str]:
         """Names that webs and inlining made, and the names a reader expects."""
-        wanted = dict(self.unit.base_names)
+        way = {name: new for new, name in self.unit.source.renamed.items()}
+        wanted = {k: way.get(v, v) for k, v in self.unit.base_names.items()}
         for name in self.unit.names.taken:
             place = self.adjoints.get(name)
             if place is not None and not place[1]:
                 base = self.unit.base_names.get(place[0], place[0])
-                if name != "d" + base:
-                    wanted[name] = "d" + base
+                wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
 
+
+#: Functions whose work grows faster than their arguments.
+_PRODUCTS = frozenset(
+    f"np.{name}"
+    for name in ["dot", "matmul", "einsum", "tensordot", "kron", "linalg.solve"]
+)
 
 #: Functions whose result is floating whatever they are given.
 _ALWAYS_FLOAT = frozenset(
@@ -304,34 +463,6 @@ _ALWAYS_FLOAT = frozenset(
 )
 
 
-def without_copies(node: gast.expr) -> gast.expr:
-    """`a.copy() * 2` is `a * 2`: arithmetic makes a new array anyway."""
-
-    def bare(operand: gast.expr) -> gast.expr:
-        is_copy = (
-            isinstance(operand, gast.Call)
-            and isinstance(operand.func, gast.Attribute)
-            and operand.func.attr == "copy"
-            and not operand.args
-        )
-        return operand.func.value if is_copy else operand
-
-    if isinstance(node, gast.BinOp):
-        return gast.BinOp(bare(node.left), node.op, bare(node.right))
-    if isinstance(node, gast.UnaryOp):
-        return gast.UnaryOp(node.op, bare(node.operand))
-    return node
-
-
-def plain_unbroadcast(node: gast.expr) -> gast.expr:
-    """`unbroadcast(2 * x, x)` is `2 * x`."""
-    if syntax.dotted(getattr(node, "func", None)) == "unbroadcast":
-        value, like = node.args
-        if has_shape_of(value, like):
-            return value
-    return node
-
-
 def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:
     """Statements inside backward statements are backward as well."""
     for stmt in body:
@@ -347,25 +478,23 @@ def _statements(body: list[gast.stmt]) -> list[Any]:
     return [s for s in syntax.walk(body) if isinstance(s, gast.stmt)]
 
 
-def add_comments(node: gast.FunctionDef) -> None:
-    """Quote the user's line above each group of backward statements."""
-    node.body = _commented(node.body)
+def with_trades(
+    buffers: dict[str, frozenset], body: list[gast.stmt]
+) -> dict[str, frozenset]:
+    """Memory as names may hold it after `a, b = b, a`: either one's.
 
-
-def _commented(body: list[gast.stmt]) -> list[gast.stmt]:
-    out: list[gast.stmt] = []
-    current: Any = None
-    for stmt in body:
-        compound = isinstance(stmt, (gast.If, gast.For, gast.While, gast.With))
-        if compound:
-            for key in ("body", "orelse"):
-                if getattr(stmt, key, None):
-                    setattr(stmt, key, _commented(getattr(stmt, key)))
-            current = None
-        elif getattr(stmt, "backward", False) and not isinstance(stmt, gast.Return):
-            where = getattr(stmt, "user_line", None)
-            if where is not None and where != current and where[2]:
-                out.append(syntax.comment(where[2]))
-            current = where
-        out.append(stmt)
-    return out
+    Inference sees such names trade contents; a view that was kept does not.
+    """
+    for stmt in syntax.walk(body):
+        pairs = swap_pairs(stmt)
+        if not pairs:
+            continue
+        traded = frozenset().union(*(buffers.get(n, frozenset()) for n, _ in pairs))
+        tangents = frozenset(("tangent", b) for b in traded)
+        buffers = {
+            name: held
+            | (traded if held & traded else frozenset())
+            | (tangents if held & tangents else frozenset())
+            for name, held in buffers.items()
+        }
+    return buffers

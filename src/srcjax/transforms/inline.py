@@ -44,8 +44,9 @@ class Inliner:
             function = callee.function
             called = call.func
             if isinstance(called, gast.Name) and function.__name__ != "__call__":
-                raise self.refuse(call, "a method that was kept in a variable")
-            owner = [called.value if isinstance(called, gast.Attribute) else called]
+                owner = [self.kept_owner(call, called.id)]
+            else:
+                owner = [called.value if isinstance(called, gast.Attribute) else called]
         elif inspect.ismethod(callee):
             function = callee.__func__
             owner = [syntax.name(self.constant(callee.__self__, "self"))]
@@ -53,6 +54,31 @@ class Inliner:
         if unit is None:
             return None
         return self.paste(call, unit.source.node, unit, target, owner)
+
+    def kept_owner(self, call: gast.Call, name: str) -> gast.expr:
+        """The object whose method `name` is: `m = obj.method`, then `m(x)`."""
+        body = self.unit.node.body
+        for stmt in syntax.walk(body):
+            if (
+                isinstance(stmt, gast.Assign)
+                and syntax.is_name(stmt.targets[0], name)
+                and isinstance(stmt.value, gast.Attribute)
+                and isinstance(stmt.value.value, gast.Name)
+            ):
+                owner = stmt.value.value.id
+                looped = any(
+                    owner in syntax.names_written(loop)
+                    for loop in syntax.walk(body)
+                    if isinstance(loop, (gast.For, gast.While))
+                )
+                once = all(
+                    syntax.count_bindings(self.unit.node, n) == 1 for n in (name, owner)
+                )
+                if once and not looped:
+                    return stmt.value.value
+        raise self.refuse(
+            call, "a method that was kept in a variable, of an object that may change"
+        )
 
     def paste(
         self,

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 from typing import Any
 
 import gast
@@ -17,23 +18,38 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.program import Facts, Program, Variant
+from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
+    UNKNOWN,
     Array,
     Closure,
     Const,
     Dict,
     List,
     Object,
+    Transformed,
     Tuple,
     Type,
     Unknown,
     is_active,
     join_all,
     parts,
+    site_of,
 )
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import SMALL, Inliner
+from srcjax.transforms.rebinding import check_of, refusal
+from srcjax.transforms.settle_containers import ContainerSettling
+
+
+def is_function(t: Type | None) -> bool:
+    """Whether the value is a function, which code should call by what it is."""
+    if isinstance(t, Const):
+        return callable(t.value) and not isinstance(t.value, type)
+    return isinstance(t, Closure)
+
 
 _RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
 
@@ -45,7 +61,7 @@ def settle(program: Program, unit: Unit, recursive: set[int]) -> bool:
     return settling.changed
 
 
-class Settling:
+class Settling(ContainerSettling):
     """One pass over one unit."""
 
     def __init__(self, program: Program, unit: Unit, recursive: set[int]) -> None:
@@ -55,6 +71,8 @@ class Settling:
         self.recursive = recursive
         self.inliner = Inliner(program, unit)
         self.changed = False
+        #: What must stand before the loop that is rewritten.
+        self.before: list[gast.stmt] = []
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
@@ -98,13 +116,42 @@ class Settling:
         return self.on_While(stmt)
 
     def on_Try(self, stmt: gast.Try) -> list[gast.stmt]:
+        if caught_flag(stmt) is not None:
+            self.refuse_half_done(stmt)
         stmt.body = self.block(stmt.body)
         stmt.finalbody = self.block(stmt.finalbody)
         return [stmt]
 
+    def refuse_half_done(self, stmt: gast.Try) -> None:
+        """What a called function has changed when it raises must not be seen.
+
+        A write in the body of the `try` itself stands last in its piece
+        (`frontend.attempts`); the writes of functions put in place of their calls are
+        only found here. Memory that is made in the body is not seen outside of it.
+        """
+        inside = {id(node) for node in syntax.walk(stmt.body)}
+        for inner in syntax.walk(stmt.body):
+            if inner is stmt.body[-1] or inner is getattr(stmt.body[-1], "value", None):
+                continue
+            written = self.facts.writes.get(id(inner), frozenset())
+            if any(site_of(b) not in inside for b in written):
+                where = inner if hasattr(inner, "lineno") else stmt
+                raise error_at(
+                    UnsupportedError,
+                    self.unit.source,
+                    where,
+                    "this changes a value that is seen after an exception has left the "
+                    "`try` half done",
+                    "a copy that is changed, and kept where nothing was raised",
+                )
+
     def on_For(self, stmt: gast.For) -> list[gast.stmt]:
         before: list[gast.stmt] = []
         variants = self.facts.of(stmt)
+        unrolled = self.unroll_functions(stmt, variants)
+        if unrolled is not None:
+            self.changed = True
+            return self.block(unrolled)
         active = any(
             is_active(t)
             for v in variants
@@ -116,6 +163,38 @@ class Settling:
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def unroll_functions(
+        self, stmt: gast.For, variants: list[Variant]
+    ) -> list[gast.stmt] | None:
+        """A loop over functions, written out: each is then called by what it is."""
+        over = stmt.iter
+        zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
+        sequences = over.args if zipped else [over]
+        types = [self.atom_type(stmt, s) for s in sequences]
+        items: list[Any] = [getattr(t, "items", None) for t in types]
+        functions = any(is_function(t) for known in items for t in known or ())
+        varying = syntax.names_read(stmt.body) & self.unit.varying
+        if not functions or not varying or any(known is None for known in items):
+            return None
+        nodes = list(syntax.walk(stmt.body))
+        if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
+            return None
+        self.body_of_loop = [stmt]
+        self.before.clear()
+        index = self.unit.names.fresh("i")
+        binds: list[gast.stmt] = []
+        self.bind_items(stmt.target, over, index, [], binds, variants)
+        out = list(self.before)
+        for i in range(min(len(known) for known in items)):
+            number = {index: syntax.const(i)}
+            for inner in [*binds, *stmt.body]:
+                copied = syntax.substitute(inner, number)
+                copied.user_line = getattr(inner, "user_line", None)
+                if getattr(copied, "lineno", None) is None:
+                    gast.copy_location(copied, stmt)
+                out.append(copied)
+        return out
 
     def is_range(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Call) and self.is_builtin(node.func, "range")
@@ -131,7 +210,7 @@ class Settling:
 
     def index_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
         """Rewrite the loop over an index; returns what must stand before it."""
-        self.before: list[gast.stmt] = []
+        self.before = []
         self.body_of_loop = [stmt]
         if self.is_dict_view(stmt, variants):
             return self.dict_loop(stmt, variants)
@@ -290,8 +369,6 @@ class Settling:
     def is_dict_view(self, stmt: gast.For, variants: list[Variant]) -> bool:
         over = stmt.iter
         if isinstance(over, gast.Name):
-            if over.id in syntax.names_written(self.body_of_loop):
-                return self.hold(over, "items")
             self.refuse_growing(over)
             types = [v.before[over.id] for v in variants if over.id in v.before]
             known = [t for t in types if not isinstance(t, Unknown)]
@@ -358,8 +435,11 @@ class Settling:
             if old is None and not self.facts.of(stmt):
                 return [stmt]
             self.changed = True
+            function = id(self.unit.source.func)
+            alone = function == self.program.entry and function not in self.recursive
+            check = check_of(self.program, self.unit, stmt, old, alone)
             value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
-            return [syntax.assign(target, value)]
+            return [*check, syntax.assign(target, value)]
         base = target.value
         held = self.type_before(stmt, base.id) if isinstance(base, gast.Name) else None
         if isinstance(held, Array):
@@ -424,8 +504,15 @@ class Settling:
         if self.item_is_array(stmt, target):
             update = gast.AugAssign(syntax.name(old, store=True), stmt.op, stmt.value)
             return [syntax.assign(old, syntax.as_load(target)), update]
+        check = []
+        held = self.atom_type(stmt, target.value)
+        if isinstance(held, (List, Dict)) and any(
+            isinstance(t, Unknown) and is_active(t) for t in parts(held)
+        ):
+            check = [refusal(self.unit, old)]
         return [
             syntax.assign(old, syntax.as_load(target)),
+            *check,
             syntax.assign(new, value),
             syntax.assign(syntax.clone(target), syntax.name(new)),
         ]
@@ -437,8 +524,54 @@ class Settling:
             return False
         return any(isinstance(t, Array) and t.shape != () for t in parts(held))
 
+    def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]]) -> list[gast.stmt]:
+        """`a, b = b, a` stays for arrays that are written in place; else by parts."""
+        swaps = {id(s) for s in syntax.walk(self.unit.node.body) if swap_pairs(s)}
+        written = frozenset().union(
+            *(b for key, b in self.facts.writes.items() if key not in swaps)
+        )
+        variants = [v.before for v in self.facts.of(stmt)]
+        kept = bool(variants)
+        for before in variants:
+            types = [before.get(new, UNKNOWN) for new, _ in pairs]
+            inside = any(t.buffers & written for t in types)
+            kept = kept and inside and trade_contents(types)
+        if kept or not variants:
+            return [stmt]
+        return self.one_by_one([new for new, _ in pairs], [old for _, old in pairs])
+
+    def one_by_one(self, targets: list[str], values: list[str]) -> list[gast.stmt]:
+        """`a, b = b, c` as single assignments, by way of temporaries where needed."""
+        self.changed = True
+        before: list[gast.stmt] = []
+        after: list[gast.stmt] = []
+        for target, value in zip(targets, values, strict=True):
+            held = value
+            if value in targets and value != target:
+                held = self.unit.names.fresh(f"old_{value}")
+                self.unit.temps.add(held)
+                self.unit.varying.add(held)
+                before.append(syntax.assign(held, syntax.name(value)))
+            if held != target:
+                after.append(syntax.assign(target, syntax.name(held)))
+        return [*before, *after]
+
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         value = stmt.value
+        pairs = swap_pairs(stmt)
+        if pairs:
+            return self.swap(stmt, pairs)
+        if isinstance(value, gast.Tuple) and isinstance(stmt.targets[0], gast.Tuple):
+            # What was a swap, before its names were told apart.
+            both = [*stmt.targets[0].elts, *value.elts]
+            if all(isinstance(e, gast.Name) for e in both):
+                new = [e.id for e in stmt.targets[0].elts]
+                if len(new) == len(value.elts):
+                    return self.one_by_one(new, [e.id for e in value.elts])
+        found = self.unpacked_functions(stmt)
+        if found is not None:
+            self.changed = True
+            return found
         rewritten = self.rewrite_value(stmt, value)
         if rewritten is not None:
             self.changed = True
@@ -447,6 +580,11 @@ class Settling:
             inlined = self.inline(stmt, value, stmt.targets[0].id)
             if inlined is not None:
                 return inlined
+        flat = isinstance(value, gast.Attribute) and value.attr == "flat"
+        if flat and isinstance(self.atom_type(stmt, value.value), Array):
+            self.changed = True
+            stmt.value = syntax.expression("a.reshape(-1)", a=value.value)
+            return [stmt]
         if isinstance(value, gast.Attribute):
             callees = self.facts.callees.get(id(value), [])
             if len(callees) == 1 and id(callees[0]) in self.program.units:
@@ -490,6 +628,17 @@ class Settling:
                 return [stmt]
         if self.is_replace(stmt, value):
             return self.replace_call(stmt, value)
+        if callee in (copy.deepcopy, copy.copy) and len(value.args) == 1:
+            return self.copied(stmt, value, callee)
+        if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
+            return self.listed(stmt, value)
+        if callee in ("dict.get", "dict.pop") and len(value.args) == 2:
+            return self.item_or_default(stmt, value)
+        if callee == "dict.setdefault" and isinstance(stmt.targets[0], gast.Name):
+            stored = self.set_default(value)
+            item = gast.Subscript(value.func.value, value.args[0], syntax.LOAD)
+            stmt.value = gast.copy_location(item, value)
+            return [stored, stmt]
         if isinstance(callee, type) and isinstance(stmt.targets[0], gast.Name):
             init = getattr(callee, "__init__", None)
             if id(init) in self.program.units:
@@ -504,27 +653,6 @@ class Settling:
 
     def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
         return self.type_before(stmt, node.id) if isinstance(node, gast.Name) else None
-
-    def spread_dict(
-        self, stmt: gast.Assign, value: gast.Dict
-    ) -> list[gast.stmt] | None:
-        """`{**a, "k": v}` with the items of `a` written out."""
-        before: list[gast.stmt] = []
-        pairs: dict[Any, gast.expr] = {}
-        for key, item in zip(value.keys, value.values, strict=True):
-            if key is None:
-                t = self.atom_type(stmt, item)
-                if not isinstance(t, Dict) or t.items is None:
-                    return None
-                for known, _ in t.items:
-                    pairs[known] = self.held_item(before, item, known)
-            elif isinstance(key, gast.Constant):
-                pairs[key.value] = item
-            else:
-                return None
-        keys = [syntax.const(k) for k in pairs]
-        stmt.value = gast.Dict(keys, list(pairs.values()))
-        return [*before, stmt]
 
     def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
         if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":
@@ -573,10 +701,11 @@ class Settling:
         call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
         gast.copy_location(call, value)
         call.user_line = getattr(stmt, "user_line", None)
+        before = self.expand_stars(stmt, call)
         body = self.inliner.expand(call, cls.__init__, None)  # type: ignore[misc]
         if body is None:
             return None
-        return [new, *body, syntax.assign(name, syntax.name(made))]
+        return [*before, new, *body, syntax.assign(name, syntax.name(made))]
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""
@@ -609,26 +738,11 @@ class Settling:
                 ]
             if isinstance(t, Dict) and method == "update":
                 return self.update_call(stmt, call)
+            if isinstance(t, Dict) and method == "setdefault":
+                return [self.set_default(call)]
+            if isinstance(t, List) and t.cls is list:
+                return self.change_list(call)
         return None
-
-    def update_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
-        """`d.update(other, k=v)` item by item."""
-        base = call.func.value
-        out: list[gast.stmt] = []
-        for argument in call.args:
-            t = self.atom_type(stmt, argument)
-            if not isinstance(t, Dict) or t.items is None:
-                return None
-            for key, _ in t.items:
-                item = self.held_item(out, argument, key)
-                target = gast.Subscript(base, syntax.const(key), None)
-                out.append(syntax.assign(target, item))
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                return None
-            target = gast.Subscript(base, syntax.const(keyword.arg), None)
-            out.append(syntax.assign(target, keyword.value))
-        return out
 
     def on_Expr(self, stmt: gast.Expr) -> list[gast.stmt]:
         if isinstance(stmt.value, gast.Call):
@@ -669,23 +783,14 @@ class Settling:
                 "function it is, is only known when the program runs",
                 "call it where it is made, or pass what it needs as arguments",
             )
+        if isinstance(callee, Closure) and getattr(callee.definition, "once", False):
+            self.use_once(call, callee)
         call.user_line = getattr(stmt, "user_line", None)
         found = self.inliner.expand(call, callee, target)
         if found is None:
             return None
         self.changed = True
         return [*before, *found]
-
-    def held_item(
-        self, before: list[gast.stmt], base: gast.expr, key: Any
-    ) -> gast.expr:
-        """`base[key]` in a temporary."""
-        id = self.unit.names.fresh(key if str(key).isidentifier() else "item")
-        self.unit.temps.add(id)
-        self.unit.varying.add(id)
-        item = gast.Subscript(base, syntax.const(key), syntax.LOAD)
-        before.append(syntax.assign(id, item))
-        return syntax.name(id)
 
     def original(self, node: gast.expr) -> str:
         """The name that a name stands for, by way of single assignments."""
@@ -712,6 +817,30 @@ class Settling:
             for loop in syntax.walk(self.unit.node.body)
             if isinstance(loop, (gast.For, gast.While))
         )
+
+    def use_once(self, call: gast.Call, closure: Closure) -> None:
+        """The pullback of a function that writes in place uses up what was saved."""
+        definition = closure.definition
+        used, definition.used = getattr(definition, "used", False), True
+        loops = [
+            loop
+            for loop in syntax.walk(self.unit.node.body)
+            if isinstance(loop, (gast.For, gast.While))
+        ]
+        apart = any(
+            any(node is call for node in syntax.walk(loop.body))
+            and not any(node is definition for node in syntax.walk(loop.body))
+            for loop in loops
+        )
+        if used or apart:
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                "a pullback of a function that writes to its arrays is called more "
+                "than once inside a transformed function",
+                "`vjp` again for each call",
+            )
 
     def is_recursive(self, closure: Closure) -> bool:
         definition = closure.definition
@@ -749,7 +878,8 @@ class Settling:
         self, stmt: gast.stmt, call: gast.Call, callee: Any, target: str | None
     ) -> bool:
         if isinstance(callee, Closure):
-            return True
+            # One that calls itself has no end in place; it may stay if it is inactive.
+            return not self.is_recursive(callee) or self.carries(stmt, call, callee)
         function = callee
         if isinstance(callee, BoundTo):
             function = callee.function
@@ -777,16 +907,68 @@ class Settling:
                     return True
         if self.writes_arguments(unit) or target is None:
             return True
+        if self.gives_function(self.facts.results.get(id(function))):
+            return True
         surface = unit.source.node.body
         simple = (gast.Return, gast.Assign, gast.Expr, gast.AugAssign)
         lines = [s for s in surface if not isinstance(s, gast.Expr)]
         return len(lines) <= SMALL and all(isinstance(s, simple) for s in surface)
 
+    def unpacked_functions(self, stmt: gast.Assign) -> list[gast.stmt] | None:
+        """`y, g = pair` for `pair = (a, h)`, h a function, is `y = a; g = h`."""
+        target, whole = stmt.targets[0], stmt.value
+        targets: dict[Any, gast.expr]
+        if isinstance(whole, gast.Subscript) and isinstance(target, gast.Name):
+            position = getattr(whole.slice, "value", None)
+            targets, whole = {position: target}, whole.value
+        elif isinstance(target, gast.Tuple):
+            targets = dict(enumerate(target.elts))
+        else:
+            return None
+        t = self.atom_type(stmt, whole)
+        if not isinstance(t, Tuple) or not self.gives_function(t):
+            return None
+        name = self.original(whole)
+        made = [
+            s.value
+            for s in syntax.walk(self.unit.node.body)
+            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+        ]
+        if len(made) != 1 or not isinstance(made[0], gast.Tuple):
+            return None
+        items = dict(enumerate(made[0].elts))
+        once = {name, whole.id, *syntax.names_read(made[0])}
+        if any(syntax.count_bindings(self.unit.node, n) > 1 for n in once) or not all(
+            syntax.is_atom(items.get(k)) for k in targets
+        ):
+            return None
+        return [syntax.assign(v, syntax.clone(items[k])) for k, v in targets.items()]
+
+    def gives_function(self, t: Type | None) -> bool:
+        """Whether a function defined inside the callee is a part of its result."""
+        if t is None:
+            return False
+        return isinstance(t, (Closure, Transformed)) or any(
+            map(self.gives_function, parts(t))
+        )
+
+    def carries(self, stmt: gast.stmt, call: gast.Call, callee: Closure) -> bool:
+        """Whether a differentiated value goes into the call."""
+        names = syntax.names_read([call.args, call.keywords])
+        return callee.active or any(
+            is_active(v.before[n])
+            for v in self.facts.of(stmt)
+            for n in names
+            if n in v.before
+        )
+
     def is_function(self, variant: Variant, name: str) -> bool:
         t = variant.before.get(name)
         if isinstance(t, Object):
             return True
-        if isinstance(t, Closure):
+        if isinstance(t, (Tuple, List)):
+            return any(map(is_function, t.items or ()))
+        if isinstance(t, (Closure, Transformed)):
             return True
         if isinstance(t, Const) and callable(t.value):
             return not isinstance(t.value, type)
@@ -805,4 +987,4 @@ class Settling:
         written = set()
         for node in syntax.walk(unit.node):
             written |= set(self.facts.writes.get(id(node), ()))
-        return any(not (isinstance(b, int) and b in local) for b in written)
+        return any(site_of(b) not in local for b in written)

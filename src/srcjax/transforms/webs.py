@@ -107,6 +107,13 @@ def _unsplittable(node: gast.FunctionDef) -> set[str]:
             sub, (gast.Global, gast.Nonlocal, gast.alias, gast.ExceptHandler)
         ):
             found |= syntax.names_written(sub) | set(getattr(sub, "names", ()))
+        elif isinstance(sub, gast.Try) and sub.handlers:
+            # An exception may leave the body anywhere: its names keep their values.
+            found |= {
+                name
+                for name in syntax.names_written(sub)
+                if syntax.count_reads(node, name) > syntax.count_reads(sub, name)
+            }
         elif isinstance(sub, gast.comprehension):
             found |= syntax.names_written(sub.target)
         elif isinstance(sub, gast.Delete):

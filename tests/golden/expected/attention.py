@@ -4,9 +4,8 @@ __all__ = ["grad_attention"]
 
 
 def grad_attention(queries, keys, values, targets):
-    T = keys.T
     sqrt = np.sqrt(queries.shape[1])
-    scores = queries @ T / sqrt
+    scores = queries @ keys.T / sqrt
     max_scores = np.max(scores, axis=1, keepdims=True)
     exponentials = np.exp(scores - max_scores)
     sum_value = np.sum(exponentials, axis=1, keepdims=True)
@@ -23,10 +22,10 @@ def grad_attention(queries, keys, values, targets):
     # scores = queries @ keys.T / np.sqrt(queries.shape[1])
     dproduct = (
         ddifference
-        + (-ddifference).sum(axis=1, keepdims=True)
+        - ddifference.sum(axis=1, keepdims=True)
         * (scores == max_scores)
         / np.sum(scores == max_scores, axis=1, keepdims=True)
     ) / sqrt
-    dqueries = dproduct @ T.T
-    dkeys = (queries.T @ dproduct).T
+    dqueries = dproduct @ keys
+    dkeys = dproduct.T @ queries
     return dqueries, dkeys, dvalues

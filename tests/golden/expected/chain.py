@@ -9,5 +9,4 @@ def grad_chain(x):
     # return math.exp(inner)
     dinner = math.exp(inner)
     # inner = math.sin(x**2)
-    dx = dinner * math.cos(power) * 2 * x
-    return dx
+    return dinner * math.cos(power) * 2 * x

@@ -8,5 +8,4 @@ def grad_cumulative_sum(x, weights):
     # return np.sum(weights * positions**2)
     dpositions = weights * 2 * positions
     # positions = np.cumsum(x)
-    dx = np.cumsum(dpositions[::-1])[::-1]
-    return dx
+    return np.cumsum(dpositions[::-1])[::-1]

@@ -4,8 +4,7 @@ __all__ = ["grad_damped_wave"]
 
 
 def grad_damped_wave(t, frequency, damping):
-    negative = -damping
-    envelope = math.exp(negative * t)
+    envelope = math.exp(-damping * t)
     phase = frequency * t
     # return envelope * math.cos(phase)
     denvelope = math.cos(phase)
@@ -15,6 +14,6 @@ def grad_damped_wave(t, frequency, damping):
     dt = dphase * frequency
     # envelope = math.exp(-damping * t)
     dproduct = denvelope * envelope
-    dt += dproduct * negative
+    dt -= dproduct * damping
     ddamping = -dproduct * t
     return dt, dfrequency, ddamping

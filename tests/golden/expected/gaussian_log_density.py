@@ -8,10 +8,9 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     exp_log_sigma = np.exp(log_sigma)
     z = difference / exp_log_sigma
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
-    ddifference2 = np.full_like(-0.5 * z**2 - log_sigma, 1.0)
-    dlog_sigma = (-ddifference2).sum()
-    dz = -ddifference2 * z
+    dlog_sigma = -1.0 * z.size
+    dz = -z
     # z = (data - mean) / np.exp(log_sigma)
     dlog_sigma += (-dz * difference / exp_log_sigma**2).sum() * exp_log_sigma
-    dmean = (-dz / exp_log_sigma).sum()
+    dmean = -(dz / exp_log_sigma).sum()
     return dmean, dlog_sigma

@@ -23,5 +23,5 @@ def grad_layer_norm(x, gain, bias, targets):
         -2 * (dscale / sqrt_total**2 / (2 * sqrt_total) / power.shape[1]) * centred
     )
     # centred = x - mean
-    dmean = (-dcentred).sum(axis=1, keepdims=True)
+    dmean = -dcentred.sum(axis=1, keepdims=True)
     return dcentred + dmean / x.shape[1], dgain, dbias

@@ -7,7 +7,6 @@ def grad_log_sum_exp(x):
     largest = np.max(x)
     exp_difference = np.exp(x - largest)
     # return largest + np.log(np.sum(np.exp(x - largest)))
-    dlargest = 1.0
     ddifference = exp_difference / np.sum(exp_difference)
-    dlargest += (-ddifference).sum()
+    dlargest = 1.0 - ddifference.sum()
     return ddifference + dlargest * (x == largest) / np.sum(x == largest)

@@ -4,25 +4,17 @@ __all__ = ["grad_lotka_volterra"]
 def grad_lotka_volterra(prey, predators, dt):
     prey_tape = []
     predators_tape = []
-    product_tape = []
-    product2_tape = []
     for _ in range(20):
-        product = 0.4 * predators
-        births = prey * (1.1 - product)
-        product2 = 0.1 * prey
-        deaths = predators * (product2 - 0.4)
+        births = prey * (1.1 - 0.4 * predators)
+        deaths = predators * (0.1 * prey - 0.4)
         prey_tape.append(prey)
         prey = prey + dt * births
         predators_tape.append(predators)
         predators = predators + dt * deaths
-        product_tape.append(product)
-        product2_tape.append(product2)
     # return prey + predators
     dprey = 1.0
     dpredators = 1.0
     for _ in reversed(range(20)):
-        product = product_tape.pop()
-        difference = product2_tape.pop() - 0.4
         # predators = predators + dt * deaths
         predators = predators_tape.pop()
         ddeaths = dpredators * dt
@@ -30,9 +22,9 @@ def grad_lotka_volterra(prey, predators, dt):
         prey = prey_tape.pop()
         dbirths = dprey * dt
         # deaths = predators * (0.1 * prey - 0.4)
-        dpredators += ddeaths * difference
+        dpredators += ddeaths * (0.1 * prey - 0.4)
         dprey += ddeaths * predators * 0.1
         # births = prey * (1.1 - 0.4 * predators)
-        dprey += dbirths * (1.1 - product)
+        dprey += dbirths * (1.1 - 0.4 * predators)
         dpredators -= 0.4 * (dbirths * prey)
     return dprey, dpredators

@@ -12,18 +12,18 @@ def grad_mlp_looped(params, inputs, targets):
     difference = outputs - targets
     # return np.mean((outputs - targets) ** 2)
     doutputs = 2 / difference.size * difference
-    dinputs = np.zeros_like(inputs)
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
         W, b = params[i]
-        # inputs = np.tanh(outputs)
-        doutputs = doutputs + dinputs * (1 - inputs**2)
         inputs = inputs_tape.pop()
         # outputs = np.dot(inputs, W) + b
         db = doutputs.sum(axis=0)
-        dinputs = doutputs @ W.T
         dW = inputs.T @ doutputs
         # for W, b in params:
         dparams[i] = (dW, db)
-        doutputs = 0.0
+        if i > 0:
+            # outputs = np.dot(inputs, W) + b
+            dinputs = doutputs @ W.T
+            # inputs = np.tanh(outputs)
+            doutputs = dinputs * (1 - inputs**2)
     return dparams

@@ -16,9 +16,7 @@ def grad_newton_sqrt(a):
         # x = (x + a / x) / 2
         x = x_tape.pop()
         dtotal = dx / 2
-        dx = dtotal
         da += dtotal / x
-        dx += -dtotal * a / x**2
+        dx = dtotal - dtotal * a / x**2
     # x = a
-    da += dx
-    return da
+    return da + dx

@@ -4,5 +4,4 @@ __all__ = ["grad_quotient"]
 def grad_quotient(x):
     total = x * x + 1
     # return (x + 1) / (x * x + 1)
-    dx = 1 / total - 2 * ((x + 1) / total**2 * x)
-    return dx
+    return 1 / total - 2 * ((x + 1) / total**2 * x)

@@ -7,8 +7,7 @@ def recursive_power_forward(x, n):
     if n == 0:
         result = 1.0
     else:
-        difference = n - 1
-        recursive_power2, saved = recursive_power_forward(x, difference)
+        recursive_power2, saved = recursive_power_forward(x, n - 1)
         result = x * recursive_power2
     return result, (x, n, recursive_power2, saved)
 
@@ -24,11 +23,5 @@ def recursive_power_backward(saved2, dresult):
 
 
 def grad_recursive_power(x, n):
-    if n == 0:
-        dx = 0.0
-    else:
-        difference = n - 1
-        recursive_power2, saved = recursive_power_forward(x, difference)
-        # return x * recursive_power(x, n - 1)
-        dx = recursive_power2 + recursive_power_backward(saved, x)
-    return dx
+    _, saved = recursive_power_forward(x, n)
+    return recursive_power_backward(saved, 1.0)

@@ -7,5 +7,4 @@ def grad_ridge_regression(w, features, targets, strength):
     dw = strength * 2 * w
     dresiduals = 2 / residuals.size * residuals
     # residuals = features @ w - targets
-    dw += features.T @ dresiduals
-    return dw
+    return dw + features.T @ dresiduals

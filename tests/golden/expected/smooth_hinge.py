@@ -10,5 +10,4 @@ def grad_smooth_hinge(margin):
     # return width * np.log(1 + np.exp(scaled))
     dscaled = width / (1 + exp_scaled) * exp_scaled
     # scaled = (1 - margin) / width
-    dmargin = -dscaled / width
-    return dmargin
+    return -dscaled / width

@@ -8,13 +8,12 @@ def grad_softmax_cross_entropy(logits, targets):
     shifted = logits - max_logits
     exp_shifted = np.exp(shifted)
     # return -np.sum(targets * (shifted - log_normaliser))
-    ddifference = -targets
-    dlog_normaliser = (-ddifference).sum(axis=1, keepdims=True)
+    dlog_normaliser = targets.sum(axis=1, keepdims=True)
     # log_normaliser = np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
     dshifted = (
-        ddifference
-        + dlog_normaliser / np.sum(exp_shifted, axis=1, keepdims=True) * exp_shifted
+        dlog_normaliser / np.sum(exp_shifted, axis=1, keepdims=True) * exp_shifted
+        - targets
     )
-    return dshifted + (-dshifted).sum(axis=1, keepdims=True) * (
+    return dshifted - dshifted.sum(axis=1, keepdims=True) * (
         logits == max_logits
     ) / np.sum(logits == max_logits, axis=1, keepdims=True)

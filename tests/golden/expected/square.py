@@ -3,5 +3,4 @@ __all__ = ["grad_square"]
 
 def grad_square(x):
     # return x * x
-    dx = 2 * x
-    return dx
+    return 2 * x

@@ -5,5 +5,4 @@ __all__ = ["grad_square_plus_sine"]
 
 def grad_square_plus_sine(x):
     # return x**2 + 3 * math.sin(x)
-    dx = 3 * math.cos(x) + 2 * x
-    return dx
+    return 3 * math.cos(x) + 2 * x

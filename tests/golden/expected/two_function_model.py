@@ -16,36 +16,36 @@ def predict_forward(params, inputs):
     log_normaliser = np.log(sum_value)
     return (
         shifted - log_normaliser,
-        (params, inputs, inputs_tape, outputs, largest, exp_shifted, sum_value),
+        (params, inputs_tape, outputs, largest, exp_shifted, sum_value),
     )
 
 
-def predict_backward(saved, ddifference):
-    params, inputs, inputs_tape, outputs, largest, exp_shifted, sum_value = saved
+def predict_backward(saved, dresult):
+    params, inputs_tape, outputs, largest, exp_shifted, sum_value = saved
     # return shifted - log_normaliser
-    dlog_normaliser = (-ddifference).sum(axis=1, keepdims=True)
+    dlog_normaliser = -dresult.sum(axis=1, keepdims=True)
     # log_normaliser = np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
-    dshifted = ddifference + dlog_normaliser / sum_value * exp_shifted
+    dshifted = dresult + dlog_normaliser / sum_value * exp_shifted
     # shifted = outputs - largest
-    dlargest = (-dshifted).sum(axis=1, keepdims=True)
+    dlargest = -dshifted.sum(axis=1, keepdims=True)
     # largest = np.max(outputs, axis=1, keepdims=True)
     doutputs = dshifted + dlargest * (outputs == largest) / np.sum(
         outputs == largest, axis=1, keepdims=True
     )
-    dinputs = np.zeros_like(inputs)
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
         W, b = params[i]
-        # inputs = np.tanh(outputs)
-        doutputs = doutputs + dinputs * (1 - inputs**2)
         inputs = inputs_tape.pop()
         # outputs = np.dot(inputs, W) + b
         db = doutputs.sum(axis=0)
-        dinputs = doutputs @ W.T
         dW = inputs.T @ doutputs
         # for W, b in params:
         dparams[i] = (dW, db)
-        doutputs = 0.0
+        if i > 0:
+            # outputs = np.dot(inputs, W) + b
+            dinputs = doutputs @ W.T
+            # inputs = np.tanh(outputs)
+            doutputs = dinputs * (1 - inputs**2)
     return dparams
 
 
@@ -54,5 +54,4 @@ def grad_two_function_model(params, inputs, targets):
     # return -np.mean(np.sum(targets * log_probabilities, axis=1))
     dlog_probabilities = -1 / targets.shape[0] * targets
     # log_probabilities = predict(params, inputs)
-    dparams = predict_backward(saved, dlog_probabilities)
-    return dparams
+    return predict_backward(saved, dlog_probabilities)

@@ -345,10 +345,14 @@ class ContainerRules(RuleTemplates):
             return
         d = self.adjoint(name)
         t = self.type_of_name(source.id)
-        if isinstance(t, (Array, Unknown)) and not isinstance(t, (List, Tuple)):
+        if isinstance(t, Unknown):
+            d = syntax.call("items_like", d, source)
+        elif isinstance(t, Array):
             d = syntax.call("np.array", d)
         elif isinstance(d, gast.Name):
             d = syntax.call("list", d)
+        elif isinstance(d, gast.Tuple):
+            d = gast.List(d.elts, syntax.LOAD)
         self.contribute(source.id, d)
 
     def container_call(self, name: str | None, value: gast.Call, callee: str) -> None:
@@ -412,20 +416,68 @@ class ContainerRules(RuleTemplates):
             elem = join_all(
                 p for _, p in keyed_parts(self.type_of_name(base))
             ) or getattr(self.type_of_name(base), "elem", None)
-            if not is_number(elem or UNKNOWN):
+            if is_number(elem or UNKNOWN):
+                d = syntax.const(0.0)
+            elif name is not None:
+                d = self.zero(self.type_of_name(name), syntax.name(name))
+            else:
                 raise self.refuse(
                     "`pop` of an item that is not used", "slice the list instead"
                 )
-            d = syntax.const(0.0)
         self.ensure_buffer(base)
         target = self.adjoint(base)
         if args:
-            call = syntax.expression("t.insert(i, d)", t=target, i=args[0], d=d)
-            if isinstance(args[0], gast.UnaryOp):
-                raise self.refuse("`pop` at a negative index", "a positive index")
+            place = self.place_of_popped(target, args[0])
+            call = syntax.expression("t.insert(i, d)", t=target, i=place, d=d)
         else:
             call = syntax.expression("t.append(d)", t=target, d=d)
         self.emit(gast.Expr(call))
+
+    def place_of_popped(self, target: gast.expr, index: gast.expr) -> gast.expr:
+        """Where an item goes back to that was popped at an index (from the end)."""
+        known = join_all(self.typer.type_of(index, env) for env in self.envs)
+        value = getattr(known, "value", None) if isinstance(known, Const) else None
+        if isinstance(value, int) and value >= 0:
+            return index
+        end = syntax.expression("len(t) + 1 + i", t=target, i=index)
+        if isinstance(value, int):
+            return end
+        test = syntax.expression("i >= 0", i=index)
+        return gast.IfExp(test, index, end)
+
+    def on_Delete(self, stmt: gast.Delete) -> None:
+        """`del xs[a:b]`: zeros for the items that are gone."""
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Subscript) or not isinstance(
+            target.value, gast.Name
+        ):
+            return
+        base = target.value.id
+        if not self.active(target.value) or not self.has_adjoint(base):
+            return
+        removed = self.unit.names.fresh("removed")
+        start = self.unit.names.fresh("start")
+        self.unit.temps |= {removed, start}
+        index = target.slice
+        bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
+        if index.step is not None:
+            raise self.refuse("`del` of items in steps", "a list of what is kept")
+        first = syntax.expression(
+            "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=target.value
+        )
+        item = syntax.as_load(target)
+        self.forward[id(stmt)] = [
+            syntax.assign(start, first),
+            syntax.assign(removed, item),
+            stmt,
+        ]
+        self.extra_defs.setdefault(id(stmt), []).extend([removed, start])
+        self.ensure_buffer(base)
+        elem = getattr(self.type_of_name(base), "elem", None) or UNKNOWN
+        zero = self.zero(elem, syntax.name("v"))
+        zeros = syntax.expression("[z for v in r]", z=zero, r=syntax.name(removed))
+        code = syntax.expression("d[s:s]", d=self.adjoint(base), s=syntax.name(start))
+        self.emit(syntax.assign(syntax.as_store(code), zeros))
 
     def list_reverse(self, name: str | None, base: str, args: list) -> None:
         if self.has_adjoint(base):

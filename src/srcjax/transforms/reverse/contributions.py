@@ -11,6 +11,7 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Const,
     Dict,
     List,
     Object,
@@ -19,9 +20,11 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     dtype_of,
+    has_complex,
     is_active,
     is_number,
     join_all,
+    same_dtype,
     shape_of,
     with_active,
     without_buffers,
@@ -32,12 +35,14 @@ from srcjax.transforms.reverse.places import (
     Adjoint,
     Path,
     Places,
+    inactive_zero,
     is_lazy,
     is_static,
     keyed_parts,
     part_of,
     read_part,
     rebuild,
+    spread_over,
     zero_of,
 )
 from srcjax.transforms.reverse.views import (
@@ -46,6 +51,7 @@ from srcjax.transforms.reverse.views import (
     index_reads,
     is_fresh,
     joined_types,
+    operand_names,
     single_pass_lists,
 )
 from srcjax.transforms.specialise import Env, Typer, environments
@@ -87,6 +93,8 @@ class Contributions:
         self.extra_defs: dict[int, list[str]] = {}
         #: Imports and values the backward code needs, by name.
         self.needs: dict[str, Any] = {}
+        #: Names that are operands of arithmetic, once they are asked for.
+        self.operands: set[str] | None = None
         #: Lists of which every item is read once, by one loop over all of them.
         self.single_pass = single_pass_lists(unit, self)
 
@@ -99,8 +107,14 @@ class Contributions:
         )
 
     def active_or_local(self, node: gast.expr) -> bool:
-        """Whether the base of an attribute is a value, not a module."""
-        return isinstance(node, gast.Name) and node.id in self.types
+        """Whether the base of an attribute is a value with methods of an array.
+
+        It may be a module in a variable, or an object with functions as its fields.
+        """
+        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
+        if isinstance(t, (Const, Object)):
+            return is_number(t)
+        return t is not None
 
     def type_of_name(self, name: str) -> Type:
         return self.types.get(name, UNKNOWN)
@@ -141,6 +155,14 @@ class Contributions:
             return self.has_adjoint(self.views[name][0])
         return bool(self.places.of(name))
 
+    def derivative_buffers(self) -> dict[str, frozenset]:
+        """Adjoints share no memory that the passes have to know of."""
+        return {}
+
+    def derivative_name(self, base: str) -> str:
+        """The adjoint of `x` is `dx`."""
+        return f"d{base}"
+
     def base(self, name: str) -> str:
         return self.unit.base_names.get(name, name)
 
@@ -175,7 +197,7 @@ class Contributions:
         parts = [
             self.adjoint_at(name, (*path, key), part, full)
             if is_active(part)
-            else syntax.const(None)
+            else inactive_zero(part)
             for key, part in keyed_parts(t)
         ]
         return self.rebuild(t, parts)
@@ -203,12 +225,18 @@ class Contributions:
         """Spread a lazy adjoint over the shape of its value."""
         assert place.lazy is not None
         scalar = shape_of(place.lazy) == ()
-        text = "np.full_like(x, d)" if scalar else "np.broadcast_to(d, np.shape(x))"
-        value = syntax.expression(
-            text, x=self.primal(name, path), d=syntax.name(place.variable)
+        value = spread_over(
+            syntax.name(place.variable), self.primal(name, path), place.lazy, t
         )
         self.emit(syntax.assign(place.variable, value))
-        full = Adjoint(place.variable, None, scalar)
+        owned = scalar and shape_of(t) is not None
+        full = Adjoint(place.variable, None, owned)
+        for env in self.envs:  # it has the shape of its value from here on
+            whole = env.get(name, UNKNOWN)
+            try:
+                env[place.variable] = part_of(whole, path) if path else whole
+            except KeyError:
+                env[place.variable] = UNKNOWN
         self.places.present[(name, path)] = full
         return full
 
@@ -243,7 +271,7 @@ class Contributions:
             zero = syntax.call("zeros_like", value)
             return syntax.call("list", zero) if isinstance(t, Tuple) else zero
         if kind == "list" and isinstance(t, Tuple) and name not in self.single_pass:
-            if all(isinstance(p, Scalar) for p in t.items):
+            if all(isinstance(p, Scalar) for p in t.items) and not has_complex(t):
                 return syntax.expression("[0.0] * len(v)", v=value)
             return syntax.expression("list(zeros_like(v))", v=value)
         if kind == "list" and name in self.single_pass:
@@ -266,10 +294,13 @@ class Contributions:
             return
         if path:
             self.explode(name)
-        value = self.typer.agree(value, self.envs)
+        value = self.real_of_complex(self.typer.agree(value, self.envs), t)
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
         have = self.type_of(value)
+        a_complex_number = isinstance(t, Scalar) and has_complex(t)
+        if a_complex_number and not same_dtype(dtype_of(have), dtype_of(t)):
+            self.mixed.add(name)
         if isinstance(t, Array) and t.dtype is not None:
             exact = dtype_of(have)
             unsure = exact is None and t.dtype.char != "d"
@@ -284,12 +315,12 @@ class Contributions:
         if isinstance(have, Unknown) and self.reads_partial_zero(value):
             lazy = UNKNOWN
         if lazy is None and is_lazy(have, t):
-            text = (
-                "np.full_like(x, v)"
-                if shape_of(have) == ()
-                else "np.broadcast_to(v, np.shape(x))"
+            value = spread_over(value, self.primal(name, path), have, t)
+        elif lazy is None and self.is_lazy_somewhere(value, name, path):
+            like = self.primal(name, path)
+            value = syntax.expression(
+                "np.broadcast_to(d, np.shape(x))", d=value, x=like
             )
-            value = syntax.expression(text, x=self.primal(name, path), v=value)
         if place is None:
             self.emit(syntax.assign(variable, value))
             owned = is_fresh(value) and lazy is None
@@ -301,7 +332,12 @@ class Contributions:
             return
         old = syntax.name(variable)
         if isinstance(t, (List, Dict, Tuple, Object)) or (
-            isinstance(t, Unknown) and self.kind(name) in ("list", "dict")
+            isinstance(t, Unknown)
+            and (
+                self.kind(name) in ("list", "dict")
+                or self.is_container_here(name)
+                or not (path or self.is_calculated_with(name))
+            )
         ):
             self.emit(syntax.assign(variable, syntax.call("add", old, value)))
             self.places.present[(name, path)] = Adjoint(variable, None, True)
@@ -318,6 +354,30 @@ class Contributions:
         total = gast.BinOp(old, gast.Add(), value)
         self.emit(syntax.assign(variable, total))
         self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
+
+    def is_calculated_with(self, name: str) -> bool:
+        """Whether a name of unknown type is an operand somewhere: it is no list then.
+
+        Sums of adjoints that are lists would join them.
+        """
+        if self.operands is None:
+            self.operands = operand_names(self.unit)
+        return self.unit.base_names.get(name, name) in self.operands or (
+            name in self.operands
+        )
+
+    def is_container_here(self, name: str) -> bool:
+        """Whether a name of several types holds a container at the statement."""
+        kinds = (List, Dict, Tuple, Object)
+        return any(isinstance(env.get(name), kinds) for env in self.envs)
+
+    def real_of_complex(self, value: gast.expr, t: Type) -> gast.expr:
+        """A real factor of a complex product has a real adjoint, as in JAX."""
+        wanted, have = dtype_of(t), dtype_of(self.type_of(value))
+        if wanted is None or wanted.kind == "c":
+            return value
+        may_be = self.program.hides_complex() if have is None else have.kind == "c"
+        return syntax.expression("np.real(v)", v=value) if may_be else value
 
     def joins_last(self, variable: str, value: gast.expr) -> bool:
         """`dx = a` just before: make it `dx = a + value`."""
@@ -345,9 +405,27 @@ class Contributions:
     def may_be_lazy(self, have: Type, want: Type) -> bool:
         return len(self.envs) <= 1 and is_lazy(have, want)
 
+    def is_lazy_somewhere(self, value: gast.expr, name: str, path: Path) -> bool:
+        """Whether the value is smaller than what it goes to in one of the variants.
+
+        Their join may know no shapes, and so does not tell.
+        """
+        if len(self.envs) < 2:
+            return False
+        for env in self.envs:
+            t = env.get(name, UNKNOWN)
+            try:
+                want = part_of(t, path) if path else t
+            except KeyError:
+                continue
+            if is_lazy(self.typer.type_of(value, env), want):
+                return True
+        return False
+
     def contribute_view(self, name: str, value: gast.expr) -> None:
         target = self.adjoint(name)
         value = self.typer.agree(value, self.envs)
+        value = self.real_of_complex(value, self.type_of_name(name))
         if isinstance(target, gast.Name):
             stmt: gast.stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)
         elif isinstance(target, gast.Subscript):
@@ -426,10 +504,20 @@ class Contributions:
 
         visit(syntax.name(whole.variable), start, t)
 
-    def environments(self, stmt: gast.stmt) -> list[Env]:
-        """Types of primal and adjoint names around the statement, per variant."""
+    def environments(
+        self, stmt: gast.stmt, earlier: dict[str, str] | None = None
+    ) -> list[Env]:
+        """Types of primal and adjoint names around the statement, per variant.
+
+        `earlier` gives names to what targets of the statement held before it: variants
+        that differ in that alone (a number that becomes an array) then stay apart.
+        """
         targets = syntax.names_written(stmt)
-        found = environments(self.facts.of(stmt), targets)
+        variants = self.facts.of(stmt)
+        found = environments(variants, targets)
+        for env, variant in zip(found, variants, strict=True):
+            for name, old in (earlier or {}).items():
+                env[old] = variant.before.get(name, self.type_of_name(name))
         clean: list[Env] = []
         for env in found or [{}]:
             full = {
@@ -441,6 +529,9 @@ class Contributions:
                     full[place.variable] = place.lazy
                     continue
                 t = full.get(name, UNKNOWN)
+                joined = self.types.get(name, t)
+                if dtype_of(joined) is None and self.program.may_be_complex():
+                    t = without_buffers(with_active(joined, False))  # complex elsewhere
                 try:
                     full[place.variable] = part_of(t, path) if path else t
                 except KeyError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -16,7 +15,9 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Type,
+    Unknown,
     all_buffers,
+    dtype_of,
     is_active,
     is_number,
 )
@@ -26,21 +27,8 @@ from srcjax.transforms.reverse.places import Adjoint, is_static
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
 from srcjax.transforms.reverse.sweep import Sweep
-
-
-@dataclass
-class Written:
-    """One generated function before it is simplified."""
-
-    node: gast.FunctionDef
-    unit: Unit
-    rules: Rules
-    #: Parts of the body that are backward code (they get comments).
-    backward_from: int = 0
-    values: dict[str, Any] = field(default_factory=dict)
-    #: Which item of the returned tuple is the gradient (-1: all of it; None: nothing).
-    gradient_at: int | None = None
-    wrt: list[str] = field(default_factory=list)
+from srcjax.transforms.signatures import deep_copy, user_parameters
+from srcjax.transforms.written import Written
 
 
 class Reverse:
@@ -113,12 +101,16 @@ class Reverse:
         if not rules.has_adjoint(name):
             return rules.zero(t, syntax.name(name))
         value = rules.adjoint(name)
+        dtype = dtype_of(t)
+        is_complex = dtype is not None and dtype.kind == "c"
         if (
-            isinstance(t, Array)
-            and t.dtype is not None
+            (isinstance(t, Array) or is_complex)
+            and dtype is not None
             and (name in rules.mixed or self.several_dtypes())
         ):
             value = syntax.call("in_dtype_of", value, syntax.name(name))
+        elif dtype is None and (self.program.may_be_complex() or self.is_open(name)):
+            value = self.of_kind(value, name)
         if (
             isinstance(t, (Tuple, List))
             and t.cls is tuple
@@ -159,6 +151,27 @@ class Reverse:
             )
         return value
 
+    def is_open(self, name: str) -> bool:
+        """Whether nothing told the dtype of an argument of the gradient."""
+        t = self.entry_types.get(name)
+        return isinstance(t, (Array, Unknown)) and dtype_of(t) is None
+
+    def of_kind(self, value: gast.expr, name: str) -> gast.expr:
+        """The adjoint of a parameter that gets complex only later, or may be complex.
+
+        A callee may leave an adjoint complex: its caller knows what it wants.
+        """
+        t = self.entry_types.get(name)
+        dtype = None if t is None else dtype_of(t)
+        if isinstance(t, (Array, Unknown)) and dtype is None:
+            if syntax.count_bindings(self.unit.node, name) > 1:
+                return value  # the name means more than the argument
+            return syntax.call("in_dtype_of", value, syntax.name(name))
+        if dtype is None:
+            return value
+        text = "v + 0j" if dtype.kind == "c" else "np.real(v)"
+        return syntax.expression(text, v=value)
+
     def several_dtypes(self) -> bool:
         """Whether floats of several sizes meet in the function."""
         found = {
@@ -194,15 +207,20 @@ class Reverse:
             elif isinstance(t, (List, Dict)) and all(is_number(p) for p in _parts(t)):
                 copy = syntax.call("list" if isinstance(t, List) else "dict", value)
             elif isinstance(t, (List, Dict, Tuple, Object)):
-                self.rules.needs["copy"] = __import__("copy")
-                copy = syntax.call("copy.deepcopy", value)
+                copy = deep_copy(self.unit, self.rules.needs, value)
             else:
                 continue
             out.append(syntax.assign(name, copy))
         return out
 
     def gradient(
-        self, name: str, wrt: list[str], single: bool, with_value: bool, has_aux: bool
+        self,
+        name: str,
+        wrt: list[str],
+        single: bool,
+        with_value: bool,
+        has_aux: bool,
+        holomorphic: bool = False,
     ) -> Written:
         """`grad` or `value_and_grad` as one function."""
         rules = self.rules
@@ -228,7 +246,7 @@ class Reverse:
         tail, rules.code = rules.code, []
         head: list[gast.stmt] = self.protect_arguments()
         if seed is not None:
-            start = syntax.assign(seed, syntax.const(1.0))
+            start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)
             backward = [start, *backward]
         gradient = results[0] if single else gast.Tuple(results, syntax.LOAD)
@@ -257,43 +275,79 @@ class Reverse:
         at = 1 if with_value else 0 if has_aux else -1
         return Written(node, self.unit, rules, wrt=wrt, gradient_at=at)
 
+    def seed_of_result(self, has_aux: bool, holomorphic: bool) -> gast.expr:
+        """1, where it is not known: once the result is seen to be no complex number."""
+        t = self.rules.type_of_name(self.result.id)
+        if has_aux and isinstance(t, Tuple):
+            t = t.items[0]
+        if holomorphic:
+            return syntax.const(1 + 0j)
+        if dtype_of(t) is not None or not self.program.may_be_complex():
+            return syntax.const(1.0)
+        value = syntax.name(self.result.id)
+        if has_aux:
+            value = syntax.expression("v[0]", v=value)
+        return syntax.call("seed_of_real", value)
+
+    def may_use_pair(self, wrt: list[str]) -> bool:
+        """Whether the gradient of a recursive function can be had from its own pair.
+
+        Arrays that a backward function returns may be one array, so that only one of
+        them may be given to the user.
+        """
+        arguments = self.unit.node.args
+        if arguments.vararg is not None or arguments.kwarg is not None:
+            return False
+        numbers = all(is_number(self.rules.type_of_name(n)) for n in wrt)
+        known = set(wrt) <= set(self.pairs.differentiated(self.unit))
+        return known and (numbers or len(wrt) == 1) and not self.protect_arguments()
+
+    def gradient_by_pair(
+        self, name: str, wrt: list[str], single: bool, with_value: bool
+    ) -> Written:
+        """`grad` or `value_and_grad` of a recursive function: calls of its pair."""
+        forward, backward = self.pairs.names_of(self.unit)
+        fresh = self.unit.names.fresh
+        saved, value = fresh("saved"), fresh("value") if with_value else "_"
+        arguments = self.unit.node.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        call = syntax.call(
+            syntax.name(forward),
+            *(syntax.name(a.id) for a in plain),
+            **{a.id: syntax.name(a.id) for a in arguments.kwonlyargs},
+        )
+        both = [syntax.name(value, store=True), syntax.name(saved, store=True)]
+        body: list[gast.stmt] = [
+            gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
+        ]
+        gradient: gast.expr = syntax.call(
+            syntax.name(backward), syntax.name(saved), syntax.const(1.0)
+        )
+        found = self.pairs.differentiated(self.unit)
+        if len(found) > 1:
+            held = {n: fresh(f"d{n}") if n in wrt else "_" for n in found}
+            targets = [syntax.name(held[n], store=True) for n in found]
+            body.append(
+                gast.Assign([gast.Tuple(targets, syntax.STORE)], gradient, None)
+            )
+            results = [syntax.name(held[n]) for n in wrt]
+            gradient = results[0] if single else gast.Tuple(results, syntax.LOAD)
+        elif not single:
+            gradient = gast.Tuple([gradient], syntax.LOAD)
+        if with_value:
+            gradient = gast.Tuple([syntax.name(value), gradient], syntax.LOAD)
+        body.append(gast.Return(gradient))
+        node = self.definition(name, body)
+        return Written(node, self.unit, self.rules, wrt=wrt)
+
     def is_buffer(self, name: str) -> bool:
         t = self.rules.type_of_name(name)
         return isinstance(t, Array) and bool(t.buffers & self.rules.written)
 
     def definition(self, name: str, body: list[gast.stmt]) -> gast.FunctionDef:
         """A function with the user's own parameters."""
-        arguments = syntax.clone(self.unit.node.args)
-        for a in syntax.walk(arguments):
-            if isinstance(a, gast.Name):
-                a.annotation = None
-        names = [*arguments.posonlyargs, *arguments.args]
-        first = len(names) - len(arguments.defaults)
-        arguments.defaults = [
-            self.default(a.id, d)
-            for a, d in zip(names[first:], arguments.defaults, strict=True)
-        ]
-        arguments.kw_defaults = [
-            None if d is None else self.default(a.id, d)
-            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        ]
+        arguments = user_parameters(self.unit, self.rules.needs)
         return gast.FunctionDef(name, arguments, body, [], None, None, [])
-
-    def default(self, name: str, written: gast.expr) -> gast.expr:
-        """A default in the text: as written if it is a literal, else its value."""
-        if isinstance(written, gast.Constant) or (
-            isinstance(written, gast.UnaryOp)
-            and isinstance(written.operand, gast.Constant)
-        ):
-            return written
-        value = self.unit.source.defaults.get(name)
-        if type(value) in (int, bool, str, type(None)) or (
-            type(value) is float and value == value and abs(value) != float("inf")
-        ):
-            return syntax.expression(repr(value))
-        known = self.unit.names.fresh(f"default_{name}")
-        self.rules.needs[known] = value
-        return syntax.name(known)
 
     def pair(
         self, forward_name: str, backward_name: str, wrt: list[str], top: bool = False
@@ -334,8 +388,7 @@ class Reverse:
         elif self.restores and isinstance(returned, gast.Name):
             t = rules.type_of_name(returned.id)
             if all_buffers(t) & rules.written:
-                rules.needs["copy"] = __import__("copy")
-                returned = syntax.call("copy.deepcopy", returned)
+                returned = deep_copy(self.unit, rules.needs, returned)
         first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
         arguments = gast.arguments(
             [_argument(saved), _argument(dy)], [], None, [], [], None, []

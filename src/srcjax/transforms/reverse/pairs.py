@@ -16,7 +16,7 @@ from srcjax import syntax
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
-from srcjax.custom import Checkpointed, CustomRule
+from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.frontend.unit import Unit
 
 
@@ -51,7 +51,12 @@ class Pairs:
         """Differentiate `name = g(...)`; False if the callee is not known."""
         if isinstance(callee, CustomRule):
             return self.custom_call(rules, name, value, callee)
-        if isinstance(callee, Checkpointed):
+        if isinstance(callee, CustomTangent) and callee.rule is None:
+            raise rules.refuse(
+                f"`{callee.__name__}` was made by custom_jvp but has no rule",
+                f"`{callee.__name__}.defjvp(rule)`",
+            )
+        if isinstance(callee, (Checkpointed, CustomTangent)):
             value = self.positional(rules, value, callee.function)
             return self.unknown_call(rules, name, value, callee.vjp, callee)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
@@ -177,7 +182,11 @@ class Pairs:
                 "pass these values to it as arguments, or call each function in a "
                 "branch of its own",
             )
-        function = self.constant("vjp" if callee is None else "vjp_checkpointed", vjp)
+        base = "vjp"
+        if callee is not None:
+            custom = isinstance(callee, CustomTangent)
+            base = "vjp_custom" if custom else "vjp_checkpointed"
+        function = self.constant(base, vjp)
         pullback = rules.unit.names.fresh("pullback")
         rules.unit.temps.add(pullback)
         args = [value.func, *value.args]

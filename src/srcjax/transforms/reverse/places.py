@@ -26,7 +26,11 @@ from srcjax.analysis.types import (
     Scalar,
     Tuple,
     Type,
+    Unknown,
+    dtype_of,
+    has_complex,
     is_active,
+    is_number,
     is_one,
     shape_of,
 )
@@ -136,9 +140,15 @@ def read_part(t: Type, whole: gast.expr, key: Any) -> gast.expr:
 
 
 def is_lazy(have: Type, want: Type) -> bool:
-    """Whether an adjoint of type `have` is certainly smaller than its value."""
+    """Whether an adjoint of type `have` is smaller than its value, or may be.
+
+    A number may be smaller than a value of unknown shape. All else that is added to
+    the adjoint of such a value was made in the value's shape by a run-time helper.
+    """
     small, full = shape_of(have), shape_of(want)
-    if full is None or small is None:
+    if full is None:
+        return small == () and isinstance(want, (Array, Unknown))
+    if small is None:
         return False
     if len(small) < len(full):
         return True
@@ -147,26 +157,46 @@ def is_lazy(have: Type, want: Type) -> bool:
     )
 
 
+def inactive_zero(t: Type) -> gast.expr:
+    """What stands for the adjoint of a part that carries none.
+
+    A callee that was written for other calls too may add to it: a number for numbers.
+    """
+    dtype = dtype_of(t)
+    real = is_number(t) and dtype is not None and dtype.kind == "f"
+    return syntax.const(0.0 if real else None)
+
+
 def zero_of(t: Type | None, like: gast.expr) -> gast.expr:
     """The zero of the type; `like` is an expression of a value of that type."""
     if t is None:
         return syntax.call("zeros_like", like)
     if isinstance(t, (Scalar, Const)):
-        return syntax.const(0.0)
+        return syntax.const(0j if has_complex(t) else 0.0)
     if isinstance(t, Array):
         return syntax.call("np.zeros_like", like)
     if is_static(t) and not isinstance(t, (List, Dict)):
         parts = [
             zero_of(part, read_part(t, like, key))
             if is_active(part)
-            else syntax.const(None)
+            else inactive_zero(part)
             for key, part in keyed_parts(t)
         ]
         return rebuild(t, parts)
     if isinstance(t, List):
         elems: list[Type | None] = [p for _, p in keyed_parts(t)] or [t.elem]
         if all(isinstance(e, Scalar) for e in elems):
-            return syntax.expression("[0.0] * len(v)", v=like)
+            zero = "0j" if any(e and has_complex(e) for e in elems) else "0.0"
+            return syntax.expression(f"[{zero}] * len(v)", v=like)
         if all(isinstance(e, Array) for e in elems):
             return syntax.expression("[np.zeros_like(a) for a in v]", v=like)
     return syntax.call("zeros_like", like)
+
+
+def spread_over(d: gast.expr, x: gast.expr, have: Type, t: Type) -> gast.expr:
+    """An adjoint of type `have` spread over the shape of `x`, of type `t`."""
+    text = "np.broadcast_to(d, np.shape(x))"
+    if shape_of(have) == ():
+        known = shape_of(t) is not None
+        text = "np.full_like(x, d)" if known else "unreduce(d, None, False, x)"
+    return syntax.expression(text, d=d, x=x)

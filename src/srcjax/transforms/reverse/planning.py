@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -16,11 +16,12 @@ from srcjax.analysis.types import (
     Tuple,
     all_buffers,
     is_number,
+    site_of,
 )
-from srcjax.ops.record import Op
+from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.reverse.contributions import OLD
+from srcjax.transforms.reverse.plan import Plan, Read, Where
 from srcjax.transforms.reverse.reads_writes import (
-    SHAPE_ATTRIBUTES,
     bound_names,
     changed_container,
     exposed,
@@ -31,60 +32,14 @@ from srcjax.transforms.reverse.reads_writes import (
     shape_only_names,
     written_name,
 )
+from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
-from srcjax.transforms.reverse.sweep import Block, Branch, Group, Loop
+from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
 
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 
 
-@dataclass
-class Where:
-    """A position in the program: order, loops around, branch sides around."""
-
-    order: int
-    loops: tuple[int, ...]
-    sides: dict[int, int]
-    blocks: tuple[int, ...]
-
-    def excludes(self, other: Where) -> bool:
-        """Whether the two are on different sides of one branch."""
-        return any(
-            self.sides[key] != other.sides[key]
-            for key in self.sides.keys() & other.sides.keys()
-        )
-
-
-@dataclass
-class Read:
-    """Backward code at `where` reads the value before or after its statement."""
-
-    where: Where
-    after: bool
-
-    def before(self, at: Where) -> bool:
-        """Whether a statement at `at` can run after what is read, in one iteration."""
-        if self.where.excludes(at):
-            return False
-        if self.where.order == at.order:
-            return not self.after
-        return self.where.order < at.order
-
-
-@dataclass
-class Plan:
-    """What to save and restore, by statement and block."""
-
-    #: statement id -> names whose old value is saved before it
-    overwritten: dict[int, list[str]] = field(default_factory=dict)
-    #: statement id of in-place writes whose old content is saved
-    contents: set[int] = field(default_factory=set)
-    #: block id -> names saved at its end
-    local: dict[int, list[str]] = field(default_factory=dict)
-    #: block id -> definitions computed again at the start of its backward code
-    again: dict[int, list[gast.stmt]] = field(default_factory=dict)
-
-
-class Planner:
+class Planner(Recomputing):
     """Decides what to save; `Saver` writes the code."""
 
     def __init__(self, rules: Rules, nodes: list[Any]) -> None:
@@ -97,6 +52,10 @@ class Planner:
         self.reads: dict[str, list[Read]] = {}
         self.content_reads: dict[str, list[Read]] = {}
         self.loops: dict[int, Loop] = {}
+        #: The places where a `try` has been left, by its identity.
+        self.ends: dict[int, Where] = {}
+        #: The `try` that sets each flag (0 where several do), and the loops around it.
+        self.flags: dict[str, tuple[int, tuple[int, ...]]] = {}
         self.blocks: dict[int, list[Any]] = {}
         self.plan = Plan()
         self.tapes: dict[Any, str] = {}
@@ -131,8 +90,15 @@ class Planner:
             elif isinstance(node, Branch):
                 for side, part in enumerate((node.then, node.orelse)):
                     self.blocks[id(part)] = part
-                    inner = {**sides, id(stmt): side}
+                    inner = {
+                        **sides,
+                        id(stmt): side,
+                        **self.caught_sides(stmt, side, loops),
+                    }
                     self.locate(part, loops, inner, (*blocks, id(part)))
+                if isinstance(node, Attempt):
+                    self.counter += 1
+                    self.ends[id(stmt)] = Where(self.counter, loops, sides, blocks)
             elif isinstance(node, Loop):
                 self.loops[id(stmt)] = node
                 self.blocks[id(node.body)] = node.body
@@ -147,6 +113,20 @@ class Planner:
             else:
                 self.blocks[id(node.body)] = node.body
                 self.locate(node.body, loops, sides, (*blocks, id(node.body)))
+
+    def caught_sides(
+        self, stmt: gast.stmt, side: int, loops: tuple[int, ...]
+    ) -> dict[int, int]:
+        """`if caught:` is the side on which the body of the `try` has failed."""
+        if isinstance(stmt, gast.Try):
+            flag = caught_flag(stmt) or ""
+            mine = (id(stmt), loops)
+            self.flags[flag] = mine if self.flags.get(flag, mine) == mine else (0, ())
+            return {}
+        test = stmt.test if isinstance(stmt, gast.If) else None
+        name = test.id if isinstance(test, gast.Name) else ""
+        attempt, around = self.flags.get(name, (0, ()))
+        return {attempt: 1 - side} if attempt and around == loops else {}
 
     def is_write(self, stmt: gast.stmt) -> bool:
         if id(stmt) in self.rules.facts.writes:
@@ -206,20 +186,21 @@ class Planner:
         """Find everything that has to be saved."""
         self.collect(self.nodes)
         self.find_carried()
+        self.check_swaps()
         self.check_aliases()
-        changed = True
-        while changed:
-            changed = False
-            for name in sorted(self.reads):
-                changed |= self.plan_name(name)
-        self.plan_contents()
+        self.plan_all()
         self.headers(self.nodes)
+        self.plan_all()
+        self.recompute_more()
+
+    def plan_all(self) -> None:
+        """Plan names and contents until nothing is added."""
         changed = True
         while changed:
             changed = False
             for name in sorted(self.reads):
                 changed |= self.plan_name(name)
-        self.plan_contents()
+            changed |= self.plan_contents()
 
     def has_backward(self, node: Any) -> bool:
         """Whether the backward sweep has anything below the node: code or a restore."""
@@ -345,6 +326,8 @@ class Planner:
         block = self.home(defs, reads)
         if name in self.plan.local.get(block, []):
             return False
+        if name in self.plan.late:
+            return False
         if any(name in syntax.names_written(s) for s in self.plan.again.get(block, [])):
             return False
         again = self.can_recompute(name, defs, block)
@@ -374,92 +357,6 @@ class Planner:
             common = common[:length]
         return common[-1]
 
-    def can_recompute(self, name: str, defs: list, block: int) -> gast.stmt | None:
-        """The definition, if it is cheap and its operands are at hand."""
-        if len(defs) != 1:
-            return None
-        where, stmt = defs[0]
-        if not isinstance(stmt, gast.Assign) or where.blocks[-1] != block:
-            return None
-        if id(stmt) in self.plan.overwritten:
-            return None
-        value = stmt.value
-        if not self.is_cheap(value):
-            return None
-        for other in syntax.names_read(value):
-            if other not in self.defs:
-                continue
-            if not self.steady(other, where):
-                return None
-        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
-            t = self.rules.type_of_name(name)
-            base = self.rules.type_of_name(value.value.id)
-            if isinstance(t, Array) and t.buffers:
-                return stmt
-            written = self.rules.written | self.inactive_writes()
-            if (all_buffers(base) & written or not all_buffers(base)) and (
-                all_buffers(base) & written or isinstance(base, (List, Dict))
-            ):
-                return None
-        return stmt
-
-    def inactive_writes(self) -> frozenset:
-        found: frozenset = frozenset()
-        for _, stmt in self.writes:
-            found |= self.written_buffers(stmt)
-        return found
-
-    def steady(self, name: str, at: Where) -> bool:
-        """Whether the name has the same value at the iteration's end as at `at`."""
-        for where, stmt in self.defs[name]:
-            if isinstance(stmt, gast.For) and id(stmt) in at.loops:
-                if sum(id(stmt) in w.loops for w, _ in self.defs[name]) > 1:
-                    return False
-                continue
-            if set(where.loops) & set(at.loops):
-                if where.order > at.order or any(
-                    (key, name) in self.carried for key in where.loops
-                ):
-                    return False
-                if len(self.defs[name]) > 1:
-                    return False
-        return True
-
-    def is_cheap(self, value: gast.expr) -> bool:
-        """Cheaper to compute again than to save."""
-        if isinstance(value, (gast.Name, gast.Constant)):
-            return True
-        if isinstance(value, gast.Subscript):
-            if not isinstance(value.value, gast.Name):
-                return False
-            parts = syntax.walk(value.slice)
-            cheap = not any(isinstance(p, gast.Call) for p in parts)
-            t = self.rules.type_of_name(value.value.id)
-            arrays = any(
-                isinstance(self.rules.type_of_name(n), (Array, List))
-                or n not in self.defs
-                for n in syntax.names_read(value.slice)
-            )
-            return cheap and not (arrays and isinstance(t, Array))
-        if isinstance(value, gast.Attribute):
-            return value.attr in ("T", *SHAPE_ATTRIBUTES)
-        if isinstance(value, gast.BinOp):
-            plain = (gast.Add, gast.Sub, gast.Mult, gast.Div)
-            return isinstance(value.op, plain) and all(
-                is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
-            )
-        if isinstance(value, gast.Call):
-            if syntax.dotted(value.func) == "len":
-                return all(
-                    isinstance(self.rules.type_of_name(n), (Array, Tuple))
-                    for n in syntax.names_read(value.args)
-                )
-            callees = self.rules.facts.callees.get(id(value), [])
-            return any(
-                isinstance(c, Op) and c.cheap and c.alias == "view" for c in callees
-            )
-        return False
-
     # -- branch conditions and loop ranges --------------------------------------------
 
     def headers(self, nodes: list) -> None:
@@ -468,7 +365,9 @@ class Planner:
             if isinstance(node, Branch):
                 self.headers(node.then)
                 self.headers(node.orelse)
-                if self.has_backward(node):
+                if isinstance(node, Attempt) and self.has_backward(node):
+                    self.hold_flag(node.stmt)
+                elif self.has_backward(node):
                     self.header(node.stmt, node.stmt.test)
             elif isinstance(node, Loop):
                 self.headers(node.body)
@@ -514,7 +413,7 @@ class Planner:
         """Whether the statement's own body writes in place to one of the names."""
         buffers: frozenset = frozenset()
         for name in names:
-            buffers |= all_buffers(self.rules.type_of_name(name))
+            buffers |= self.buffers_of(name)
         return any(
             self.written_buffers(s) & buffers
             for s in syntax.walk(stmt.body + stmt.orelse)
@@ -527,6 +426,19 @@ class Planner:
         name = self.unit.names.fresh(base)
         self.held[id(stmt)] = name
         self.define(name, where, stmt)
+
+    def hold_flag(self, stmt: gast.Try) -> None:
+        """Whether this `try` was left; a copy where another one sets the flag too."""
+        flag = caught_flag(stmt) or ""
+        end = self.ends[id(stmt)]
+        tries = [s for s in syntax.walk(self.unit.node) if isinstance(s, gast.Try)]
+        once = sum(caught_flag(s) == flag for s in tries) == 1
+        if once and any(w.blocks == end.blocks for w, _ in self.defs[flag]):
+            self.reads.setdefault(flag, []).append(Read(end, True))
+            return
+        name = self.unit.names.fresh("finished")
+        self.held[id(stmt)] = name
+        self.define(name, end, stmt)
 
     def define(self, name: str, where: Where, stmt: Any) -> None:
         self.defs[name] = [(where, gast.Pass())]
@@ -575,8 +487,7 @@ class Planner:
                 and name not in self.plan.overwritten.get(id(stmt), [])
             ):
                 return True
-        t = self.rules.type_of_name(name)
-        buffers = all_buffers(t) if contents else frozenset()
+        buffers = self.buffers_of(name) if contents else frozenset()
         for at, stmt in self.writes:
             if self.written_buffers(stmt) & buffers and self.content_reaches(
                 read, at, buffers
@@ -599,6 +510,36 @@ class Planner:
 
     # -- contents of arrays -----------------------------------------------------------
 
+    def buffers_of(self, name: str) -> frozenset:
+        """The buffers that a name may share, and those that they are swapped with."""
+        buffers = all_buffers(self.rules.type_of_name(name))
+        size = -1
+        while size != len(buffers):
+            size = len(buffers)
+            for _, stmt in self.writes:
+                if swap_pairs(stmt) and self.written_buffers(stmt) & buffers:
+                    buffers |= self.written_buffers(stmt)
+        return buffers
+
+    def check_swaps(self) -> None:
+        """Refuse to swap buffers of which something else holds one afterwards."""
+        for at, stmt in self.writes:
+            pairs = swap_pairs(stmt)
+            swapped = {name for name, _ in pairs}
+            for name in sorted(self.rules.types):
+                if name in swapped or not pairs:
+                    continue
+                shared = all_buffers(self.rules.type_of_name(name))
+                if not shared & self.written_buffers(stmt):
+                    continue
+                bound = self.defs.get(name, [])
+                if self.read_after(name, at, bound[0][0] if bound else None):
+                    self.rules.stmt = stmt
+                    raise self.rules.refuse(
+                        f"`{name}` holds one of the arrays that are swapped here",
+                        f"a copy where `{name}` gets it",
+                    )
+
     def check_aliases(self) -> None:
         """Refuse writes to memory that a container or another name holds as well.
 
@@ -619,7 +560,8 @@ class Planner:
                     if target in v.after
                     for b in all_buffers(v.after[target])
                 } & self.rules.written
-                holds -= {id(n) for n in syntax.walk(stmt)}  # made by this statement
+                here = {id(n) for n in syntax.walk(stmt)}
+                holds = {b for b in holds if site_of(b) not in here}  # not made here
                 root = trees.get(target, target)
                 for other in sorted(reads - {target}):
                     shared = holds & {
@@ -661,6 +603,8 @@ class Planner:
         for at, write in self.writes:
             if write is stmt or not self.written_buffers(write) & shared:
                 continue
+            if swap_pairs(write):
+                continue  # `check_swaps` has seen to it
             link = Read(where, False)
             if not self.seen_after(write, at, other, target, where):
                 continue
@@ -674,7 +618,7 @@ class Planner:
     def seen_after(
         self, write: Any, at: Where, other: str, target: str, link: Where
     ) -> bool:
-        """Whether the write goes through one name and the other is read later."""
+        """Whether the memory is seen later through a name that was not written."""
         views = self.rules.views
         base = written_name(write)
         root = views.get(base, (base,))[0]
@@ -688,7 +632,11 @@ class Planner:
                     self.read_after(n, at, link if n == target else None)
                     for n in sorted(far)
                 )
-        return True
+        # Written through a third name: it is the one adjoint if the others are done.
+        return any(
+            self.read_after(n, at, link if n == target else None)
+            for n in sorted(groups[0] | groups[1])
+        )
 
     def read_after(self, name: str, at: Where, link: Where | None = None) -> bool:
         """Whether the program reads the name after the place, before a new binding.
@@ -709,19 +657,41 @@ class Planner:
         last = self.unit.node.body[-1]
         return name in syntax.names_read(last)
 
-    def plan_contents(self) -> None:
+    def plan_contents(self) -> bool:
         """In-place writes whose overwritten part the backward sweep reads."""
+        before = len(self.plan.contents)
         for name, reads in self.content_reads.items():
-            t = self.rules.type_of_name(name)
-            buffers = all_buffers(t)
-            if not buffers or is_number(t):
+            buffers = self.buffers_of(name)
+            if not buffers or is_number(self.rules.type_of_name(name)):
                 continue
             for at, stmt in self.writes:
                 if not self.written_buffers(stmt) & buffers:
                     continue
                 for read in reads:
-                    if self.content_reaches(read, at, buffers):
+                    if id(stmt) in self.plan.contents:
+                        break
+                    if self.content_reaches(read, at, buffers) and not (
+                        self.view_is_intact(name, read.where, at, stmt)
+                    ):
                         self.plan.contents.add(id(stmt))
+                        self.note_undo(stmt, at)
+        return len(self.plan.contents) > before
+
+    def note_undo(self, stmt: Any, where: Where) -> None:
+        """Putting contents back reads the name that was written through, and where."""
+        if swap_pairs(stmt):
+            return
+        target: Any = getattr(stmt, "target", None)
+        if isinstance(stmt, (gast.Assign, gast.Delete)):
+            target = stmt.targets[0]
+        value = getattr(stmt, "value", None)
+        if not isinstance(target, (gast.Subscript, gast.Attribute)) and (
+            isinstance(value, gast.Call)
+        ):
+            target = [getattr(value.func, "value", None), *value.args[:2]]
+        for name in sorted(syntax.all_names(target)):
+            if name in self.defs and name not in bound_names(stmt):
+                self.reads.setdefault(name, []).append(Read(where, False))
 
     def content_reaches(self, read: Read, at: Where, buffers: frozenset) -> bool:
         shared = set(read.where.loops) & set(at.loops)
@@ -733,4 +703,4 @@ class Planner:
     def allocated_in(self, loop: int, buffers: frozenset) -> bool:
         """Whether all the buffers are made anew in each iteration of the loop."""
         inside = {id(n) for n in syntax.walk(self.loops[loop].stmt.body)}
-        return all(isinstance(b, int) and b in inside for b in buffers)
+        return all(site_of(b) in inside for b in buffers)

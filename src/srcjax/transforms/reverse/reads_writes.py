@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.transforms.reverse.sweep import Branch, Group, Loop
 
 #: Calls that look at the shape of an argument, not at what it holds.
@@ -21,6 +22,8 @@ SHAPE_ATTRIBUTES = {"shape", "size", "ndim", "dtype"}
 
 def bound_names(stmt: Any) -> list[str]:
     """Names that a simple statement binds (not those it writes through)."""
+    if swap_pairs(stmt):
+        return []  # what the names hold is exchanged, not the names
     if isinstance(stmt, gast.Assign):
         return sorted(
             {
@@ -42,6 +45,8 @@ def written_name(stmt: Any) -> str:
         target = stmt.targets[0]
         if isinstance(target, (gast.Name, gast.Tuple)):
             target = None
+    if isinstance(stmt, gast.Delete):
+        target = stmt.targets[0]
     if target is None:
         call = getattr(stmt, "value", None)
         if isinstance(call, gast.Call):
@@ -114,7 +119,9 @@ def reads_first(stmt: Any) -> set[str]:
     if isinstance(stmt, gast.While):
         return syntax.names_read(stmt.test) | exposed(stmt.body)
     if isinstance(stmt, (gast.With, gast.Try)):
-        return exposed(stmt.body + getattr(stmt, "finalbody", []))
+        handled = [exposed(h.body) for h in getattr(stmt, "handlers", [])]
+        inner = exposed(stmt.body + getattr(stmt, "finalbody", []))
+        return inner.union(*handled)
     reads = syntax.names_read(stmt)
     if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
         reads.add(stmt.target.id)
@@ -140,10 +147,9 @@ def surely(stmt: Any) -> set[str]:
     if isinstance(stmt, (gast.For, gast.While)):
         return set()
     if isinstance(stmt, (gast.With, gast.Try)):
-        found: set[str] = set()
-        for s in stmt.body:
-            found |= surely(s)
-        return found
+        parts = [stmt.body, *(h.body for h in getattr(stmt, "handlers", []))]
+        found = [set().union(*map(surely, part)) for part in parts]
+        return set.intersection(*found)
     return set(bound_names(stmt))
 
 

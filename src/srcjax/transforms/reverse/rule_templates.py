@@ -9,11 +9,14 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
+    Array,
     List,
     Tuple,
+    is_number,
     shape_of,
 )
 from srcjax.errors import NoRuleError
+from srcjax.ops.carry_nothing import lost_arguments
 from srcjax.ops.record import Op, Template
 from srcjax.transforms.reverse.contributions import Contributions
 from srcjax.transforms.reverse.places import (
@@ -59,16 +62,29 @@ class RuleTemplates(Contributions):
                 self.contribute(first.id, d)
                 return
         active = [n for n, v in flat.items() if self.any_active(v)]
-        unsupported = [n for n in active if n not in op.differentiable]
-        if op.adjoint is None or (unsupported and not op.differentiable):
+        if op.adjoint is None or not op.differentiable:
             raise self.refuse(
                 f"`{op.name}` has no derivative rule",
                 f"give it one with `@srcjax.adjoint({op.name})`, or wrap what needs no "
                 "derivative in `srcjax.stop_gradient`",
                 NoRuleError,
             )
+        self.refuse_lost(op, active, set(op.differentiable))
         holes = self.holes(op, op.adjoint, bound)
         self.paste(name, op, op.adjoint, holes, family)
+
+    def refuse_lost(self, op: Op, active: list[str], named: set[str]) -> None:
+        """A derivative must not be lost in an argument that no rule names."""
+        lost = lost_arguments(op, active, named)
+        if lost:
+            shown = " and ".join(f"`{n}`" for n in lost)
+            raise self.refuse(
+                f"`{op.name}` has no derivative rule for its argument {shown}, which "
+                "depends on a differentiated value",
+                "`srcjax.stop_gradient` of the argument if it is a constant here, or a "
+                f"rule that names it: `@srcjax.adjoint({op.name})`",
+                NoRuleError,
+            )
 
     def any_active(self, value: Any) -> bool:
         if isinstance(value, (tuple, list)):
@@ -133,9 +149,66 @@ class RuleTemplates(Contributions):
             node = holes.get(parameter)
             if self.active(node):
                 have = shape_of(self.type_of_name(node.id))  # type: ignore[union-attr]
+                if have is None and self.others_are_numbers(op, holes, parameter):
+                    continue  # of the shape of the result, whatever it is
                 if have is None or have != want:
+                    if have == () and self.is_counted(name, op, holes):
+                        continue
                     return False
         return True
+
+    def others_are_numbers(
+        self, op: Op, holes: dict[str, gast.expr], parameter: str
+    ) -> bool:
+        """Whether an elementwise operation has one operand that may be an array."""
+        others = [
+            holes[p] for p in op.signature.parameters if p in holes and p != parameter
+        ]
+        return all(is_number(self.type_of(o)) for o in others)
+
+    def is_counted(self, name: str, op: Op, holes: dict[str, gast.expr]) -> bool:
+        """Whether a seed that is one number can be multiplied by the number of items.
+
+        What broadcasts a number to an array sums the adjoint of the array for it.
+        """
+        t = self.type_of_name(name)
+        shapes = [shape_of(self.type_of(holes[p])) for p in op.differentiable]
+        plain = (
+            None not in shapes
+            and op.adjoint is not None
+            and all(
+                isinstance(s, gast.Assign)
+                and isinstance(s.targets[0], gast.Subscript)
+                and syntax.dotted(getattr(s.value, "func", None)) == "unbroadcast"
+                for s in op.adjoint.body
+            )
+        )
+        return (
+            plain
+            and isinstance(t, Array)
+            and t.shape is not None
+            and all(
+                place.lazy is not None and shape_of(place.lazy) == ()
+                for key, place in self.places.present.items()
+                if key[0] == name
+            )
+        )
+
+    def counted(self, name: str, value: gast.expr) -> gast.expr:
+        """`unbroadcast(e, x)` with the sum written as a product where `e` is a number.
+
+        `e` then stands for an array of the shape of `name` with this one value.
+        """
+        if syntax.dotted(getattr(value, "func", None)) != "unbroadcast":
+            return value
+        inner, like = value.args
+        t, small = self.type_of_name(name), shape_of(self.type_of(like))
+        if not isinstance(t, Array) or not t.shape or small != ():
+            return value
+        if shape_of(self.type_of(inner)) != ():
+            return value
+        size = gast.Attribute(syntax.name(name), "size", syntax.LOAD)
+        return gast.BinOp(inner, gast.Mult(), size)
 
     def refresh_adjoint_types(self) -> None:
         for env in self.envs:
@@ -212,7 +285,17 @@ class RuleTemplates(Contributions):
         if node is None or not self.any_active(node):
             return
         value = self.fill(stmt.value, holes, result, seed, family)
+        made = holes[result]
+        if isinstance(made, gast.Name) and self.has_lazy(made.id):
+            value = self.counted(made.id, value)
         self.contribute_to(node, value)
+
+    def has_lazy(self, name: str) -> bool:
+        """Whether the adjoint of the name stands for a larger one."""
+        return any(
+            self.places.present[place].lazy is not None
+            for place in self.places.of(name)
+        )
 
     def contribute_to(self, node: Any, value: gast.expr) -> None:
         """Contribute to an atom, or to the parts of a display."""
@@ -230,6 +313,8 @@ class RuleTemplates(Contributions):
         held = self.unit.names.fresh("parts")
         self.unit.temps.add(held)
         self.emit(syntax.assign(held, value))
+        for env in self.envs:
+            env[held] = self.typer.type_of(value, env)
         for position, element in enumerate(node.elts):
             if self.active(element):
                 item = gast.Subscript(

@@ -9,13 +9,12 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.known_values import OPERATORS, UNARY
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     List,
     Tuple,
     join_all,
-    with_active,
-    without_buffers,
 )
 from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
@@ -23,7 +22,9 @@ from srcjax.transforms.reverse.contributions import OLD
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 
 #: Calls whose result depends on the structure of an argument only.
-_LOOKING = {"len", "range", "isinstance", "np.shape", "np.ndim", "np.size"}
+_LOOKING = {
+    "len", "range", "isinstance", "np.shape", "np.ndim", "np.size", "np.result_type"
+}  # fmt: skip
 
 
 class Rules(InplaceRules):
@@ -44,7 +45,10 @@ class Rules(InplaceRules):
 
     def on_Assign(self, stmt: gast.Assign) -> None:
         target = stmt.targets[0]
-        if isinstance(target, gast.Name):
+        pairs = swap_pairs(stmt)
+        if pairs:
+            self.swap(pairs)
+        elif isinstance(target, gast.Name):
             self.define(target.id, stmt.value)
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, stmt.value)
@@ -52,6 +56,16 @@ class Rules(InplaceRules):
             self.store(target, stmt.value)
         elif isinstance(target, gast.Attribute):
             self.store_attribute(target, stmt.value)
+
+    def swap(self, pairs: list[tuple[str, str]]) -> None:
+        """`a, b = b, a`: the adjoints trade their names as well."""
+        if not any(self.has_adjoint(name) for name, _ in pairs):
+            return
+        for name, _ in pairs:
+            self.ensure_buffer(name)
+        new = gast.Tuple([self.adjoint(n) for n, _ in pairs], syntax.LOAD)
+        old = [syntax.as_store(self.adjoint(n)) for _, n in pairs]
+        self.emit(gast.Assign([gast.Tuple(old, syntax.STORE)], new, None))
 
     def define(self, name: str, value: gast.expr) -> None:
         """`name = operation`: pass the adjoint of `name` on to the operands."""
@@ -134,6 +148,9 @@ class Rules(InplaceRules):
             function = syntax.dotted(node.func) or ""
             if function in _LOOKING:
                 return False
+            callees = self.facts.callees.get(id(node), ())
+            if callees and all(isinstance(c, Op) and c.inert for c in callees):
+                return False
         if (
             isinstance(node, gast.Attribute)
             and ATTRIBUTES.get(node.attr) is not None
@@ -154,12 +171,8 @@ class Rules(InplaceRules):
         old = name + OLD
         operand = syntax.substitute(value, {name: syntax.name(old)})
         self.types[old] = self.type_of_name(name)
-        for env in self.envs:
-            env[old] = env.get(name, UNKNOWN)
         variants = self.facts.of(self.stmt)
-        for env, variant in zip(self.envs, variants, strict=False):
-            if name in variant.before:
-                env[old] = without_buffers(with_active(variant.before[name], False))
+        self.envs = self.environments(self.stmt, {name: old})
         self.types[old] = join_all(
             v.before[name] for v in variants if name in v.before
         ) or self.type_of_name(name)

@@ -18,12 +18,17 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Dict,
+    List,
+    all_buffers,
     is_number,
+    with_active,
 )
+from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.reverse.contributions import OLD
 from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.reads_writes import (
@@ -32,7 +37,7 @@ from srcjax.transforms.reverse.reads_writes import (
     read_counts,
     surely_bound,
 )
-from srcjax.transforms.reverse.sweep import Block, Branch, Group, Loop
+from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
 
 
 class Saver(Planner):
@@ -43,6 +48,7 @@ class Saver(Planner):
     def write(self) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """The forward sweep and the backward sweep."""
         self.decide()
+        self.late = self.late_by_node()
         forward, backward = self.write_block(self.nodes)
         unbound = [syntax.assign(n, syntax.const(None)) for n in self.maybe_unbound()]
         return [*unbound, *syntax.clone(forward)], syntax.clone(backward)
@@ -68,7 +74,8 @@ class Saver(Planner):
         for node in nodes:
             first, second = self.write_node(node)
             forward += first
-            backward = second + backward
+            again = self.late.get(self.where[id(node.stmt)].order, [])
+            backward = [*syntax.clone(again), *second, *backward]
         key = id(nodes)
         names = self.plan.local.get(key, [])
         if names:
@@ -109,12 +116,21 @@ class Saver(Planner):
             shown = base or self.unit.base_names.get(name, name)
             tape = self.unit.names.fresh(f"{shown}_tape")
             self.tapes[key] = tape
+            t = self.rules.types.get(name, UNKNOWN)
+            if self.is_written(t):  # what is written to the array of a view matters
+                self.rules.types[tape] = List(elem=with_active(t, False))
             self.tape_inits.setdefault(loops[0], []).append(tape)
         return self.tapes[key]
+
+    def is_written(self, t: Any) -> bool:
+        """Whether anything writes to memory of the value."""
+        return bool(all_buffers(t) & (self.rules.written | self.inactive_writes()))
 
     def write_node(self, node: Any) -> tuple[list[gast.stmt], list[gast.stmt]]:
         if isinstance(node, Group):
             return self.write_group(node)
+        if isinstance(node, Attempt):
+            return self.write_attempt(node)
         if isinstance(node, Branch):
             return self.write_branch(node)
         if isinstance(node, Loop):
@@ -135,6 +151,9 @@ class Saver(Planner):
                 old: gast.expr = syntax.expression("t.pop()", t=syntax.name(tape))
             else:
                 held = self.unit.names.fresh(f"{name}_before")
+                t = self.rules.types.get(name, UNKNOWN)
+                if self.is_written(t):
+                    self.rules.types[held] = with_active(t, False)
                 forward.insert(0, syntax.assign(held, syntax.name(name)))
                 old = syntax.name(held)
             reads_new = name in read_counts(code)
@@ -163,6 +182,13 @@ class Saver(Planner):
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep what an in-place write overwrites; and put it back."""
         target = getattr(stmt, "target", None)
+        pairs = swap_pairs(stmt)
+        if pairs:
+            new = gast.Tuple([syntax.name(n) for n, _ in pairs], syntax.LOAD)
+            old = gast.Tuple([syntax.name(n, True) for _, n in pairs], syntax.STORE)
+            return [], [], [gast.Assign([old], new, None)]
+        if isinstance(stmt, gast.Delete):
+            return self.save_deleted(stmt.targets[0], where)
         if isinstance(stmt, gast.Assign):
             target = stmt.targets[0]
         value: Any = getattr(stmt, "value", None)
@@ -204,6 +230,34 @@ class Saver(Planner):
             restore = [syntax.assign(store, syntax.name(held))]
         return before, [], restore
 
+    def save_deleted(
+        self, target: gast.Subscript, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Undo `del xs[a:b]`."""
+        bounds = [
+            b or syntax.const(None) for b in (target.slice.lower, target.slice.upper)
+        ]
+        first = syntax.expression(
+            "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=target.value
+        )
+        kept = gast.Tuple([first, syntax.as_load(target)], syntax.LOAD)
+        start, items = (self.unit.names.fresh(n) for n in ("start", "deleted"))
+        if where.loops:
+            tape = self.tape(("deleted", id(target)), where.loops, items)
+            before = [_push(tape, kept)]
+            held = syntax.expression("t.pop()", t=syntax.name(tape))
+        else:
+            name = self.unit.names.fresh("kept")
+            before = [syntax.assign(name, kept)]
+            held = syntax.name(name)
+        both = [syntax.name(start, store=True), syntax.name(items, store=True)]
+        back = syntax.expression("v[s:s]", v=target.value, s=syntax.name(start))
+        restore = [
+            gast.Assign([gast.Tuple(both, syntax.STORE)], held, None),
+            syntax.assign(syntax.as_store(back), syntax.name(items)),
+        ]
+        return before, [], restore
+
     def save_container(
         self, stmt: Any, value: Any, where: Where
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
@@ -222,6 +276,19 @@ class Saver(Planner):
             return [], [], [gast.Expr(undo)]
         if method == "reverse":
             return [], [], [gast.Expr(syntax.expression("v.reverse()", v=base))]
+        index = value.args[0] if method == "pop" and value.args else None
+        known = isinstance(index, gast.Constant) and isinstance(index.value, int)
+        if known and isinstance(stmt, gast.Assign):
+            name = stmt.targets[0].id
+            self.reads.setdefault(name, [])
+            after: list[gast.stmt] = []
+            item: gast.expr = syntax.name(name)
+            if where.loops:
+                tape = self.tape((name, "popped"), where.loops, name)
+                after = [_push(tape, item)]
+                item = syntax.expression("t.pop()", t=syntax.name(tape))
+            undo = syntax.expression("v.insert(i, x)", v=base, i=index, x=item)
+            return [], after, [gast.Expr(undo)]
         if method == "pop" and isinstance(stmt, gast.Assign) and not value.args:
             name = stmt.targets[0].id
             undo = syntax.expression("v.append(x)", v=base, x=syntax.name(name))
@@ -280,6 +347,50 @@ class Saver(Planner):
             backward.orelse = []
         return forward, [*node.before, _like(backward, stmt)]
 
+    def write_attempt(self, node: Attempt) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """A `try`: its backward code runs where it was not left by an exception."""
+        stmt = node.stmt
+        body, then_backward = self.write_block(node.then)
+        then_backward += node.then_tail
+        else_backward = node.else_tail
+        before: list[gast.stmt] = []
+        handlers = syntax.clone(stmt.handlers)
+        for tape in self.pushed(body):
+            mark = self.unit.names.fresh(f"{tape}_length")
+            before.append(syntax.assign(mark, syntax.call("len", syntax.name(tape))))
+            rest = syntax.expression("t[n:]", t=syntax.name(tape), n=syntax.name(mark))
+            rest.ctx = gast.Del()
+            for handler in handlers:
+                handler.body.append(gast.Delete([rest]))
+        forward = [*before, _like(lowered_try(body, handlers, stmt), stmt)]
+        flag = syntax.name(caught_flag(stmt) or "")
+        finished: gast.expr = gast.UnaryOp(gast.Not(), flag)
+        if id(stmt) in self.held:
+            name = self.held[id(stmt)]
+            forward.append(_like(syntax.assign(name, finished), stmt))
+            finished = syntax.name(name)
+        if _does_something(then_backward):
+            backward = gast.If(finished, then_backward, else_backward)
+        elif _does_something(else_backward):
+            unfinished = gast.UnaryOp(gast.Not(), finished)
+            backward = gast.If(unfinished, else_backward, [])
+        else:
+            return forward, node.before
+        return forward, [*node.before, _like(backward, stmt)]
+
+    def pushed(self, body: list[gast.stmt]) -> list[str]:
+        """Tapes from outside that the body of a `try` may have pushed something on."""
+        made = syntax.names_written(body)
+        found = {
+            call.func.value.id
+            for call in syntax.walk(body)
+            if isinstance(call, gast.Call)
+            and isinstance(call.func, gast.Attribute)
+            and call.func.attr == "append"
+            and isinstance(call.func.value, gast.Name)
+        }
+        return sorted(found & set(self.tapes.values()) - made)
+
     def write_loop(self, node: Loop) -> tuple[list[gast.stmt], list[gast.stmt]]:
         stmt = node.stmt
         body_forward, body_backward = self.write_block(node.body)
@@ -321,19 +432,21 @@ class Saver(Planner):
         if not _does_something(body_backward):
             return forward, node.before
         backward = gast.For(target, over, body_backward, [], None)
+        backward.full_at_head = node.full_at_head
         return forward, [*node.before, _like(backward, stmt)]
 
     def write_with(self, node: Block) -> tuple[list[gast.stmt], list[gast.stmt]]:
         body_forward, body_backward = self.write_block(node.body)
         stmt = node.stmt
         if isinstance(stmt, gast.Try):
-            count = len(stmt.finalbody)
-            inner = len(node.body) - count
-            parts = [self.write_node(n)[0] for n in node.body]
-            body = [s for p in parts[:inner] for s in p]
-            final = [s for p in parts[inner:] for s in p]
+            first, second = (
+                next(i for i, s in enumerate(body_forward) if s is end.stmt)
+                for end in node.ends
+            )
+            body, final = body_forward[:first], body_forward[first + 1 : second]
             new: gast.stmt = gast.Try(body or [gast.Pass()], [], [], final)
-            return [_like(new, stmt)], body_backward
+            # What is kept at the end is not there if the body has raised.
+            return [_like(new, stmt), *body_forward[second + 1 :]], body_backward
         new = gast.With(stmt.items, body_forward or [gast.Pass()], None)
         if not _does_something(body_backward):
             return [_like(new, stmt)], []

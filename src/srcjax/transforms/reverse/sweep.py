@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Array, Unknown
+from srcjax.analysis.types import UNKNOWN, Array, Unknown, has_complex, shape_of
 from srcjax.transforms.reverse.places import Adjoint, Place, part_of
 from srcjax.transforms.reverse.rules import Rules
 
@@ -41,6 +41,16 @@ class Branch:
 
 
 @dataclass
+class Attempt(Branch):
+    """A `try` in core form: its body, and its handlers (which set a flag).
+
+    The backward code of the body runs where nothing was caught.
+    """
+
+    stmt: gast.Try
+
+
+@dataclass
 class Loop:
     """A `for` or `while`; `before` precedes its backward loop, `tail` ends the body."""
 
@@ -48,6 +58,9 @@ class Loop:
     body: list[Any]
     before: list[gast.stmt] = field(default_factory=list)
     tail: list[gast.stmt] = field(default_factory=list)
+    #: Adjoints that have their full shape at the head of the backward loop, and are a
+    #: plain zero at the end of its body.
+    full_at_head: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -56,6 +69,8 @@ class Block:
 
     stmt: Any
     body: list[Any]
+    #: What stands at the ends of the body and of the `finally`.
+    ends: list[Group] = field(default_factory=list)
 
 
 class Sweep:
@@ -73,15 +88,19 @@ class Sweep:
 
     def node(self, stmt: gast.stmt) -> Any:
         if isinstance(stmt, gast.If):
-            return self.branch(stmt)
+            return self.branch(Branch(stmt, [], []), stmt.body, stmt.orelse)
         if isinstance(stmt, (gast.For, gast.While)):
             return self.loop(stmt)
         if isinstance(stmt, gast.With):
             return Block(stmt, self.block(stmt.body))
-        if isinstance(stmt, gast.Try) and not stmt.handlers:
+        if isinstance(stmt, gast.Try) and stmt.handlers:
+            handled = [s for handler in stmt.handlers for s in handler.body]
+            return self.branch(Attempt(stmt, [], []), stmt.body, handled)
+        if isinstance(stmt, gast.Try):
             final = self.block(stmt.finalbody)
             body = self.block(stmt.body)
-            return Block(stmt, [*body, *final])
+            ends = [Group(gast.Pass(), []), Group(gast.Pass(), [])]
+            return Block(stmt, [*body, ends[0], *final, ends[1]], ends)
         code = self.rules.differentiate(stmt)
         return Group(stmt, code, self.rules.forward.get(id(stmt)))
 
@@ -102,14 +121,16 @@ class Sweep:
         code, self.rules.code = self.rules.code, []
         return code
 
-    def branch(self, stmt: gast.If) -> Branch:
-        start = self.parts_only(stmt)
+    def branch(
+        self, node: Branch, body: list[gast.stmt], orelse: list[gast.stmt]
+    ) -> Branch:
+        stmt = node.stmt
+        node.before = self.parts_only(stmt)
         before = self.places.snapshot()
-        node = Branch(stmt, self.inside(stmt.body), [])
-        node.before = start
+        node.then = self.inside(body)
         first = self.places.snapshot()
         self.places.restore(before)
-        node.orelse = self.inside(stmt.orelse)
+        node.orelse = self.inside(orelse)
         second = self.places.snapshot()
         merged = self.merge(first, second)
         self.places.restore(first)
@@ -145,6 +166,8 @@ class Sweep:
             t = rules.type_of_name(name)
             t = part_of(t, path) if path else t
             if have is None and want.lazy == UNKNOWN:
+                if has_complex(t):
+                    rules.mixed.add(name)
                 rules.emit(syntax.assign(want.variable, syntax.const(0.0)))
             elif have is None:
                 zero = (
@@ -192,6 +215,15 @@ class Sweep:
             head = merged
         node = Loop(stmt, body)
         node.tail = self.fit(stmt, head)
+        node.full_at_head = frozenset(
+            state.variable
+            for (name, path), state in after.items()
+            if state.lazy is None
+            and (name, path) in head
+            and head[name, path].lazy == UNKNOWN
+            and not path
+            and shape_of(self.rules.type_of_name(name)) is not None
+        )
         self.places.restore(after)
         node.before = [*start, *self.fit(stmt, head)]
         self.places.restore(head)

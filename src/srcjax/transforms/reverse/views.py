@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
+from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -19,6 +20,7 @@ from srcjax.analysis.types import (
     all_buffers,
     is_active,
     join_all,
+    parts,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
@@ -41,6 +43,18 @@ _CHANGING = frozenset(
         "setdefault",
         "fill",
     ]
+)
+
+
+#: What is inside of these is evaluated more than once.
+_REPEATING = (
+    gast.For,
+    gast.While,
+    gast.ListComp,
+    gast.DictComp,
+    gast.GeneratorExp,
+    gast.FunctionDef,
+    gast.Lambda,
 )
 
 
@@ -73,6 +87,24 @@ def joined_types(program: Program, unit: Unit) -> dict[str, Type]:
                         if t not in known:
                             known.append(t)
     return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
+
+
+def operand_names(unit: Unit) -> set[str]:
+    """Names that are operands of arithmetic, and what such a result is bound to."""
+    found: set[str] = set()
+    for node in syntax.walk(unit.node.body):
+        if isinstance(node, gast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, gast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, gast.Assign) and isinstance(
+            node.value, (gast.BinOp, gast.UnaryOp, gast.Constant)
+        ):
+            operands = list(node.targets)
+        else:
+            continue
+        found |= {n.id for n in operands if isinstance(n, gast.Name)}
+    return {n for name in found for n in (name, unit.base_names.get(name, name))}
 
 
 def active_writes(program: Program, unit: Unit) -> frozenset:
@@ -136,15 +168,22 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         if base is None:
             continue
         name, view = base
+        if isinstance(value, gast.Subscript) and not (
+            all_buffers(rules.types.get(name, UNKNOWN)) & t.buffers
+        ):
+            continue  # gathered by an index array: memory of its own
         if name in views:
             root, outer = views[name]
             view = syntax.substitute(view, {"__root": outer})
             name = root
-        defined = syntax.count_bindings(rules.unit.node, target.id)
+        defined = bindings(rules.unit, target.id)
         source = rules.types.get(name, UNKNOWN)
-        several = isinstance(t, Array) and len(t.buffers) > 1
         read_only = not writes_through(rules.unit, target.id)
-        rebound = name != target.id and syntax.count_bindings(rules.unit.node, name) > 1
+        several = isinstance(t, Array) and len(t.buffers) > 1 and not apart(source)
+        certain = repeats(source, certain=True) - made_in_loops(rules.unit)
+        if certain and not read_only:
+            several = True
+        rebound = name != target.id and bindings(rules.unit, name) > 1
         if rebound and not read_only:
             raise rules.refuse(
                 f"`{target.id}` shares memory with `{name}`, which is assigned again",
@@ -168,6 +207,82 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             rules.dynamic.add(name)
             rules.nested.add(name)
     return views
+
+
+def apart(source: Type) -> bool:
+    """Whether the items of a container certainly are different arrays."""
+    known = isinstance(source, (List, Dict, Tuple)) and source.items is not None
+    return known and not repeats(source)
+
+
+def repeats(source: Type, certain: bool = False) -> set[Any]:
+    """Buffers that several items of a container (certainly) share."""
+    if not isinstance(source, (List, Dict, Tuple)) or source.items is None:
+        return set()
+    seen: set[Any] = set()
+    found: set[Any] = set()
+    for t in parts(source):
+        if certain and len(t.buffers) != 1:
+            continue
+        found |= seen & all_buffers(t)
+        seen |= all_buffers(t)
+    return found
+
+
+def made_in_loops(unit: Unit) -> set[int]:
+    """What is made at one place and still is another object each time."""
+    return {
+        id(node)
+        for loop in syntax.walk(unit.node.body)
+        if isinstance(loop, _REPEATING)
+        for node in syntax.walk(loop)
+    }
+
+
+def certain_view(
+    rules: Contributions, value: gast.Call
+) -> tuple[str, gast.expr] | None:
+    """`a.reshape(n, m)`, `a.ravel()` as a view: NumPy raises if it had to copy.
+
+    The adjoint's own view is asked for in the same way, so that nothing is written to
+    a copy of it without a word.
+    """
+    callee = rules.facts.callees[id(value)][0]
+    names = {getattr(f, "__name__", "") for f in callee.functions}
+    method = isinstance(value.func, gast.Attribute) and rules.active_or_local(
+        value.func.value
+    )
+    base = value.func.value if method else (value.args or [None])[0]
+    shape = list(value.args) if method else list(value.args[1:])
+    certain = [k.arg for k in value.keywords] == ["copy"]
+    if not isinstance(base, gast.Name) or value.keywords and not certain:
+        base = None
+    if "ravel" in names:
+        shape = [] if shape else [syntax.expression("-1")]
+    if base is None or not shape or not names & {"ravel", "reshape"}:
+        raise rules.refuse(
+            f"`{syntax.text(value)}` may or may not share memory with an array that is "
+            "written in place",
+            "copy it first: `.copy()`",
+        )
+
+    def reshaped(array: gast.expr) -> gast.Call:
+        function = gast.Attribute(array, "reshape", syntax.LOAD)
+        return gast.Call(function, shape, [gast.keyword("copy", syntax.const(False))])
+
+    if not certain:
+        new = gast.copy_location(reshaped(base), value)
+        rules.facts.callees[id(new)] = rules.facts.callees[id(value)]
+        rules.facts.nodes.append(new)
+        rules.stmt.value = new
+    return base.id, reshaped(syntax.name("__root"))
+
+
+def bindings(unit: Unit, name: str) -> int:
+    """How often a name is bound; swapped names keep their buffers (analysis.swaps)."""
+    swaps = [s for s in syntax.walk(unit.node.body) if swap_pairs(s)]
+    within = sum(name in syntax.names_written(s) for s in swaps)
+    return syntax.count_bindings(unit.node, name) - within
 
 
 def is_maybe_view(rules: Contributions, value: gast.expr) -> bool:
@@ -213,6 +328,7 @@ def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] |
         isinstance(value, gast.Attribute)
         and isinstance(value.value, gast.Name)
         and isinstance(rules.types.get(value.value.id), Array)
+        and value.attr != "imag"  # its adjoint is minus that part of the adjoint
     ):
         return value.value.id, gast.Attribute(root, value.attr, syntax.LOAD)
     if isinstance(value, gast.Call):
@@ -220,11 +336,7 @@ def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] |
         op = callees[0] if len(callees) == 1 else None
         if isinstance(op, Op) and op.alias in ("view", "maybe", "same"):
             if op.alias == "maybe":
-                raise rules.refuse(
-                    f"`{syntax.text(value)}` may or may not share memory with an array "
-                    "that is written in place",
-                    "copy it first: `.copy()`",
-                )
+                return certain_view(rules, value)
             if isinstance(value.func, gast.Attribute) and rules.active_or_local(
                 value.func.value
             ):

@@ -3,6 +3,11 @@
 - `dead`: remove what nothing reads
 - `nest`: put single-use temporaries back into the expression that uses them
 - `algebra` (beside this package): no `x + 0`, no `1.0 * x`
+- `spell_out`: write cheap temporaries out where they are read
+- `updates`: join what is added to one adjoint
+- `rotate`, `last_iteration`: leave out what the ends of a loop do not need
+- `plain`: expressions in the words a person would use
+- `comments`: quote the user's lines
 - `coalesce`: give values of one variable its one name again
 - `sugar`: loops over items instead of indices
 - `owned`: results that share no memory with arguments or each other

@@ -20,7 +20,8 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
     """Rename `bases` (name -> wanted name) where the wanted name is free, in place."""
     for name, base in sorted(bases.items(), key=lambda item: (len(item[0]), item[0])):
         present = syntax.all_names(node)
-        if name not in present:
+        parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
+        if name not in present or name in parameters:
             continue
         if base not in present or not _overlap(node, name, base):
             syntax.rename(node, {name: base})
@@ -31,14 +32,16 @@ def renumber(
     node: gast.FunctionDef, numbered: dict[str, str], reserved: frozenset[str]
 ) -> None:
     """Give numbered names (`total3`) the lowest number that is free, in place."""
+    present = syntax.all_names(node) | {node.name}
+    bound = syntax.names_written(node.body)
+    parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     for name, base in sorted(numbered.items(), key=lambda i: (len(i[0]), i[0])):
-        present = syntax.all_names(node) | {node.name}
-        if name not in syntax.names_written(node.body):
+        if name not in bound or name in parameters:
             continue
-        parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
         free = syntax.Names((present | reserved) - {name}).fresh(base)
-        if name not in parameters and len(free) <= len(name) and free != name:
+        if len(free) <= len(name) and free != name:
             syntax.rename(node.body, {name: free})
+            present = (present - {name}) | {free}
 
 
 def _drop_self_copies(node: gast.FunctionDef) -> None:
@@ -121,6 +124,13 @@ class _Live:
                     break
                 around = around | inner
             return around | header
+        if isinstance(stmt, gast.Try) and stmt.handlers:
+            after = live
+            for handler in stmt.handlers:
+                after |= self.block(handler.body, live)
+            for inner in reversed(stmt.body):
+                live = self.statement(inner, live | after)
+            return live | after
         if isinstance(stmt, (gast.With, gast.Try)):
             live = self.block(getattr(stmt, "finalbody", []), live)
             live = self.block(stmt.body, live)

@@ -61,6 +61,9 @@ class DeadCode:
                 return None
             live |= syntax.names_read(stmt.items)
             return stmt
+        if isinstance(stmt, gast.Try) and stmt.handlers:
+            live |= syntax.all_names(stmt)  # what may raise has an effect
+            return stmt
         if isinstance(stmt, gast.Try):
             stmt.finalbody = self.block(stmt.finalbody, live)
             stmt.body = self.block(stmt.body, live) or [gast.Pass()]

@@ -39,6 +39,8 @@ class Nesting:
         self.pure = pure
         self.shares = shares
         self.changed = False
+        #: Whether the block at hand stands in a `try` with handlers.
+        self.caught = False
 
     def run(self) -> bool:
         self.definitions: dict[str, int] = {}
@@ -54,6 +56,8 @@ class Nesting:
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         for stmt in stmts:
+            outer = self.caught
+            self.caught = outer or bool(getattr(stmt, "handlers", None))
             for key in ("body", "orelse", "finalbody"):
                 inner = getattr(stmt, key, None)
                 if (
@@ -62,6 +66,7 @@ class Nesting:
                     and not isinstance(stmt, gast.FunctionDef)
                 ):
                     setattr(stmt, key, self.block(inner))
+            self.caught = outer
         position = 0
         out = list(stmts)
         while position < len(out):
@@ -99,10 +104,15 @@ class Nesting:
         if count == 0:
             return False
         if syntax.is_atom(value):
-            return self.spread(name, value, rest, uses)
-        if count != 1 or len(uses) != 1:
+            moved = self.spread(name, value, rest, uses)
+        elif count != 1 or len(uses) != 1:
             return False
-        return self.move(name, value, rest, uses[0])
+        else:
+            moved = self.move(name, value, rest, uses[0])
+        if moved and getattr(stmt, "fresh", False):
+            for use in uses:
+                use.fresh = True  # the value has to be a new array there as well
+        return moved
 
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
@@ -169,7 +179,7 @@ class Nesting:
                 if written:
                     return False
             changed = set().union(*(written_bases(s) for s in between))
-            if {name, value.id} & changed:
+            if {name, value.id, *self.shares(value.id)} & changed:
                 return False
         for stmt in uses:
             self.replace(stmt, name, value)
@@ -197,6 +207,8 @@ class Nesting:
             return False
         between = rest[: rest.index(use)]
         pure = is_pure(value, self.pure)
+        if self.caught and between:
+            return False  # which of two exceptions comes first is seen
         if not pure and (between or not self.evaluated_first(use, name, value)):
             return False
         reads = syntax.names_read(value)

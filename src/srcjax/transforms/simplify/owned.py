@@ -14,6 +14,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.types import Array, Type, is_number
 
 #: Calls whose result may be (a view of) their first argument.
 _SHARING = frozenset(
@@ -39,21 +41,47 @@ _SHARING = frozenset(
     ]
 )
 _SHARING_METHODS = frozenset(
-    ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get"]
+    ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get", "diagonal"]
 )
 
 
+def is_fresh(value: gast.expr) -> bool:
+    """Whether the value of the expression certainly is a new array."""
+    if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Constant)):
+        return True
+    if not isinstance(value, gast.Call):
+        return False
+    chain = syntax.dotted(value.func)
+    if chain is not None:
+        name = chain.rpartition(".")[2]
+        return chain not in _SHARING and name not in _SHARING_METHODS
+    return getattr(value.func, "attr", "") not in _SHARING_METHODS
+
+
+def own(value: gast.expr, t: Type) -> gast.expr:
+    """The expression of a new array with the value."""
+    if is_fresh(value) or is_number(t):
+        return value
+    if isinstance(t, Array):
+        return syntax.expression("v.copy()", v=value)
+    return syntax.call("copied", value)
+
+
 def own_results(
-    node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool], at: int
+    node: gast.FunctionDef,
+    is_immutable: Callable[[gast.expr], bool],
+    at: int,
+    may_be_number: Callable[[gast.expr], bool] = lambda value: False,
 ) -> None:
     """Copy returned arrays that are not the function's own, in place.
 
-    The gradient is item `at` of the returned tuple, or all of it if `at` is -1.
+    The gradient is item `at` of the returned tuple, or all of it if `at` is -1. What
+    may be a number has no method `copy`.
     """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
         return
-    owner = _Owner(node, is_immutable)
+    owner = _Owner(node, is_immutable, may_be_number)
     if at < 0:
         last.value = owner.fresh(last.value)
     else:
@@ -85,6 +113,10 @@ def own_written(
             ):
                 written.add(_root(stmt.value.args[0]))
     for stmt in syntax.walk(node.body):
+        swapped = {new for new, _ in swap_pairs(stmt)}
+        if swapped & written:
+            written |= swapped
+    for stmt in syntax.walk(node.body):
         if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
             continue
         target, value = stmt.targets[0], stmt.value
@@ -106,16 +138,25 @@ def own_written(
 
 
 def _root(node: Any) -> str:
-    while isinstance(node, (gast.Subscript, gast.Attribute)):
-        node = node.value
+    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Call)):
+        if not isinstance(node, gast.Call):
+            node = node.value
+        elif syntax.dotted(node.func) in _SHARING and node.args:
+            node = node.args[0]
+        else:
+            node = node.func
     return node.id if isinstance(node, gast.Name) else ""
 
 
 class _Owner:
     def __init__(
-        self, node: gast.FunctionDef, is_immutable: Callable[[gast.expr], bool]
+        self,
+        node: gast.FunctionDef,
+        is_immutable: Callable[[gast.expr], bool],
+        may_be_number: Callable[[gast.expr], bool],
     ) -> None:
         self.node = node
+        self.may_be_number = may_be_number
         self.is_immutable = is_immutable
         self.parameters = {
             a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)
@@ -144,6 +185,8 @@ class _Owner:
             return value
         if isinstance(value, gast.Name) and self.is_container(value.id):
             return value
+        if self.may_be_number(value):
+            return syntax.call("copied", value)
         return syntax.expression("v.copy()", v=value)
 
     def is_container(self, name: str) -> bool:

@@ -2,6 +2,9 @@
 
 Before:                          After:
 
+    dx = 1.0                         dy = 2 * z
+    dy = 2 * z                       dx = 1.0 + dy
+    dx += dy
     dx += a                          dx += a + b
     dx += b
     dy[0] = 0.0                      dy[0] = c
@@ -13,11 +16,13 @@ Before:                          After:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.transforms.simplify.effects import written_bases
 
 
 def join_updates(stmts: list[gast.stmt]) -> list[gast.stmt]:
@@ -37,6 +42,58 @@ def join_updates(stmts: list[gast.stmt]) -> list[gast.stmt]:
                 continue
         out.append(stmt)
     return out
+
+
+def fold_starts(
+    stmts: list[gast.stmt], shares: Callable[[str], set[str]] = lambda name: set()
+) -> list[gast.stmt]:
+    """`d = 1.0`, and later `d += e`: one statement, where the second one stands.
+
+    `shares` tells the names that may share memory with a name.
+    """
+    out = list(stmts)
+    for stmt in stmts:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if inner and isinstance(inner, list):
+                setattr(stmt, key, fold_starts(inner, shares))
+        if getattr(stmt, "backward", False) and _fold_start(out, stmt, shares):
+            out = [s for s in out if s is not stmt]
+    return out
+
+
+def _fold_start(
+    stmts: list[gast.stmt], start: Any, shares: Callable[[str], set[str]]
+) -> bool:
+    """Take the start of a sum into the first statement that adds to it."""
+    if not (
+        isinstance(start, gast.Assign)
+        and isinstance(start.targets[0], gast.Name)
+        and syntax.is_atom(start.value)
+    ):
+        return False
+    name, reads = start.targets[0].id, syntax.names_read(start.value)
+    if name in reads:
+        return False
+    reads = reads.union(*map(shares, reads))
+    at = next(i for i, s in enumerate(stmts) if s is start)
+    for stmt in stmts[at + 1 :]:
+        mentions = name in syntax.all_names(stmt)
+        if mentions and isinstance(stmt, gast.AugAssign):
+            plain = isinstance(stmt.op, (gast.Add, gast.Sub)) and syntax.is_name(
+                stmt.target, name
+            )
+            if not plain or name in syntax.names_read(stmt.value):
+                return False
+            value = gast.BinOp(start.value, stmt.op, stmt.value)
+            stmt.__class__ = gast.Assign
+            stmt.targets, stmt.value = [syntax.name(name, store=True)], value
+            stmt.type_comment = None
+            del stmt.target, stmt.op
+            return True
+        if mentions or (syntax.names_written(stmt) | written_bases(stmt)) & reads:
+            return False
+    return False
 
 
 def _is_identity(stmt: Any) -> bool:
@@ -183,3 +240,23 @@ def _plain_else(stmt: gast.If) -> None:
         else:
             stmt.test = gast.UnaryOp(gast.Not(), test)
         stmt.body, stmt.orelse = stmt.orelse, []
+
+
+def return_directly(node: gast.FunctionDef) -> None:
+    """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`."""
+    if len(node.body) < 2:
+        return
+    last, result = node.body[-2], node.body[-1]
+    if not isinstance(result, gast.Return) or not getattr(last, "backward", False):
+        return
+    name = getattr(result.value, "id", "")
+    if isinstance(last, gast.Assign) and syntax.is_name(last.targets[0], name):
+        value = last.value
+    elif isinstance(last, gast.AugAssign) and syntax.is_name(last.target, name):
+        value = gast.BinOp(syntax.name(name), last.op, last.value)
+    else:
+        return
+    new = gast.Return(value)
+    new.user_line = getattr(last, "user_line", None)
+    new.backward = new.quotes = True
+    node.body[-2:] = [new]

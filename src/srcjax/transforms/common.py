@@ -1,0 +1,159 @@
+"""Compute once what is computed twice.
+
+Before:                          After:
+
+    item = x[t]                      item = x[t]
+    item2 = x[t]                     product = item * item
+    product = item * item2
+
+Only temporaries that srcjax made are joined: what the user gave two names keeps them.
+The adjoint of the one value is then the sum of what its uses contribute, and is passed
+on once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import UNKNOWN, Type, all_buffers, is_number, join_all
+from srcjax.frontend.unit import Unit
+from srcjax.ops.record import Op
+
+
+@dataclass
+class _Value:
+    """A temporary that holds the value of an expression."""
+
+    key: str
+    name: str
+    reads: set[str]
+    #: The names read whose values can be changed in place, with their buffers.
+    buffers: frozenset
+    #: Something that is read may be changed by any write.
+    fragile: bool
+
+
+def share_common(program: Program, unit: Unit) -> None:
+    """Replace repeated temporaries of the unit by the first, in place."""
+    found = _Common(program, unit)
+    found.block(unit.node.body, [])
+    if found.renamed:
+        syntax.rename(unit.node.body, found.renamed)
+
+
+class _Common:
+    """The values that are at hand along the statements of one unit."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.facts = program.facts
+        self.unit = unit
+        self.written = program.facts.written()
+        self.renamed: dict[str, str] = {}
+        self.bindings: dict[str, int] = {}
+        for node in syntax.walk(unit.node):
+            if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+                self.bindings[node.id] = self.bindings.get(node.id, 0) + 1
+
+    def block(self, stmts: list[gast.stmt], known: list[_Value]) -> list[_Value]:
+        """Drop repeated definitions of a block, in place; what is at hand after it."""
+        kept: list[gast.stmt] = []
+        for stmt in stmts:
+            blocks = [
+                getattr(stmt, key, None) or []
+                for key in ("body", "orelse", "finalbody")
+            ]
+            if isinstance(stmt, gast.FunctionDef):
+                known = [v for v in known if v.name != stmt.name]
+            elif isinstance(stmt, gast.stmt) and any(blocks):
+                known = self.after(stmt, known)
+                for block in blocks:
+                    self.block(block, known)
+            else:
+                value = self.value(stmt)
+                same = [v for v in known if value is not None and v.key == value.key]
+                if same:
+                    assert value is not None
+                    self.renamed[value.name] = same[0].name
+                    continue
+                known = self.after(stmt, known)
+                if value is not None:
+                    known = [*known, value]
+            kept.append(stmt)
+        stmts[:] = kept
+        return known
+
+    def value(self, stmt: Any) -> _Value | None:
+        """The value that a temporary gets here, if it may be had from another one."""
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            return None
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Name) or target.id not in self.unit.temps:
+            return None
+        if self.bindings.get(target.id) != 1 or not self.is_plain(stmt.value):
+            return None
+        if any(
+            all_buffers(v.after.get(target.id, UNKNOWN)) & self.written
+            for v in self.facts.of(stmt)
+        ):
+            return None
+        value = syntax.clone(stmt.value)
+        syntax.rename(value, self.renamed)
+        types = {n: self.type_of(stmt, n) for n in syntax.names_read(stmt.value)}
+        changing = {n: t for n, t in types.items() if t and not is_number(t)}
+        buffers: frozenset = frozenset()
+        for t in changing.values():
+            buffers |= all_buffers(t)
+        fragile = any(not all_buffers(t) for t in changing.values())
+        return _Value(
+            gast.dump(value), target.id, syntax.names_read(value), buffers, fragile
+        )
+
+    def type_of(self, stmt: gast.stmt, name: str) -> Type | None:
+        """The type of a local name before the statement; None for a global."""
+        if name not in self.bindings:
+            return None
+        found = [v.before.get(name, UNKNOWN) for v in self.facts.of(stmt)]
+        return join_all(found) or UNKNOWN
+
+    def is_plain(self, value: gast.expr) -> bool:
+        """An operation without effects that is worth a name."""
+        if isinstance(value, gast.Subscript):
+            return not isinstance(value.slice, gast.Constant)
+        if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+            return not any(isinstance(n, gast.Call) for n in syntax.walk(value))
+        if isinstance(value, gast.Call):
+            callees = self.facts.callees.get(id(value), [])
+            inner = [*value.args, *(k.value for k in value.keywords)]
+            return len(callees) == 1 and (
+                isinstance(callees[0], Op)
+                and callees[0].adjoint is not None
+                and not callees[0].writes
+                and not any(isinstance(n, gast.Call) for n in syntax.walk(inner))
+            )
+        return False
+
+    def after(self, stmt: gast.stmt, known: list[_Value]) -> list[_Value]:
+        """The values that the statement leaves as they are."""
+        bound = syntax.names_written(stmt)
+        for sub in syntax.walk(stmt):
+            if isinstance(sub, gast.AugAssign) and isinstance(sub.target, gast.Name):
+                bound.add(sub.target.id)
+        written: frozenset = frozenset()
+        calls = False
+        for sub in syntax.walk(stmt):
+            written |= self.facts.writes.get(id(sub), frozenset())
+            if isinstance(sub, gast.Call):
+                callees = self.facts.callees.get(id(sub), [])
+                calls |= not all(isinstance(c, Op) for c in callees) or not callees
+        return [
+            v
+            for v in known
+            if not bound & {v.name, *v.reads}
+            and not v.buffers & written
+            and not (v.fragile and (written or calls))
+        ]

@@ -1,0 +1,127 @@
+"""`x += v` where it is not known whether `x` is a number or an array.
+
+Before:                     After:
+
+    row = a[1]                  row = a[1]
+    row += v                    refuse_in_place(row)
+                                row = row + v
+
+A number gets a new value; an array is changed in place, and so is `a`. Code that is
+written without types takes the first meaning. It is the same as long as nothing else
+holds the array; where something may, the code refuses arrays when it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import runtime, syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Const, Type, Unknown, is_mapping
+from srcjax.frontend.unit import Unit
+from srcjax.ops.record import Op, inert
+
+CHECK = "refuse_in_place"
+inert(runtime.refuse_in_place, signature="x", infer=lambda x: Const())
+
+_FRESH = (
+    gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp, gast.Constant, gast.JoinedStr
+)  # fmt: skip
+_LOOPS = (gast.For, gast.While)
+
+
+def check_of(
+    program: Program, unit: Unit, stmt: gast.AugAssign, old: Type | None, entry: bool
+) -> list[gast.stmt]:
+    """The check that the statement needs when it becomes an assignment.
+
+    `entry`: the unit is the function that is transformed, whose arguments nothing else
+    of the program holds.
+    """
+    name = stmt.target.id
+    if not isinstance(old, Unknown) or is_mapping():
+        return []
+    if not _may_be_shared(program, unit, stmt, name, entry):
+        return []
+    return [refusal(unit, name)]
+
+
+def refusal(unit: Unit, name: str) -> gast.stmt:
+    """`refuse_in_place(name)`."""
+    unit.extra[CHECK] = runtime.refuse_in_place
+    unit.names.taken.add(CHECK)
+    return gast.Expr(syntax.call(CHECK, syntax.name(name)))
+
+
+def _may_be_shared(
+    program: Program, unit: Unit, update: gast.stmt, name: str, entry: bool
+) -> bool:
+    """Whether something else may hold what the name holds, at the statement."""
+    if name in unit.parameters and not entry:
+        return True
+    order: list[tuple[Any, tuple[int, ...]]] = []
+    _number(unit.node.body, (), order)
+    at = next(k for k, (stmt, _) in enumerate(order) if stmt is update)
+    around = order[at][1]
+    for position, (stmt, loops) in enumerate(order):
+        if position > at and not set(loops) & set(around):
+            continue
+        if name in syntax.names_written(_head(stmt)) and not _is_fresh(program, stmt):
+            return True
+        if name in syntax.names_read(_head(stmt)) and _keeps(program, stmt, name):
+            return True
+    return False
+
+
+def _number(stmts: list[Any], loops: tuple[int, ...], order: list) -> None:
+    """All statements in the order of the text, with the loops around them."""
+    for stmt in stmts:
+        order.append((stmt, loops))
+        inside = (*loops, id(stmt)) if isinstance(stmt, _LOOPS) else loops
+        for key in ("body", "orelse", "finalbody"):
+            if not isinstance(stmt, gast.FunctionDef):
+                _number(getattr(stmt, key, None) or [], inside, order)
+        for handler in getattr(stmt, "handlers", None) or []:
+            _number(handler.body, inside, order)
+
+
+def _head(stmt: Any) -> Any:
+    """What belongs to a compound statement itself, without the blocks inside it."""
+    if isinstance(stmt, gast.For):
+        return [stmt.target, stmt.iter]
+    if isinstance(stmt, (gast.If, gast.While)):
+        return [stmt.test]
+    if isinstance(stmt, gast.With):
+        return stmt.items
+    return [] if isinstance(stmt, gast.Try) else stmt
+
+
+def _is_fresh(program: Program, stmt: Any) -> bool:
+    """Whether a statement that binds a name binds it to what it makes itself."""
+    if isinstance(stmt, gast.AugAssign):
+        return True
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+        return False
+    return isinstance(stmt.value, _FRESH) or _makes(program, stmt.value)
+
+
+def _keeps(program: Program, stmt: Any, name: str) -> bool:
+    """Whether the statement may keep (a part of) what the name holds."""
+    if isinstance(stmt, (gast.AugAssign, gast.Return, gast.If, gast.While)):
+        return False
+    value = getattr(stmt, "value", None)
+    if isinstance(stmt, gast.Assign):
+        stored = isinstance(stmt.targets[0], gast.Subscript)
+        if stored and not syntax.is_name(value, name):
+            return False  # `name[i] = v`, or an item of another array
+    return not (isinstance(value, _FRESH) or _makes(program, value))
+
+
+def _makes(program: Program, value: Any) -> bool:
+    """Whether the value is a call that gives a new array (or a number)."""
+    callees = program.facts.callees.get(id(value), [])
+    return bool(callees) and all(
+        isinstance(c, Op) and c.alias == "fresh" and not c.writes for c in callees
+    )

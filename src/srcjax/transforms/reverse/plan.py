@@ -1,0 +1,94 @@
+"""Places in a program, what backward code reads there, and what is to be saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+
+@dataclass
+class Where:
+    """A position in the program: order, loops around, branch sides around."""
+
+    order: int
+    loops: tuple[int, ...]
+    sides: dict[int, int]
+    blocks: tuple[int, ...]
+
+    def excludes(self, other: Where) -> bool:
+        """Whether the two are on different sides of one branch."""
+        return any(
+            self.sides[key] != other.sides[key]
+            for key in self.sides.keys() & other.sides.keys()
+        )
+
+
+@dataclass
+class Read:
+    """Backward code at `where` reads the value before or after its statement."""
+
+    where: Where
+    after: bool
+
+    def before(self, at: Where) -> bool:
+        """Whether a statement at `at` can run after what is read, in one iteration."""
+        if self.where.excludes(at):
+            return False
+        if self.where.order == at.order:
+            return not self.after
+        return self.where.order < at.order
+
+
+@dataclass
+class Plan:
+    """What to save and restore, by statement and block."""
+
+    #: statement id -> names whose old value is saved before it
+    overwritten: dict[int, list[str]] = field(default_factory=dict)
+    #: statement id of in-place writes whose old content is saved
+    contents: set[int] = field(default_factory=set)
+    #: block id -> names saved at its end
+    local: dict[int, list[str]] = field(default_factory=dict)
+    #: block id -> definitions computed again at the start of its backward code
+    again: dict[int, list[gast.stmt]] = field(default_factory=dict)
+    #: names computed again at the head of the backward code that reads them first
+    late: dict[str, gast.stmt] = field(default_factory=dict)
+
+    def saves(self) -> int:
+        """How many values are saved."""
+        kept = [*self.overwritten.values(), *self.local.values()]
+        return sum(map(len, kept))
+
+
+class Planning:
+    """What the parts of `Planner` share."""
+
+    rules: Any
+    plan: Plan
+    #: Places of statements, by identity.
+    where: dict[int, Where]
+    #: Definitions of each name.
+    defs: dict[str, list[tuple[Where, gast.stmt]]]
+    #: Statements that write in place.
+    writes: list[tuple[Where, gast.stmt]]
+    reads: dict[str, list[Read]]
+    #: Loop nodes by the identity of their statement.
+    loops: dict[int, Any]
+    #: Nodes of each block.
+    blocks: dict[int, list[Any]]
+    #: Loops with names whose value goes from one iteration to the next.
+    carried: set[tuple[int, str]]
+
+    def written_buffers(self, stmt: gast.stmt) -> frozenset:
+        """Buffers that the statement writes in place."""
+        raise NotImplementedError
+
+    def allocated_in(self, loop: int, buffers: frozenset) -> bool:
+        """Whether all the buffers are made anew in each iteration of the loop."""
+        raise NotImplementedError
+
+    def plan_name(self, name: str) -> bool:
+        """Plan saves for one name; True if something new was planned."""
+        raise NotImplementedError

@@ -1,0 +1,272 @@
+"""Values that backward code computes again, so that they need not be saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.types import Array, Dict, List, Tuple, all_buffers, is_number
+from srcjax.errors import UnsupportedError
+from srcjax.ops.record import Op
+from srcjax.transforms.reverse.intact import Intact
+from srcjax.transforms.reverse.plan import Read, Where
+from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES
+
+
+class Recomputing(Intact):
+    """Decides what is computed again; a part of `Planner`."""
+
+    def can_recompute(self, name: str, defs: list, block: int) -> gast.stmt | None:
+        """The definition, if it is cheap and its operands are at hand."""
+        if len(defs) != 1:
+            return None
+        where, stmt = defs[0]
+        if not isinstance(stmt, gast.Assign) or where.blocks[-1] != block:
+            return None
+        if id(stmt) in self.plan.overwritten:
+            return None
+        value = stmt.value
+        if not self.is_cheap(value):
+            return None
+        if any(swap_pairs(s) and self.reads_swapped(value, s) for _, s in self.writes):
+            return None
+        for other in syntax.names_read(value):
+            if other not in self.defs:
+                continue
+            if not self.steady(other, where):
+                return None
+        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+            t = self.rules.type_of_name(name)
+            base = self.rules.type_of_name(value.value.id)
+            if isinstance(base, Array) and isinstance(t, Array) and t.buffers:
+                return stmt  # a view; `plan_contents` sees to what it holds
+            written = self.rules.written | self.inactive_writes()
+            if (all_buffers(base) & written or not all_buffers(base)) and (
+                all_buffers(base) & written or isinstance(base, (List, Dict))
+            ):
+                return stmt if self.item_is_intact(where, stmt) else None
+        return stmt
+
+    def inactive_writes(self) -> frozenset:
+        found: frozenset = frozenset()
+        for _, stmt in self.writes:
+            found |= self.written_buffers(stmt)
+        return found
+
+    def steady(self, name: str, at: Where) -> bool:
+        """Whether the name has the same value at the iteration's end as at `at`."""
+        for where, stmt in self.defs[name]:
+            if isinstance(stmt, gast.For) and id(stmt) in at.loops:
+                if sum(id(stmt) in w.loops for w, _ in self.defs[name]) > 1:
+                    return False
+                continue
+            if set(where.loops) & set(at.loops):
+                if where.order > at.order or any(
+                    (key, name) in self.carried for key in where.loops
+                ):
+                    return False
+                if len(self.defs[name]) > 1:
+                    return False
+        return True
+
+    def reads_swapped(self, value: gast.expr, swap: gast.stmt) -> bool:
+        """Whether the names have other buffers at the head of the backward code."""
+        return bool(syntax.names_read(value) & syntax.names_written(swap))
+
+    def is_cheap(self, value: gast.expr) -> bool:
+        """Cheaper to compute again than to save."""
+        if isinstance(value, (gast.Name, gast.Constant)):
+            return True
+        if isinstance(value, gast.Subscript):
+            if not isinstance(value.value, gast.Name):
+                return False
+            parts = syntax.walk(value.slice)
+            cheap = not any(isinstance(p, gast.Call) for p in parts)
+            t = self.rules.type_of_name(value.value.id)
+            arrays = any(
+                isinstance(self.rules.type_of_name(n), (Array, List))
+                or n not in self.defs
+                for n in syntax.names_read(value.slice)
+            )
+            return cheap and not (arrays and isinstance(t, Array))
+        if isinstance(value, gast.Attribute):
+            return value.attr in ("T", *SHAPE_ATTRIBUTES)
+        if isinstance(value, gast.BinOp):
+            plain = (gast.Add, gast.Sub, gast.Mult, gast.Div)
+            return isinstance(value.op, plain) and all(
+                is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
+            )
+        if isinstance(value, gast.Call):
+            if syntax.dotted(value.func) == "len":
+                return all(
+                    isinstance(self.rules.type_of_name(n), (Array, Tuple))
+                    for n in syntax.names_read(value.args)
+                )
+            callees = self.rules.facts.callees.get(id(value), [])
+            return any(
+                isinstance(c, Op) and c.cheap and c.alias == "view" for c in callees
+            )
+        return False
+
+    # -- at the head of the code that reads it ---------------------------------------
+
+    def recompute_more(self) -> None:
+        """Compute cheap values again whose operands are there anyway, late enough.
+
+        At the head of an iteration's backward code a value that the iteration
+        overwrites is not back yet; where the backward code of a statement starts, all
+        names have the values that they had there in the forward sweep.
+        """
+        changed = True
+        while changed:
+            changed = False
+            for block in list(self.plan.again):
+                for stmt in list(self.plan.again[block]):
+                    if self.reads_saved(stmt) and isinstance(
+                        stmt.targets[0], gast.Name
+                    ):
+                        changed |= self.move_late(stmt.targets[0].id, block, stmt)
+            for block in list(self.plan.local):
+                for name in list(self.plan.local[block]):
+                    if len(self.defs[name]) == 1:
+                        stmt = self.defs[name][0][1]
+                        changed |= self.move_late(name, block, stmt)
+
+    def reads_saved(self, stmt: gast.stmt) -> bool:
+        """Whether the statement reads what is saved for the iteration alone."""
+        saved = {n for names in self.plan.local.values() for n in names}
+        return bool(syntax.names_read(stmt) & saved)
+
+    def move_late(self, name: str, block: int, stmt: Any) -> bool:
+        """Plan to compute the name again late, if that costs no other save."""
+        where = self.where.get(id(stmt))
+        if where is None or not isinstance(stmt, gast.Assign):
+            return False
+        if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
+            return False
+        if not self.is_cheap(stmt.value) or not self.only_numbers(stmt.value):
+            return False
+        at = self.first_backward(name, block)
+        if at is None or at.order <= where.order:
+            return False
+        if not all(self.unchanged(n, where, at) for n in syntax.names_read(stmt)):
+            return False
+        if self.is_read_at_the_head(name):
+            return False
+        kept = self.remember()
+        before = self.plan.saves()
+        self.plan.again[block] = [
+            s for s in self.plan.again.get(block, []) if s is not stmt
+        ]
+        self.plan.local[block] = [
+            n for n in self.plan.local.get(block, []) if n != name
+        ]
+        self.plan.late[name] = stmt
+        try:
+            self.read_operands(stmt, at)
+        except UnsupportedError:
+            self.restore(kept)
+            return False
+        moved_again = any(s is stmt for s in kept[0].get(block, []))
+        limit = before if moved_again else before - 1
+        if self.plan.saves() > limit or not self.late_are_right():
+            self.restore(kept)
+            return False
+        return True
+
+    def only_numbers(self, value: gast.expr) -> bool:
+        """Whether the value is made of numbers alone, which nothing writes to."""
+        return isinstance(value, gast.BinOp) and all(
+            is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
+        )
+
+    def read_operands(self, stmt: gast.stmt, at: Where) -> None:
+        """Note that the operands are read there, and plan what that takes."""
+        names = sorted(n for n in syntax.names_read(stmt) if n in self.defs)
+        for name in names:
+            self.reads.setdefault(name, []).append(Read(at, False))
+        changed = True
+        while changed:
+            changed = False
+            for name in names:
+                changed |= self.plan_name(name)
+
+    def first_backward(self, name: str, block: int) -> Where | None:
+        """The place of the node of the block whose backward code reads a name first."""
+        reads = [r for r in self.reads.get(name, []) if block in r.where.blocks]
+        if not reads or len(reads) != len(self.reads[name]):
+            return None
+        last = max(r.where.order for r in reads)
+        nodes = [self.where[id(n.stmt)] for n in self.blocks[block]]
+        return max((w for w in nodes if w.order <= last), key=lambda w: w.order)
+
+    def unchanged(self, name: str, start: Where, end: Where) -> bool:
+        """Whether the name is bound to the same value at both places of a block."""
+        nodes = [self.where[id(n.stmt)].order for n in self.blocks[start.blocks[-1]]]
+        stop = min((o for o in nodes if o > end.order), default=None)
+        return not any(
+            w.order > start.order and (stop is None or w.order < stop)
+            for w, _ in self.defs.get(name, [])
+            if set(start.loops) <= set(w.loops)
+        )
+
+    def is_read_at_the_head(self, name: str) -> bool:
+        """Whether something that is computed at the head of a block reads it."""
+        return any(
+            name in syntax.names_read(s)
+            for stmts in self.plan.again.values()
+            for s in stmts
+        )
+
+    def late_are_right(self) -> bool:
+        """Whether each late value still comes before all that reads it."""
+        for name, stmt in self.plan.late.items():
+            where = self.where[id(stmt)]
+            at = self.first_backward(name, where.blocks[-1])
+            if at is None:
+                return False
+            for other in syntax.names_read(stmt):
+                if other not in self.defs:
+                    continue
+                if not self.unchanged(other, where, at):
+                    return False
+                if not any(
+                    r.where.order == at.order and not r.after for r in self.reads[other]
+                ):
+                    self.read_operands(stmt, at)
+        return not any(self.is_read_at_the_head(name) for name in self.plan.late)
+
+    def late_by_node(self) -> dict[int, list[gast.stmt]]:
+        """The late definitions by the order of the node before which they stand."""
+        found: dict[int, list[gast.stmt]] = {}
+        ordered = sorted(
+            self.plan.late.items(), key=lambda item: self.where[id(item[1])].order
+        )
+        for name, stmt in ordered:
+            at = self.first_backward(name, self.where[id(stmt)].blocks[-1])
+            assert at is not None
+            found.setdefault(at.order, []).append(stmt)
+        return found
+
+    def remember(self) -> tuple:
+        """A copy of the plan and of what is read, to come back to."""
+        return (
+            {k: list(v) for k, v in self.plan.again.items()},
+            {k: list(v) for k, v in self.plan.local.items()},
+            {k: list(v) for k, v in self.plan.overwritten.items()},
+            dict(self.plan.late),
+            {k: list(v) for k, v in self.reads.items()},
+        )
+
+    def restore(self, kept: tuple) -> None:
+        """Come back to a remembered plan."""
+        (
+            self.plan.again,
+            self.plan.local,
+            self.plan.overwritten,
+            self.plan.late,
+            self.reads,
+        ) = kept

@@ -1,0 +1,247 @@
+"""Containers and copies, once their types are known, by the operations that are left.
+
+`xs.sort()` becomes stores of items, `d.setdefault(k, v)` a branch and a store,
+`copy.deepcopy(a)` a copy of each array, `a.tolist()` a loop over the items.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Tuple,
+    Type,
+    is_active,
+    is_number,
+)
+from srcjax.frontend.unit import Unit
+
+
+class ContainerSettling:
+    """Rewrites statements that change, copy or convert containers."""
+
+    unit: Unit
+
+    def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
+        """The type of an atom before the statement."""
+        raise NotImplementedError
+
+    def fresh(self, base: str, varying: bool = True) -> str:
+        """A temporary."""
+        id: str = self.unit.names.fresh(base)
+        self.unit.temps.add(id)
+        if varying:
+            self.unit.varying.add(id)
+        return id
+
+    def spread_dict(
+        self, stmt: gast.Assign, value: gast.Dict
+    ) -> list[gast.stmt] | None:
+        """`{**a, "k": v}` with the items of `a` written out."""
+        before: list[gast.stmt] = []
+        pairs: dict[Any, gast.expr] = {}
+        for key, item in zip(value.keys, value.values, strict=True):
+            if key is None:
+                t = self.atom_type(stmt, item)
+                if not isinstance(t, Dict) or t.items is None:
+                    return None
+                for known, _ in t.items:
+                    pairs[known] = self.held_item(before, item, known)
+            elif isinstance(key, gast.Constant):
+                pairs[key.value] = item
+            else:
+                return None
+        keys = [syntax.const(k) for k in pairs]
+        stmt.value = gast.Dict(keys, list(pairs.values()))
+        return [*before, stmt]
+
+    def item_or_default(
+        self, stmt: gast.Assign, call: gast.Call
+    ) -> list[gast.stmt] | None:
+        """`v = d.get(k, e)` is `d[k]` or `e`."""
+        (key, default), base = call.args, call.func.value
+        if not isinstance(stmt.targets[0], gast.Name):
+            return None
+        held = self.atom_type(stmt, default)
+        if held is None or not is_active(held):
+            return None
+        item = gast.Subscript(base, key, syntax.LOAD)
+        found: gast.expr = item
+        if call.func.attr == "pop":
+            found = gast.Call(call.func, [key], [])
+        name = stmt.targets[0].id
+        yes, no = syntax.assign(name, found), syntax.assign(name, default)
+        for each in (yes, no):
+            gast.copy_location(each, stmt)
+            each.user_line = getattr(stmt, "user_line", None)
+        return [gast.If(syntax.expression("k in d", k=key, d=base), [yes], [no])]
+
+    def set_default(self, call: gast.Call) -> gast.stmt:
+        """`d.setdefault(k, v)` is `if k not in d: d[k] = v`."""
+        base, key = call.func.value, call.args[0]
+        value = call.args[1] if len(call.args) > 1 else syntax.const(None)
+        test = syntax.expression("k not in d", k=key, d=base)
+        item = gast.Subscript(base, key, None)
+        store = gast.copy_location(syntax.assign(item, value), call)
+        return gast.If(test, [store], [])
+
+    def change_list(self, call: gast.Call) -> list[gast.stmt] | None:
+        """`xs.sort()`, `xs.remove(v)`, `xs.clear()` by changes of items."""
+        base, method = call.func.value, call.func.attr
+        fresh = self.unit.names.fresh
+        if method == "remove":
+            where, gone = fresh("position"), fresh("removed")
+            self.unit.temps |= {where, gone}
+            self.unit.varying.add(gone)
+            index = syntax.expression("b.index(v)", b=base, v=call.args[0])
+            item = syntax.expression("b.pop(i)", b=base, i=syntax.name(where))
+            return [syntax.assign(where, index), syntax.assign(gone, item)]
+        if method == "clear":
+            rest = syntax.expression("b[:]", b=base)
+            rest.ctx = gast.Del()
+            return [gast.Delete([rest])]
+        if method != "sort":
+            return None
+        options = {k.arg: k.value for k in call.keywords}
+        items, order, i, j = fresh("items"), fresh("order"), fresh("i"), fresh("j")
+        item = fresh("item")
+        self.unit.temps |= {items, order, i, j, item}
+        self.unit.varying |= {items, item}
+        key: gast.expr = syntax.expression(f"{items}[{i}]")
+        if "key" in options:
+            key = gast.Call(options["key"], [key], [])
+        text = f"sorted(range(len({items})), key=lambda {i}: k)"
+        ordered = syntax.expression(text, k=key)
+        if "reverse" in options:
+            ordered.keywords.append(gast.keyword("reverse", options["reverse"]))
+        take = syntax.expression(f"{items}[{order}[{j}]]")
+        store = gast.Subscript(base, syntax.name(j), None)
+        loop = gast.For(
+            syntax.name(j, store=True),
+            syntax.expression(f"range(len({items}))"),
+            [syntax.assign(item, take), syntax.assign(store, syntax.name(item))],
+            [],
+            None,
+        )
+        whole = syntax.expression("b[:]", b=base)
+        return [syntax.assign(items, whole), syntax.assign(order, ordered), loop]
+
+    def update_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
+        """`d.update(other, k=v)` item by item."""
+        base = call.func.value
+        out: list[gast.stmt] = []
+        for argument in call.args:
+            t = self.atom_type(stmt, argument)
+            if not isinstance(t, Dict) or t.items is None:
+                return None
+            for key, _ in t.items:
+                item = self.held_item(out, argument, key)
+                target = gast.Subscript(base, syntax.const(key), None)
+                out.append(syntax.assign(target, item))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                return None
+            target = gast.Subscript(base, syntax.const(keyword.arg), None)
+            out.append(syntax.assign(target, keyword.value))
+        return out
+
+    def held_item(
+        self, before: list[gast.stmt], base: gast.expr, key: Any
+    ) -> gast.expr:
+        """`base[key]` in a temporary."""
+        id = self.unit.names.fresh(key if str(key).isidentifier() else "item")
+        self.unit.temps.add(id)
+        self.unit.varying.add(id)
+        item = gast.Subscript(base, syntax.const(key), syntax.LOAD)
+        before.append(syntax.assign(id, item))
+        return syntax.name(id)
+
+    def copied(
+        self, stmt: gast.Assign, call: gast.Call, function: Any
+    ) -> list[gast.stmt] | None:
+        """`copy.deepcopy(x)`, `copy.copy(x)` of what is known to be copied how."""
+        source = call.args[0]
+        t = self.atom_type(stmt, source)
+        deep = function is copy.deepcopy
+        before: list[gast.stmt] = []
+
+        def item(key: Any) -> gast.expr:
+            held = self.held_item(before, source, key)
+            if not deep:
+                return held
+            again = self.fresh("copied")
+            before.append(syntax.assign(again, gast.Call(call.func, [held], [])))
+            return syntax.name(again)
+
+        if t is None or is_number(t) or isinstance(t, Const):
+            if t is None:
+                return None
+            stmt.value = source
+        elif isinstance(t, Array):
+            stmt.value = syntax.expression("a.copy()", a=source)
+        elif isinstance(t, Tuple) and t.cls is None:
+            elements = [item(i) for i in range(len(t.items))]
+            stmt.value = gast.Tuple(elements, syntax.LOAD)
+        elif isinstance(t, List) and t.cls is list:
+            numbers = t.elem is not None and is_number(t.elem)
+            if t.items is not None:
+                elements = [item(i) for i in range(len(t.items))]
+                stmt.value = gast.List(elements, syntax.LOAD)
+            elif numbers or not deep:
+                stmt.value = syntax.expression("v[:]", v=source)
+            else:
+                return None
+        elif isinstance(t, Dict) and t.items is not None:
+            keys = [k for k, _ in t.items]
+            shown: list[gast.expr | None] = [syntax.const(k) for k in keys]
+            stmt.value = gast.Dict(shown, [item(k) for k in keys])
+        else:
+            return None
+        for each in before:
+            gast.copy_location(each, stmt)
+        return [*before, stmt]
+
+    def listed(self, stmt: gast.Assign, call: gast.Call) -> list[gast.stmt] | None:
+        """`a.tolist()` as loops over the items."""
+        t = self.atom_type(stmt, call.func.value)
+        if not isinstance(t, Array) or not is_active(t) or t.shape is None:
+            return None
+        if t.dtype is None or not 0 < len(t.shape) < 4:
+            return None
+        number = "complex" if t.dtype.kind == "c" else "float"
+        out: list[gast.stmt] = []
+        stmt.value = self.list_of(call.func.value, len(t.shape), number, out)
+        for each in syntax.walk(out):
+            if isinstance(each, gast.stmt):
+                gast.copy_location(each, stmt)
+                each.user_line = getattr(stmt, "user_line", None)
+        return [*out, stmt]
+
+    def list_of(
+        self, array: gast.expr, rank: int, number: str, out: list[gast.stmt]
+    ) -> gast.expr:
+        """Statements that make the nested list of an array; its name."""
+        values, index = self.fresh("values"), self.fresh("i", varying=False)
+        item = self.fresh("item")
+        part = gast.Subscript(array, syntax.name(index), syntax.LOAD)
+        body: list[gast.stmt] = [syntax.assign(item, part)]
+        if rank > 1:
+            value = self.list_of(syntax.name(item), rank - 1, number, body)
+        else:
+            held = self.fresh("number")
+            body.append(syntax.assign(held, syntax.call(number, syntax.name(item))))
+            value = syntax.name(held)
+        append = syntax.expression("xs.append(v)", xs=syntax.name(values), v=value)
+        body.append(gast.Expr(append))
+        over = syntax.expression("range(len(a))", a=array)
+        out.append(syntax.assign(values, gast.List([], syntax.LOAD)))
+        out.append(gast.For(syntax.name(index, store=True), over, body, [], None))
+        return syntax.name(values)

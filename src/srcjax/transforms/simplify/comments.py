@@ -1,0 +1,50 @@
+"""Comments that quote the user's lines.
+
+Before:                          After:
+
+    dx = dy * np.cos(x)              # y = np.sin(x)
+                                     dx = dy * np.cos(x)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+
+def add_comments(node: gast.FunctionDef) -> None:
+    """Quote the user's line above each group of backward statements."""
+    node.body = _commented(node.body)
+
+
+def _is_pop(stmt: Any) -> bool:
+    """`x = x_tape.pop()`"""
+    function = getattr(getattr(stmt, "value", None), "func", None)
+    return isinstance(function, gast.Attribute) and function.attr == "pop"
+
+
+def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
+    """The statements with comments; `current` is the line quoted last."""
+    out: list[gast.stmt] = []
+    for stmt, following in zip(body, [*body[1:], None], strict=True):
+        compound = isinstance(stmt, (gast.If, gast.For, gast.While, gast.With))
+        if compound:
+            before = current if getattr(stmt, "last_iteration", False) else None
+            for key in ("body", "orelse"):
+                if getattr(stmt, key, None):
+                    setattr(stmt, key, _commented(getattr(stmt, key), before))
+            current = before
+        elif getattr(stmt, "backward", False) and (
+            not isinstance(stmt, gast.Return) or getattr(stmt, "quotes", False)
+        ):
+            where = getattr(stmt, "user_line", None)
+            if _is_pop(stmt) and getattr(following, "user_line", None) != where:
+                where = current  # nothing of that line follows but the old value
+            if where is not None and where != current and where[2]:
+                out.append(syntax.comment(where[2]))
+            current = where
+        out.append(stmt)
+    return out

@@ -1,0 +1,221 @@
+"""Generated expressions in the words a person would use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.ops.expand import has_shape_of
+from srcjax.transforms.simplify.effects import is_pure
+
+
+def transposed(node: Any) -> gast.expr | None:
+    """`x` of `x.T`."""
+    is_t = isinstance(node, gast.Attribute) and node.attr == "T"
+    return node.value if is_t else None
+
+
+def item_of_display(node: gast.expr, pure: frozenset[str]) -> gast.expr:
+    """`(a, b)[0]` is `a`, where leaving `b` out leaves no effect out."""
+    if not isinstance(node, gast.Subscript) or not isinstance(
+        node.value, (gast.Tuple, gast.List)
+    ):
+        return node
+    items = node.value.elts
+    index = getattr(node.slice, "value", None)
+    if isinstance(node.slice, gast.UnaryOp) and isinstance(node.slice.op, gast.USub):
+        last = getattr(node.slice.operand, "value", None)
+        index = -last if type(last) is int else None
+    if type(index) is not int or not -len(items) <= index < len(items):
+        return node
+    others = [item for item in items if item is not items[index]]
+    if any(isinstance(i, gast.Starred) or not is_pure(i, pure) for i in others):
+        return node
+    chosen: gast.expr = items[index]
+    return node if isinstance(chosen, gast.Starred) else chosen
+
+
+def sign_outside(node: gast.expr) -> gast.expr:
+    """`(-x).T` is `-x.T`, and `(-x).sum()` is `-x.sum()`."""
+
+    def negated(part: Any) -> bool:
+        return isinstance(part, gast.UnaryOp) and isinstance(part.op, gast.USub)
+
+    if transposed(node) is not None and negated(node.value):
+        inner = gast.Attribute(node.value.operand, "T", syntax.LOAD)
+        return gast.UnaryOp(gast.USub(), inner)
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+        whole = node.func.value
+        if node.func.attr == "sum" and negated(whole) and not node.args:
+            method = gast.Attribute(whole.operand, "sum", syntax.LOAD)
+            total = gast.Call(method, [], node.keywords)
+            return gast.UnaryOp(gast.USub(), total)
+    return node
+
+
+def join_choices(node: gast.expr) -> gast.expr:
+    """`np.where(c, a, 0) + np.where(c, 0, b) * k` is `np.where(c, a, b * k)`."""
+    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
+        return node
+    first, second = _choice(node.left), _choice(node.right)
+    if first is None or second is None or not syntax.equal(first[0], second[0]):
+        return node
+    for one, two in ((first, second), (second, first)):
+        if _is_zero(one[2]) and _is_zero(two[1]):
+            return syntax.call("np.where", one[0], one[1], two[2])
+    return node
+
+
+def _choice(node: Any) -> tuple[gast.expr, gast.expr, gast.expr] | None:
+    """The parts of `np.where(c, a, b)`, a number beside it multiplied in."""
+    if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
+        left = isinstance(node.op, gast.Mult) and isinstance(node.left, gast.Constant)
+        if not left and not isinstance(node.right, gast.Constant):
+            return None
+        inner = _choice(node.right if left else node.left)
+        if inner is None:
+            return None
+
+        def scaled(part: gast.expr) -> gast.expr:
+            if _is_zero(part):
+                return part
+            pair = (node.left, part) if left else (part, node.right)
+            return gast.BinOp(pair[0], node.op, pair[1])
+
+        return inner[0], scaled(inner[1]), scaled(inner[2])
+    if syntax.dotted(getattr(node, "func", None)) == "np.where" and len(node.args) == 3:
+        return node.args[0], node.args[1], node.args[2]
+    return None
+
+
+def _is_zero(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and node.value == 0
+
+
+#: Functions whose result is always a new array.
+_MAKERS = frozenset(
+    f"np.{name}" for name in ("zeros", "ones", "full", "empty", "arange", "where")
+)
+
+
+def without_copies(node: gast.expr) -> gast.expr:
+    """`a.copy() * 2` is `a * 2`: arithmetic makes a new array anyway."""
+
+    def bare(operand: gast.expr) -> gast.expr:
+        is_copy = (
+            isinstance(operand, gast.Call)
+            and isinstance(operand.func, gast.Attribute)
+            and operand.func.attr == "copy"
+            and not operand.args
+        )
+        return operand.func.value if is_copy else operand
+
+    if isinstance(node, gast.BinOp):
+        return gast.BinOp(bare(node.left), node.op, bare(node.right))
+    if isinstance(node, gast.UnaryOp):
+        return gast.UnaryOp(node.op, bare(node.operand))
+    inner = bare(node)
+    chain = syntax.dotted(getattr(inner, "func", None))
+    made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS
+    return inner if made else node
+
+
+def plain_unbroadcast(node: gast.expr) -> gast.expr:
+    """`unbroadcast(2 * x, x)` is `2 * x`."""
+    if syntax.dotted(getattr(node, "func", None)) == "unbroadcast":
+        value, like = node.args
+        if has_shape_of(value, like):
+            return value
+    return node
+
+
+def number_of(value: Any) -> gast.expr | None:
+    """The number that fills a one-dimensional array: 2.0 for `np.full(n, 2.0)`."""
+    chain = syntax.dotted(getattr(value, "func", None))
+    known = {"np.zeros": 0.0, "np.ones": 1.0}
+    number: Any = None
+    if chain in known and len(value.args) == 1 and not value.keywords:
+        number = syntax.const(known[chain])
+    elif chain == "np.full" and len(value.args) == 2 and not value.keywords:
+        number = value.args[1]
+    plain = number.operand if isinstance(number, gast.UnaryOp) else number
+    if not isinstance(plain, gast.Constant) or isinstance(value.args[0], gast.Tuple):
+        return None
+    return number
+
+
+def store_number(stmt: Any) -> None:
+    """`x[m] = np.full(n, 2.0)` is `x[m] = 2.0`, in place."""
+    if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Subscript):
+        stmt.value = number_of(stmt.value) or stmt.value
+
+
+def plain_where(node: gast.expr) -> gast.expr:
+    """`np.where(~c, np.full(n, 2.0), x)` is `np.where(c, x, 2.0)`."""
+    if syntax.dotted(getattr(node, "func", None)) != "np.where" or len(node.args) != 3:
+        return node
+    test, then, otherwise = node.args
+    then, otherwise = number_of(then) or then, number_of(otherwise) or otherwise
+    if syntax.text(then) == "False" and _all_true(otherwise):
+        return gast.UnaryOp(gast.Invert(), test)
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Invert):
+        test, then, otherwise = test.operand, otherwise, then
+    return gast.Call(node.func, [test, then, otherwise], node.keywords)
+
+
+def _all_true(node: gast.expr) -> bool:
+    """`np.ones(n, dtype=bool)`."""
+    return (
+        syntax.dotted(getattr(node, "func", None)) == "np.ones"
+        and len(node.keywords) == 1
+        and syntax.text(node.keywords[0].value) == "bool"
+    )
+
+
+def join_copies(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """`x = a; x = x.copy()` is `x = a.copy()`, where nothing between looks at `x`."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
+                setattr(stmt, key, join_copies(inner))
+        if not _joined(out, stmt):
+            out.append(stmt)
+    return out
+
+
+def _joined(before: list[gast.stmt], stmt: Any) -> bool:
+    """Whether the copy could be made where its name was assigned."""
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+    if not isinstance(target, gast.Name):
+        return False
+    name = target.id
+    own = syntax.expression("x.copy()", x=syntax.name(name))
+    if not syntax.equal(stmt.value, own):
+        return False
+    for earlier in reversed(before):
+        if name not in syntax.all_names(earlier):
+            simple = isinstance(earlier, gast.Assign) and isinstance(
+                earlier.targets[0], gast.Name
+            )
+            if (
+                not simple
+                or isinstance(earlier.value, gast.Call)
+                and not ((syntax.dotted(earlier.value.func) or "").startswith("np."))
+            ):
+                return False
+            continue
+        if not (
+            isinstance(earlier, gast.Assign)
+            and syntax.is_name(earlier.targets[0], name)
+            and len(earlier.targets) == 1
+            and name not in syntax.names_read(earlier.value)
+        ):
+            return False
+        copied = syntax.expression("v.copy()", v=earlier.value)
+        earlier.value = without_copies(copied)
+        return True
+    return False

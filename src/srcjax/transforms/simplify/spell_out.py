@@ -1,0 +1,164 @@
+"""Write cheap temporaries out where they are read, more than once if need be.
+
+Before:                              After:
+
+    x_t = x[t]                           x[t + 1] = x[t] * (1 - x[t])
+    x[t + 1] = x_t * (1 - x_t)           ...
+    positive = x > 0                     y = np.where(x > 0, x, 0.1 * x)
+    y = np.where(positive, x, 0.1 * x)   dx = np.where(x > 0, dy, 0.1 * dy)
+    dx = np.where(positive, dy, 0.1 * dy)
+
+The user's line then is the user's line again, and what the backward code reads says
+what it is. Only names that srcjax made, only what costs about as much as a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.simplify.nest import Nesting
+
+_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
+_SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+#: Parts of an expression in backward code beyond which a line is hard to read.
+LIMIT = 48
+
+
+@dataclass(frozen=True)
+class Leave:
+    """How often a value may be written out."""
+
+    reads: int
+    #: All reads must be in one statement: what is read may be written by the next.
+    together: bool = False
+    #: Also where it would be evaluated once in every iteration.
+    in_loops: bool = False
+
+
+def spell_out(
+    node: gast.FunctionDef,
+    may_nest: Callable[[str], bool],
+    leave: Callable[[gast.expr], Leave | None],
+    shares: Callable[[str], set[str]] = lambda name: set(),
+) -> None:
+    """Write out cheap temporaries of the function, in place."""
+    while _Pass(node, may_nest, leave, shares).run():
+        pass
+
+
+class _Pass:
+    """One walk over the function."""
+
+    def __init__(self, node: Any, may_nest: Any, leave: Any, shares: Any) -> None:
+        self.node = node
+        self.may_nest = may_nest
+        self.leave = leave
+        self.shares = shares
+        self.changed = False
+        self.bindings: dict[str, int] = {}
+        self.reads: dict[str, int] = {}
+        for sub in syntax.walk(node):
+            if isinstance(sub, gast.Name):
+                load = isinstance(sub.ctx, gast.Load)
+                counts = self.reads if load else self.bindings
+                counts[sub.id] = counts.get(sub.id, 0) + 1
+
+    def run(self) -> bool:
+        self.node.body = self.block(self.node.body)
+        return self.changed
+
+    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        for position, stmt in enumerate(stmts):
+            if isinstance(stmt, _COMPOUND) and not isinstance(stmt, gast.FunctionDef):
+                for key in ("body", "orelse", "finalbody"):
+                    if getattr(stmt, key, None):
+                        setattr(stmt, key, self.block(getattr(stmt, key)))
+            if not self.changed and self.written_out(stmt, stmts[position + 1 :]):
+                self.changed = True
+                continue
+            out.append(stmt)
+        return out or [gast.Pass()]
+
+    def written_out(self, stmt: Any, rest: list[gast.stmt]) -> bool:
+        """Put the value of one assignment wherever the name is read."""
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            return False
+        target, value = stmt.targets[0], stmt.value
+        if not isinstance(target, gast.Name) or not self.may_nest(target.id):
+            return False
+        name = target.id
+        leave = self.leave(value)
+        if leave is None or name in syntax.names_read(value):
+            return False
+        uses = [s for s in rest if name in syntax.names_read(s)]
+        count = sum(syntax.count_reads(s, name) for s in uses)
+        if self.bindings.get(name) != 1:
+            nesting = Nesting(self.node, self.may_nest, frozenset(), self.shares)
+            uses, count, _ = nesting.until_redefined(rest, name)
+            if not nesting.stays_in_blocks(name):
+                return False
+        elif count != self.reads.get(name):
+            return False
+        if not 0 < count <= leave.reads:
+            return False
+        if leave.together and (len(uses) != 1 or isinstance(uses[0], _COMPOUND)):
+            return False
+        if not self.stays(value, rest[: rest.index(uses[-1]) + 1]):
+            return False
+        if not all(self.fits(use, name, value, leave) for use in uses):
+            return False
+        for use in uses:
+            _replace(use, name, value)
+        return True
+
+    def stays(self, value: gast.expr, between: list[gast.stmt]) -> bool:
+        """Whether the value is the same up to the last of the statements."""
+        reads = syntax.names_read(value)
+        shared = set(reads)
+        for read in reads:
+            shared |= self.shares(read)
+        for stmt in between:
+            last = stmt is between[-1] and not isinstance(stmt, _COMPOUND)
+            if last and isinstance(stmt, (gast.Assign, gast.AugAssign)):
+                continue  # it reads before it writes
+            if syntax.names_written(stmt) & reads or written_bases(stmt) & shared:
+                return False
+        return True
+
+    def fits(self, use: Any, name: str, value: gast.expr, leave: Leave) -> bool:
+        """Whether the value may stand in the statement, and reads well there."""
+        for sub in syntax.walk(use):
+            scope = isinstance(sub, (*_SCOPES, gast.FunctionDef))
+            if scope and syntax.count_reads(sub, name):
+                return False
+            inner = getattr(sub, "body", None)
+            if isinstance(sub, (gast.For, gast.While)) and not leave.in_loops:
+                header = getattr(sub, "test", None)
+                if syntax.count_reads([inner, header], name):
+                    return False
+            if isinstance(sub, gast.AugAssign) and syntax.is_name(sub.target, name):
+                return False
+        if isinstance(use, _COMPOUND) or not getattr(use, "backward", False):
+            return True
+        room = sum(isinstance(n, gast.expr) for n in syntax.walk(use))
+        size = sum(isinstance(n, gast.expr) for n in syntax.walk(value)) - 1
+        return room + size * syntax.count_reads(use, name) <= LIMIT
+
+
+def _replace(stmt: Any, name: str, value: gast.expr) -> None:
+    """Put the value in place of the name, in place."""
+    for sub in syntax.walk(stmt):
+        for key, child in list(sub.__dict__.items()):
+            if syntax.is_name(child, name) and isinstance(child.ctx, gast.Load):
+                setattr(sub, key, syntax.clone(value))
+            elif isinstance(child, list):
+                for i, item in enumerate(child):
+                    if syntax.is_name(item, name) and isinstance(item.ctx, gast.Load):
+                        child[i] = syntax.clone(value)

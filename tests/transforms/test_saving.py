@@ -1,0 +1,301 @@
+"""What the forward sweep saves, and what the backward sweep has otherwise."""
+
+import re
+
+import numpy as np
+import pytest
+
+import srcjax
+from tests.corpus.harness import assert_close, differences
+
+
+def forward(a, n):
+    x = np.zeros(n + 1)
+    x[0] = a
+    for t in range(n):
+        x[t + 1] = np.sin(x[t]) + x[t] * a
+    return np.sum(x**2)
+
+
+def two_back(a, n):
+    x = np.zeros(n + 2)
+    x[0] = a
+    x[1] = a * a
+    for t in range(2, n + 2):
+        x[t] = np.sin(x[t - 1]) * x[t - 2]
+    return np.sum(x**2)
+
+
+def backward(a, n):
+    x = np.zeros(n + 1)
+    x[n] = a
+    for t in range(n - 1, -1, -1):
+        x[t] = np.sin(x[t + 1]) + x[t + 1] * a
+    return np.sum(x**2)
+
+
+def written_then_read(a, n):
+    x = np.zeros(n + 1)
+    total = 0.0
+    for t in range(n):
+        x[t] = a * t
+        y = x[t]
+        total = total + y * y * y
+    return total
+
+
+def rows(a, n):
+    x = np.zeros((n + 1, 3))
+    x[0] = a
+    for t in range(n):
+        x[t + 1] = np.sin(x[t]) * x[t] + a
+    return np.sum(x**2)
+
+
+def entries_of_rows(a, n):
+    x = np.zeros((n + 1, 3))
+    x[0] = a
+    for t in range(n):
+        for j in range(1, 3):
+            x[t + 1, j] = np.sin(x[t, j - 1]) * x[t, j]
+    return np.sum(x**2)
+
+
+def shifted_by_a_name(a, n):
+    x = np.zeros(n + 1)
+    x[0] = a
+    for t in range(n):
+        after = t + 1
+        x[after] = np.sin(x[t]) * x[t]
+    return np.sum(x**2)
+
+
+INTACT = [
+    forward,
+    two_back,
+    backward,
+    written_then_read,
+    rows,
+    entries_of_rows,
+    shifted_by_a_name,
+]
+
+
+def read_again_by_the_end(a, n):  # x[-1] at first, which the last iteration writes
+    x = np.ones(n + 1) * a
+    for t in range(n + 1):
+        x[t] = np.sin(x[t - 1]) * x[t]
+    return np.sum(x**2)
+
+
+def same_item(a, n):
+    x = np.ones(n + 1) * a
+    for t in range(n):
+        x[t] = np.sin(x[t]) * x[t]
+    return np.sum(x)
+
+
+def twice(a, n):
+    x = np.ones(n + 1) * a
+    for _ in range(2):
+        for t in range(n):
+            x[t + 1] = np.sin(x[t]) * x[t]
+    return np.sum(x)
+
+
+def overwritten_after(a, n):
+    x = np.ones(n + 1) * a
+    for t in range(n):
+        x[t + 1] = np.sin(x[t]) * x[t]
+    x[0] = 2.0
+    return np.sum(x)
+
+
+def overwritten_by_another_loop(a, n):
+    x = np.ones(n + 1) * a
+    for t in range(n):
+        x[t + 1] = np.sin(x[t]) * x[t]
+    for t in range(n):
+        x[t] = np.cos(x[t]) * a
+    return np.sum(x)
+
+
+def overwritten_behind(a, n):
+    x = np.ones(n + 2) * a
+    for t in range(1, n):
+        y = np.sin(x[t]) * x[t]
+        x[t - 1] = y
+        x[t + 1] = y * a
+    return np.sum(x**2)
+
+
+def overwritten_later(a, n):
+    x = np.ones(n + 2) * a
+    for t in range(n, 0, -1):
+        x[t + 1] = np.sin(x[t]) * x[t]
+        x[t - 1] = x[t] * a
+    return np.sum(x**2)
+
+
+def through_a_view(a, n):
+    x = np.ones(n + 1) * a
+    y = x[1:]
+    for t in range(n):
+        x[t + 1] = np.sin(x[t]) * x[t]
+        y[t] = y[t] * 2
+    return np.sum(x)
+
+
+def index_of_the_iteration_before(a, n):
+    x = np.ones(n + 2) * a
+    k = 0
+    for t in range(n):
+        x[k] = np.sin(x[t]) * x[t]
+        k = t
+    return np.sum(x)
+
+
+def unknown_step(a, n):
+    x = np.ones(n + 2) * a
+    step = -1 if n > 2 else 1
+    for t in range(1, n, step):
+        x[t + 1] = np.sin(x[t]) * x[t]
+    return np.sum(x)
+
+
+def new_in_each_iteration(a, n):
+    total = 0.0
+    for k in range(2):
+        x = np.zeros(n + 1)
+        x[0] = a + k
+        for t in range(n):
+            x[t + 1] = np.sin(x[t]) * x[t]
+        total = total + np.sum(x**2)
+    return total
+
+
+CHANGED = [
+    read_again_by_the_end,
+    same_item,
+    twice,
+    overwritten_after,
+    overwritten_by_another_loop,
+    overwritten_behind,
+    overwritten_later,
+    through_a_view,
+    index_of_the_iteration_before,
+    unknown_step,
+    new_in_each_iteration,
+]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("function", [*INTACT, *CHANGED], ids=lambda f: f.__name__)
+def test_numbers(function, n):
+    args = (0.7, n)
+    expected = differences(lambda *a: float(function(*a)), args, (0,))
+    assert_close((srcjax.grad(function)(*args),), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("function", INTACT, ids=lambda f: f.__name__)
+def test_intact_items_are_not_saved(function):
+    text = str(srcjax.source(srcjax.grad(function), 0.7, 5))
+    assert not re.search(r"\bx\w*_tape", text)
+
+
+@pytest.mark.parametrize("function", CHANGED[:-2], ids=lambda f: f.__name__)
+def test_changed_items_are_saved(function):
+    text = str(srcjax.source(srcjax.grad(function), 0.7, 5))
+    assert re.search(r"\b[xy]\w*_tape", text)
+
+
+# --- cheap values, computed again where their operands are there ------------------
+
+
+def predator(x, y, n):
+    for _ in range(n):
+        births = x * (1.1 - 0.4 * y)
+        deaths = y * (0.1 * x - 0.4)
+        x = x + 0.1 * births
+        y = y + 0.1 * deaths
+    return x + y
+
+
+def operand_changes_first(x, y, n):
+    for _ in range(n):
+        scale = 2.0 * y
+        y = y * 0.9
+        x = x * scale * y
+    return x + y
+
+
+def in_a_branch(x, y, n):
+    for k in range(n):
+        scale = 2.0 * y
+        if k % 2:
+            x = x * scale
+            y = y * scale
+        else:
+            y = y + 0.1 * scale * x
+    return x * y
+
+
+def in_an_inner_loop(x, y, n):
+    for _ in range(n):
+        scale = 0.5 * y
+        for _ in range(2):
+            x = x * scale + y
+        y = y * 0.9 + x * 0.1
+    return x * y
+
+
+def changed_in_an_inner_loop(x, y, n):
+    for _ in range(n):
+        scale = 0.5 * y
+        for _ in range(2):
+            y = y * 0.9
+            x = x * scale + y
+    return x * y
+
+
+def one_from_another(x, y, n):
+    for _ in range(n):
+        a = 0.5 * y
+        b = a + x
+        c = b * a
+        x = x * b + c * c
+        y = y * a * 0.1
+    return x * y
+
+
+def until_large(x, y, n):
+    while x < n:
+        scale = 0.5 * y
+        x = x * (1.0 + scale * scale) + 0.2
+        y = y * scale + 1.0
+    return x * y
+
+
+LATE = [
+    predator,
+    operand_changes_first,
+    in_a_branch,
+    in_an_inner_loop,
+    changed_in_an_inner_loop,
+    one_from_another,
+    until_large,
+]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("function", LATE, ids=lambda f: f.__name__)
+def test_numbers_of_late_values(function, n):
+    args = (0.7, 0.9, n)
+    expected = differences(lambda *a: float(function(*a)), args, (0, 1))
+    derivative = srcjax.grad(function, argnums=(0, 1))
+    assert_close(derivative(*args), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_cheap_products_are_not_saved():
+    text = str(srcjax.source(srcjax.grad(predator, argnums=(0, 1)), 0.7, 0.9, 3))
+    assert text.count(".append(") == 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
 import operator
+import sys
 import types as pytypes
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -16,9 +18,16 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
-from srcjax.analysis.effects import UNROLLED, Effects, Missed, Unreachable
-from srcjax.analysis.known_values import fold_constants, is_instance, length
+from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
+from srcjax.analysis.known_values import (
+    class_of,
+    fold_constants,
+    is_instance,
+    length,
+)
+from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.types import (
+    BOOL,
     INT,
     NONE,
     UNKNOWN,
@@ -35,19 +44,31 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     all_buffers,
+    has_complex,
     is_active,
     is_differentiable,
+    is_mapping,
+    is_number,
     join,
     map_parts,
+    returned_by,
     type_of,
     with_active,
 )
-from srcjax.custom import Checkpointed, CustomRule
+from srcjax.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import Unit, parameter_names
-from srcjax.ops.record import ATTRIBUTES, METHODS, Op, lookup
+from srcjax.ops.record import (
+    ATTRIBUTES,
+    METHODS,
+    REAL_COMPOSITES,
+    Op,
+    composite_of,
+    lookup,
+)
 
 
-class Calls(Effects):
+class Calls(NestedTransforms):
     """Infers what calls and attributes give."""
 
     def call_unit(self, unit: Unit, arguments: Env) -> Type:
@@ -157,6 +178,9 @@ class Calls(Effects):
                 self.wrote(stmt, base)
                 self.wrote(node, base)
                 self.update(base, env, lambda t: changed)
+            if name == "copy":
+                self.facts.nodes.append(node)
+                return replace(result, buffers=frozenset([id(node)]))
             return result
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
@@ -195,6 +219,9 @@ class Calls(Effects):
         if isinstance(function, Closure):
             self.callee(node, function)
             return self.call_closure(function, args, kwargs, env)
+        nested = self.nested(function, args, kwargs, node, env)
+        if nested is not None:
+            return nested
         method = getattr(getattr(function, "cls", None), "__call__", None)  # noqa: B004
         if isinstance(function, (Object, Tuple)) and isinstance(
             method, pytypes.FunctionType
@@ -225,12 +252,15 @@ class Calls(Effects):
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
-        if isinstance(value, (CustomRule, Checkpointed)):
+        if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
             self.callee(node, value)
             quiet = [with_active(t, False) for t in args]
             named = {k: with_active(t, False) for k, t in kwargs.items()}
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
+        definition = composite_of(value)
+        if definition is not None and (active or lookup(value) is None):
+            return self.call_composite(value, definition, args, kwargs, node)
         library = str(getattr(value, "__module__", "") or type(value).__module__)
         if (
             library.split(".")[0] in ("numpy", "scipy")
@@ -239,22 +269,6 @@ class Calls(Effects):
         ):
             self.callee(node, value)
             return Unknown(active)
-        if getattr(value, "__srcjax_opaque__", False) and active:
-            raise self.refuse(
-                node,
-                f"`{value.__name__}` inside differentiated code: the function it gets "
-                "is only known when the program runs",
-                "call each function in a branch of its own",
-            )
-        if getattr(value, "__srcjax_maker__", False):
-            made = self.program.transformed(value, args, kwargs)
-            if made is not None:
-                return Const(value=made)
-        transform = getattr(value, "__srcjax_transform__", None)
-        if transform is not None and not kwargs:
-            function_ = transform.function_for(args)
-            self.callee(node, function_)
-            return self.call_function(function_, args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"
         ):
@@ -295,12 +309,23 @@ class Calls(Effects):
         """Builtins that the type domain itself understands."""
         if value is len and len(args) == 1:
             return length(args[0])
+        if (value is copy.deepcopy or value is copy.copy) and len(args) == 1:
+            return self.copy_of(value, args[0], node)
         if value is range:
             numbers = [a.value if isinstance(a, Const) else None for a in args]
             if all(isinstance(n, int) for n in numbers):
                 values = range(*numbers)  # type: ignore[arg-type]
                 return Range(length=len(values), values=values)
             return Range()
+        if value is callable and len(args) == 1:
+            if isinstance(args[0], Const):
+                return Const(value=callable(args[0].value))
+            if isinstance(args[0], (Array, Scalar, Tuple, List, Dict)):
+                return Const(value=False)
+            return Const(value=True) if isinstance(args[0], Closure) else BOOL
+        if value is type and len(args) == 1:
+            cls = class_of(args[0])
+            return UNKNOWN if cls is None else Const(value=cls)
         if value is isinstance and len(args) == 2:
             return is_instance(args[0], args[1])
         if value in (list, tuple) and len(args) == 1:
@@ -338,7 +363,8 @@ class Calls(Effects):
             return self.attribute(args[0], str(args[1].value), node)
         if value is dataclasses.replace and isinstance(args[0], Object):
             return self.replaced(args[0], kwargs, node)
-        if value in (np.copyto, np.fill_diagonal, np.put) and args:
+        diagonal = value is np.fill_diagonal and len(args) == 2 and not kwargs
+        if (value is np.copyto and args) or diagonal:
             self.callee(node, value)
             self.wrote(node, args[0])
             if is_active(args[-1]) and is_differentiable(args[0]):
@@ -434,6 +460,8 @@ class Calls(Effects):
     ) -> Type:
         """A call of a user's function: executed in its own unit."""
         active = any(map(is_active, [*args, *kwargs.values()]))
+        if not active and is_standard(function):
+            return UNKNOWN  # it only runs; `re` alone is thousands of lines to look at
         try:
             if active:
                 unit = self.active_unit(function, args, kwargs)
@@ -453,7 +481,75 @@ class Calls(Effects):
                 return UNKNOWN
             finally:
                 self.recording, self.facts.results = recording, results
-        return self.call_unit(unit, arguments)
+        result = self.call_unit(unit, arguments)
+        if node is None:
+            return result
+        self.facts.nodes.append(node)
+        passed = map(all_buffers, [*args, *kwargs.values()])
+        return returned_by(result, id(node), NONE.union(*passed))
+
+    def copy_of(self, value: Any, t: Type, node: Any) -> Type:
+        """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
+        self.callee(node, value)
+        self.facts.nodes.append(node)
+        if is_number(t) or isinstance(t, (Const, Other, Range, Closure)):
+            return t
+        copied = map_parts(
+            t, lambda p: self.copy_of(value, p, None) if value is copy.deepcopy else p
+        )
+        return replace(copied, buffers=frozenset([id(node)]))
+
+    def call_composite(
+        self,
+        value: Any,
+        definition: Any,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+    ) -> Type:
+        """A call of a function that a plain NumPy function stands for.
+
+        Where nothing is differentiated, the call stays the user's own.
+        """
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        callee = definition
+        if isinstance(definition, pytypes.MethodType):
+            args = [global_type(definition.__self__, "self"), *args]
+            definition = definition.__func__
+        if not active:
+            try:
+                return self.call_function(definition, args, kwargs, node)
+            except Unreachable:
+                return UNKNOWN
+        self.callee(node, callee)
+        if id(definition) in REAL_COMPOSITES:
+            name = getattr(value, "__name__", "")
+            self.check_real(name, [*args, *kwargs.values()], node)
+        try:
+            inspect.signature(definition).bind(*args, **kwargs)
+        except TypeError as error:
+            raise self.no_rule(node, value, f"this call of it: {error}") from None
+        outer, self.refusal = self.refusal, None
+        try:
+            return self.call_function(definition, args, kwargs, node)
+        except Unreachable:
+            if self.refusal is None:
+                raise
+            raise self.no_rule(node, value, self.refusal) from None
+        finally:
+            self.refusal = outer
+
+    def no_rule(self, node: Any, value: Any, what: str) -> Exception:
+        """The error that a composite does not serve a call."""
+        called = isinstance(node, gast.Call)
+        name = syntax.text(node.func) if called else value.__name__
+        return error_at(
+            NoRuleError,
+            self.unit.source,
+            node if hasattr(node, "lineno") else self.unit.source.node,
+            f"`{name}` has no derivative rule for {what}",
+            "arguments that are supported, or a function of your own in plain NumPy",
+        )
 
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
         """The callee's unit, normalised for the parameters that are active."""
@@ -531,7 +627,23 @@ class Calls(Effects):
             for n, t in _flatten_bound(op, bound).items()
             if n in op.differentiable
         )
+        if op.refuses_complex():
+            self.check_real(op.name, everything, node)
         return self.finish(result, op, active, everything, node)
+
+    def check_real(self, name: str, operands: list[Type], node: Any) -> None:
+        """Refuse complex arguments of what has a derivative for real ones only."""
+        if is_mapping() or not any(map(is_active, operands)):
+            return
+        if any(map(has_complex, operands)):
+            raise error_at(
+                NoRuleError,
+                self.unit.source,
+                node if hasattr(node, "lineno") else self.unit.source.node,
+                f"`{name}` has no derivative rule for complex arguments",
+                "its real and imaginary parts, `srcjax.stop_gradient`, or a function "
+                "of your own with a rule (`srcjax.custom_jvp`)",
+            )
 
     def finish(
         self, result: Type, op: Op, active: bool, operands: list[Type], node: Any
@@ -579,3 +691,11 @@ def _widen(t: Type) -> Type:
 
 def _plain(t: Type) -> bool:
     return isinstance(t, Const) and type(t.value) in (int, float, bool)
+
+
+def is_standard(function: Any) -> bool:
+    """Whether the function belongs to Python's standard library."""
+    module = getattr(function, "__module__", None)
+    return isinstance(module, str) and (
+        module.partition(".")[0] in sys.stdlib_module_names
+    )

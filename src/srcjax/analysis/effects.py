@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -60,6 +61,8 @@ class Effects:
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
+        #: What a composite said that it does not serve (see `ops.record`).
+        self.refusal: str | None = None
         self.unit: Unit = None  # type: ignore[assignment]
 
     def require(self, name: str) -> None:
@@ -164,9 +167,17 @@ class Effects:
     def subscript(self, base: Type, index: Type, node: Any) -> Type:
         """The type of `base[index]`."""
         if isinstance(base, (Tuple, List, Dict)):
-            return containers.load_item(base, index)
+            found = containers.load_item(base, index)
+            if isinstance(base, List) and isinstance(node, gast.Slice):
+                self.facts.nodes.append(node)
+                found = replace(found, buffers=frozenset([id(node)]))  # a new list
+            return found
         if isinstance(base, Array):
-            return index_array(base, index)
+            found = index_array(base, index)
+            if isinstance(found, (Array, Unknown)) and not found.buffers:
+                self.facts.nodes.append(node)  # gathered: memory of its own
+                found = replace(found, buffers=frozenset([("gathered", id(node))]))
+            return found
         if isinstance(base, Const) and isinstance(index, Const):
             try:
                 return type_of(base.value[index.value])

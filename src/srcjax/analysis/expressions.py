@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import types as pytypes
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from srcjax.analysis.effects import UNROLLED, Missed
 from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
 from srcjax.analysis.types import (
     BOOL,
+    INT,
     NONE,
     UNKNOWN,
     Closure,
@@ -23,6 +25,7 @@ from srcjax.analysis.types import (
     List,
     Object,
     Other,
+    Range,
     Tuple,
     Type,
     Unknown,
@@ -227,7 +230,26 @@ class Expressions(Calls):
             return self.call_function(method, [base, index], {}, node)
         return self.subscript(base, index, node.slice)
 
+    def order(self, node: gast.Call, env: Env) -> Type | None:
+        """`sorted(range(n), key=...)`: positions, whatever decides their order."""
+        if not isinstance(node.func, gast.Name) or node.func.id in env:
+            return None
+        picks = node.func.id in ("sorted", "max", "min") and len(node.args) == 1
+        if not picks or not any(k.arg == "key" for k in node.keywords):
+            return None
+        if self.eval(node.func, env) != Const(value=getattr(builtins, node.func.id)):
+            return None
+        if not isinstance(self.eval(node.args[0], env), Range):
+            return None
+        if node.func.id != "sorted":
+            return INT
+        self.facts.nodes.append(node)
+        return List(False, frozenset([id(node)]), None, INT)
+
     def of_Call(self, node: gast.Call, env: Env) -> Type:
+        order = self.order(node, env)
+        if order is not None:
+            return order
         args = self.display(node.args, env)
         kwargs: dict[str, Type] = {}
         loose = args is None

@@ -21,6 +21,7 @@ from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
 from srcjax.analysis.known_values import OPERATORS, truth
 from srcjax.analysis.program import Variant
+from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -38,12 +39,17 @@ from srcjax.analysis.types import (
     join,
     with_active,
 )
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import lookup
 
 
 class Interpreter(Expressions):
     """Abstract execution of the units of a program."""
+
+    #: Whether each name stands for one value (webs are split).
+    settled = False
 
     # -- units ------------------------------------------------------------------------
 
@@ -69,8 +75,9 @@ class Interpreter(Expressions):
             assert isinstance(last, gast.Return)
             result = self.eval(last.value, end)
             self.note(last, end, end)
-            known = self.facts.results.get(unit.name)
-            self.facts.results[unit.name] = join(known, result) if known else result
+            key = id(unit.source.func)
+            known = self.facts.results.get(key)
+            self.facts.results[key] = join(known, result) if known else result
             return result
         finally:
             self.unit = outer
@@ -127,20 +134,43 @@ class Interpreter(Expressions):
         if isinstance(stmt, gast.Try) and not stmt.handlers:
             end = self.block(stmt.body, env)
             return None if end is None else self.block(stmt.finalbody, end)
+        if isinstance(stmt, gast.Try) and caught_flag(stmt) is not None:
+            return self.attempt(stmt, env)
         if isinstance(stmt, (gast.Break, gast.Raise)):
             if isinstance(stmt, gast.Break):
                 self.breaks[-1].append(dict(env))
+            else:
+                self.refusal = not_implemented(stmt) or self.refusal
             return None
         before = dict(env) if self.recording else env
         self.simple(stmt, env)
         self.note(stmt, before, env)
         return env
 
+    def attempt(self, stmt: gast.Try, env: Env) -> Env | None:
+        """A `try` in core form: an exception comes from somewhere in its body."""
+        before = dict(env)
+        end = self.block(stmt.body, env)
+        ends = [end]
+        for handler in stmt.handlers:
+            state = dict(join_envs([before, end]) or before)
+            for name in syntax.names_written(handler) - syntax.names_written(
+                handler.body
+            ):
+                state[name] = Other(cls=BaseException)
+            ends.append(self.block(handler.body, state))
+        return join_envs(ends)
+
     breaks: list[list[Env]] = []
 
     def simple(self, stmt: gast.stmt, env: Env) -> None:
         """Execute a statement without control flow, updating the environment."""
+        self.current = stmt
         if isinstance(stmt, gast.Assign):
+            pairs = swap_pairs(stmt)
+            if pairs and trade_contents([env.get(n, UNKNOWN) for n, _ in pairs]):
+                self.swap(stmt, pairs, env)
+                return
             value = self.eval(stmt.value, env)
             for target in stmt.targets:
                 self.assign(stmt, target, value, env)
@@ -151,7 +181,6 @@ class Interpreter(Expressions):
                 value = self.eval(stmt.value, env)
                 self.assign(stmt, stmt.target, value, env)
         elif isinstance(stmt, gast.Expr):
-            self.current = stmt
             self.eval(stmt.value, env)
         elif isinstance(stmt, gast.FunctionDef):
             free = syntax.names_read(stmt) - set(parameter_names(stmt.args))
@@ -159,13 +188,41 @@ class Interpreter(Expressions):
             env[stmt.name] = Closure(active, definition=stmt, scope=self.unit)
         elif isinstance(stmt, (gast.Assert, gast.Pass)):
             pass
+        elif isinstance(stmt, gast.Delete):
+            self.delete(stmt, env)
         else:
             self.opaque(stmt, env)
+
+    def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]], env: Env) -> None:
+        """`a, b = b, a` of arrays: each name keeps its buffer, the contents move."""
+        before = {name: env[name] for name, _ in pairs}
+        for new, old in pairs:
+            self.wrote(stmt, before[new])
+            value = replace(before[old], buffers=before[new].buffers)
+            self.assign(stmt, syntax.name(new, store=True), value, env)
+
+    def delete(self, stmt: gast.Delete, env: Env) -> None:
+        """`del xs[a:b]`: the list keeps the other items."""
+        for target in stmt.targets:
+            if isinstance(target, gast.Subscript):
+                base = self.eval(target.value, env)
+                self.wrote(stmt, base)
+                if is_active(base) and not isinstance(base, List):
+                    raise self.refuse(
+                        stmt,
+                        "`del` of a part of a differentiated value",
+                        "a value without the part",
+                    )
+                if isinstance(base, List):
+                    rest = replace(base, items=None, elem=containers.element(base))
+                    self.update(base, env, lambda t, rest=rest: rest)
+            elif isinstance(target, gast.Name):
+                env[target.id] = UNKNOWN
 
     def opaque(self, stmt: gast.stmt, env: Env) -> None:
         """A statement that was left as written: it touches nothing active."""
         active = {n for n in syntax.names_read(stmt) if is_active(env.get(n, UNKNOWN))}
-        if active and not isinstance(stmt, gast.Delete):
+        if active:
             raise Missed(self.unit, active)
         for n in syntax.names_written(stmt):
             env[n] = UNKNOWN
@@ -214,6 +271,15 @@ class Interpreter(Expressions):
         self, stmt: gast.stmt, target: gast.Attribute, base: Type, value: Type, env: Env
     ) -> None:
         self.wrote(stmt, base)
+        if isinstance(base, Array) and (is_active(base) or is_active(value)):
+            shown = syntax.text(target)
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                stmt,
+                f"`{shown} = ...` changes a differentiated array through an attribute",
+                "a new array: `real + 1j * imag`, `x.reshape(shape)`",
+            )
         if isinstance(base, Object):
 
             def change(t: Type) -> Type:
@@ -331,6 +397,19 @@ class Interpreter(Expressions):
             self.breaks[-1].clear()
             once(state)
         return join_envs([state, *self.breaks[-1]])
+
+
+def not_implemented(stmt: gast.Raise) -> str | None:
+    """The text of `raise NotImplementedError("text")`."""
+    error = stmt.exc
+    if (
+        isinstance(error, gast.Call)
+        and syntax.is_name(error.func, "NotImplementedError")
+        and len(error.args) == 1
+        and isinstance(error.args[0], gast.Constant)
+    ):
+        return str(error.args[0].value)
+    return None
 
 
 def join_envs(envs: Sequence[Env | None]) -> Env | None:

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     Other,
     Range,
     Scalar,
+    Transformed,
     Tuple,
     Type,
     Unknown,
@@ -92,7 +93,7 @@ def truth(t: Type) -> bool | None:
             return None
     if isinstance(t, (Tuple, List, Dict)) and t.items is not None:
         return bool(t.items)
-    if isinstance(t, (Closure, Object)):
+    if isinstance(t, (Closure, Object, Transformed)):
         return True
     return None
 
@@ -156,6 +157,17 @@ def is_instance(value: Type, cls: Type) -> Type:
             return BOOL
     if wanted is None:
         return BOOL
+    actual = class_of(value)
+    if actual is None:
+        return BOOL
+    try:
+        return Const(value=issubclass(actual, wanted))
+    except TypeError:
+        return BOOL
+
+
+def class_of(value: Type) -> Any:
+    """The Python class of the value, None where the type does not tell."""
     actual: Any = _PYTHON_TYPES.get(type(value))
     if (
         isinstance(value, Tuple)
@@ -169,9 +181,4 @@ def is_instance(value: Type, cls: Type) -> Type:
         actual = value.dtype.type
         if value.python:
             actual = {"f": float, "i": int, "b": bool, "c": complex}[value.dtype.kind]
-    if actual is None:
-        return BOOL
-    try:
-        return Const(value=issubclass(actual, wanted))
-    except TypeError:
-        return BOOL
+    return actual

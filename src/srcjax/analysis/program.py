@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types as pytypes
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +10,15 @@ from typing import Any
 
 import gast
 
-from srcjax.analysis.types import Buffers, Const, Type
+from srcjax import syntax
+from srcjax.analysis.types import (
+    Array,
+    Buffers,
+    Type,
+    Unknown,
+    dtype_of,
+    has_complex,
+)
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit
@@ -38,10 +47,14 @@ class Facts:
     writes: dict[int, Buffers] = field(default_factory=dict)
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).
     tests: dict[int, set] = field(default_factory=dict)
-    #: Result type by unit name.
-    results: dict[str, Type] = field(default_factory=dict)
+    #: Result type by the identity of the unit's function.
+    results: dict[int, Type] = field(default_factory=dict)
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
+    #: Whether complex numbers take part; None: not looked at yet.
+    complex: bool | None = None
+    #: The same, unknown values included.
+    hidden: bool | None = None
 
     def of(self, node: gast.AST) -> list[Variant]:
         """The variants in which the statement was executed."""
@@ -85,13 +98,14 @@ class Program:
 
     def __init__(self) -> None:
         self.units: dict[int, Unit] = {}
+        #: The identity of the function that is transformed.
+        self.entry = 0
         self.typing_units: dict[int, Unit | None] = {}
         self.guards: dict[tuple[int, str], Guard] = {}
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.
         self.entry_active: dict[int, set[str]] = {}
         self._alive: list[Any] = []
-        self._made: dict[Any, Any] = {}
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""
@@ -107,17 +121,70 @@ class Program:
         self._alive.append(function)
         return unit
 
-    def transformed(self, maker: Any, args: list[Type], kwargs: dict) -> Any:
-        """The result of `grad(f, ...)` written inside a function; None if not known."""
-        everything = [*args, *kwargs.values()]
-        if not everything or not all(isinstance(t, Const) for t in everything):
-            return None
-        values = [t.value for t in args]  # type: ignore[attr-defined]
-        named = {k: t.value for k, t in kwargs.items()}
-        key = (id(maker), id(values[0]) if values else 0, repr((values[1:], named)))
-        if key not in self._made:
-            self._made[key] = maker(*values, **named)
-        return self._made[key]
+    def made_of(
+        self,
+        maker: Any,
+        function: Any,
+        options: list[Any],
+        named: dict[str, Any],
+        count: int | None = None,
+    ) -> Any:
+        """`maker(function, ...)`, the same for the same function.
+
+        With `count`, the function's own parameters are that many, and argnums from the
+        end are counted from the last of them.
+        """
+        if count is not None:
+            bound = inspect.signature(maker).bind(function, *options, **named)
+            argnums = bound.arguments.get("argnums")
+            if argnums is not None:
+                bound.arguments["argnums"] = _from_start(argnums, count)
+            options, named = list(bound.args[1:]), bound.kwargs
+        try:
+            key = (maker, function, repr((options, named)))
+            if key not in _MADE:
+                if len(_MADE) > 512:
+                    _MADE.clear()
+                _MADE[key] = maker(function, *options, **named)
+            return _MADE[key]
+        except TypeError:  # a callable object that has no hash
+            return maker(function, *options, **named)
+
+    def may_be_complex(self) -> bool:
+        """Whether complex numbers may take part: then unknown dtypes may be complex."""
+        if self.facts.complex is None:
+            self.facts.complex = self._finds_complex()
+        return self.facts.complex
+
+    def hides_complex(self) -> bool:
+        """Whether a value that is not differentiated may be complex unseen.
+
+        What is given by functions that srcjax knows nothing of, for example.
+        """
+        if self.facts.hidden is None:
+            self.facts.hidden = self.may_be_complex() or any(
+                isinstance(t, (Array, Unknown)) and dtype_of(t) is None and not t.active
+                for variants in self.facts.variants.values()
+                for variant in variants.values()
+                for t in variant.after.values()
+            )
+        return self.facts.hidden
+
+    def _finds_complex(self) -> bool:
+        for callees in self.facts.callees.values():
+            if any(getattr(c, "may_be_complex", False) is True for c in callees):
+                return True
+        for unit in self.units.values():
+            for node in syntax.walk(unit.node):
+                if isinstance(node, gast.Constant) and isinstance(node.value, complex):
+                    return True
+        return any(
+            has_complex(t)
+            for variants in self.facts.variants.values()
+            for variant in variants.values()
+            for env in (variant.before, variant.after)
+            for t in env.values()
+        )
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all."""
@@ -133,6 +200,7 @@ class Program:
         source = unit.source
         if name in unit.extra:
             return unit.extra[name]
+        name = source.renamed.get(name, name)
         value = source.resolve(name)
         holder: Any = source.closure.get(name)
         if holder is None and name in source.globals:
@@ -140,3 +208,14 @@ class Program:
         if holder is not None and not isinstance(value, pytypes.ModuleType):
             self.guards[(id(holder), name)] = Guard(holder, name, value)
         return value
+
+
+#: What transforms made of functions, while they are in use.
+_MADE: dict[Any, Any] = {}
+
+
+def _from_start(argnums: Any, count: int) -> Any:
+    """Argnums with positions from the end counted from the start."""
+    if isinstance(argnums, (tuple, list)):
+        return tuple(_from_start(n, count) for n in argnums)
+    return argnums + count if isinstance(argnums, int) and argnums < 0 else argnums

@@ -12,6 +12,9 @@ argument's axes of size 1 keep their 1, because they are the ones that broadcast
 from __future__ import annotations
 
 import types as pytypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -19,6 +22,26 @@ import numpy as np
 
 Buffers = frozenset
 NONE: Buffers = frozenset()
+
+
+#: What `active` means: that a derivative flows, or (under `mapping`) that the value
+#: depends on a mapped argument of `vmap`, which values of every dtype may do.
+_MAPPING: ContextVar[bool] = ContextVar("mapping", default=False)
+
+
+@contextmanager
+def mapping(on: bool = True) -> Iterator[None]:
+    """Inside, `active` means "different for each example of a batch" (or, off, not)."""
+    token = _MAPPING.set(on)
+    try:
+        yield
+    finally:
+        _MAPPING.reset(token)
+
+
+def is_mapping() -> bool:
+    """Whether `active` means "different for each example of a batch"."""
+    return _MAPPING.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +200,23 @@ class Closure(Type):
         return id(self.definition)
 
 
+@dataclass(frozen=True)
+class Transformed(Type):
+    """What a transform made of a function defined inside the program: `grad(h)`.
+
+    The pullback of `vjp` too, before it is written out: `maker` is None then, and
+    `function` the type of what a call of it gives.
+    """
+
+    maker: Any = None
+    function: Type = Type()
+    #: The other arguments of the transform.
+    args: tuple[Any, ...] = ()
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+
 FLOAT = Scalar(dtype=np.dtype(float), python=True)
+COMPLEX = Scalar(dtype=np.dtype(complex), python=True)
 INT = Scalar(dtype=np.dtype(int), python=True)
 BOOL = Scalar(dtype=np.dtype(bool), python=True)
 UNKNOWN = Unknown()
@@ -219,6 +258,8 @@ def is_number(t: Type) -> bool:
 
 def is_differentiable(t: Type) -> bool:
     """Whether values of this type can carry a derivative (real or complex dtype)."""
+    if _MAPPING.get():
+        return not isinstance(t, Const)
     if isinstance(t, (Other, Range)):
         return False
     dtype = dtype_of(t)
@@ -230,6 +271,14 @@ def is_differentiable(t: Type) -> bool:
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
     return t.active or any(is_active(part) for part in parts(t))
+
+
+def has_complex(t: Type) -> bool:
+    """Whether the value or a part of it certainly is complex."""
+    dtype = dtype_of(t)
+    if dtype is not None and dtype.kind == "c":
+        return True
+    return any(has_complex(part) for part in parts(t))
 
 
 def parts(t: Type) -> tuple[Type, ...]:
@@ -277,10 +326,35 @@ def with_active(t: Type, active: bool) -> Type:
     if parts(t):
         return map_parts(t, lambda part: with_active(part, active))
     if isinstance(t, Const):
-        if active and isinstance(t.value, (float, complex)):
+        kinds = (int, float, complex) if _MAPPING.get() else (float, complex)
+        if active and isinstance(t.value, kinds):
             return Scalar(True, NONE, np.dtype(type(t.value)), True)
         return t
     return replace(t, active=active and is_differentiable(t))
+
+
+def site_of(buffer: Any) -> int | None:
+    """Where memory was made: the identity of a node; None if it was given."""
+    if isinstance(buffer, tuple):
+        buffer = buffer[0]
+    return buffer if isinstance(buffer, int) else None
+
+
+def returned_by(t: Type, site: int, given: Buffers) -> Type:
+    """The type of what a call gives: memory made in it is another for each call."""
+
+    def visit(part: Type) -> Type:
+        part = map_parts(part, visit)
+        if not part.buffers:
+            return part
+        return replace(part, buffers=frozenset(map(renamed, part.buffers)))
+
+    def renamed(buffer: Any) -> Any:
+        if buffer in given or site_of(buffer) is None:
+            return buffer
+        return (site, buffer[1] if isinstance(buffer, tuple) else buffer)
+
+    return visit(t)
 
 
 def without_buffers(t: Type) -> Type:

@@ -1,0 +1,267 @@
+"""Which values are different for each example of a batch.
+
+Under `types.mapping`, a type is `active` where the value depends on a mapped argument:
+by what it is computed from, and by which branch or how many iterations led to it. Once
+each name stands for one value, a name that is mapped anywhere is mapped everywhere:
+it holds a batch.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.binding import Env
+from srcjax.analysis.infer import Interpreter
+from srcjax.analysis.known_values import truth
+from srcjax.analysis.program import Facts
+from srcjax.analysis.types import (
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Range,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    is_active,
+    with_active,
+)
+from srcjax.frontend.unit import Unit
+from srcjax.frontend.varying import (
+    SHAPE_ATTRIBUTES,
+    SHAPE_BUILTINS,
+    SHAPE_FUNCTIONS,
+)
+from srcjax.ops.record import Op, native
+
+_CONTAINERS = (Tuple, List, Dict, Object)
+#: Builtins that build or look at containers: their parts tell what is mapped.
+_STRUCTURAL = SHAPE_BUILTINS | {
+    "range",
+    "zip",
+    "enumerate",
+    "reversed",
+    "list",
+    "tuple",
+    "dict",
+    "sorted",
+    "getattr",
+}
+
+
+class MappedInterpreter(Interpreter):
+    """Infers example types, `active` where values are mapped."""
+
+    #: For each loop around the statement, whether examples may leave it on their own.
+    leaves: list[bool]
+
+    def __init__(self, program: Any) -> None:
+        super().__init__(program)
+        self.leaves = []
+        self.batches: set[tuple[int, str]] = set()
+
+    def run(self, unit: Unit, arguments: Env) -> Type:
+        """Execute the unit until no more names turn out to hold batches."""
+        while True:
+            known = len(self.batches)
+            found = super().run(unit, dict(arguments))
+            if not self.settled or len(self.batches) == known:
+                return found
+            self.program.facts = self.facts = Facts()
+            self.memo.clear()
+            self.stack.clear()
+            self.provisional.clear()
+
+    def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
+        if isinstance(target, gast.Name) and self.settled:
+            key = (id(self.unit.source.func), target.id)
+            if is_active(value):
+                self.batches.add(key)
+            elif key in self.batches and not isinstance(value, (Closure, Other)):
+                value = with_active(value, True)
+        super().assign(stmt, target, value, env)
+
+    def update(self, base: Type, env: Env, change: Any) -> None:
+        before = {n for n, t in env.items() if is_active(t)}
+        super().update(base, env, change)
+        if self.settled:
+            for name, t in env.items():
+                if is_active(t) and name not in before:
+                    self.batches.add((id(self.unit.source.func), name))
+
+    # -- expressions -------------------------------------------------------------------
+
+    def eval(self, node: Any, env: Env) -> Type:
+        found = super().eval(node, env)
+        if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp)):
+            return self.marked(found, self.operand_types(node, env))
+        if isinstance(node, gast.Subscript):
+            base = super().eval(node.value, env)
+            index = self.index_types(node.slice, env)
+            if not isinstance(base, _CONTAINERS):
+                index = [*index, base]
+            of = node.value
+            if isinstance(of, gast.Attribute) and of.attr in SHAPE_ATTRIBUTES:
+                return found
+            return self.marked(found, index)
+        return found
+
+    def marked(self, t: Type, operands: list[Type]) -> Type:
+        """The type, mapped if one of the operands is."""
+        if any(map(is_active, operands)) and not isinstance(t, (Closure, Range)):
+            return with_active(t, True)
+        return t
+
+    def operand_types(self, node: Any, env: Env) -> list[Type]:
+        if isinstance(node, gast.BinOp):
+            nodes = [node.left, node.right]
+        elif isinstance(node, gast.UnaryOp):
+            nodes = [node.operand]
+        elif isinstance(node, gast.BoolOp):
+            nodes = list(node.values)
+        else:
+            nodes = [node.left, *node.comparators]
+            if any(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
+                return []
+        found = [self.eval(n, env) for n in nodes]
+        if any(isinstance(t, _CONTAINERS) for t in found) and isinstance(
+            node, gast.BinOp
+        ):
+            return [t for t in found if not isinstance(t, _CONTAINERS)]
+        return found
+
+    def index_types(self, node: Any, env: Env) -> list[Type]:
+        if isinstance(node, gast.Slice):
+            bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
+            return [self.eval(b, env) for b in bounds]
+        if isinstance(node, gast.Tuple):
+            return [t for e in node.elts for t in self.index_types(e, env)]
+        return [self.eval(node, env)]
+
+    def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
+        found = super().attribute(base, name, node)
+        if isinstance(base, (Array, Scalar, Unknown)) and name not in SHAPE_ATTRIBUTES:
+            return self.marked(found, [base])
+        return found
+
+    def apply(
+        self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
+    ) -> Type:
+        found = super().apply(op, function, args, kwargs, node)
+        if op is not None and op.name in SHAPE_FUNCTIONS:
+            return found
+        operands = [*args, *kwargs.values()]
+        if any(isinstance(t, _CONTAINERS) for t in (found, *args[:2])) and op is None:
+            return found
+        return self.marked(found, operands)
+
+    def special(
+        self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env
+    ) -> Type | None:
+        found = super().special(value, args, kwargs, node, env)
+        if found is None:
+            return None
+        if isinstance(found, Range) and any(map(is_active, args)):
+            return Range(True)
+        name = getattr(value, "__name__", "")
+        structural = name in _STRUCTURAL and value is getattr(builtins, name, None)
+        return found if structural else self.marked(found, args)
+
+    def call(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        value = function.value if isinstance(function, Const) else None
+        if any(map(is_active, [*args, *kwargs.values()])):
+            op = native(value, args, kwargs)
+            if op is not None:
+                self.callee(node, op)
+                return self.apply(op, value, args, kwargs, node)
+        found = super().call(function, args, kwargs, node, env)
+        if isinstance(value, type) and value in (int, float, bool, complex):
+            return self.marked(found, args)
+        name = getattr(value, "__name__", "")
+        if value is getattr(builtins, name, object()) and name not in _STRUCTURAL:
+            return self.marked(found, args)
+        return found
+
+    # -- control flow ------------------------------------------------------------------
+
+    def branch(self, stmt: gast.If, env: Env) -> Env | None:
+        test = self.eval(stmt.test, env)
+        mapped = is_active(test) and truth(test) is None
+        end = super().branch(stmt, env)
+        if not mapped:
+            return end
+        if self.leaves and breaks_out(stmt):
+            self.leaves[-1] = True
+        return self.depends(stmt, end)
+
+    def depends(self, stmt: Any, end: Env | None) -> Env | None:
+        """What the statement may have changed is different for each example."""
+        if end is None:
+            return None
+        end = dict(end)
+        for name in sorted(syntax.names_written(stmt)):
+            if name in end and not isinstance(end[name], (Closure, Other)):
+                self.require(name)
+                end[name] = with_active(end[name], True)
+                if self.settled and self.is_read_outside(name, stmt):
+                    self.batches.add((id(self.unit.source.func), name))
+        for inner in syntax.walk(stmt):
+            for buffer in self.facts.writes.get(id(inner), ()):
+                self.update(Array(buffers=frozenset([buffer])), end, _mapped)
+                self.update(List(buffers=frozenset([buffer])), end, _mapped)
+                self.update(Dict(buffers=frozenset([buffer])), end, _mapped)
+        return end
+
+    def is_read_outside(self, name: str, stmt: Any) -> bool:
+        """Whether the name is used beyond the statement that assigns it."""
+        total = syntax.count_reads(self.unit.node.body, name)
+        return total > syntax.count_reads(stmt, name)
+
+    def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
+        over = self.eval(stmt.iter, env)
+        self.leaves.append(isinstance(over, Range) and is_active(over))
+        end = super().for_loop(stmt, env)
+        return self.depends(stmt, end) if self.leaves.pop() else end
+
+    def while_loop(self, stmt: gast.While, env: Env) -> Env | None:
+        self.leaves.append(False)
+        end = super().while_loop(stmt, env)
+        return self.depends(stmt, end) if self.leaves.pop() else end
+
+
+def _mapped(t: Type) -> Type:
+    return with_active(t, True)
+
+
+def breaks_out(stmt: gast.If) -> bool:
+    """Whether a `break` in the branch leaves the loop around it."""
+
+    def found(stmts: list[gast.stmt]) -> bool:
+        for s in stmts:
+            if isinstance(s, gast.Break):
+                return True
+            if isinstance(s, gast.If) and (found(s.body) or found(s.orelse)):
+                return True
+            if isinstance(s, gast.With) and found(s.body):
+                return True
+        return False
+
+    return found([stmt])
+
+
+__all__ = ["MappedInterpreter", "breaks_out"]

@@ -1,0 +1,438 @@
+"""Transforms that are written inside a function which is transformed itself.
+
+    def f(x):                             def h(y, x):
+        def h(y):                             return x * y
+            return x * y
+        return grad(h)(1.0)               def f(x):
+                                              return grad_h(1.0, x)
+
+Inference finds what is called and with which types, and leaves a `NestedCall` at the
+call; `transforms.nested` writes it out. A function defined inside gets the variables
+that it takes from around as parameters (`analysis.lifted`), so that a derivative inside
+a derivative is the derivative of a plain function: each has variables of its own, and
+no perturbation can be taken for another.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types as pytypes
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from srcjax.analysis.binding import BoundTo, Env
+from srcjax.analysis.effects import Effects, Missed, Unreachable
+from srcjax.analysis.lifted import Lifted, lift, wrapped
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Closure,
+    Const,
+    List,
+    Scalar,
+    Transformed,
+    Tuple,
+    Type,
+    is_active,
+    join,
+    map_parts,
+    type_of,
+    with_active,
+)
+from srcjax.errors import SrcjaxError
+
+
+@dataclass(eq=False)
+class NestedCall:
+    """A call that `transforms.nested` writes out; kept as the callee of its node."""
+
+    #: "call" (of what a transform made), "jvp" or "vjp".
+    kind: str
+    #: What is called or transformed, with all that it needs as parameters.
+    lifted: Lifted
+    #: The types of the parameters, joined over the executions of the call.
+    types: list[Type]
+    #: Positions of the primals that have tangents, and the tangents' types.
+    directions: tuple[int, ...] = ()
+    tangents: list[Type] = field(default_factory=list)
+    has_aux: bool = False
+    #: The type of what the function returns along with its value.
+    aux: Type = UNKNOWN
+    #: The transform of a function for these differentiated positions.
+    transform_of: Callable | None = None
+
+    def same(self, other: Any) -> bool:
+        """Whether another execution of the call found the same but for types."""
+        return (
+            isinstance(other, NestedCall)
+            and self.kind == other.kind
+            and self.lifted == other.lifted
+            and self.directions == other.directions
+            and self.has_aux == other.has_aux
+        )
+
+
+@dataclass(eq=False)
+class Unclear:
+    """A transform of a function that is not known (yet): an error if it stays so."""
+
+    error: Exception
+
+
+class NestedTransforms(Effects):
+    """Infers what transforms and the functions that they make give."""
+
+    def call_function(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A call of a user's function (inferred in `calls`)."""
+        raise NotImplementedError
+
+    def nested(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type | None:
+        """The result, if a transform or what one made is called; else None."""
+        if isinstance(function, Transformed):
+            return self.call_made(function, args, kwargs, node, env)
+        if not isinstance(function, Const):
+            return None
+        value = function.value
+        if getattr(value, "__srcjax_maker__", False):
+            return self.make(value, args, kwargs, node)
+        way = getattr(value, "__srcjax_nested__", None)
+        if way is not None:
+            return self.call_way(value, way, args, kwargs, node, env)
+        transform = getattr(value, "__srcjax_transform__", None)
+        if transform is None:
+            return None
+        if transform.way is not None:
+            made = Const(value=transform.function)
+            return self.call_way(value, transform.way, [made, *args], kwargs, node, env)
+        return self.call_made(function, args, kwargs, node, env)
+
+    # -- transforms that make functions ---------------------------------------------
+
+    def make(
+        self, maker: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """`grad(h, argnums=1)`: a function."""
+        self.callee(node, maker)
+        function = args[0] if args else kwargs.get("f")
+        self.refuse_bound(node, function)
+        options = [*args[1:], *(v for k, v in kwargs.items() if k != "f")]
+        known = all(_value_of(t) is not None for t in options)
+        if known and function is None:  # used as a decorator
+            named = {k: _value_of(t)[0] for k, t in kwargs.items()}  # type: ignore[index]
+            return Const(value=functools.partial(maker, **named))
+        if known and isinstance(function, Const):
+            given = [_value_of(t)[0] for t in args[1:]]  # type: ignore[index]
+            named = {
+                k: _value_of(t)[0]  # type: ignore[index]
+                for k, t in kwargs.items()
+                if k != "f"
+            }
+            made = self.program.made_of(maker, function.value, given, named)
+            return Const(value=made)
+        local = isinstance(function, (Closure, Transformed))
+        if known and local and function is not None and self.is_here(function):
+            rest = tuple((k, v) for k, v in kwargs.items() if k != "f")
+            active = is_active(function)
+            return Transformed(
+                active,
+                maker=maker,
+                function=function,
+                args=tuple(args[1:]),
+                kwargs=rest,
+            )
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        if active:
+            self.later(node, maker)
+        return replace(UNKNOWN, active=active)
+
+    def is_here(self, function: Type) -> bool:
+        """Whether the function was defined in the unit at hand."""
+        while isinstance(function, Transformed) and function.maker is not None:
+            function = function.function
+        return not isinstance(function, Closure) or function.scope is self.unit
+
+    def refuse_bound(self, node: Any, function: Type | None) -> None:
+        if isinstance(getattr(function, "value", None), BoundTo):
+            raise self.refuse(
+                node,
+                "a transform of a method of an object that the function made",
+                "a function that calls it: `lambda x: obj.method(x)`",
+            )
+
+    def later(self, node: Any, transform: Any) -> None:
+        """The function may be known when what is around is put in place of a call."""
+        if self.recording:
+            error = self.unclear(node, transform)
+            self.facts.callees[id(node)] = [Unclear(error)]
+            self.facts.nodes.append(node)
+
+    def unclear(self, node: Any, transform: Any) -> Exception:
+        name = getattr(transform, "__name__", "a transform")
+        return self.refuse(
+            node,
+            f"`{name}` inside differentiated code: the function it gets "
+            "is only known when the program runs",
+            "call each function in a branch of its own",
+        )
+
+    # -- calls ----------------------------------------------------------------------
+
+    def call_made(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        """A call of what a transform made."""
+        active = any(map(is_active, [function, *args, *kwargs.values()]))
+        if isinstance(function, Transformed) and function.maker is None:
+            self.callee(node, None)
+            return with_active(fresh(function.function, id(node)), active)
+        if isinstance(function, Transformed) and not self.is_here(function):
+            self.later(node, function.maker)
+            return replace(UNKNOWN, active=active)
+        way = getattr(getattr(function, "maker", None), "__srcjax_nested__", None)
+        if isinstance(function, Transformed) and way is not None:
+            everything = [function.function, *args]
+            return self.call_way(function.maker, way, everything, kwargs, node, env)
+        lifted = self.lifted(function, args, kwargs, node, env)
+        types = self.parameter_types(lifted, args, kwargs, env)
+        if isinstance(function, Transformed) or active:
+            self.nested_call(node, NestedCall("call", lifted, types))
+        else:
+            self.callee(node, getattr(function, "value", None))
+        result = self.value_type(lifted.function, types)
+        return with_active(fresh(result, id(node)), active)
+
+    def call_way(
+        self,
+        value: Any,
+        way: Any,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        """`jvp(f, primals, tangents)`, `vjp(f, *primals)`."""
+        kind, transform_of = way
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        try:
+            bound = inspect.signature(value).bind(*args, **kwargs)
+        except (TypeError, ValueError):
+            bound = None
+        given = dict(bound.arguments) if bound is not None else {}
+        if getattr(value, "__srcjax_transform__", None) is not None:
+            given = dict(zip(("f", "primals", "tangents"), args, strict=False))
+        function = given.get("f")
+        self.refuse_bound(node, function)
+        has_aux = given.get("has_aux", Const(value=False))
+        local = isinstance(function, (Closure, Transformed))
+        if kind == "jvp" and given.keys() == {"f"}:
+            self.callee(node, value)
+            if isinstance(function, Const):
+                return Const(value=value(function.value))
+            if local and function is not None:
+                return Transformed(active, maker=value, function=function)
+        if not active and not local:
+            self.callee(node, value)
+            return UNKNOWN
+        if (
+            not (local or isinstance(function, Const))
+            or function is None
+            or not self.is_here(function)
+            or not isinstance(has_aux, Const)
+        ):
+            self.later(node, value)
+            return replace(UNKNOWN, active=active)
+        tangents: list[Type] = []
+        if kind == "jvp":
+            primals = self.known_items(node, given.get("primals"), "primals")
+            tangents = self.known_items(node, given.get("tangents"), "tangents")
+            if len(primals) != len(tangents):
+                raise self.refuse(
+                    node,
+                    f"jvp: {len(primals)} primals and {len(tangents)} tangents",
+                    "a tangent for each primal, None to hold it constant",
+                )
+        else:
+            primals = list(given.get("primals", ()))
+        lifted = self.lifted(function, primals, {}, node, env)
+        types = self.parameter_types(lifted, primals, {}, env)
+        moving = tuple(
+            i
+            for i, source in enumerate(lifted.given)
+            if source[0] == "arg"
+            and not (tangents and tangents[source[1]] == Const(value=None))
+        )
+        dots = [tangents[lifted.given[i][1]] for i in moving] if tangents else []
+        call = NestedCall(
+            kind,
+            lifted,
+            types,
+            moving,
+            dots,
+            has_aux=bool(has_aux.value),
+            transform_of=transform_of,
+        )
+        self.nested_call(node, call)
+        y = fresh(self.value_type(lifted.function, types), id(node))
+        aux: tuple[Type, ...] = ()
+        if call.has_aux:
+            whole = getattr(y, "items", None)
+            if whole is None or len(whole) != 2:
+                whole = (UNKNOWN, UNKNOWN)
+            y, whole_aux = whole
+            call.aux = whole_aux
+            aux = (with_active(whole_aux, active),)
+        y = with_active(y, active)
+        if kind == "jvp":
+            return Tuple(items=(y, as_tangent(y), *aux))
+        gradients = Tuple(items=tuple(as_tangent(p) for p in primals))
+        pullback = Transformed(active, function=with_active(gradients, active))
+        return Tuple(items=(y, pullback, *aux))
+
+    def known_items(self, node: Any, t: Type | None, name: str) -> list[Type]:
+        """The items of the tuple of primals or tangents."""
+        items = self.iteration(t) if isinstance(t, (Tuple, List)) else None
+        if items is None:
+            raise self.refuse(
+                node,
+                f"jvp: how many `{name}` there are is only known when the program runs",
+                f"a tuple: `{name}=(x, y)`",
+            )
+        return items
+
+    def nested_call(self, node: Any, call: NestedCall) -> None:
+        """Leave the call at its node; what executions of it found is joined."""
+        if not self.recording or node is None:
+            return
+        known = self.facts.callees.setdefault(id(node), [])
+        self.facts.nodes.append(node)
+        for other in known:
+            if call.same(other):
+                other.types = list(map(join, other.types, call.types))
+                other.tangents = list(map(join, other.tangents, call.tangents))
+                return
+        known.append(call)
+
+    # -- functions ------------------------------------------------------------------
+
+    def lifted(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Lifted:
+        """The function with all that it needs as parameters, by position."""
+        if isinstance(function, Transformed):
+            inner = self.lifted(function.function, args, kwargs, node, env)
+            options = [_value_of(t)[0] for t in function.args]  # type: ignore[index]
+            named = {k: _value_of(t)[0] for k, t in function.kwargs}  # type: ignore[index]
+            made = self.program.made_of(
+                function.maker, inner.function, options, named, inner.own
+            )
+            return replace(inner, function=made)
+        if isinstance(function, Closure):
+            return lift(self, function, len(args), list(kwargs), node, env)
+        assert isinstance(function, Const)
+        value = function.value
+        transform = getattr(value, "__srcjax_transform__", None)
+        if transform is None:
+            return wrapped(self, value, len(args), list(kwargs), node)
+        inside = Const(value=transform.function)
+        inner = self.lifted(inside, args, kwargs, node, env)
+        if inner.function is transform.function:
+            return replace(inner, function=value)
+        made = self.program.made_of(transform.rebased, inner.function, [inner.own], {})
+        return replace(inner, function=made)
+
+    def parameter_types(
+        self, lifted: Lifted, args: list[Type], kwargs: dict[str, Type], env: Env
+    ) -> list[Type]:
+        """What each parameter gets."""
+        types: list[Type] = []
+        for kind, what in lifted.given:
+            if kind == "arg":
+                types.append(args[what])
+            elif kind == "keyword":
+                types.append(kwargs[what])
+            elif kind == "value":
+                types.append(type_of(what))
+            elif kind == "expression":
+                types.append(self.eval(what, env))
+            else:
+                types.append(env[what])
+        return types
+
+    def value_type(self, function: Any, types: list[Type]) -> Type:
+        """What a call gives, by the contract of its transform or by execution."""
+        transform = getattr(function, "__srcjax_transform__", None)
+        if transform is not None:
+
+            def value() -> Type:
+                return self.value_type(transform.function, types)
+
+            try:
+                found: Type = transform.result_type(types, value)
+            except SrcjaxError:
+                return UNKNOWN
+            return found
+        if not isinstance(function, pytypes.FunctionType):
+            return UNKNOWN
+        quiet = [with_active(t, False) for t in types]
+        try:
+            return self.call_function(function, quiet, {}, None)
+        except (Unreachable, Missed, TypeError):
+            return UNKNOWN
+
+
+def as_tangent(t: Type) -> Type:
+    """The type of a tangent or adjoint of a value: ints in it are floats."""
+    if isinstance(t, Const) and type(t.value) in (int, float):
+        t = type_of(float(t.value))
+    if isinstance(t, Scalar) and t.python and t.dtype is not None:
+        return replace(t, dtype=_FLOAT) if t.dtype.kind == "i" else t
+    return map_parts(t, as_tangent)
+
+
+def fresh(t: Type, buffer: Any) -> Type:
+    """The type of a new value, whose memory is its own."""
+    count = iter(range(1 << 30))
+
+    def visit(part: Type) -> Type:
+        part = map_parts(part, visit)
+        if part.buffers:
+            return replace(part, buffers=frozenset([(buffer, next(count))]))
+        return part
+
+    return visit(t)
+
+
+def _value_of(t: Any) -> tuple[Any] | None:
+    """The Python value of an option such as argnums, in a tuple; None if unknown."""
+    if isinstance(t, Const):
+        return (t.value,)
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        parts = [_value_of(part) for part in t.items]
+        if all(part is not None for part in parts):
+            return (tuple(part[0] for part in parts if part is not None),)
+    return None
+
+
+_FLOAT = type_of(0.0).dtype  # type: ignore[attr-defined]
+
+__all__ = ["NestedCall", "NestedTransforms", "as_tangent"]

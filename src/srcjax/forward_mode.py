@@ -1,0 +1,164 @@
+"""`jvp` and `linearize`: tangents along with values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from srcjax import pipeline, tree
+from srcjax.analysis.types import Type
+from srcjax.backends.load import annotate
+from srcjax.callables import Transform, Version, with_source
+from srcjax.custom import CustomRule
+from srcjax.errors import ArgumentError, NoRuleError
+from srcjax.pipeline import Module
+
+
+class Pushforward(Transform):
+    """`jvp`: one function of the primals and the tangents."""
+
+    name = "jvp"
+    #: Whether the curried form was asked for `(y, y_dot, aux)`.
+    has_aux = False
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        return pipeline.jvp(self.request(types))
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        """The module for examples: what holds real numbers has a tangent."""
+        if not args or self.chosen:
+            return super().module_for(args, kwargs)
+        active = tuple(k for k, a in enumerate(args) if tree.has_reals(a))
+        other = _transform_of(self.function, active, len(args))
+        return other.module_for(args, kwargs)
+
+    #: Whether the arguments with tangents were chosen, not all there are.
+    chosen = True
+
+    @functools.cached_property
+    def plain(self) -> bool:
+        """Whether tangents follow the primals by position (else by keyword)."""
+        from srcjax.transforms.forward.calls import plain_signature
+
+        return plain_signature(self.source.node.args)
+
+    def call(self, version: Version, values: list, keywords: dict, dots: list) -> Any:
+        """Call the generated function."""
+        function = version.function
+        try:
+            if self.plain:
+                return function(*values, *dots)
+            code = function.__code__
+            end = code.co_argcount + code.co_kwonlyargcount
+            names = code.co_varnames[end - len(dots) : end]
+            return function(*values, **keywords, **dict(zip(names, dots, strict=True)))
+        except Exception as error:
+            annotate(error)
+            raise
+
+
+def jvp(
+    f: Callable,
+    primals: Any = None,
+    tangents: Any = None,
+    has_aux: bool = False,
+) -> Any:
+    """The value of `f` and its derivative in a direction: `(y, y_dot)`.
+
+    Args:
+        f: a Python function of NumPy values.
+        primals: a tuple (or list) with the arguments of `f`.
+        tangents: a tuple with a tangent for each: the same structure, shapes and dtypes
+            as the argument; None for an argument to hold constant.
+        has_aux: `f` returns `(y, aux)`, and the result is `(y, y_dot, aux)`.
+
+    Returns:
+        `(y, y_dot)`; `y_dot` has the structure, shapes and dtypes of `y`. Given `f`
+        alone, a function of `(primals, tangents)`, whose text `srcjax.source` shows.
+
+    Raises:
+        ArgumentError: the tangents do not fit the primals, or an argument is not real.
+        SrcjaxError: `f` uses what is not supported.
+    """
+    if primals is None and tangents is None:
+        return _pushforward(f, has_aux)
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(
+                f"jvp: `{name}` is no tuple but {type(given).__name__}",
+                instead="`srcjax.jvp(f, (x,), (x_dot,))`",
+            )
+    if len(primals) != len(tangents):
+        raise ArgumentError(
+            f"jvp: {len(primals)} primals and {len(tangents)} tangents",
+            instead="a tangent for each primal, None to hold it constant",
+        )
+    if isinstance(f, CustomRule):
+        raise NoRuleError(
+            f"`{f.__name__}` has a rule for reverse mode only (custom_vjp)",
+            instead="`srcjax.custom_jvp`, which serves both modes",
+        )
+    f = with_source(f, len(primals))
+    active = tuple(k for k, t in enumerate(tangents) if t is not None)
+    transform = _transform_of(f, active, len(primals))
+    version, values, keywords = transform.prepare(tuple(primals), {})
+    dots = [
+        tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
+        for k in active
+    ]
+    y, y_dot = transform.call(version, values, keywords, dots)
+    if has_aux:
+        return y[0], y_dot[0], y[1]
+    return y, y_dot
+
+
+def _pushforward(f: Callable, has_aux: bool) -> Callable:
+    """`jvp(f)`: a function of primals and tangents."""
+    transform = Pushforward(f, 0)
+    transform.argnums = tuple(range(len(transform.parameters)))
+    transform.chosen = False
+
+    def pushforward(primals: Any, tangents: Any) -> Any:
+        return jvp(f, primals, tangents, has_aux)
+
+    pushforward.__name__ = f"jvp_{getattr(f, '__name__', 'fn')}"
+    pushforward.__doc__ = f"jvp of {getattr(f, '__name__', 'a function')}."
+    pushforward.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return pushforward
+
+
+_TRANSFORMS: dict[Any, tuple[Any, Pushforward]] = {}
+
+
+def _transform_of(f: Callable, active: tuple[int, ...], count: int) -> Pushforward:
+    """The transform of `jvp(f, ...)`, kept while `f` is the same function."""
+    key = (id(f), active, count)
+    known = _TRANSFORMS.get(key)
+    if known is not None and known[0] is f:
+        return known[1]
+    transform = Pushforward(f, active)
+    if transform.needs_spreading():
+        spread = transform.spread(count)
+        transform = spread.__srcjax_transform__  # type: ignore[attr-defined]
+    if len(_TRANSFORMS) > 512:
+        _TRANSFORMS.clear()
+    _TRANSFORMS[key] = (f, transform)
+    return transform
+
+
+jvp.__srcjax_nested__ = ("jvp", _transform_of)  # type: ignore[attr-defined]
+
+
+def linearize(f: Callable, *primals: Any) -> tuple:
+    """The value of `f`, and its derivative as a function: `y, f_jvp`.
+
+    `f_jvp(*tangents)` is the linear function of the tangents that best approximates
+    `f` around the primals: `jvp(f, primals, tangents)[1]`.
+    """
+    y = f(*primals)
+
+    def f_jvp(*tangents: Any) -> Any:
+        return jvp(f, primals, tangents)[1]
+
+    return y, f_jvp

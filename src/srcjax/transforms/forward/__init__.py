@@ -1,0 +1,1 @@
+"""Forward mode: the tangent of every value is computed beside the value."""

@@ -1,0 +1,261 @@
+"""Names, types and zeros of tangents, while the forward mode of a unit is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    COMPLEX,
+    FLOAT,
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    has_complex,
+    is_active,
+    is_number,
+    join_all,
+    map_parts,
+    parts,
+    with_active,
+    without_buffers,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.reverse.places import Places, keyed_parts, read_part, rebuild
+from srcjax.transforms.reverse.views import active_writes, joined_types
+from srcjax.transforms.specialise import Env, Typer, environments
+
+#: Suffix of the name under which an overwritten value is read by tangent code.
+OLD = "__before"
+
+
+class Tangents:
+    """The tangents of one unit; `code` holds those of the statement at hand."""
+
+    def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.unit = unit
+        self.callees = callees
+        self.places = Places(unit.names)
+        self.typer = Typer(program, unit)
+        self.types = joined_types(program, unit)
+        self.written = active_writes(program, unit)
+        self.shared_out = escaping(unit, self.types)
+        self.needs: dict[str, Any] = {}
+        self.code: list[gast.stmt] = []
+        self.stmt: gast.stmt = unit.node
+        self.envs: list[Env] = []
+
+    # -- names ------------------------------------------------------------------------
+
+    def derivative_buffers(self) -> dict[str, frozenset]:
+        """The tangents of what shares memory share memory."""
+        return {
+            variable: frozenset(
+                ("tangent", b) for b in all_buffers(self.type_of_name(place[0]))
+            )
+            for place, variable in self.places.variables.items()
+        }
+
+    def derivative_name(self, base: str) -> str:
+        """The tangent of `x` is `x_dot`."""
+        return f"{base}_dot"
+
+    def dot_name(self, name: str) -> str:
+        """The variable that holds the tangent of a name."""
+        name = name.removesuffix(OLD)
+        place = (name, ())
+        if place not in self.places.variables:
+            base = self.unit.base_names.get(name, name)
+            known = self.callees.dots(self.unit).get(name)
+            if known is not None:
+                self.places.variables[place] = known
+                return known
+            fresh = self.unit.names.fresh(self.derivative_name(base))
+            self.places.variables[place] = fresh
+        return self.places.variables[place]
+
+    def type_of_name(self, name: str) -> Type:
+        return self.types.get(name, UNKNOWN)
+
+    def active(self, node: Any) -> bool:
+        """Whether the atom is a name that a derivative flows through."""
+        return isinstance(node, gast.Name) and is_active(
+            self.types.get(node.id.removesuffix(OLD), UNKNOWN)
+        )
+
+    def any_active(self, value: Any) -> bool:
+        """Whether a derivative flows through the operand, or a part of a display."""
+        if isinstance(value, (tuple, list)):
+            return any(map(self.any_active, value))
+        if isinstance(value, (gast.Tuple, gast.List)):
+            return any(map(self.any_active, value.elts))
+        if isinstance(value, gast.Dict):
+            return any(map(self.any_active, value.values))
+        if isinstance(value, gast.Starred):
+            return self.any_active(value.value)
+        return self.active(value)
+
+    def is_local(self, node: Any) -> bool:
+        """Whether the base of an attribute is a value with methods of an array.
+
+        It may be a module in a variable, or an object with functions as its fields.
+        """
+        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
+        if isinstance(t, (Const, Object)):
+            return is_number(t)
+        return t is not None
+
+    def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
+        return error_at(cls, self.unit.source, self.stmt, reason, instead)
+
+    def emit(self, *stmts: gast.stmt) -> None:
+        self.code.extend(stmts)
+
+    def held(self, base: str, value: gast.expr) -> gast.Name:
+        """Keep a value under a fresh name that may be nested away again."""
+        name = self.unit.names.fresh(base)
+        self.unit.temps.add(name)
+        value = self.typer.agree(value, self.envs)
+        self.emit(syntax.assign(name, value))
+        for env in self.envs:
+            env[name] = self.typer.type_of(value, env)
+        return syntax.name(name)
+
+    # -- types ------------------------------------------------------------------------
+
+    def environments(self, stmt: gast.stmt) -> list[Env]:
+        """Types of names and of their tangents around the statement, per variant."""
+        targets = syntax.names_written(stmt)
+        clean: list[Env] = []
+        variants = self.facts.of(stmt)
+        found = environments(variants, targets) or [{}]
+        for k, env in enumerate(found):
+            full = {n: _plain(t) for n, t in {**self.types, **env}.items()}
+            for name in targets:
+                before = variants[k].before if k < len(variants) else {}
+                if name in before:
+                    full[name + OLD] = _plain(before[name])
+            for name in list(full):
+                base = name.removesuffix(OLD)
+                if is_active(self.types.get(base, UNKNOWN)):
+                    full[self.dot_name(base)] = tangent_type(full[base])
+            if full not in clean:
+                clean.append(full)
+        return clean
+
+    def type_of(self, value: gast.expr) -> Type:
+        """The type of tangent code at this point, joined over the variants."""
+        found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
+        return join_all(found) or UNKNOWN
+
+    # -- tangents of operands ----------------------------------------------------------
+
+    def dot(self, node: Any) -> Any:
+        """The tangent of an operand: an atom, or a display of atoms."""
+        if isinstance(node, gast.Starred):
+            return gast.Starred(self.dot(node.value), syntax.LOAD)
+        if self.active(node):
+            return syntax.name(self.dot_name(node.id))
+        if isinstance(node, (gast.Tuple, gast.List)):
+            return type(node)([self.dot(e) for e in node.elts], syntax.LOAD)
+        if isinstance(node, gast.Dict):
+            return gast.Dict(
+                [syntax.clone(k) for k in node.keys], [self.dot(v) for v in node.values]
+            )
+        if isinstance(node, gast.Constant):
+            if isinstance(node.value, complex):
+                return syntax.const(0j)
+            number = isinstance(node.value, (int, float))
+            return syntax.const(0.0 if number else None)
+        t = self.type_of(node)
+        if isinstance(node, gast.Name) and isinstance(t, Unknown):
+            t = self.type_of_name(node.id.removesuffix(OLD))
+        return self.zero(t, node)
+
+    def zero(self, t: Type | None, like: gast.expr) -> gast.expr:
+        """The zero tangent of a value of the type."""
+        if t is None or isinstance(t, Unknown):
+            return syntax.call("zeros_like", syntax.clone(like))
+        if is_number(t):
+            return syntax.const(0j if has_complex(t) else 0.0)
+        if isinstance(t, Array):
+            return syntax.call("np.zeros_like", syntax.clone(like))
+        if isinstance(t, (List, Dict)) and not parts(t):
+            return gast.List([], syntax.LOAD) if isinstance(t, List) else _empty_dict()
+        if isinstance(t, (Tuple, Object)) and len(keyed_parts(t)) <= 4:
+            made = [
+                self.zero(part, read_part(t, like, key)) for key, part in keyed_parts(t)
+            ]
+            return self.rebuild(t, made)
+        if isinstance(t, (Tuple, List, Dict, Object)):
+            return syntax.call("zeros_like", syntax.clone(like))
+        return syntax.const(None)
+
+    def rebuild(self, t: Type, made: list[gast.expr]) -> gast.expr:
+        """The display of a container from the displays of its parts."""
+        cls = getattr(t, "cls", None)
+        if cls is not None and cls not in (tuple, list):
+            self.needs[cls.__name__] = cls
+        return rebuild(t, made)
+
+
+def tangent_type(t: Type) -> Type:
+    """The type of the tangent of a value."""
+    if isinstance(t, Const):
+        if not is_number(t):
+            return UNKNOWN
+        return COMPLEX if has_complex(t) else FLOAT
+    if isinstance(t, (Array, Scalar)) and t.dtype is not None and t.dtype.kind in "iub":
+        return Unknown() if isinstance(t, Array) else FLOAT
+    if parts(t):
+        return map_parts(t, tangent_type)
+    return t
+
+
+def escaping(unit: Unit, types: dict[str, Type]) -> frozenset:
+    """Buffers of values that are returned, kept in containers or given to functions."""
+    found: set[str] = set()
+    for node in syntax.walk(unit.node.body):
+        if isinstance(node, gast.Return) and node.value is not None:
+            found |= syntax.names_read(node.value)
+        elif isinstance(node, (gast.Tuple, gast.List, gast.Set, gast.Dict)):
+            found |= syntax.names_read(node)
+        elif isinstance(node, gast.Call):
+            chain = syntax.dotted(node.func) or ""
+            if not chain.startswith(("np.", "math.", "scipy.")):
+                found |= syntax.names_read([*node.args, *node.keywords])
+        elif isinstance(node, gast.Assign) and isinstance(
+            node.targets[0], (gast.Subscript, gast.Attribute)
+        ):
+            found |= syntax.names_read(node.value)
+    result: frozenset = frozenset()
+    for name in found:
+        t = types.get(name)
+        if t is not None:
+            result |= t.buffers
+    return result
+
+
+def _plain(t: Type) -> Type:
+    return without_buffers(with_active(t, False))
+
+
+def _empty_dict() -> gast.Dict:
+    return gast.Dict([], [])
+
+
+__all__ = ["OLD", "Tangents", "tangent_type"]

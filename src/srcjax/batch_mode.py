@@ -1,0 +1,449 @@
+"""`vmap`: a function of one example as a function of many."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import pipeline, tree
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    is_active,
+    map_parts,
+    mapping,
+    type_of,
+    with_active,
+)
+from srcjax.backends.load import annotate
+from srcjax.callables import Transform, Version, underlying, with_source
+from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
+from srcjax.pipeline import Module, Request
+
+Axes = Any
+#: Signatures of which the generated function is kept at hand.
+MAX_HOT = 64
+
+
+class Batched(Transform):
+    """`vmap`: versions by the types of one example and the axes of the batch."""
+
+    name = "vmap"
+
+    def __init__(
+        self,
+        function: Callable,
+        in_axes: Axes,
+        out_axes: Axes,
+        axis_size: int | None = None,
+    ) -> None:
+        super().__init__(function, ())
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.axis_size = axis_size
+        check_axes(in_axes, "in_axes")
+        check_axes(out_axes, "out_axes")
+
+    # -- axes --------------------------------------------------------------------------
+
+    def axes_of(self, count: int, names: list[str]) -> list[Axes]:
+        """The axes of each argument; those given by name are mapped along axis 0."""
+        axes = self.in_axes
+        if isinstance(axes, (list, tuple)):
+            if len(axes) != count:
+                raise ArgumentError(
+                    f"vmap: in_axes has {len(axes)} entries, and the call has {count} "
+                    "arguments by position",
+                    instead="an entry for each argument, or one int for all",
+                )
+            found = list(axes)
+        else:
+            found = [axes] * count
+        return [*found, *[0] * (len(names) - count)]
+
+    def prepared(self, args: tuple, kwargs: dict) -> tuple[list[Any], list[Axes]]:
+        """The value and the axes of every parameter."""
+        given = dict(self.signature.bind(*args, **kwargs).arguments)
+        values = self.bind(args, kwargs)
+        positional = self.parameters[: len(args)]
+        named = [n for n in self.parameters if n in given and n not in positional]
+        by_name = dict(
+            zip(
+                [*positional, *named],
+                self.axes_of(len(args), [*positional, *named]),
+                strict=True,
+            )
+        )
+        return values, [by_name.get(n) for n in self.parameters]
+
+    def needs_spreading(self) -> bool:
+        """Whether the arguments are not known by name (`*args`)."""
+        if self.inner is not None:
+            return False
+        code = getattr(underlying(self.function), "__code__", None)
+        return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
+
+    def spread_call(self, count: int) -> Batched:
+        """The transform of the function with `count` arguments, each with a name."""
+        found: Batched = self.spread(count).__srcjax_transform__  # type: ignore[attr-defined]
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.needs_spreading():
+            return self.spread_call(len(args))(*args, **kwargs)
+        values, axes = self.prepared(args, kwargs)
+        size = common_size(self.parameters, values, axes, self.axis_size)
+        version = self.version_for(values, axes)
+        if version is None:
+            value = self.function(*args, **kwargs)
+            return spread_result(value, size, self.out_axes)
+        try:
+            call_args, keywords = self.arguments(values)
+            return version.function(*call_args, **keywords)
+        except Exception as error:
+            annotate(error)
+            raise
+
+    def checked_version(self, args: tuple) -> Version | None:
+        """The version for arguments by position, whose axes and sizes fit."""
+        values, axes = self.prepared(args, {})
+        common_size(self.parameters, values, axes, self.axis_size)
+        return self.version_for(values, axes)
+
+    def version_for(self, values: list[Any], axes: list[Axes]) -> Version | None:
+        """The version for these arguments; None if none of them is mapped."""
+        key = (
+            tuple(tree.signature_key(v) for v in values),
+            tuple(map(frozen, axes)),
+        )
+        found = self.versions.get(key)
+        if found is not None and found.holds():
+            return found
+        with mapping():
+            types = [
+                example_type(v, a, n)
+                for n, v, a in zip(self.parameters, values, axes, strict=True)
+            ]
+        if not any(map(is_active, types)):
+            return None
+        version = Version(self.module(types, axes), types)
+        self.versions[key] = version
+        return version
+
+    def module(self, types: list[Type], axes: list[Axes]) -> Module:
+        """Generate the module for one example of these types."""
+        names = dict(zip(self.parameters, types, strict=True))
+        wrt = [n for n, t in names.items() if is_active(t)]
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for([_quiet(t) for t in types])
+        request = Request(function, names, wrt)
+        by_name = dict(zip(self.parameters, axes, strict=True))
+        try:
+            return pipeline.batch(request, by_name, self.out_axes)
+        except UnsupportedError as error:
+            warnings.warn(
+                PerformanceWarning(
+                    f"vmap: {self.source.name} runs in a loop over the batch, because "
+                    + str(error).splitlines()[0]
+                ),
+                stacklevel=5,
+            )
+            return self.loop(function, wrt, by_name)
+
+    def loop(self, function: Callable, wrt: list[str], axes: dict[str, Axes]) -> Module:
+        """A loop over the examples, where there is no batched form."""
+        name = self.source.name
+        called = "function" if name == "<lambda>" or not name.isidentifier() else name
+        parameters = ", ".join(self.parameters)
+        given = ", ".join(
+            f"example({n}, {axes.get(n, 0)!r}, k)" if n in wrt else n
+            for n in self.parameters
+        )
+        first = wrt[0]
+        text = (
+            f"def vmap_{called}({parameters}):\n"
+            f"    count = batch_count({first}, {axes.get(first, 0)!r})\n"
+            f"    examples = [{called}({given}) for k in range(count)]\n"
+            f"    return stacked(examples, {self.out_axes!r})\n"
+        )
+        from srcjax import runtime
+
+        node: Any = gast.parse(text).body[0]
+        helpers = ("example", "batch_count", "stacked")
+        values = {n: getattr(runtime, n) for n in helpers}
+        module = Module(node.name, [node], {**values, called: function})
+        module.entry = node.name
+        module.print()
+        return module
+
+    # -- for the text, and for other transforms ----------------------------------------
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        if not args and not kwargs:
+            raise ArgumentError(
+                "the text of a vmap needs example arguments: ranks decide it",
+                instead="`srcjax.source(srcjax.vmap(f), x)`",
+            )
+        if self.needs_spreading():
+            return self.spread_call(len(args)).module_for(args, kwargs)
+        values, axes = self.prepared(args, kwargs)
+        common_size(self.parameters, values, axes, self.axis_size)
+        version = self.version_for(values, axes)
+        if version is None:
+            raise ArgumentError(
+                "vmap: no argument is mapped", instead="an axis in in_axes"
+            )
+        return version.module
+
+    def version_of(self, types: list[Type]) -> Version:
+        """The version for batches of these types, for other transforms."""
+        axes = self.axes_of(len(types), self.parameters[: len(types)])
+        key = ("types", tuple(types))
+        found = self.versions.get(key)
+        if found is None or not found.holds():
+            with mapping():
+                examples = [
+                    example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
+                ]
+            found = self.versions[key] = Version(self.module(examples, axes), examples)
+        return found
+
+
+def vmap(
+    f: Callable | None = None,
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    axis_size: int | None = None,
+    axis_name: str | None = None,
+) -> Any:
+    """A function of one example as a function of a batch of them.
+
+    Args:
+        f: a Python function of one example.
+        in_axes: the axis of each argument along which the examples stand: an int for
+            all arguments, or a tuple with an entry for each, which is an int, None (the
+            argument is the same for all examples) or a container of them for a
+            container argument. Arguments given by name are mapped along axis 0.
+        out_axes: the axis of the results along which the examples stand.
+        axis_size: the number of examples, where no argument tells.
+        axis_name: a name for the batch axis, for collectives such as `psum`.
+
+    Returns:
+        A function of the same arguments: what a loop over the examples gives, stacked.
+        Without `f`, a decorator.
+
+    Raises:
+        ArgumentError: the axes do not fit the arguments, or sizes differ.
+    """
+    if axis_name is not None:
+        raise ArgumentError(
+            "vmap: axis_name and collectives are not supported yet",
+            instead="the same reduction along the batch axis outside of vmap",
+        )
+
+    signature_key = tree.signature_key
+
+    def make(g: Callable) -> Callable:
+        transform: Batched | None = None
+
+        #: Generated functions by the classes and shapes of arguments by position.
+        hot: dict[Any, Version] = {}
+
+        def batched(*args: Any, **kwargs: Any) -> Any:
+            nonlocal transform
+            if not kwargs:
+                key = tuple([signature_key(a) for a in args])
+                version = hot.get(key)
+                if version is not None and (not version.guards or version.holds()):
+                    try:
+                        return version.function(*args)
+                    except Exception as error:
+                        annotate(error)
+                        raise
+            if transform is None:
+                transform = Batched(
+                    with_source(g, len(args)), in_axes, out_axes, axis_size
+                )
+                batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+            if not kwargs and transform.positional and not transform.needs_spreading():
+                version = transform.checked_version(args)
+                if version is not None and len(args) == len(transform.parameters):
+                    if len(hot) > MAX_HOT:
+                        hot.clear()
+                    hot[key] = version
+            return transform(*args, **kwargs)
+
+        name = getattr(g, "__name__", "function")
+        name = name if name.isidentifier() else "fn"
+        batched.__name__ = batched.__qualname__ = f"vmap_{name}"
+        batched.__doc__ = f"vmap of {name}, written by srcjax."
+        batched.__module__ = getattr(g, "__module__", __name__)
+        if callable(g) and not isinstance(g, np.ufunc):
+            transform = Batched(g, in_axes, out_axes, axis_size)
+            batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+        return batched
+
+    return make if f is None else make(f)
+
+
+vmap.__srcjax_maker__ = True  # type: ignore[attr-defined]
+
+
+# -- axes and examples -----------------------------------------------------------------
+
+
+def check_axes(axes: Axes, where: str) -> None:
+    """Raises ArgumentError for what is no axis."""
+    if isinstance(axes, (list, tuple)):
+        for k, each in enumerate(axes):
+            check_axes(each, f"{where}[{k}]")
+    elif isinstance(axes, dict):
+        for key, each in axes.items():
+            check_axes(each, f"{where}[{key!r}]")
+    elif axes is not None and (
+        isinstance(axes, bool) or not isinstance(axes, (int, np.integer))
+    ):
+        raise ArgumentError(
+            f"vmap: {where} must be an int or None, not {axes!r}",
+            instead="`in_axes=0` or `in_axes=(0, None)`",
+        )
+
+
+def frozen(axes: Axes) -> Any:
+    """Axes as a key."""
+    if isinstance(axes, (list, tuple)):
+        return tuple(map(frozen, axes))
+    if isinstance(axes, dict):
+        return tuple((k, frozen(v)) for k, v in axes.items())
+    return axes
+
+
+def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any, Axes]]:
+    """(where, leaf, axis) for the leaves; `axes` may end above them."""
+    if axes is None or value is None:
+        return []
+    if isinstance(value, dict):
+        if isinstance(axes, dict) and axes.keys() != value.keys():
+            raise misfit(where, list(value), list(axes))
+        found = []
+        for key, item in value.items():
+            each = axes[key] if isinstance(axes, dict) else axes
+            found += leaves_with_axes(item, each, f"{where}[{key!r}]")
+        return found
+    if isinstance(value, (list, tuple)):
+        if isinstance(axes, (list, tuple)) and len(axes) != len(value):
+            raise misfit(where, f"{len(value)} items", f"{len(axes)} axes")
+        found = []
+        for k, item in enumerate(value):
+            each = axes[k] if isinstance(axes, (list, tuple)) else axes
+            found += leaves_with_axes(item, each, f"{where}[{k}]")
+        return found
+    if is_dataclass(value) and not isinstance(value, type):
+        found = []
+        for f in fields(value):
+            found += leaves_with_axes(getattr(value, f.name), axes, f"{where}.{f.name}")
+        return found
+    if isinstance(axes, (list, tuple, dict)):
+        raise misfit(where, "a single value", axes)
+    return [(where, value, axes)]
+
+
+def misfit(where: str, value: Any, axes: Any) -> ArgumentError:
+    return ArgumentError(
+        f"vmap: in_axes does not fit `{where}`: {value} and {axes}",
+        instead="axes of the same structure as the argument, or one int",
+    )
+
+
+def common_size(
+    names: list[str], values: list[Any], axes: list[Axes], axis_size: int | None
+) -> int:
+    """The number of examples. Raises ArgumentError if the arguments disagree."""
+    size, first = axis_size, "axis_size"
+    for name, value, each in zip(names, values, axes, strict=True):
+        for where, leaf, axis in leaves_with_axes(value, each, name):
+            shape = np.shape(leaf)
+            if not shape:
+                raise ArgumentError(
+                    f"vmap: `{where}` is a number ({leaf!r}) and cannot be mapped",
+                    instead="None for it in in_axes",
+                )
+            if not -len(shape) <= axis < len(shape):
+                raise ArgumentError(
+                    f"vmap: axis {axis} of `{where}`, which has shape {shape}",
+                    instead=f"an axis from 0 to {len(shape) - 1}",
+                )
+            if size is None:
+                size, first = shape[axis], f"`{where}` of shape {shape}"
+            elif size != shape[axis]:
+                raise ArgumentError(
+                    f"vmap: `{where}` of shape {shape} has {shape[axis]} examples "
+                    f"along axis {axis}, and {first} has {size}",
+                    instead="the same number of examples in every mapped argument",
+                )
+    if size is None:
+        raise ArgumentError(
+            "vmap: no argument is mapped, so the number of examples is not known",
+            instead="an axis in in_axes, or axis_size",
+        )
+    return size
+
+
+def example_type(value: Any, axes: Axes, name: str) -> Type:
+    """The type of one example of an argument: mapped parts are active."""
+    return example_of(type_of(value, ("param", name)), axes)
+
+
+def example_of(t: Type, axes: Axes) -> Type:
+    """The type of one example of a batch of the type."""
+    if axes is None:
+        return t
+    if isinstance(t, Array):
+        shape = t.shape
+        if shape is not None:
+            axis = axes % len(shape)
+            shape = shape[:axis] + shape[axis + 1 :]
+        if shape == ():
+            return Scalar(True, dtype=t.dtype)
+        return Array(True, t.buffers, t.dtype, shape)
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        each = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
+        items = tuple(example_of(p, a) for p, a in zip(t.items, each, strict=True))
+        if isinstance(t, Tuple):
+            return Tuple(items=items, cls=t.cls)
+        return List(False, t.buffers, items, None, t.cls)
+    if isinstance(t, Dict) and t.items is not None:
+        pairs = tuple(
+            (k, example_of(p, axes[k] if isinstance(axes, dict) else axes))
+            for k, p in t.items
+        )
+        return Dict(False, t.buffers, pairs)
+    if isinstance(t, Object):
+        return map_parts(t, lambda p: example_of(p, axes))
+    return with_active(t, True)
+
+
+def _quiet(t: Type) -> Type:
+    return with_active(t, False)
+
+
+def spread_result(value: Any, size: int, out_axes: Axes) -> Any:
+    """The same result for every example."""
+    from srcjax.runtime import move_axes, spread_items
+
+    return move_axes(spread_items(value, size), 0, out_axes)
+
+
+__all__ = ["Batched", "vmap"]

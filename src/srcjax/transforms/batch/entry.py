@@ -1,0 +1,226 @@
+"""The functions that `vmap` gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    Type,
+    all_buffers,
+    is_active,
+    is_number,
+    parts,
+)
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.batch.regions import Regions
+from srcjax.transforms.signatures import deep_copy, user_parameters
+from srcjax.transforms.written import Written
+
+
+class Callees:
+    """The functions that one transform calls, and the names of their batched forms."""
+
+    def __init__(self, program: Program, names: syntax.Names) -> None:
+        self.program = program
+        self.names = names
+        #: unit function id -> (unit, name)
+        self.wanted: dict[int, tuple[Unit, str]] = {}
+        #: Values that the generated code refers to, by name.
+        self.values: dict[str, Any] = {}
+
+    def name_of(self, unit: Unit) -> str:
+        """The name of a callee's batched form."""
+        key = id(unit.source.func)
+        if key not in self.wanted:
+            self.wanted[key] = (unit, self.names.fresh(f"{unit.name}_batch"))
+        return self.wanted[key][1]
+
+    def mapped(self, unit: Unit) -> list[str]:
+        """The parameters that hold batches."""
+        active = self.program.entry_active.get(id(unit.source.func), set())
+        return [n for n in unit.parameters if n in active]
+
+    def parameter_types(self, unit: Unit) -> dict[str, Type]:
+        """The types of parameters over all calls."""
+        from srcjax.transforms.reverse.views import joined_types
+
+        return joined_types(self.program, unit)
+
+    def constant(self, base: str, value: Any) -> str:
+        """A module-level name for a live value."""
+        for name, known in self.values.items():
+            if known is value:
+                return name
+        name = self.names.fresh(base)
+        self.values[name] = value
+        return name
+
+
+class Batch:
+    """The batched form of one unit."""
+
+    def __init__(self, program: Program, unit: Unit, callees: Callees) -> None:
+        self.program = program
+        self.unit = unit
+        self.rules = Regions(program, unit, callees)
+
+    def callee(self, name: str, wrt: list[str]) -> Written:
+        """`g_batch(x, w, batch_size)`: mapped arguments carry the batch first."""
+        rules = self.rules
+        arguments = user_parameters(self.unit, rules.needs)
+        plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        names = [gast.Name(a.id, gast.Param(), None, None) for a in plain]
+        size = gast.Name(rules.size, gast.Param(), None, None)
+        new = gast.arguments([*names, size], [], None, [], [], None, [])
+        body = self.body(wrt)
+        node = gast.FunctionDef(name, new, body, [], None, None, [])
+        return Written(
+            node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
+        )
+
+    def write(
+        self, name: str, wrt: list[str], in_axes: dict[str, Any], out_axes: Any
+    ) -> Written:
+        """`vmap_f(x, w)`; `in_axes` by parameter name, an int or None each."""
+        rules = self.rules
+        arguments = user_parameters(self.unit, rules.needs)
+        head: list[gast.stmt] = []
+        sized = False
+        for parameter in wrt:
+            t = rules.examples.get(parameter, UNKNOWN)
+            axis = in_axes.get(parameter, 0)
+            value: gast.expr = syntax.name(parameter)
+            if axis != 0:
+                moved = syntax.call("move_axes", value, _literal(axis), syntax.const(0))
+                if isinstance(axis, int) and isinstance(t, Array):
+                    text = "np.moveaxis(x, a, 0)"
+                    if rules.written:  # views are views in this layout only
+                        text = f"np.ascontiguousarray({text})"
+                    moved = syntax.expression(text, x=value, a=_literal(axis))
+                elif isinstance(axis, int) and is_number(t):
+                    moved = value
+                if moved is not value:
+                    head.append(syntax.assign(parameter, moved))
+            if not sized:
+                source = self.sized(value, t)
+                head.append(syntax.assign(rules.size, source))
+                sized = True
+        head += self.protect(wrt)
+        body = [*head, *self.body(wrt)]
+        last = body[-1]
+        assert isinstance(last, gast.Return)
+        if out_axes != 0 and out_axes is not None:
+            result = rules.examples.get(getattr(last.value, "id", ""), UNKNOWN)
+            if isinstance(out_axes, int) and isinstance(result, Array):
+                last.value = syntax.expression(
+                    "np.moveaxis(y, 0, a)", y=last.value, a=_literal(out_axes)
+                )
+            elif not (isinstance(out_axes, int) and is_number(result)):
+                last.value = syntax.call(
+                    "move_axes", last.value, syntax.const(0), _literal(out_axes)
+                )
+        node = gast.FunctionDef(name, arguments, body, [], None, None, [])
+        return Written(
+            node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
+        )
+
+    def sized(self, value: gast.expr, t: Type) -> gast.expr:
+        """The number of examples, from a mapped argument."""
+        if isinstance(t, (Tuple, List)) and parts(t):
+            for k, part in enumerate(parts(t)):
+                if is_active(part):
+                    item = gast.Subscript(value, syntax.const(k), syntax.LOAD)
+                    return self.sized(item, part)
+        if isinstance(t, Dict) and t.items:
+            for key, part in t.items:
+                if is_active(part):
+                    item = gast.Subscript(value, syntax.const(key), syntax.LOAD)
+                    return self.sized(item, part)
+        if isinstance(t, Object):
+            for key, part in t.items:
+                if is_active(part):
+                    return self.sized(gast.Attribute(value, key, syntax.LOAD), part)
+        return syntax.call("len", value)
+
+    def body(self, wrt: list[str]) -> list[gast.stmt]:
+        """The statements; parameters that are mapped later are spread first."""
+        rules = self.rules
+        out: list[gast.stmt] = []
+        for parameter in self.unit.parameters:
+            t = rules.examples.get(parameter, UNKNOWN)
+            if parameter in wrt or not is_active(t):
+                continue
+            value = rules.spread(
+                syntax.name(parameter), _unmapped(t), t, rules.dtypes.get(parameter)
+            )
+            out.append(syntax.assign(parameter, value))
+        out += rules.declarations()
+        out += rules.block(self.unit.node.body[:-1])
+        last = self.unit.node.body[-1]
+        assert isinstance(last, gast.Return)
+        rules.stmt = last
+        result: Any = last.value if last.value is not None else syntax.const(None)
+        want = self.program.facts.results.get(id(self.unit.source.func), UNKNOWN)
+        have = rules.example(result)
+        value = rules.spread(syntax.clone(result), have, want, None)
+        end = gast.Return(value)
+        end.user_line = getattr(last, "user_line", None)
+        done: list[gast.stmt] = syntax.clone([*out, end])
+        return done
+
+    def everything_mapped(self, wanted: bool) -> None:
+        """The result of the top function carries the batch in every part."""
+        from srcjax.analysis.types import with_active
+
+        key = id(self.unit.source.func)
+        known = self.program.facts.results.get(key)
+        if wanted and known is not None:
+            self.program.facts.results[key] = with_active(_numbers(known), True)
+
+    def protect(self, wrt: list[str]) -> list[gast.stmt]:
+        """Copies of the arguments that the function writes to."""
+        rules = self.rules
+        out: list[gast.stmt] = []
+        for name in self.unit.parameters:
+            t = rules.examples.get(name, UNKNOWN)
+            if not all_buffers(t) & rules.written:
+                continue
+            value = syntax.name(name)
+            if isinstance(t, Array):
+                copy = syntax.expression("x.copy()", x=value)
+            elif isinstance(t, (List, Dict, Tuple, Object)):
+                copy = deep_copy(self.unit, rules.needs, value)
+            else:
+                continue
+            out.append(syntax.assign(name, copy))
+        return out
+
+
+def _unmapped(t: Type) -> Type:
+    from srcjax.analysis.types import with_active
+
+    return with_active(t, False)
+
+
+def _numbers(t: Type) -> Type:
+    """Known numbers as numbers, so that they can be mapped."""
+    from srcjax.analysis.types import map_parts
+
+    return map_parts(t, _numbers)
+
+
+def _literal(value: Any) -> gast.expr:
+    return syntax.expression(repr(value))
+
+
+__all__ = ["Batch", "Callees"]

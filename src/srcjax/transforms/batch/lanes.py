@@ -1,0 +1,274 @@
+"""Names and types of a unit while its batched form is written.
+
+A mapped name holds a batch: all its examples along the first axis. A container of
+mapped values is the same container of batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    dtype_of,
+    is_active,
+    is_number,
+    join_all,
+    map_parts,
+    parts,
+    shape_of,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+from srcjax.ops.batch_operands import displays_of
+from srcjax.transforms.reverse.places import Places, keyed_parts, read_part, rebuild
+from srcjax.transforms.reverse.views import active_writes, joined_types
+from srcjax.transforms.specialise import Typer
+
+
+class Lanes:
+    """What the names of one unit hold; `size` is the number of examples."""
+
+    def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.unit = unit
+        self.callees = callees
+        self.examples = joined_types(program, unit)
+        self.dtypes = promoted_dtypes(program, unit)
+        self.written = active_writes(program, unit)
+        self.stmt: gast.stmt = unit.node
+        self.size = unit.names.fresh("batch_size")
+        self.needs: dict[str, Any] = {}
+        self.typer = Typer(program, unit)
+        self.places = Places(unit.names)
+        shown = displays_of(unit.node, unit.temps)
+        #: Lists and tuples behind names, by name.
+        self.displays = {
+            n: value
+            for n, value in shown.items()
+            if not self.examples.get(n, UNKNOWN).buffers & self.written
+        }
+        #: Types of the batches, for the passes that simplify.
+        self.types = {n: batch_type(t) for n, t in self.examples.items()}
+        self.types[self.size] = Scalar(dtype=np.dtype(int), python=True)
+
+    # -- what the passes ask -----------------------------------------------------------
+
+    def derivative_name(self, base: str) -> str:
+        """There are no derivatives here."""
+        return base
+
+    def derivative_buffers(self) -> dict[str, frozenset]:
+        """There are no derivatives here."""
+        return {}
+
+    def type_of_name(self, name: str) -> Type:
+        return self.types.get(name, UNKNOWN)
+
+    # -- examples ----------------------------------------------------------------------
+
+    def example(self, node: Any) -> Type:
+        """The type of an atom or display for one example."""
+        if isinstance(node, gast.Starred):
+            return self.example(node.value)
+        if isinstance(node, gast.Name):
+            found = self.examples.get(node.id)
+            if found is not None:
+                return found
+        if isinstance(node, (gast.Tuple, gast.List)):
+            items = tuple(map(self.example, node.elts))
+            return (
+                Tuple(items=items)
+                if isinstance(node, gast.Tuple)
+                else List(items=items)
+            )
+        return self.typer.type_of(node, self.examples)
+
+    def mapped(self, node: Any) -> bool:
+        """Whether the value of an atom or display differs between examples."""
+        return is_active(self.example(node))
+
+    def rank(self, node: Any) -> int | None:
+        """The number of axes of one example."""
+        shape = shape_of(self.example(node))
+        return None if shape is None else len(shape)
+
+    def refuse(self, reason: str, instead: str) -> Any:
+        return error_at(UnsupportedError, self.unit.source, self.stmt, reason, instead)
+
+    def count(self) -> gast.expr:
+        """The number of examples, as an expression."""
+        return syntax.name(self.size)
+
+    def held(self, base: str, t: Type) -> gast.Name:
+        """A fresh name for a batch of examples of the type."""
+        name = self.unit.names.fresh(base)
+        self.unit.temps.add(name)
+        self.examples[name] = t
+        self.types[name] = batch_type(t)
+        return syntax.name(name)
+
+    # -- from one to many --------------------------------------------------------------
+
+    def spread(self, value: gast.expr, have: Type, want: Type, dtype: Any) -> Any:
+        """The value as a batch, in the parts that are mapped in `want` only."""
+        if not is_active(want):
+            return value
+        containers = (Tuple, List, Dict, Object)
+        if isinstance(have, containers) and parts(have):
+            return self.spread_container(value, have, want)
+        if is_active(have) or isinstance(have, (Tuple, List, Dict, Object)):
+            return value
+        return self.repeated(value, have, dtype)
+
+    def spread_container(self, value: Any, have: Type, want: Type) -> Any:
+        """A container with each part a batch where it is one in `want`."""
+        haves, wants = dict(keyed_parts(have)), dict(keyed_parts(want))
+        if haves.keys() != wants.keys() or not haves:
+            elem = join_all(parts(want)) or want
+            wants = dict.fromkeys(haves, elem)
+        if all(
+            not is_active(wants[key]) or all_active(part) for key, part in haves.items()
+        ):
+            return value
+        if isinstance(value, gast.Dict):
+            items = [
+                self.spread(
+                    v, self.example(v), wants.get(getattr(k, "value", k), want), None
+                )
+                for k, v in zip(value.keys, value.values, strict=True)
+            ]
+            return gast.Dict(value.keys, items)
+        if isinstance(value, (gast.Tuple, gast.List)) and not any(
+            isinstance(e, gast.Starred) for e in value.elts
+        ):
+            made = [
+                self.spread(e, self.example(e), w, None)
+                for e, w in zip(value.elts, wants.values(), strict=True)
+            ]
+            return type(value)(made, syntax.LOAD)
+        if isinstance(have, Object) and not is_dataclass(have.cls) or not haves:
+            raise self.refuse(
+                "a container of which only some parts differ between examples",
+                "a tuple, or arrays",
+            )
+        made = [
+            self.spread(read_part(have, value, key), part, wants[key], None)
+            for key, part in haves.items()
+        ]
+        cls = getattr(have, "cls", None)
+        if cls is not None and cls not in (tuple, list):
+            self.needs[cls.__name__] = cls
+        return rebuild(have, made)
+
+    def repeated(self, value: gast.expr, have: Type, dtype: Any) -> gast.expr:
+        """A batch of examples that are all the same, free to be written to."""
+        n = self.count()
+        shape = shape_of(have)
+        known = have.value if isinstance(have, Const) else None
+        as_is = dtype is None or dtype_of(have) == dtype
+        if shape == () and isinstance(known, (bool, int, float)):
+            if not as_is and dtype is not None:
+                known = dtype.type(known).item()
+            if type(known) is float and known == 0.0:
+                return syntax.expression("np.zeros(n)", n=n)
+            if type(known) is float and known == 1.0:
+                return syntax.expression("np.ones(n)", n=n)
+            return syntax.expression("np.full(n, v)", n=n, v=syntax.const(known))
+        if shape == ():
+            full = syntax.expression("np.full(n, v)", n=n, v=value)
+            return full if as_is else self.cast(full, dtype)
+        zeros = self.zeros(value, n)
+        if zeros is not None and as_is:
+            return zeros
+        if shape is not None:
+            all_ = "np.broadcast_to(v, (n, *np.shape(v))).copy()"
+            if shape and all(isinstance(d, int) for d in shape):
+                dims = ", ".join(str(d) for d in shape)
+                all_ = f"np.broadcast_to(v, (n, {dims})).copy()"
+            full = syntax.expression(all_, v=value, n=n)
+            return full if as_is else self.cast(full, dtype)
+        return syntax.call("spread_items", value, n)
+
+    def zeros(self, value: gast.expr, n: gast.expr) -> gast.expr | None:
+        """`np.zeros((3, 4))` as `np.zeros((n, 3, 4))`."""
+        if not isinstance(value, gast.Call) or not value.args:
+            return None
+        chain = syntax.dotted(value.func)
+        if chain not in ("np.zeros", "np.ones", "np.empty", "np.full"):
+            return None
+        new: gast.Call = syntax.clone(value)
+        shape = new.args[0]
+        dims = list(shape.elts) if isinstance(shape, gast.Tuple) else [shape]
+        if not isinstance(shape, (gast.Tuple, gast.Constant)):
+            rank = self.rank(shape)
+            if rank != 0:
+                return None
+        new.args[0] = gast.Tuple([n, *dims], syntax.LOAD)
+        return new
+
+    def cast(self, value: gast.expr, dtype: Any) -> gast.expr:
+        """The value in the dtype that it has to hold later."""
+        shown = {"f8": "float", "i8": "int", "b1": "bool", "c16": "complex"}.get(
+            dtype.str[1:]
+        )
+        name = syntax.name(shown) if shown else syntax.expression(f"np.{dtype.name}")
+        return syntax.expression("v.astype(t)", v=value, t=name)
+
+
+def all_active(t: Type) -> bool:
+    """Whether every part of the value is mapped."""
+    return all(map(all_active, parts(t))) if parts(t) else is_active(t)
+
+
+def batch_type(t: Type) -> Type:
+    """The type of a batch of examples of the type."""
+    if parts(t):
+        return map_parts(t, batch_type)
+    if not is_active(t):
+        return t
+    if isinstance(t, Scalar):
+        return Array(False, t.buffers, t.dtype, (None,))
+    if isinstance(t, Array):
+        shape = None if t.shape is None else (None, *t.shape)
+        return Array(False, t.buffers, t.dtype, shape)
+    if isinstance(t, Const):
+        return Array(False, t.buffers, None, (None,))
+    if isinstance(t, (List, Dict, Tuple, Object)):
+        return replace(t, active=False)
+    return Unknown(False, t.buffers)
+
+
+def promoted_dtypes(program: Program, unit: Unit) -> dict[str, Any]:
+    """The dtype that holds every value a name has: int, then float, is float."""
+    found: dict[str, list[Any]] = {}
+    for stmt in syntax.walk(unit.node):
+        if isinstance(stmt, gast.stmt):
+            for variant in program.facts.of(stmt):
+                for env in (variant.before, variant.after):
+                    for name, t in env.items():
+                        if is_number(t) or isinstance(t, (Array, Unknown)):
+                            found.setdefault(name, []).append(dtype_of(t))
+    return {
+        name: None if any(d is None for d in dtypes) else np.result_type(*set(dtypes))
+        for name, dtypes in found.items()
+    }
+
+
+__all__ = ["Lanes", "batch_type"]

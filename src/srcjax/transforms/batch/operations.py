@@ -1,0 +1,664 @@
+"""One operation on a batch: by its rule, by its parts, or as a loop over examples."""
+
+from __future__ import annotations
+
+import types as pytypes
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.binding import signature_of
+from srcjax.analysis.known_values import OPERATORS, UNARY
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    Type,
+    Unknown,
+    dtype_of,
+    is_active,
+    is_number,
+)
+from srcjax.errors import PerformanceWarning
+from srcjax.frontend.varying import SHAPE_ATTRIBUTES
+from srcjax.ops.batching import BUILTINS, MappedCall, elementwise, lift, literal
+from srcjax.ops.record import ATTRIBUTES, Op, lookup
+from srcjax.transforms.batch.lanes import Lanes
+from srcjax.transforms.reverse.rule_templates import _flatten
+
+_CONTAINERS = (Tuple, List, Dict, Object)
+
+
+class Operations(Lanes):
+    """Writes operations on batches."""
+
+    #: How many operations became loops: those do not run for no example at all.
+    loops = 0
+
+    def shapes(self, node: Any) -> Any:
+        """The expression with the shapes of batches read as those of examples."""
+
+        def visit(sub: gast.expr) -> gast.expr:
+            if isinstance(sub, gast.Attribute) and sub.attr in SHAPE_ATTRIBUTES:
+                base = sub.value
+                if isinstance(base, gast.Name) and self.is_batch(base):
+                    return self.example_shape(base, sub.attr)
+            if isinstance(sub, gast.Subscript) and isinstance(
+                sub.value, gast.Subscript
+            ):
+                return merged_shape_index(sub)
+            if isinstance(sub, gast.Call) and len(sub.args) in (1, 2):
+                chain = syntax.dotted(sub.func)
+                base = sub.args[0]
+                if len(sub.args) == 2:
+                    return self.size_along(sub, chain, base)
+                if not (isinstance(base, gast.Name) and self.is_batch(base)):
+                    return sub
+                if chain == "len":
+                    return syntax.expression("x.shape[1]", x=base)
+                if chain in ("np.shape", "np.ndim", "np.size"):
+                    return self.example_shape(base, chain[3:])
+            return sub
+
+        return syntax.map_expressions(syntax.clone(node), visit)
+
+    def size_along(
+        self, call: gast.Call, chain: str | None, base: gast.expr
+    ) -> gast.expr:
+        """`np.size(x, 1)` of an example."""
+        if chain != "np.size" or not (
+            isinstance(base, gast.Name) and self.is_batch(base)
+        ):
+            return call
+        axis = literal(call.args[1])
+        if not isinstance(axis, int):
+            raise self.refuse("the size along an axis that is not known", "a number")
+        shown = syntax.expression(str(axis if axis < 0 else axis + 1))
+        return syntax.expression("x.shape[k]", x=base, k=shown)
+
+    def is_batch(self, node: gast.Name) -> bool:
+        """Whether the name holds an array with a batch axis."""
+        t = self.example(node)
+        return is_active(t) and not isinstance(t, _CONTAINERS)
+
+    def example_shape(self, base: gast.expr, what: str) -> gast.expr:
+        if what == "shape":
+            return syntax.expression("x.shape[1:]", x=base)
+        if what == "ndim":
+            rank = self.rank(base)
+            if rank is not None:
+                return syntax.const(rank)
+            return syntax.expression("x.ndim - 1", x=base)
+        if what == "size":
+            if self.rank(base) == 1:
+                return syntax.expression("x.shape[1]", x=base)
+            return syntax.expression("x[0].size", x=base)
+        return syntax.expression("x.dtype", x=base)
+
+    # -- values ------------------------------------------------------------------------
+
+    def batched(self, value: gast.expr, result: Type) -> gast.expr:
+        """The value of the core form on batches.
+
+        Where nothing in it is mapped it stays as it is (and is no batch).
+        """
+        handler = getattr(self, f"of_{type(value).__name__}", None)
+        if handler is None:
+            if self.reads_mapped(value):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` of a mapped value", "plain arithmetic"
+                )
+            return syntax.clone(value)
+        made: gast.expr = handler(value, result)
+        return made
+
+    def reads_mapped(self, value: Any) -> bool:
+        """Whether the expression depends on a mapped value (not only on shapes)."""
+        kept = self.shapes(value)
+        return any(
+            isinstance(n, gast.Name)
+            and isinstance(n.ctx, gast.Load)
+            and is_active(self.examples.get(n.id, UNKNOWN))
+            for n in _outside_shapes(kept, self.is_keyed)
+        )
+
+    def is_keyed(self, node: Any) -> bool:
+        """Whether the value is a dict: which keys it has is the same for all."""
+        return isinstance(node, gast.Name) and isinstance(self.example(node), Dict)
+
+    def of_Name(self, value: gast.Name, _: Type) -> gast.expr:
+        return syntax.clone(value)
+
+    def of_Constant(self, value: gast.Constant, _: Type) -> gast.expr:
+        return value
+
+    def of_Tuple(self, value: Any, _: Type) -> gast.expr:
+        kept: gast.expr = self.shapes(value)
+        return kept
+
+    of_List = of_Dict = of_Tuple
+
+    def of_BinOp(self, value: gast.BinOp, result: Type) -> gast.expr:
+        operands = [value.left, value.right]
+        if not any(map(self.mapped, operands)):
+            return self.shapes(value)
+        if any(isinstance(self.example(o), _CONTAINERS) for o in operands):
+            return syntax.clone(value)
+        op = lookup(OPERATORS[type(value.op)])
+        assert op is not None
+        return self.apply(op, value, operands, {}, result)
+
+    def of_UnaryOp(self, value: gast.UnaryOp, result: Type) -> gast.expr:
+        if not self.mapped(value.operand):
+            return self.shapes(value)
+        if isinstance(value.op, gast.Not):
+            return self.negated(value.operand)
+        op = lookup(UNARY[type(value.op)])
+        assert op is not None
+        return self.apply(op, value, [value.operand], {}, result)
+
+    def negated(self, operand: gast.expr) -> gast.expr:
+        """`not c` for each example."""
+        t = self.example(operand)
+        boolean = getattr(t, "dtype", None) is not None and t.dtype.kind == "b"  # type: ignore[attr-defined]
+        text = "~c" if boolean else "np.logical_not(c)"
+        return syntax.expression(text, c=operand)
+
+    def of_BoolOp(self, value: gast.BoolOp, result: Type) -> gast.expr:
+        if not any(map(self.mapped, value.values)):
+            return self.shapes(value)
+        name = "logical_and" if isinstance(value.op, gast.And) else "logical_or"
+        total = syntax.clone(value.values[0])
+        for other in value.values[1:]:
+            total = syntax.call(f"np.{name}", total, syntax.clone(other))
+        return total
+
+    def of_Compare(self, value: gast.Compare, _: Type) -> gast.expr:
+        operands = [value.left, *value.comparators]
+        if not self.reads_mapped(value):
+            return self.shapes(value)
+        if isinstance(value.ops[0], (gast.In, gast.NotIn, gast.Is, gast.IsNot)):
+            raise self.refuse(
+                f"`{syntax.text(value)}` of a mapped value", "a comparison of numbers"
+            )
+        ranks = [self.rank(o) for o in operands]
+        if None in ranks:
+            raise self.refuse("a comparison of values of unknown rank", "known types")
+        highest = max(r for r in ranks if r is not None)
+        new = [lift(o, self.example(o), highest) for o in operands]
+        return gast.Compare(new[0], value.ops, new[1:])
+
+    def of_Attribute(self, value: gast.Attribute, result: Type) -> gast.expr:
+        base = value.value
+        if not self.mapped(base) or value.attr in SHAPE_ATTRIBUTES:
+            return self.shapes(value)
+        t = self.example(base)
+        if isinstance(t, (Object, Tuple)):
+            return syntax.clone(value)
+        op = ATTRIBUTES.get(value.attr)
+        if op is None:
+            raise self.refuse(
+                f"attribute `{value.attr}` of a mapped value is not known",
+                "a function of NumPy",
+            )
+        return self.apply(op, value, [base], {}, result)
+
+    # -- items -------------------------------------------------------------------------
+
+    def of_Subscript(self, value: gast.Subscript, _: Type) -> gast.expr:
+        base, index = value.value, value.slice
+        kept = self.shapes(value)
+        if not self.reads_mapped(value):
+            return kept
+        t = self.example(base)
+        if isinstance(t, _CONTAINERS):
+            if self.index_mapped(index):
+                raise self.refuse(
+                    "an item of a container at a mapped index", "an array"
+                )
+            new: gast.expr = syntax.clone(value)
+            new.slice = self.shapes(index)
+            return new
+        if isinstance(t, Unknown):
+            raise self.refuse(
+                f"whether `{syntax.text(base)}` is an array or a container is not "
+                "known",
+                "known types",
+            )
+        found = self.item(base, index)
+        if getattr(found, "per_example_mask", False):
+            raise self.refuse(
+                "how many items a mask takes differs between examples",
+                "`np.where` with the mask",
+            )
+        number = self.typer.type_of(value, self.examples)
+        if is_number(number) and t.buffers & self.written:
+            return syntax.expression("v.copy()", v=found)  # a number, not a view
+        return found
+
+    def index_mapped(self, index: Any) -> bool:
+        """Whether an entry of the index is mapped."""
+        if isinstance(index, gast.Slice):
+            bounds = [b for b in (index.lower, index.upper, index.step) if b]
+            return any(map(self.reads_mapped, bounds))
+        if isinstance(index, gast.Tuple):
+            return any(map(self.index_mapped, index.elts))
+        return self.reads_mapped(index)
+
+    def item(self, base: gast.expr, index: Any) -> gast.expr:
+        """`x[index]` for each example; also the place of an assignment."""
+        entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+        entries = [self.shapes(e) for e in entries]
+        mapped_base = self.mapped(base)
+        advanced = [self.index_mapped(e) for e in entries]
+        if not any(advanced):
+            return gast.Subscript(
+                syntax.clone(base), self.after_batch(entries), syntax.LOAD
+            )
+        return self.gathered(base, entries, mapped_base, advanced)
+
+    def after_batch(self, entries: list[Any]) -> Any:
+        """`i, j` as `:, i, j`: NumPy's order of axes has to be the example's."""
+        whole = gast.Slice(None, None, None)
+        arrays = [e for e in entries if self.is_index_array(e)]
+        plain = [
+            e
+            for e in entries
+            if not isinstance(e, gast.Slice) and not self.is_index_array(e)
+        ]
+        numbers = [
+            e
+            for e in plain
+            if not (isinstance(e, gast.Constant) and e.value in (None, ...))
+        ]
+        if len(entries) == 1 and self.is_ellipsis(entries[0]):
+            return entries[0]
+        single = len(entries) == 1 and isinstance(entries[0], gast.Name)
+        if single and isinstance(self.example(entries[0]), Tuple):
+            return syntax.expression("(slice(None), *i)", i=entries[0])
+        if arrays and numbers and not self.adjacent(entries):
+            raise self.refuse("index arrays on axes that are apart", "one step each")
+        if arrays and not self.leads(entries) and not self.adjacent(entries):
+            raise self.refuse("index arrays on axes that are apart", "one step each")
+        return gast.Tuple([whole, *entries], syntax.LOAD)
+
+    def is_ellipsis(self, e: Any) -> bool:
+        return isinstance(e, gast.Constant) and e.value is ...
+
+    def is_index_array(self, e: Any) -> bool:
+        if isinstance(e, (gast.Slice, gast.Constant)):
+            return False
+        t = self.example(e)
+        return isinstance(t, (Array, List)) or isinstance(e, gast.List)
+
+    def adjacent(self, entries: list[Any]) -> bool:
+        """Whether integers and index arrays stand side by side."""
+        kinds = [
+            not isinstance(e, gast.Slice)
+            and not (isinstance(e, gast.Constant) and e.value in (None, ...))
+            for e in entries
+        ]
+        first = kinds.index(True)
+        last = len(kinds) - 1 - kinds[::-1].index(True)
+        return all(kinds[first : last + 1])
+
+    def leads(self, entries: list[Any]) -> bool:
+        return self.is_index_array(entries[0])
+
+    def gathered(
+        self, base: gast.expr, entries: list[Any], mapped_base: bool, advanced: list
+    ) -> gast.expr:
+        """Items at indices that differ between examples."""
+        ranks = []
+        for e, differs in zip(entries, advanced, strict=True):
+            if isinstance(e, gast.Slice):
+                if differs:
+                    raise self.refuse(
+                        "a slice whose bounds differ between examples",
+                        "an index, or a mask",
+                    )
+                continue
+            if isinstance(e, gast.Constant) and e.value in (None, ...):
+                raise self.refuse("`None` or `...` beside a mapped index", "one by one")
+            t = self.example(e)
+            dtype = dtype_of(t)
+            if differs and dtype is not None and dtype.kind == "b":
+                return self.masked_item(base, entries, mapped_base)
+            rank = self.rank(e)
+            if rank is None:
+                raise self.refuse("an index of unknown rank", "known types")
+            ranks.append(rank)
+        highest = max(ranks)
+        if not self.adjacent(entries):
+            raise self.refuse("mapped indices on axes that are apart", "one by one")
+        leading = not isinstance(entries[0], gast.Slice)
+        new: list[Any] = []
+        for e in entries:
+            new.append(
+                e
+                if isinstance(e, gast.Slice)
+                else lift(e, self.example(e), highest) or e
+            )
+        if not mapped_base:
+            if not leading:
+                raise self.refuse("a mapped index after a slice", "a moved axis")
+            key = new[0] if len(new) == 1 else gast.Tuple(new, syntax.LOAD)
+            return gast.Subscript(syntax.clone(base), key, syntax.LOAD)
+        if not leading:
+            raise self.refuse("a mapped index after a slice", "a moved axis")
+        lanes = syntax.expression("np.arange(n)", n=self.count())
+        if highest:
+            nones = ", ".join(["None"] * highest)
+            lanes = syntax.expression(f"r[:, {nones}]", r=lanes)
+        return gast.Subscript(
+            syntax.clone(base), gast.Tuple([lanes, *new], syntax.LOAD), syntax.LOAD
+        )
+
+    def masked_item(self, base: gast.expr, entries: list, mapped_base: bool) -> Any:
+        """`x[mask]` of a mask per example: only as the place of an assignment."""
+        whole = len(entries) == 1 and mapped_base
+        if not whole or self.rank(base) != self.rank(entries[0]):
+            raise self.refuse(
+                "how many items a mask takes differs between examples",
+                "`np.where` with the mask",
+            )
+        found = gast.Subscript(syntax.clone(base), entries[0], syntax.LOAD)
+        found.per_example_mask = True
+        return found
+
+    # -- calls -------------------------------------------------------------------------
+
+    def of_Call(self, value: gast.Call, result: Type) -> gast.expr:
+        found = self.facts.callees.get(id(value), [])
+        callee = found[0] if len(found) == 1 else None
+        if isinstance(callee, str):
+            return self.container_method(value, result)
+        operands = [*value.args, *(k.value for k in value.keywords)]
+        method = isinstance(value.func, gast.Attribute) and (
+            isinstance(value.func.value, gast.Name)
+            and value.func.value.id in self.examples
+        )
+        if method:
+            operands.append(value.func.value)
+        if not any(map(self.mapped, operands)):
+            if self.reads_mapped(value):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` looks at mapped values", "arrays"
+                )
+            return self.shapes(value)
+        function = syntax.dotted(value.func)
+        if function in ("sorted", "sum", "any", "all", "zip", "map", "filter"):
+            raise self.refuse(f"`{function}` of mapped values", "a function of NumPy")
+        if function in ("len", "isinstance", "np.shape", "np.ndim", "np.size"):
+            return self.shapes(value)
+        if isinstance(callee, Op):
+            args = list(value.args)
+            if method:
+                args = [value.func.value, *args]
+            keywords = {k.arg: k.value for k in value.keywords}
+            if any(isinstance(a, gast.Starred) for a in args):
+                raise self.refuse("`*args` in this call", "write the arguments out")
+            return self.apply(callee, value, args, keywords, result)
+        if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
+            called = self.unit_call(value, callee)
+            if called is not None:
+                return called
+        if function in ("list", "tuple", "dict", "object.__new__") or isinstance(
+            callee, type
+        ):
+            return self.structural(value)
+        if function in ("int", "float", "bool") and len(value.args) == 1:
+            return syntax.expression(
+                "x.astype(t)", x=value.args[0], t=syntax.name(function)
+            )
+        return self.looped(value, result)
+
+    def structural(self, value: gast.Call) -> gast.expr:
+        """`list(xs)`, `Point(x, y)`: the same container of batches."""
+        if any(
+            self.is_batch(a)
+            for a in value.args
+            if isinstance(a, gast.Name)
+            and syntax.dotted(value.func) in ("list", "tuple")
+        ):
+            a = value.args[0]
+            return syntax.call(
+                syntax.clone(value.func), syntax.expression("np.moveaxis(x, 1, 0)", x=a)
+            )
+        kept: gast.expr = self.shapes(value)
+        return kept
+
+    def container_method(self, value: gast.Call, result: Type) -> gast.expr:
+        """Containers hold batches; which items there are is the same for all."""
+        keys = [a for a in value.args if self.is_key(value, a)]
+        if any(map(self.mapped, keys)):
+            raise self.refuse("a container with a mapped key", "an array")
+        new: gast.Call = syntax.clone(value)
+        base = self.example(value.func.value)
+        elem = next((p for p in parts_of(base) if is_active(p)), None)
+        method = value.func.attr
+        absent = method in ("get", "pop") and not is_active(result)
+        if elem is not None and not absent:
+            new.args = [
+                self.shapes(a)
+                if self.is_key(value, a)
+                else self.spread(syntax.clone(a), self.example(a), elem, None)
+                for a in value.args
+            ]
+        return new
+
+    def is_key(self, value: gast.Call, node: gast.expr) -> bool:
+        """Whether an argument of a container method is an index or key."""
+        method = value.func.attr
+        first = value.args[0] is node
+        return first and method in ("insert", "pop", "get", "setdefault")
+
+    def unit_call(self, value: gast.Call, callee: Any) -> gast.expr | None:
+        """`g_vmap(...)` of another function."""
+        function = getattr(callee, "__func__", callee)
+        unit = self.program.units.get(id(function))
+        if unit is None or function is not callee:
+            return None
+        signature = signature_of(unit.node.args, unit.source)
+        bound = signature.bind(
+            *value.args, **{k.arg: k.value for k in value.keywords}
+        ).arguments
+        if any(isinstance(v, (tuple, dict)) for v in bound.values()):
+            raise self.refuse("`*args` in this call", "write the arguments out")
+        wanted = self.callees.mapped(unit)
+        types = self.callees.parameter_types(unit)
+        args: list[Any] = []
+        for name in unit.parameters:
+            given: Any = bound.get(name)
+            if given is None:
+                default = unit.source.defaults.get(name)
+                given = syntax.name(self.callees.constant(f"{name}_default", default))
+                if isinstance(default, (int, float, bool, str, type(None))):
+                    given = syntax.const(default)
+            if name in wanted:
+                want = types.get(name, UNKNOWN)
+                given = self.spread(
+                    syntax.clone(given), self.example(given), want, None
+                )
+            args.append(given)
+        name = self.callees.name_of(unit)
+        return gast.Call(syntax.name(name), [*args, self.count()], [])
+
+    def apply(
+        self,
+        op: Op,
+        value: gast.expr,
+        args: list[gast.expr],
+        keywords: dict[Any, gast.expr],
+        result: Type,
+    ) -> gast.expr:
+        """An operation on batches, by its batch rule."""
+        try:
+            bound = _flatten(op.bind(args, keywords))
+        except TypeError:
+            return self.looped(value, result, op)
+        bound = {n: v for n, v in bound.items() if v != ()}
+        rule = op.batch or (elementwise if op.elementwise else None)
+        call = MappedCall(
+            op, value, bound, self.type_of_bound, result, self.count(), self.displays
+        )
+        made = rule(call) if rule is not None else None
+        if made is not None:
+            made = self.of_arrays(made, op)
+        return self.looped(value, result, op) if made is None else made
+
+    def of_arrays(self, made: gast.expr, op: Op) -> gast.expr:
+        """`math.sin(x)`, `max(a, b)` of batches: NumPy's function of the same value."""
+        if not isinstance(made, gast.Call):
+            return made
+        t = self.typer.type_of(made.func, self.examples)
+        called = getattr(t, "value", None)
+        if getattr(called, "__module__", "") not in ("math", "builtins", "_operator"):
+            return made
+        for function in op.functions:
+            name = getattr(function, "__name__", "")
+            if not isinstance(function, np.ufunc):
+                continue
+            if getattr(np, name, None) is function:
+                made.func = syntax.expression(f"np.{name}")
+            else:
+                made.func = syntax.name(self.callees.constant(name, function))
+            return made
+        plain = BUILTINS.get(getattr(called, "__name__", ""))
+        if plain is not None:
+            made.func = syntax.expression(plain)
+        return made
+
+    def type_of_bound(self, node: Any) -> Type:
+        if isinstance(node, tuple):
+            return Tuple(items=tuple(map(self.example, node)))
+        return self.example(node)
+
+    def looped(self, value: gast.expr, result: Type, op: Op | None = None) -> gast.expr:
+        """The operation example by example: right, visible, and slow."""
+        names = sorted(
+            {
+                n.id
+                for n in _outside_shapes(value)
+                if isinstance(n, gast.Name)
+                and is_active(self.examples.get(n.id, UNKNOWN))
+            }
+        )
+        if any(isinstance(self.examples[n], _CONTAINERS) for n in names):
+            raise self.refuse(
+                f"`{syntax.text(value)}` has no batch rule and takes a container",
+                "arrays",
+            )
+        shown = syntax.text(getattr(value, "func", value))
+        shares = op is not None and op.alias != "fresh"
+        if shares and any(self.examples[n].buffers & self.written for n in names):
+            raise self.refuse(
+                f"`{shown}` has no batch rule and shares memory that is written to",
+                "a copy",
+            )
+        self.loops += 1
+        warnings.warn(
+            PerformanceWarning(
+                f"vmap: `{shown}` has no batch rule; it runs in a loop over the batch"
+            ),
+            stacklevel=2,
+        )
+        items = [self.unit.names.fresh(f"{n}_k") for n in names]
+        renamed = {n: syntax.name(i) for n, i in zip(names, items, strict=True)}
+        each = syntax.substitute(value, renamed)
+        if len(names) == 1:
+            target: Any = syntax.name(items[0], store=True)
+            over: gast.expr = syntax.name(names[0])
+        else:
+            stores = [syntax.name(i, store=True) for i in items]
+            target = gast.Tuple(stores, syntax.STORE)
+            over = syntax.call("zip", *map(syntax.name, names))
+        comprehension = gast.ListComp(each, [gast.comprehension(target, over, [], 0)])
+        if isinstance(result, Tuple):
+            columns = syntax.call("zip", gast.Starred(comprehension, syntax.LOAD))
+            return syntax.expression("tuple(map(np.stack, c))", c=columns)
+        if isinstance(result, (List, Dict, Object)):
+            raise self.refuse(
+                f"`{shown}` has no batch rule and gives a container", "arrays"
+            )
+        return syntax.call("np.stack", comprehension)
+
+
+def parts_of(t: Type) -> tuple[Type, ...]:
+    from srcjax.analysis.types import parts
+
+    return parts(t)
+
+
+def merged_shape_index(node: gast.Subscript) -> gast.expr:
+    """`x.shape[1:][k]` as `x.shape[k + 1]`."""
+    inner: Any = node.value
+    is_shape = (
+        isinstance(inner.value, gast.Attribute)
+        and inner.value.attr == "shape"
+        and isinstance(inner.slice, gast.Slice)
+        and isinstance(inner.slice.lower, gast.Constant)
+        and inner.slice.upper is None
+    )
+    if not is_shape:
+        return node
+    offset = inner.slice.lower.value
+    key = node.slice
+    if isinstance(key, gast.Constant) and isinstance(key.value, int) and key.value >= 0:
+        return gast.Subscript(inner.value, syntax.const(key.value + offset), node.ctx)
+    negative = isinstance(key, gast.UnaryOp) and isinstance(key.op, gast.USub)
+    if negative:
+        return gast.Subscript(inner.value, key, node.ctx)
+    return node
+
+
+def _outside_shapes(
+    node: Any, is_keyed: Callable[[Any], bool] = lambda node: False
+) -> list[Any]:
+    """The nodes of an expression that tell more of a value than its structure.
+
+    Left out is what stands below `.shape` and the like, and the dicts whose keys are
+    listed or looked for (`is_keyed`).
+    """
+    found: list[Any] = []
+
+    def visit(sub: Any) -> None:
+        if isinstance(sub, gast.Attribute) and sub.attr in SHAPE_ATTRIBUTES:
+            return
+        if isinstance(sub, gast.Call):
+            function = syntax.dotted(sub.func)
+            if function in _LOOKING:
+                return
+            listed = function in ("list", "tuple", "sorted") and len(sub.args) == 1
+            if listed and not sub.keywords and is_keyed(sub.args[0]):
+                return
+        within = isinstance(sub, gast.Compare) and isinstance(
+            sub.ops[0], (gast.In, gast.NotIn)
+        )
+        if within and is_keyed(sub.comparators[0]):
+            visit(sub.left)
+            return
+        if isinstance(sub, gast.AST):
+            found.append(sub)
+            for key, value in sub.__dict__.items():
+                if key != "ctx":
+                    visit(value)
+        elif isinstance(sub, list):
+            for item in sub:
+                visit(item)
+
+    visit(node)
+    return found
+
+
+#: Functions that look at structure and shapes only.
+_LOOKING = frozenset(["len", "isinstance", "np.shape", "np.ndim", "np.size"])
+
+__all__ = ["Operations"]

@@ -1,0 +1,826 @@
+"""Branches and loops that each example takes on its own.
+
+Where a test differs between examples, those that take a branch are gathered, the
+branch runs on them alone, and what it changed is put back:
+
+    if x > 0:                       taken = x > 0
+        y = np.log(x)               y = np.empty(...)
+    else:                           y[taken] = np.log(x[taken])
+        y = -x                      y[~taken] = -x[~taken]
+
+A loop that examples leave one by one runs on those that are still in it (`lanes`).
+Short branches of operations that no value can upset run on all, and `np.where` chooses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.mapped import breaks_out
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Scalar,
+    Tuple,
+    Unknown,
+    is_active,
+    shape_of,
+)
+from srcjax.ops.batching import lift
+from srcjax.transforms.batch.rules import Rules
+from srcjax.transforms.reverse.reads_writes import exposed, surely
+
+_CONTAINERS = (Tuple, List, Dict, Object)
+#: Functions that give a number without a warning for every number.
+_HARMLESS = frozenset(
+    f"np.{name}"
+    for name in (
+        *("sin", "cos", "tanh", "arctan", "abs", "absolute", "fabs", "sign"),
+        *("minimum", "maximum", "square", "where", "negative", "positive"),
+        *("logical_and", "logical_or", "logical_not", "add", "subtract", "multiply"),
+    )
+)
+_BOOL = np.dtype(bool)
+
+
+class Regions(Rules):
+    """Writes blocks, with what each example decides for itself."""
+
+    def __init__(self, program: Any, unit: Any, callees: Any) -> None:
+        super().__init__(program, unit, callees)
+        #: Names that tell which examples stay in a loop.
+        self.flags: set[str] = set()
+        #: Names of gathered examples.
+        self.gathers: set[str] = set()
+        #: Names that may have no value yet where some examples get one: they start as
+        #: None.
+        self.declared: set[str] = set()
+        #: Those for which an array can be made before any value is known.
+        self.roomy: set[str] = set()
+        unsure = self.unsure_names()
+        self.roomy = {n for n in unsure if self.has_room(n)}
+        self.declared = unsure - self.roomy
+
+    def unsure_names(self) -> set[str]:
+        """Names that a branch or loop may give the first value, for some examples."""
+        found: set[str] = set()
+        for stmt in syntax.walk(self.unit.node.body):
+            if not isinstance(stmt, (gast.If, gast.For, gast.While)):
+                continue
+            written = {n for n in syntax.names_written(stmt) if self.is_lane_name(n)}
+            if isinstance(stmt, gast.If):
+                sides = [
+                    set().union(*map(surely, side)) if side else set()
+                    for side in (stmt.body, stmt.orelse)
+                ]
+                written -= sides[0] & sides[1]
+            elif isinstance(stmt, gast.For):
+                written -= syntax.names_written(stmt.target)
+            outside = {
+                n
+                for n in written
+                if syntax.count_reads(self.unit.node.body, n)
+                > syntax.count_reads(stmt, n)
+            }
+            if outside:
+                found |= outside & self.maybe_unbound(stmt)
+        return found
+
+    def declarations(self) -> list[gast.stmt]:
+        """An array, or None, for the names that may have no value yet."""
+        made: list[gast.stmt] = []
+        for n in sorted(self.declared | self.roomy):
+            made += self.room(n)
+        for stmt in made:
+            stmt.backward = True
+        return made
+
+    def has_room(self, name: str) -> bool:
+        """Whether the size of an array for all examples is known beforehand."""
+        t = self.examples[name]
+        shape = shape_of(t)
+        return (
+            isinstance(t, (Array, Scalar))
+            and self.dtypes.get(name) is not None
+            and shape is not None
+            and all(isinstance(d, int) for d in shape)
+        )
+
+    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        """The statements of a block on batches."""
+        out: list[gast.stmt] = []
+        for stmt in stmts:
+            made = self.one(stmt)
+            for s in made:
+                if getattr(s, "user_line", None) is None:
+                    s.user_line = getattr(stmt, "user_line", None)
+            out += made
+        return out
+
+    def one(self, stmt: Any) -> list[gast.stmt]:
+        self.stmt = stmt
+        if isinstance(stmt, gast.If):
+            return self.branch(stmt)
+        if isinstance(stmt, gast.While):
+            return self.while_loop(stmt)
+        if isinstance(stmt, gast.For):
+            return self.for_loop(stmt)
+        if isinstance(stmt, (gast.With, gast.Try)):
+            new = syntax.clone_shallow(stmt)
+            if getattr(stmt, "handlers", None):
+                raise self.refuse(
+                    "`try ... except`: which example raised is not known",
+                    "a test before the operation",
+                )
+            for key in ("body", "finalbody"):
+                if isinstance(getattr(stmt, key, None), list):
+                    setattr(new, key, self.block(getattr(stmt, key)))
+            return [new]
+        if isinstance(stmt, gast.Break):
+            return [stmt]
+        return self.statement(stmt)
+
+    # -- branches ----------------------------------------------------------------------
+
+    def branch(self, stmt: gast.If) -> list[gast.stmt]:
+        test = self.condition(stmt.test)
+        if test is None:
+            new = gast.If(
+                self.shapes(stmt.test),
+                self.block(stmt.body) or [gast.Pass()],
+                self.block(stmt.orelse),
+            )
+            return [new]
+        return self.chosen(stmt, test) or self.taken_apart(stmt, test)
+
+    def merged_names(self, stmt: gast.If) -> list[str]:
+        """Names that the branch assigns and that are read outside of it."""
+        written = syntax.names_written(stmt.body) | syntax.names_written(stmt.orelse)
+        inside = {n: syntax.count_reads(stmt, n) for n in written}
+        exposed_inside = exposed([stmt])
+        return sorted(
+            n
+            for n in written
+            if syntax.count_reads(self.unit.node.body, n) > inside[n]
+            or n in exposed_inside
+            or n in self.flags
+        )
+
+    def chosen(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt] | None:
+        """Both sides for all examples, and `np.where`; None if that may be seen."""
+        sides = [*stmt.body, *stmt.orelse]
+        if len(sides) > 4 or not all(map(self.is_harmless, sides)):
+            return None
+        names = self.merged_names(stmt)
+        if any(
+            not isinstance(self.examples.get(n), (Array, Scalar))
+            or self.rank(syntax.name(n)) is None
+            for n in names
+        ):
+            return None
+        both = [set(map(_target, side)) for side in (stmt.body, stmt.orelse)]
+        before = {n for n in names if not (n in both[0] and n in both[1])}
+        if before & (self.maybe_unbound(stmt) | self.declared):
+            return None
+        self.check_merged(stmt, names)
+        mask = self.held_mask(test)
+        out: list[gast.stmt] = [syntax.assign(mask.id, test)]
+        values: list[dict[str, str]] = []
+        for side, suffix in ((stmt.body, "then"), (stmt.orelse, "otherwise")):
+            made = [s for each in side for s in self.statement(each)]
+            renamed = {}
+            for n in sorted({_target(s) for s in side if not isinstance(s, gast.Pass)}):
+                if n not in names:
+                    continue
+                fresh = self.held(f"{n}_{suffix}", self.examples[n])
+                renamed[n] = fresh.id
+            made = _renamed_after(made, renamed)
+            values.append(renamed)
+            out += [s for s in made if not isinstance(s, gast.Pass)]
+        for n in names:
+            rank = self.rank(syntax.name(n)) or 0
+            lifted = lift(mask, self.example(mask), rank)
+            out.append(
+                syntax.assign(
+                    n,
+                    syntax.expression(
+                        "np.where(c, a, b)",
+                        c=lifted,
+                        a=syntax.name(values[0].get(n, n)),
+                        b=syntax.name(values[1].get(n, n)),
+                    ),
+                )
+            )
+        for s in out:
+            s.backward = True
+        return out
+
+    def held_mask(self, test: gast.expr) -> gast.Name:
+        return self.held("taken", Scalar(True, frozenset(), _BOOL, True))
+
+    def is_harmless(self, stmt: gast.stmt) -> bool:
+        """An assignment whose value no example can upset."""
+        if isinstance(stmt, gast.Pass):
+            return True
+        if not isinstance(stmt, gast.Assign) or not isinstance(
+            stmt.targets[0], gast.Name
+        ):
+            return False
+        value = stmt.value
+        t = self.examples.get(stmt.targets[0].id, UNKNOWN)
+        if not isinstance(t, (Array, Scalar)):
+            return False
+        operands = [n.id for n in syntax.walk(value) if isinstance(n, gast.Name)]
+        if any(isinstance(self.examples.get(n), _CONTAINERS) for n in operands):
+            return False
+        if isinstance(value, gast.BinOp):
+            if isinstance(value.op, gast.Pow):
+                power = value.right
+                return isinstance(power, gast.Constant) and power.value in (1, 2, 3)
+            return isinstance(value.op, (gast.Add, gast.Sub, gast.Mult))
+        if isinstance(value, gast.UnaryOp):
+            return not isinstance(value.op, gast.Invert)
+        if isinstance(value, gast.Call):
+            return syntax.dotted(value.func) in _HARMLESS
+        return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
+
+    def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
+        """Names that may have no value yet when the statement is reached."""
+        bound = set(self.unit.parameters)
+        stmt = getattr(stmt, "origin", stmt)
+
+        def visit(stmts: list[gast.stmt]) -> bool:
+            for s in stmts:
+                if s is stmt:
+                    return True
+                for key in ("body", "orelse", "finalbody"):
+                    inner = getattr(s, key, None)
+                    if isinstance(inner, list) and any(
+                        n is stmt for n in syntax.walk(inner)
+                    ):
+                        if isinstance(s, gast.For):
+                            bound.update(syntax.names_written(s.target))
+                        return visit(inner)
+                bound.update(surely(s))
+            return False
+
+        visit(self.unit.node.body)
+        return set(self.examples) - bound - self.flags - self.roomy
+
+    def taken_apart(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt]:
+        """Each side on the examples that take it."""
+        mask = self.held_mask(test)
+        out: list[gast.stmt] = [syntax.assign(mask.id, test)]
+        names = self.merged_names(stmt)
+        self.check_merged(stmt, names)
+        unbound = self.maybe_unbound(stmt)
+        sides = [(stmt.body, mask, "taken")]
+        if any(not isinstance(s, gast.Pass) for s in stmt.orelse):
+            other = syntax.expression("~m", m=mask)
+            sides.append((stmt.orelse, other, "other"))
+        written = [set(syntax.names_written(side)) for side, _, _ in sides]
+        sure = [
+            set().union(*map(surely, side)) if side else set() for side, _, _ in sides
+        ]
+        made: set[str] = set()
+        for k, (side, where, word) in enumerate(sides):
+            inside = [n for n in names if n in written[k]]
+            for n in inside:
+                everywhere = len(sides) == 2 and all(n in s for s in sure)
+                everywhere = everywhere and n not in exposed([stmt])
+                if n in made:
+                    continue
+                made.add(n)
+                if everywhere or (n in unbound and n not in self.declared):
+                    out += self.room(n)
+                else:
+                    out += self.own(n)
+            entry = {n for n in inside if n not in sure[k]}
+            loops = self.loops
+            body = self.on_lanes(side, where, word, inside, entry)
+            if self.needs_guard(side) or self.loops > loops:
+                test_any = syntax.expression("m.any()", m=where)
+                if isinstance(where, gast.UnaryOp):
+                    test_any = syntax.expression("not m.all()", m=mask)
+                body = [gast.If(test_any, body, [])]
+            out += body
+        for s in out:
+            s.backward = True
+        return out
+
+    def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
+        """A name must not become another array's memory for some examples only."""
+        functions = {
+            s.name for s in syntax.walk(stmt) if isinstance(s, gast.FunctionDef)
+        }
+        for n in names:
+            t = self.examples.get(n, UNKNOWN)
+            if isinstance(t, (Closure, Const, Other)) or n in functions:
+                raise self.refuse(
+                    f"`{n}`, which is no number or array, differs between examples",
+                    "a number, an array, or a container of them",
+                )
+        for inner in syntax.walk(stmt):
+            if not isinstance(inner, gast.Assign):
+                continue
+            target = inner.targets[0]
+            if not isinstance(target, gast.Name) or target.id not in names:
+                continue
+            t = self.examples.get(target.id, UNKNOWN)
+            own = frozenset(id(n) for n in syntax.walk(inner.value))
+            made = self.value_type(inner, target.id)
+            shared = made.buffers - own
+            if shared & self.written and t.buffers & self.written:
+                raise self.refuse(
+                    f"which array `{target.id}` shares memory with differs between "
+                    "examples, and it is written to",
+                    "a copy",
+                )
+
+    def room(self, name: str) -> list[gast.stmt]:
+        """An array for the values of all examples, before they are put in."""
+        if not self.has_room(name):
+            return [syntax.assign(name, syntax.const(None))]
+        shape = shape_of(self.examples[name])
+        dtype = self.dtypes[name]
+        dims = self.count()
+        if shape:
+            sizes: list[gast.expr] = [syntax.const(d) for d in shape]
+            dims = gast.Tuple([self.count(), *sizes], syntax.LOAD)
+        empty = syntax.expression("np.empty(s)", s=dims)
+        if dtype != np.dtype(float):
+            shown = self.cast(syntax.const(0), dtype).args[0]
+            empty.keywords = [gast.keyword("dtype", shown)]
+        return [syntax.assign(name, empty)]
+
+    def own(self, name: str) -> list[gast.stmt]:
+        """A copy that can be written to without any other name seeing it."""
+        t = self.examples[name]
+        value = syntax.name(name)
+        if isinstance(t, (Array, Scalar)) and name not in self.declared:
+            copy = syntax.expression("x.copy()", x=value)
+        else:
+            copy = syntax.call("copied", value)
+        return [syntax.assign(name, copy)]
+
+    def needs_guard(self, stmts: list[gast.stmt]) -> bool:
+        """Whether the code must not run for no example at all."""
+        for node in syntax.walk(stmts):
+            if isinstance(node, (gast.While, gast.Raise, gast.Assert)):
+                return True
+            if isinstance(node, gast.Call):
+                for callee in self.facts.callees.get(id(node), ()):
+                    function = getattr(callee, "__func__", callee)
+                    if id(function) in self.program.units:
+                        return True
+        return False
+
+    def on_lanes(
+        self,
+        stmts: list[gast.stmt],
+        where: gast.expr,
+        word: str,
+        changed: list[str],
+        entry: set[str],
+        keep: frozenset[str] = frozenset(),
+    ) -> list[gast.stmt]:
+        """The statements on the examples at `where`, gathered and put back."""
+        body = self.block(stmts)
+        reads = exposed(body)
+        buffers = self.changed_buffers(stmts)
+        in_place = [
+            n
+            for n in sorted(reads)
+            if self.is_lane_name(n)
+            and n not in changed
+            and self.examples[n].buffers & buffers
+        ]
+        self.check_aliases(sorted(reads | set(changed)), buffers, changed)
+        gathered = [
+            n
+            for n in sorted(reads | (entry & set(self.examples)))
+            if self.is_lane_name(n) and n not in keep
+        ]
+        body = without_first_copies(body, set(gathered))
+        local = syntax.names_written(body) - {self.size}
+        names = {
+            n: self.unit.names.fresh(f"{n}_{word}")
+            for n in sorted(set(gathered) | set(changed) | in_place_set(in_place))
+        }
+        for n, fresh in names.items():
+            self.unit.temps.add(fresh)
+            self.examples[fresh] = self.examples[n]
+            self.types[fresh] = self.types.get(n, UNKNOWN)
+            if n in self.dtypes:
+                self.dtypes[fresh] = self.dtypes[n]
+        temporaries = {
+            n: self.unit.names.fresh(n)
+            for n in sorted(local)
+            if n not in names
+            and self.is_lane_name(n)
+            and n not in self.unit.temps
+            and n not in keep
+            and self.is_read_elsewhere(n, stmts)
+        }
+        for n, fresh in temporaries.items():
+            self.examples[fresh] = self.examples[n]
+            self.types[fresh] = self.types.get(n, UNKNOWN)
+        out: list[gast.stmt] = []
+        for n in gathered:
+            out.append(syntax.assign(names[n], self.gather(n, where)))
+            self.gathers.add(names[n])
+        if self.size in syntax.names_read(body):
+            fresh = self.unit.names.fresh(f"{self.size}_{word}")
+            self.unit.temps.add(fresh)
+            self.types[fresh] = self.types[self.size]
+            out.append(syntax.assign(fresh, self.number(where)))
+            names[self.size] = fresh
+        syntax.rename(body, {**names, **temporaries})
+        out += [s for s in body if not isinstance(s, gast.Pass)]
+        for n in changed:
+            out += self.put_back(n, where, names[n])
+        for n in in_place:
+            item = gast.Subscript(syntax.name(n), syntax.clone(where), syntax.STORE)
+            out.append(syntax.assign(item, syntax.name(names[n])))
+        return out
+
+    def is_read_elsewhere(self, name: str, stmts: list[gast.stmt]) -> bool:
+        """Whether the name is used outside of the statements too."""
+        total = syntax.count_reads(self.unit.node.body, name)
+        return total > syntax.count_reads(stmts, name)
+
+    def is_lane_name(self, name: str) -> bool:
+        return is_active(self.examples.get(name, UNKNOWN))
+
+    def changed_buffers(self, stmts: list[gast.stmt]) -> frozenset:
+        """Memory that the statements write in place."""
+        found: frozenset = frozenset()
+        for node in syntax.walk(stmts):
+            found |= self.facts.writes.get(id(node), frozenset())
+        own = {id(node) for node in syntax.walk(stmts)}
+        return frozenset(b for b in found if b not in own)
+
+    def check_aliases(
+        self, reads: list[str], buffers: frozenset, changed: list[str]
+    ) -> None:
+        """Two gathered names must not share memory that is written."""
+        seen: dict[Any, str] = {}
+        for n in reads:
+            t = self.examples.get(n, UNKNOWN)
+            if isinstance(t, _CONTAINERS) and t.buffers & buffers:
+                raise self.refuse(
+                    f"`{n}` is changed in a branch that not every example takes",
+                    "an array",
+                )
+            for b in sorted(t.buffers & buffers, key=repr):
+                if b in seen and self.is_lane_name(n):
+                    raise self.refuse(
+                        f"`{n}` and `{seen[b]}` share memory that a branch changes "
+                        "which not every example takes",
+                        "copies",
+                    )
+                seen[b] = n
+
+    def gather(self, name: str, where: gast.expr) -> gast.expr:
+        t = self.examples[name]
+        if isinstance(t, (*_CONTAINERS, Unknown)) or name in self.declared:
+            return syntax.call("gathered", syntax.name(name), syntax.clone(where))
+        return gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)
+
+    def number(self, where: gast.expr) -> gast.expr:
+        """How many examples are at `where`."""
+        if isinstance(where, gast.Name) and where.id.startswith("lanes"):
+            return syntax.call("len", syntax.clone(where))
+        return syntax.call("np.count_nonzero", syntax.clone(where))
+
+    def put_back(self, name: str, where: gast.expr, made: str) -> list[gast.stmt]:
+        if name not in self.declared and self.has_room(name):
+            item = gast.Subscript(syntax.name(name), syntax.clone(where), syntax.STORE)
+            return [syntax.assign(item, syntax.name(made))]
+        call = syntax.call(
+            "put_back",
+            syntax.name(name),
+            syntax.clone(where),
+            syntax.name(made),
+            self.count(),
+        )
+        return [syntax.assign(name, call)]
+
+    # -- loops -------------------------------------------------------------------------
+
+    def while_loop(self, stmt: gast.While) -> list[gast.stmt]:
+        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
+        mapped = any(self.condition(s.test) is not None for s in inner_tests(inside))
+        if not mapped:
+            restored = restored_while(stmt)
+            test = restored.test
+            new = gast.While(self.shapes(test), self.block(restored.body), [])
+            return [new]
+        return self.lane_loop(stmt, None)
+
+    def for_loop(self, stmt: gast.For) -> list[gast.stmt]:
+        over = stmt.iter
+        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
+        leaves = any(self.condition(s.test) is not None for s in inner_tests(inside))
+        counted = isinstance(over, gast.Call) and syntax.dotted(over.func) == "range"
+        per_example = counted and any(map(self.reads_mapped, over.args))
+        if not counted and self.reads_mapped(over):
+            raise self.refuse("a loop over this mapped value", "an index loop")
+        if leaves or per_example:
+            return self.lane_loop(stmt, over if per_example else None)
+        new = gast.For(syntax.clone(stmt.target), self.shapes(over), [], [], None)
+        new.body = [*self.own_counter(new), *self.block(stmt.body)] or [gast.Pass()]
+        return [new]
+
+    def own_counter(self, new: gast.For) -> list[gast.stmt]:
+        """A counter that is mapped after the loop: one for each example."""
+        if not isinstance(new.target, gast.Name) or not self.mapped(new.target):
+            return []
+        name = new.target.id
+        step = self.unit.names.fresh(name)
+        new.target = syntax.name(step, store=True)
+        full = syntax.expression("np.full(n, i)", n=self.count(), i=syntax.name(step))
+        return [syntax.assign(name, full)]
+
+    def lane_loop(self, stmt: Any, per_example: Any) -> list[gast.stmt]:
+        """A loop on the examples that are still in it."""
+        lanes = self.unit.names.fresh("lanes")
+        self.types[lanes] = Array(dtype=np.dtype(int), shape=(None,))
+        where = syntax.name(lanes)
+        carried = self.carried(stmt)
+        unbound = self.maybe_unbound(stmt)
+        out: list[gast.stmt] = []
+        for n in carried:
+            if n in unbound and n not in self.declared:
+                out.append(syntax.assign(n, syntax.const(None)))
+                self.declared.add(n)
+            else:
+                out += self.own(n)
+        out.append(
+            syntax.assign(lanes, syntax.expression("np.arange(n)", n=self.count()))
+        )
+        go_on = self.flag()
+        head: list[gast.stmt] = []
+        body = syntax_with_stops(stmt.body, go_on.id)
+        stops = any(syntax.is_name(n, go_on.id) for n in syntax.walk(body))
+        if isinstance(stmt, gast.For):
+            new: Any = gast.For(
+                syntax.clone(stmt.target), self.shapes(stmt.iter), [], [], None
+            )
+            if per_example is not None:
+                new.iter, test = self.longest(per_example, new.target, where)
+                head = self.narrowed(lanes, test)
+            counter = self.own_counter(new)
+            if counter:
+                renamed = stmt.target.id
+                body = [syntax.assign(renamed, new.target), *body]
+                body[0].mapped_counter = True
+            made = self.loop_body(body, where, carried, go_on.id, stops)
+            new.body = [*head, *made]
+        else:
+            new = gast.While(syntax.const(True), [], [])
+            first, test, rest = split_test(stmt)
+            if test is not None:
+                new.body = self.tested(
+                    first, test, rest, where, carried, go_on.id, lanes
+                )
+            else:
+                made = self.loop_body(body, where, carried, go_on.id, stops)
+                new.body = made
+        out.append(new)
+        for s in syntax.walk(out):
+            if isinstance(s, gast.stmt):
+                s.backward = True
+        return out
+
+    def loop_body(
+        self,
+        body: list[gast.stmt],
+        where: gast.Name,
+        carried: list[str],
+        go_on: str,
+        stops: bool,
+        shared: tuple[str, ...] = (),
+    ) -> list[gast.stmt]:
+        """One iteration on the examples in the loop; those that leave are let go."""
+        kept = frozenset([go_on, *shared])
+        made = self.on_lanes(body, where, "lanes", carried, set(carried), kept)
+        if not stops:
+            return made
+        start = syntax.assign(
+            go_on, syntax.expression("np.ones(len(l), dtype=bool)", l=where)
+        )
+        ending = self.narrowed(where.id, syntax.name(go_on))
+        return [start, *made, *ending]
+
+    def tested(
+        self,
+        first: list[gast.stmt],
+        test: gast.expr,
+        rest: list[gast.stmt],
+        where: gast.Name,
+        carried: list[str],
+        go_on: str,
+        lanes: str,
+    ) -> list[gast.stmt]:
+        """`while test: rest`, the test made by the statements `first`."""
+        used = [n for n in carried if n in syntax.names_written(first)]
+        shared = tuple(
+            n
+            for n in sorted(syntax.names_written(first) & exposed(rest))
+            if self.is_lane_name(n) and n not in carried
+        )
+        made = self.on_lanes(
+            [*first, syntax.assign(go_on, test)],
+            where,
+            "lanes",
+            used,
+            set(used),
+            frozenset([go_on, *shared]),
+        )
+        narrowed = self.narrowed(lanes, syntax.name(go_on))
+        for n in shared:
+            part = syntax.expression("x[g]", x=syntax.name(n), g=syntax.name(go_on))
+            narrowed.append(syntax.assign(n, part))
+        head = [*made, *narrowed]
+        again = self.flag()
+        rest = syntax_with_stops(rest, again.id)
+        stops = any(syntax.is_name(n, again.id) for n in syntax.walk(rest))
+        written = [n for n in carried if n in syntax.names_written(rest)]
+        made = self.loop_body(rest, where, written, again.id, stops, shared)
+        return [*head, *made]
+
+    def flag(self) -> gast.Name:
+        """A name for which of the examples stay in a loop."""
+        name = self.held("go_on", Scalar(True, frozenset(), _BOOL, True))
+        self.dtypes[name.id] = _BOOL
+        self.flags.add(name.id)
+        return name
+
+    def narrowed(self, lanes: str, test: gast.expr) -> list[gast.stmt]:
+        """`lanes = lanes[test]`, and out of the loop when none is left."""
+        new = gast.Subscript(syntax.name(lanes), test, syntax.LOAD)
+        empty = syntax.expression("not l.size", l=syntax.name(lanes))
+        return [syntax.assign(lanes, new), gast.If(empty, [gast.Break()], [])]
+
+    def longest(self, over: gast.Call, target: Any, where: gast.Name) -> tuple:
+        """The range of the example with most iterations, and who is still in it."""
+        args = over.args
+        start, stop = (None, args[0]) if len(args) == 1 else args[:2]
+        step = args[2] if len(args) == 3 else None
+        others = [a for a in (start, step) if a is not None]
+        if any(map(self.reads_mapped, others)) or not isinstance(target, gast.Name):
+            raise self.refuse(
+                "a range whose start or step differs between examples",
+                "a range of a mapped length",
+            )
+        down = isinstance(step, gast.UnaryOp)
+        if step is not None and not down and not isinstance(step, gast.Constant):
+            raise self.refuse("a range with an unknown step", "a literal step")
+        extreme = "np.min(s)" if down else "np.max(s, initial=0)"
+        if down:
+            extreme = "np.min(s, initial=0)"
+        if start is not None and not down:
+            extreme = "np.max(s)"
+        last = syntax.expression(f"int({extreme})", s=syntax.clone(stop))
+        new_args = [last] if start is None else [start, last]
+        if step is not None:
+            new_args.append(step)
+        relation = "i > s[l]" if down else "i < s[l]"
+        test = syntax.expression(
+            relation, i=syntax.as_load(target), s=syntax.clone(stop), l=where
+        )
+        return syntax.call("range", *map(self.shapes, new_args)), test
+
+    def carried(self, stmt: Any) -> list[str]:
+        """Mapped names that the loop assigns and that live on after an iteration."""
+        written = syntax.names_written(stmt)
+        inside = {n: syntax.count_reads(stmt, n) for n in written}
+        again = exposed(stmt.body)
+        return sorted(
+            n
+            for n in written
+            if self.is_lane_name(n)
+            and (n in again or syntax.count_reads(self.unit.node.body, n) > inside[n])
+        )
+
+
+def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast.stmt]:
+    """`x = x.copy()` is not needed where `x` has just been gathered."""
+    written: set[str] = set()
+    out: list[gast.stmt] = []
+    for stmt in body:
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        if isinstance(target, gast.Name) and target.id in gathered - written:
+            own = syntax.expression("x.copy()", x=syntax.name(target.id))
+            if syntax.equal(stmt.value, own):
+                written.add(target.id)
+                continue
+        written |= syntax.names_written(stmt)
+        out.append(stmt)
+    return out
+
+
+def in_place_set(names: list[str]) -> set[str]:
+    return set(names)
+
+
+def inner_tests(stmts: list[Any]) -> list[Any]:
+    """The branches inside branches that lead to a break."""
+    found: list[Any] = []
+    for s in stmts:
+        found.append(s)
+        nested = [n for n in [*s.body, *s.orelse] if isinstance(n, gast.If)]
+        found += inner_tests([n for n in nested if breaks_out(n)])
+    return found
+
+
+def split_test(stmt: gast.While) -> tuple[list[gast.stmt], gast.expr | None, list]:
+    """`while True: first; if test: rest; else: break` in its three parts."""
+    last = stmt.body[-1] if stmt.body else None
+    if not isinstance(last, gast.If):
+        return [], None, []
+    alone = len(last.orelse) == 1 and isinstance(last.orelse[0], gast.Break)
+    early = any(isinstance(s, gast.If) and breaks_out(s) for s in stmt.body[:-1])
+    if not alone or early:
+        return [], None, []
+    return list(stmt.body[:-1]), last.test, list(last.body)
+
+
+def restored_while(stmt: gast.While) -> gast.While:
+    """`while True: c = test; if c: ...; else: break` as `while test: ...`."""
+    first, test, rest = split_test(stmt)
+    if test is None or len(first) > 1:
+        return stmt
+    if not first:
+        return gast.While(test, rest, [])
+    only = first[0]
+    if (
+        isinstance(only, gast.Assign)
+        and isinstance(test, gast.Name)
+        and syntax.is_name(only.targets[0], test.id)
+        and not syntax.count_reads(rest, test.id)
+    ):
+        return gast.While(only.value, rest, [])
+    return stmt
+
+
+def syntax_with_stops(stmts: list[gast.stmt], flag: str) -> list[gast.stmt]:
+    """The statements with `break` as `flag = False`."""
+
+    def visit(block: list[gast.stmt]) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        for s in block:
+            if isinstance(s, gast.Break):
+                stop = syntax.assign(flag, syntax.const(False))
+                stop.user_line = getattr(s, "user_line", None)
+                out.append(stop)
+            elif isinstance(s, gast.If) and breaks_out(s):
+                new = syntax.clone_shallow(s)
+                new.origin = getattr(s, "origin", s)
+                new.body, new.orelse = visit(s.body), visit(s.orelse)
+                out.append(new)
+            elif isinstance(s, gast.With) and any(
+                isinstance(n, gast.Break) for n in syntax.walk(s)
+            ):
+                new = syntax.clone_shallow(s)
+                new.body = visit(s.body)
+                out.append(new)
+            else:
+                out.append(s)
+        return out
+
+    return visit(stmts)
+
+
+def _target(stmt: Any) -> str:
+    return "" if isinstance(stmt, gast.Pass) else stmt.targets[0].id
+
+
+def _renamed_after(stmts: list[gast.stmt], names: dict[str, str]) -> list[gast.stmt]:
+    """Each name stands for its new value from its first assignment on."""
+    known: dict[str, str] = {}
+    out = []
+    for s in stmts:
+        new = syntax.clone(s)
+        if isinstance(new, gast.Assign):
+            new.value = syntax.rename(new.value, dict(known)) or new.value
+            target = new.targets[0]
+            if isinstance(target, gast.Name) and target.id in names:
+                known[target.id] = names[target.id]
+                target.id = names[target.id]
+        out.append(new)
+    return out
+
+
+__all__ = ["Regions"]

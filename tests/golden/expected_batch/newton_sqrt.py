@@ -1,0 +1,19 @@
+import numpy as np
+
+__all__ = ["vmap_newton_sqrt"]
+
+
+def vmap_newton_sqrt(a):
+    batch_size = len(a)
+    x = a.copy()
+    lanes = np.arange(batch_size)
+    while True:
+        a_lanes = a[lanes]
+        x_lanes = x[lanes]
+        lanes = lanes[np.absolute(x_lanes * x_lanes - a_lanes) > 1e-09 * a_lanes]
+        if not lanes.size:
+            break
+        x_lanes2 = x[lanes]
+        x_lanes2 = 0.5 * (x_lanes2 + a[lanes] / x_lanes2)
+        x[lanes] = x_lanes2
+    return x

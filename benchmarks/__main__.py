@@ -1,4 +1,6 @@
-"""Prints the tables: `python -m benchmarks [grad] [--quick] [--threads N] [--save]`.
+"""Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
+
+Names are `grad` and `orders`; without one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients.
@@ -25,7 +27,7 @@ import numpy as np
 
 import srcjax
 
-from . import cases
+from . import cases, orders
 from .cases import Case
 from .peers import (
     AUTOGRAD,
@@ -290,7 +292,17 @@ def machine() -> str:
     )
 
 
-REPORTS = {"grad": grad_report}
+def orders_report(quick: bool) -> str:
+    """Every table about derivatives of higher order."""
+    parts: list[tuple[str, Callable[[], str]]] = [
+        ("What is executed", lambda: orders.costs(5 if quick else 15)),
+        ("The third derivative of the polynomial", orders.polynomials),
+        ("The text of order 1 to 5", lambda: orders.growth(3 if quick else 5)),
+    ]
+    return "\n\n".join(f"## {title}\n\n{attempt(make)}" for title, make in parts)
+
+
+REPORTS = {"grad": grad_report, "orders": orders_report}
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import optree
 import pytest
 
+import srcjax
 from benchmarks import __main__ as reports
+from benchmarks import orders
 from benchmarks.cases import small_cases
 from benchmarks.peers import BY_HAND, OURS, PEERS, available, call_of
 from benchmarks.timing import interleaved, ratio, spell, table
@@ -93,3 +95,41 @@ def test_command_line():
         check=True,
     )
     assert "--save" in run.stdout
+
+
+def test_operations_are_counted():
+    x = np.linspace(0.0, 1.0, 6).reshape(2, 3).view(orders.Counted)
+
+    def two_operations():
+        return np.sin(x) @ np.ones((3, 4))
+
+    assert orders.executed(two_operations) == (2, 6 + 2 * 3 * 4)
+
+
+def test_derivatives_cost_a_few_times_the_function():
+    for function, x in orders.EXECUTED:
+        v = np.ones_like(x)
+        gradient = srcjax.grad(function)
+        gradient(x), srcjax.hvp(function, (x,), (v,))
+        counted = x.view(orders.Counted)
+        once, _ = orders.executed(lambda f=function, c=counted: f(c))
+        back, _ = orders.executed(lambda g=gradient, c=counted: g(c))
+        twice, _ = orders.executed(
+            lambda f=function, c=counted, v=v: srcjax.hvp(f, (c,), (v,))
+        )
+        assert back <= 4 * once
+        assert twice <= 6 * once
+
+
+@pytest.mark.parametrize("function", orders.FUNCTIONS)
+def test_the_derivatives_of_the_orders_agree(function):
+    reverse = orders.nested(function, orders.reverse, 2)
+    forward = orders.nested(function, orders.forward, 2)
+    assert reverse(1.3) == pytest.approx(forward(1.3), rel=1e-9)
+
+
+def test_the_third_derivative_of_a_polynomial_is_algebra():
+    reverse = srcjax.source(orders.nested(orders.polynomial, orders.reverse, 3), 1.3)
+    assert reverse.endswith("return 12.0 + 180 * x**2\n")
+    forward = orders.nested(orders.polynomial, orders.forward, 2)
+    assert orders.lines_of(srcjax.source(srcjax.jvp(forward), 1.3)) == 2

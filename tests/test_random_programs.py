@@ -3,7 +3,10 @@
 
 Each seed gives one program as text (scalars, vectors, matrices, lists, dicts, loops,
 branches, early exits, views, in-place updates, helpers, closures). Its gradient is
-compared with central differences. `SRCJAX_RANDOM_PROGRAMS=2000` runs more of them.
+compared with central differences, its tangent with the gradient, and the second
+derivatives of the four nestings of `grad` and `jvp` with each other and with
+differences. `SRCJAX_RANDOM_PROGRAMS=2000` runs more of them. The nestings are for
+programs of at most `SRCJAX_RANDOM_LINES` lines, as they take long.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import os
 import random
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +29,7 @@ from srcjax.errors import SrcjaxError
 
 COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "100"))
 FIRST = int(os.environ.get("SRCJAX_RANDOM_FIRST", "0"))
+LINES = int(os.environ.get("SRCJAX_RANDOM_LINES", "12"))
 BLOCK = 10
 REFUSED = 0.15  # the share of programs that may be refused
 
@@ -591,36 +596,165 @@ def judge(f, seed: int) -> tuple[str, str]:
     return "right", ""
 
 
+# Forward mode, and second derivatives -----------------------------------------
+
+
+def tangent_along(f, direction):
+    """The derivative of `f` along the direction, as a function of its arguments."""
+
+    def tangent(x, A, s):
+        return srcjax.jvp(f, (x, A, s), direction)[1]
+
+    return tangent
+
+
+def projected_gradient(f, direction):
+    """The same by reverse mode."""
+    gradient = srcjax.grad(f, (0, 1, 2))
+    x_dot, A_dot, s_dot = direction
+
+    def projected(x, A, s):
+        dx, dA, ds = gradient(x, A, s)
+        return np.sum(dx * x_dot) + np.sum(dA * A_dot) + ds * s_dot
+
+    return projected
+
+
+def project(gradients, direction) -> float:
+    return float(sum(np.sum(g * d) for g, d in zip(gradients, direction, strict=True)))
+
+
+def reverse_over_reverse(f, args, v):
+    return project(srcjax.grad(projected_gradient(f, v), (0, 1, 2))(*args), v)
+
+
+def forward_over_reverse(f, args, v):
+    gradient = srcjax.grad(f, (0, 1, 2))
+    return project(srcjax.jvp(gradient, args, v)[1], v)
+
+
+def reverse_over_forward(f, args, v):
+    return project(srcjax.grad(tangent_along(f, v), (0, 1, 2))(*args), v)
+
+
+def forward_over_forward(f, args, v):
+    return float(srcjax.jvp(tangent_along(f, v), args, v)[1])
+
+
+SECOND = {
+    each.__name__: each
+    for each in (
+        forward_over_forward,
+        forward_over_reverse,
+        reverse_over_forward,
+        reverse_over_reverse,
+    )
+}
+
+
+def judge_modes(f, seed: int, nested: bool) -> dict[str, tuple[str, str]]:
+    """A verdict for the tangent and, if `nested`, each nesting of two derivatives.
+
+    For a program whose gradient was judged right. The tangent is that gradient along a
+    direction, to rounding; and all the second derivatives along it are the same number.
+    """
+    args = arguments(seed)
+    rng = np.random.default_rng(seed + 1)
+    v = (rng.normal(size=3), rng.normal(size=(3, 3)), float(rng.normal()))
+    verdicts: dict[str, tuple[str, str]] = {}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        gradients = srcjax.grad(f, (0, 1, 2))(*args)
+        first = project(gradients, v)
+        scale = 1 + sum(float(np.sum(np.abs(g))) for g in gradients)
+        verdict, seen, found = attempt(lambda: srcjax.jvp(f, args, v)[1])
+        if found is not None and not abs(found - first) <= 1e-9 * scale:
+            verdict, seen = "wrong", f"{found}, not {first}"
+        verdicts["jvp"] = verdict, seen
+        numbers = {}
+        for name, derivative in SECOND.items() if nested else ():
+            verdict, seen, found = attempt(lambda d=derivative: d(f, args, v))
+            verdicts[name] = verdict, seen
+            if found is not None:
+                numbers[name] = found
+        if not numbers:
+            return verdicts
+        expected, trusted = second_difference(f, args, v)
+    if not trusted:  # a kink or a pole is near; but the modes have to agree
+        expected = sorted(numbers.values())[len(numbers) // 2]
+    size = max(map(abs, [expected, first, scale]))
+    agreed = sorted(numbers.values())[(len(numbers) - 1) // 2]
+    for name, found in numbers.items():
+        if trusted and not abs(found - expected) <= 1e-4 * size:
+            verdicts[name] = "wrong", f"{found}, by differences {expected}"
+        elif math.isfinite(agreed) and not abs(found - agreed) <= 1e-8 * size:
+            verdicts[name] = "wrong", f"{found}, but others {agreed}"
+    return verdicts
+
+
+def attempt(derivative) -> tuple[str, str, float | None]:
+    try:
+        return "right", "", float(derivative())
+    except SrcjaxError as error:
+        return "refused", str(error), None
+    except Exception as error:
+        return "crash", f"{type(error).__name__}: {error}", None
+
+
+def second_difference(f, args, v) -> tuple[float, bool]:
+    """The second derivative along `v` by differences of gradients; can it be trusted?"""
+    gradient = srcjax.grad(f, (0, 1, 2))
+
+    def slope(step: float) -> float:
+        up = project(gradient(*(a + step * b for a, b in zip(args, v, strict=True))), v)
+        down = project(
+            gradient(*(a - step * b for a, b in zip(args, v, strict=True))), v
+        )
+        return (up - down) / (2 * step)
+
+    try:
+        coarse, fine = slope(1e-4), slope(1e-5)
+    except Exception:  # another path through the program
+        return math.nan, False
+    return fine, abs(coarse - fine) <= 1e-5 * (1 + abs(fine))
+
+
 def program(seed: int) -> str:
     return Writer(seed).write()
 
 
-def run(seed: int, path: Path) -> tuple[str, str, str]:
+def run(seed: int, path: Path) -> tuple[dict[str, tuple[str, str]], str]:
+    """The verdicts by mode, and the program."""
     text = program(seed)
     name = f"random_program_{seed}"
     try:
         f = load(HEAD + "\n" + text, path, name).f
-        return (*judge(f, seed), text)
+        verdicts = {"grad": judge(f, seed)}
+        if verdicts["grad"][0] == "right":
+            verdicts |= judge_modes(f, seed, text.count("\n") <= LINES)
+        return verdicts, text
     finally:
         sys.modules.pop(name, None)
 
 
-TALLY: dict[str, int] = {}
+TALLY: dict[str, Counter[str]] = {}
 
 
 @pytest.mark.parametrize("block", range(FIRST // BLOCK, (FIRST + COUNT) // BLOCK))
 def test_random_programs(block: int, tmp_path: Path) -> None:
     bad = []
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
-        verdict, seen, text = run(seed, tmp_path)
-        TALLY[verdict] = TALLY.get(verdict, 0) + 1
-        if verdict in ("wrong", "crash"):
-            bad.append(f"seed {seed}: {verdict}: {seen}\n{text}")
+        verdicts, text = run(seed, tmp_path)
+        for mode, (verdict, seen) in verdicts.items():
+            TALLY.setdefault(mode, Counter())[verdict] += 1
+            if verdict in ("wrong", "crash"):
+                bad.append(f"seed {seed}, {mode}: {verdict}: {seen}\n{text}")
     assert not bad, "\n\n".join(bad)
 
 
 def test_few_programs_are_refused() -> None:
-    judged = sum(n for verdict, n in TALLY.items() if verdict != "skip")
-    if judged < 30:
-        pytest.skip("too few programs ran here")
-    assert TALLY.get("refused", 0) <= REFUSED * judged, TALLY
+    for mode, tally in TALLY.items():
+        judged = sum(n for verdict, n in tally.items() if verdict != "skip")
+        if judged < 30:
+            pytest.skip("too few programs ran here")
+        assert tally["refused"] <= REFUSED * judged, (mode, tally)

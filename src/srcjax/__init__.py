@@ -2,6 +2,7 @@
 
 from srcjax.api import (
     checkpoint,
+    custom_jvp,
     custom_vjp,
     grad,
     source,
@@ -11,16 +12,28 @@ from srcjax.api import (
     vjp,
 )
 from srcjax.backends.export import export
+from srcjax.batch_mode import vmap
+from srcjax.errors import PerformanceWarning
+from srcjax.forward_mode import jvp, linearize
+from srcjax.jacobians import hessian, hvp, jacfwd, jacrev
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 
 __all__ = [
+    "PerformanceWarning",
     "adjoint",
     "checkpoint",
+    "custom_jvp",
     "custom_vjp",
     "elementwise",
     "export",
     "grad",
+    "hessian",
+    "hvp",
     "inert",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
     "operation",
     "source",
     "stages",
@@ -28,4 +41,5 @@ __all__ = [
     "tangent",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]

@@ -19,6 +19,7 @@ import numpy as np
 from srcjax import runtime, syntax
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.infer import Interpreter
+from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.program import Facts, Guard, Program
 from srcjax.analysis.types import (
     ACTIVE,
@@ -35,7 +36,9 @@ from srcjax.analysis.types import (
     dtype_of,
     is_active,
     is_differentiable,
+    is_mapping,
     is_number,
+    mapping,
     shape_of,
     with_active,
 )
@@ -44,20 +47,36 @@ from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.transforms.aliases import merge_aliases
+from srcjax.transforms.batch.entry import Batch
+from srcjax.transforms.batch.entry import Callees as BatchCallees
+from srcjax.transforms.common import share_common
 from srcjax.transforms.finish import finish
-from srcjax.transforms.reverse.entry import Reverse, Written
+from srcjax.transforms.forward.calls import Callees
+from srcjax.transforms.forward.entry import Forward
+from srcjax.transforms.nested import keep_tapes, restores_saved, write_nested
+from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.views import joined_types
 from srcjax.transforms.settle import settle
 from srcjax.transforms.webs import split_webs
+from srcjax.transforms.written import Written
 
 #: The text after each stage, printed when it is asked for.
 Stages = dict[str, Callable[[], str]]
-ROUNDS = 24
+ROUNDS = 48
+#: Modules whose functions users import from `srcjax` itself.
+PUBLIC = ("srcjax.api", "srcjax.forward_mode", "srcjax.jacobians")
+#: The one part of srcjax whose functions generated code may call by import.
+COMPOSITES = "srcjax.ops.composites"
+FROM_RUNTIME = "from srcjax.runtime import "
+HELPERS.update(
+    {name: value for name, value in vars(runtime).items() if callable(value)}
+)
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
 
@@ -77,6 +96,10 @@ class Module:
     line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
     #: Whether a backward function uses up what the forward function saved.
     consumes: bool = False
+    #: Whether it puts contents back into arrays that the forward function saved.
+    restores: bool = False
+    #: What the function that was transformed returns.
+    result: Type = UNKNOWN
 
     def load(self) -> pytypes.ModuleType:
         """The module, executed."""
@@ -94,10 +117,12 @@ class Module:
                     found[name] = f"import {path}"
                 elif "." not in path or path.startswith("srcjax") is False:
                     found[name] = f"import {path} as {name}"
-            elif name == "vjp" and getattr(value, "__module__", "") == "srcjax.api":
-                found[name] = "from srcjax import vjp"
-            elif getattr(runtime, name, None) is value:
+            elif getattr(value, "__module__", "") in PUBLIC:
+                found[name] = f"from srcjax import {value.__name__}"
+            elif value is not None and getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
+            elif helper_name(value) is not None:
+                found[name] = f"{FROM_RUNTIME}{helper_name(value)} as {name}"
             elif callable(value):
                 home = importable_from(value)
                 if home is not None:
@@ -113,11 +138,13 @@ class Module:
             if line.startswith("from srcjax.runtime"):
                 continue
             body.extend(syntax.statements(line))
-        helpers = sorted(n for n, s in imports.items() if s.startswith("from srcjax.r"))
+        helpers = sorted(
+            s.removeprefix(FROM_RUNTIME)
+            for s in imports.values()
+            if s.startswith(FROM_RUNTIME)
+        )
         if helpers:
-            body.extend(
-                syntax.statements(f"from srcjax.runtime import {', '.join(helpers)}")
-            )
+            body.extend(syntax.statements(FROM_RUNTIME + ", ".join(helpers)))
         submodules = {
             "scipy": ("scipy.special", "scipy.linalg"),
         }
@@ -161,7 +188,9 @@ def importable_from(value: Any) -> tuple[str, str] | None:
     """The public module and name under which a function or class can be imported."""
     path = getattr(value, "__module__", None)
     name = getattr(value, "__name__", None)
-    if not path or not name or not name.isidentifier() or path.startswith("srcjax"):
+    if not path or not name or not name.isidentifier():
+        return None
+    if path.startswith("srcjax") and not path.startswith(COMPOSITES):
         return None
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
@@ -177,7 +206,7 @@ def is_literal(value: Any) -> bool:
     """Whether the value can be written in the text as it is."""
     if type(value) is tuple:
         return all(map(is_literal, value)) and len(value) <= 20
-    if isinstance(value, float):
+    if type(value) is float:
         return math.isfinite(value)
     return type(value) in (int, bool, str, type(None))
 
@@ -224,6 +253,7 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
     program = Program()
     source = read(request.function)
     stages["read"] = lambda: source.text
+    program.entry = id(source.func)
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
     core = syntax.clone(unit.node)
@@ -232,7 +262,8 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
     split = merged = False
     for _ in range(ROUNDS):
         program.facts = Facts()
-        interpreter = Interpreter(program)
+        interpreter = (MappedInterpreter if is_mapping() else Interpreter)(program)
+        interpreter.settled = split
         try:
             interpreter.run(unit, dict(request.types))
         except Missed as missed:
@@ -257,8 +288,13 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
         validate(program, "settle")
         if changed:
             continue
+        if write_nested(program):
+            validate(program, "nested")
+            split = merged = False
+            continue
         if split and not merged:
             for each in list(program.units.values()):
+                share_common(program, each)
                 merge_aliases(program, each)
             merged = True
             continue
@@ -372,24 +408,39 @@ def spell(t: Type) -> str:
 
 
 def gradient(
-    request: Request, single: bool, with_value: bool, has_aux: bool, typed: bool
+    request: Request,
+    single: bool,
+    with_value: bool,
+    has_aux: bool,
+    typed: bool,
+    holomorphic: bool = False,
 ) -> Module:
     """The module of `grad` (or `value_and_grad`)."""
     stages: Stages = {}
     program, unit = analyse(request, stages)
-    check_result(program, unit, has_aux, typed)
+    check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
     entry = f"{prefix}_{unit.name}"
     names = syntax.Names(unit.names.taken | {entry})
     pairs = Pairs(program, names)
-    written = Reverse(program, unit, pairs, request.types).gradient(
-        entry, request.wrt, single, with_value, has_aux
+    reverse = Reverse(program, unit, pairs, request.types)
+    recursive = id(unit.source.func) in recursive_functions(program)
+    if recursive and not has_aux and reverse.may_use_pair(request.wrt):
+        written = reverse.gradient_by_pair(entry, request.wrt, single, with_value)
+    else:
+        written = reverse.gradient(
+            entry, request.wrt, single, with_value, has_aux, holomorphic
+        )
+    return assemble(
+        program, pairs, [written], entry, stages, _pair_writer(program, pairs)
     )
-    return assemble(program, pairs, [written], entry, stages)
 
 
-def vjp(request: Request) -> Module:
-    """The module with `f_forward` and `f_backward`."""
+def vjp(request: Request, keep: bool = False) -> Module:
+    """The module with `f_forward` and `f_backward`.
+
+    With `keep`, the backward function leaves what was saved as it is.
+    """
     stages: Stages = {}
     program, unit = analyse(request, stages)
     names = syntax.Names(unit.names.taken)
@@ -405,13 +456,78 @@ def vjp(request: Request) -> Module:
     first, second = Reverse(program, unit, pairs, request.types).pair(
         forward, backward, request.wrt, top=True
     )
-    module = assemble(program, pairs, [(first, second)], forward, stages)
+    write = _pair_writer(program, pairs)
+    module = assemble(program, pairs, [(first, second)], forward, stages, write)
+    if keep and module.consumes:
+        keep_tapes([f for f in module.functions if f.name.endswith("_backward")])
+        module.consumes = False
+        module.print()
     return module
 
 
-def check_result(program: Program, unit: Unit, has_aux: bool, typed: bool) -> None:
-    """`grad` needs a real scalar. Raises ArgumentError."""
-    result = program.facts.results.get(unit.name, UNKNOWN)
+def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
+    """Writes the forward and the backward function of a callee."""
+
+    def write(key: int) -> Any:
+        unit, forward, backward = pairs.wanted[key]
+        wrt = pairs.differentiated(unit)
+        return Reverse(program, unit, pairs).pair(forward, backward, wrt)
+
+    return write
+
+
+# -- forward mode --------------------------------------------------------------------
+
+
+def jvp(request: Request) -> Module:
+    """The module with `jvp_f(x, x_dot) -> (y, y_dot)`."""
+    stages: Stages = {}
+    program, unit = analyse(request, stages)
+    entry = f"jvp_{unit.name}"
+    names = syntax.Names(unit.names.taken | {entry})
+    callees = Callees(program, names)
+
+    def write(key: int) -> Written:
+        callee, name = callees.wanted[key]
+        wrt = callees.differentiated(callee)
+        return Forward(program, callee, callees).write(name, wrt, top=False)
+
+    written = Forward(program, unit, callees).write(entry, request.wrt, top=True)
+    return assemble(program, callees, [written], entry, stages, write, "forward")
+
+
+# -- batch -----------------------------------------------------------------------------
+
+
+def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
+    """The module with `vmap_f`; types are those of one example."""
+    with mapping():
+        stages: Stages = {}
+        program, unit = analyse(request, stages)
+        entry = f"vmap_{unit.name}"
+        names = syntax.Names(unit.names.taken | {entry})
+        callees = BatchCallees(program, names)
+
+        def write(key: int) -> Written:
+            callee, name = callees.wanted[key]
+            wrt = callees.mapped(callee)
+            return Batch(program, callee, callees).callee(name, wrt)
+
+        top = Batch(program, unit, callees)
+        top.everything_mapped(out_axes is not None)
+        written = top.write(entry, request.wrt, in_axes, out_axes)
+        return assemble(program, callees, [written], entry, stages, write, "batch")
+
+
+def check_result(
+    program: Program,
+    unit: Unit,
+    has_aux: bool,
+    typed: bool,
+    holomorphic: bool = False,
+) -> None:
+    """`grad` needs a real scalar, or a complex one. Raises ArgumentError."""
+    result = program.facts.results.get(id(unit.source.func), UNKNOWN)
     node = unit.source.node
 
     def refuse(reason: str, instead: str) -> Exception:
@@ -438,6 +554,20 @@ def check_result(program: Program, unit: Unit, has_aux: bool, typed: bool) -> No
             "`np.sum(...)` of the result, or `srcjax.vjp`",
         )
     dtype = dtype_of(result)
+    if holomorphic:
+        if dtype is not None and dtype.kind != "c":
+            raise refuse(
+                f"the function returns {dtype.name}; grad with holomorphic=True needs "
+                "a complex number",
+                "`srcjax.grad` without holomorphic=True for a real result",
+            )
+        return
+    if dtype is not None and dtype.kind == "c":
+        raise refuse(
+            f"the function returns {dtype.name}; grad needs a real number",
+            "`holomorphic=True` if the function is holomorphic, else `srcjax.vjp`, or "
+            "a real result such as `np.real(...)` or `np.abs(...)`",
+        )
     if dtype is not None and dtype.kind not in "f" and typed:
         if is_number(result) and dtype.kind in "iub" and not is_active(result):
             return
@@ -454,44 +584,49 @@ def check_result(program: Program, unit: Unit, has_aux: bool, typed: bool) -> No
 
 def assemble(
     program: Program,
-    pairs: Pairs,
+    callees: Any,
     first: list[Any],
     entry: str,
     stages: Stages,
+    write: Callable[[int], Any],
+    stage: str = "reverse",
 ) -> Module:
-    """Write the callees' pairs, simplify, and collect what the names mean."""
+    """Write the callees, simplify, and collect what the names mean.
+
+    `callees.wanted` grows while functions are written; `write` gives the function (or
+    forward/backward pair) of one of its keys.
+    """
     written: list[Written] = []
     for item in first:
         written += [item] if isinstance(item, Written) else list(item)
-    swept = [syntax.clone(w.node) for w in written]
-    stages["reverse"] = lambda: "\n\n".join(map(listing, swept))
+    transformed = [syntax.clone(w.node) for w in written]
+    stages[stage] = lambda: "\n\n".join(map(listing, transformed))
     finished = [_finish_group(item, program) for item in first]
-    done: set[int] = {getattr(pairs, "entry", 0)}
-    callees: list[Any] = []
+    done: set[int] = {getattr(callees, "entry", 0)}
+    more: list[Any] = []
     while True:
-        todo = [key for key in pairs.wanted if key not in done]
+        todo = [key for key in callees.wanted if key not in done]
         if not todo:
             break
         for key in todo:
             done.add(key)
-            unit, forward, backward = pairs.wanted[key]
-            group = Reverse(program, unit, pairs).pair(
-                forward, backward, pairs.differentiated(unit)
-            )
-            callees.append(_finish_group(group, program))
-    groups = [*callees, *finished]
+            more.append(_finish_group(write(key), program))
+    groups = [*more, *finished]
     functions = [f for group in groups for f in group[0]]
     values: dict[str, Any] = {}
     for group in groups:
         merge_values(values, group[1], functions, group[0])
-    for name, value in pairs.values.items():
+    for name, value in callees.values.items():
         values[name] = value
     own = {f.name for f in functions}
     free = set().union(*(free_names(f) for f in functions)) - own
     values = {k: v for k, v in sorted(values.items()) if k in free}
     module = Module(entry, functions, values, entry=entry, stages=stages)
     module.guards = list(program.guards.values())
-    module.consumes = any(
+    module.result = program.facts.results.get(program.entry, UNKNOWN)
+    backward = [f for f in functions if f.name.endswith("_backward")]
+    module.restores = any(map(restores_saved, backward))
+    module.consumes = module.restores or any(
         isinstance(n, gast.Attribute) and n.attr == "pop"
         for f in functions
         for n in syntax.walk(f)
@@ -508,17 +643,73 @@ def _finish_group(
     functions = finish(written)
     values: dict[str, Any] = {}
     for w, function in zip(written, functions, strict=True):
-        for name in free_names(function):
+        values |= respell(w, function)
+        values |= unhide_helpers(w, function)
+        for name in free_names(function) - set(values):
             found = value_of(w, program, name)
             if found is not None:
                 values[name] = found[0]
     return functions, values
 
 
+def respell(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
+    """Give names that made way for a helper their spelling back, if none is called.
+
+    Returns what the global ones stand for.
+    """
+    found: dict[str, Any] = {}
+    source = written.unit.source
+    for new, name in source.renamed.items():
+        present = syntax.all_names(function)
+        if new not in present:
+            continue
+        free = new in free_names(function)
+        shown = new if name in present else name
+        if shown != new:
+            syntax.rename(function.body, {new: shown})
+        if free:
+            found[shown] = source.resolve(new)
+    return found
+
+
+def unhide_helpers(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
+    """Other names for helpers that a parameter of the user's has the name of."""
+    own = syntax.names_written(function.body) | set(parameter_names(function.args))
+    theirs = _called_names(written.unit.source.node)
+    hidden = sorted(_called_names(function) & own & set(HELPERS) - theirs)
+    found: dict[str, Any] = {}
+    names = syntax.Names(syntax.all_names(function) | set(written.unit.names.taken))
+    for name in hidden:
+        alias = names.fresh(name)
+        for node in syntax.walk(function.body):
+            if isinstance(node, gast.Call) and syntax.is_name(node.func, name):
+                node.func = syntax.name(alias)
+        found[alias] = HELPERS[name]
+    return found
+
+
+def _called_names(node: Any) -> set[str]:
+    return {
+        n.func.id
+        for n in syntax.walk(node)
+        if isinstance(n, gast.Call) and isinstance(n.func, gast.Name)
+    }
+
+
+def helper_name(value: Any) -> str | None:
+    """The name of a helper in `srcjax.runtime`; None if the value is none."""
+    name = getattr(value, "__name__", None)
+    return name if name and HELPERS.get(name) is value else None
+
+
 def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:
     """What a free name of generated code stands for."""
     if name in written.rules.needs:
         return (written.rules.needs[name],)
+    unit = written.unit
+    users = name in unit.extra or name in syntax.all_names(unit.source.node)
+    if name in HELPERS and not users:
+        return (HELPERS[name],)  # the user's own has another name by now
     try:
         return (program.resolve(written.unit, name),)
     except KeyError:

@@ -84,6 +84,14 @@ def clone(node: Any) -> Any:
     return node
 
 
+def clone_shallow(node: Any) -> Any:
+    """A copy of one node; its children are shared."""
+    cls: Any = type(node)
+    new = cls.__new__(cls)
+    new.__dict__.update(node.__dict__)
+    return new
+
+
 def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
     """A copy in which each name in `holes` stands replaced by (a copy of) its tree.
 

@@ -56,8 +56,8 @@ def check_grads(
     **Arguments**
 
     - `f`: the function. It has to be smooth near `args`.
-    - `args`: a tuple or list of arguments: pytrees of floating point arrays and Python
-        numbers.
+    - `args`: a tuple or list of arguments: pytrees of floating point (or complex)
+        arrays and Python numbers.
     - `order`: how many derivatives to check: 2 also checks the gradient of the
         gradient, and so on.
     - `modes`: `"rev"` checks `srcjax.vjp`; `"fwd"` checks `srcjax.jvp`. Beyond the
@@ -195,7 +195,7 @@ def weighted_sum(weights, value):
         for weight_of_part, part in zip(weights, value, strict=True):
             total = total + weighted_sum(weight_of_part, part)
         return total
-    return np.sum(weights * value)
+    return np.real(np.sum(weights * value))
 
 
 def directional(f: Callable[..., Any], direction: Any) -> Callable[..., Any]:
@@ -269,16 +269,17 @@ def is_record(leaf: Any) -> bool:
 
 
 def check_leaf(leaf: Any, name: str) -> None:
-    """Raise ArgumentError unless the leaf is a real number or array of floats."""
+    """Raise ArgumentError unless the leaf is a floating number or array of them."""
     dtype = getattr(leaf, "dtype", None)
-    if dtype is not None and dtype.kind == "f":
+    if dtype is not None and dtype.kind in "fc":
         return
-    if dtype is None and isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
+    numbers = (int, float, complex)
+    if dtype is None and isinstance(leaf, numbers) and not isinstance(leaf, bool):
         return
     kind = type(leaf).__name__ if dtype is None else f"{dtype.name} array"
     raise ArgumentError(
         f"{name} is a {kind}; check_grads moves every argument a little, which takes "
-        "real floating numbers",
+        "floating numbers",
         instead="bind it: `check_grads(lambda x: f(x, n), (x,))`",
     )
 
@@ -287,6 +288,9 @@ def weight(leaf: Any, rng: np.random.Generator) -> Any:
     """A random cotangent or tangent for a leaf: zero for what is not floating."""
     dtype = np.asarray(leaf).dtype
     drawn = np.asarray(rng.normal(size=np.shape(leaf)))
+    if dtype.kind == "c":
+        drawn = drawn + 1j * rng.normal(size=np.shape(leaf))
+        return drawn.astype(dtype)[()] if hasattr(leaf, "dtype") else complex(drawn)
     if dtype.kind != "f":
         if isinstance(leaf, int) and not isinstance(leaf, bool):
             return float(drawn)
@@ -307,19 +311,19 @@ def difference(
     A central difference of fourth order.
     """
     leaf = primals.values[i]
-    squares = np.square(np.asarray(leaf, float))
+    squares = np.square(np.abs(leaf).astype(float))
     size = float(np.sqrt(np.mean(squares))) if squares.size else 0.0
     step = eps * max(1.0, size)
 
     def at(offset: float) -> list[np.ndarray]:
         moved = leaf + np.asarray(tangent) * np.asarray(offset, np.result_type(tangent))
         if not hasattr(leaf, "dtype"):
-            moved = float(moved)
+            moved = complex(moved) if isinstance(leaf, complex) else float(moved)
         values = copy.deepcopy(primals.values)
         values[i] = moved
         tree = primals.rebuild(values)
         found = Leaves(f(*tree)).values
-        return [np.asarray(each, np.longdouble) for each in found]
+        return [np.asarray(each, long_dtype(each)) for each in found]
 
     near = [a - b for a, b in zip(at(step), at(-step), strict=True)]
     far = [a - b for a, b in zip(at(2 * step), at(-2 * step), strict=True)]
@@ -327,13 +331,18 @@ def difference(
 
 
 def sum_of_products(left: Sequence[Any], right: Sequence[Any]) -> float:
-    """The inner product of two lists of leaves."""
+    """The inner product of two lists of leaves; of complex ones the real part."""
     return float(
         sum(
-            np.sum(np.asarray(a, np.longdouble) * np.asarray(b, np.longdouble))
+            np.real(np.sum(np.asarray(a, long_dtype(a)) * np.asarray(b, long_dtype(b))))
             for a, b in zip(left, right, strict=True)
         )
     )
+
+
+def long_dtype(x: Any) -> type:
+    """The most precise dtype of that kind."""
+    return np.clongdouble if np.iscomplexobj(x) else np.longdouble
 
 
 def precision_of(
@@ -341,9 +350,9 @@ def precision_of(
 ) -> Precision:
     """What the lowest precision among the leaves allows, unless the caller says."""
     sizes = [
-        min(8, leaf.dtype.itemsize)
+        min(8, np.finfo(leaf.dtype).bits // 8)
         for leaf in leaves
-        if getattr(leaf, "dtype", np.dtype(int)).kind == "f"
+        if getattr(leaf, "dtype", np.dtype(int)).kind in "fc"
     ]
     found = PRECISION[min(sizes, default=8)]
     return Precision(

@@ -2,7 +2,9 @@
 
 from . import (
     arrays,
+    attempts,
     branches,
+    changing,
     containers,
     edges,
     exits,
@@ -29,7 +31,9 @@ __all__ = [
     "PROGRAMS",
     "Program",
     "arrays",
+    "attempts",
     "branches",
+    "changing",
     "containers",
     "edges",
     "exits",

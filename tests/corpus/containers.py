@@ -369,3 +369,140 @@ def named_tuple_made_inside(x):
     moved = centre._replace(x=x[2])
     horizontal, vertical = moved
     return horizontal * centre.x + vertical**2
+
+
+@program([1.1, 2.0, 0.5])
+def sorted_with_key_and_reverse(x):
+    values = [x[0] * x[1], x[1], x[2] ** 2]
+    total = 0.0
+    for i, value in enumerate(sorted(values, reverse=True)):
+        total = total + (i + 1.0) * value**2
+    best = min(values, key=lambda v: -v * x[0])
+    return total + best**3 + max((v * 2 for v in values), default=0.0)
+
+
+@program([1.1, 2.0, 0.5])
+def sorted_pairs_unzipped(x):
+    pairs = [(value, i) for i, value in enumerate(x)]
+    pairs = sorted(pairs, key=lambda p: (p[0], p[1]))
+    first, second = zip(*pairs, strict=True)
+    largest = max(zip(x, range(3), strict=True))
+    weighted = sum(v * k for v, k in zip(first, second, strict=True))
+    return first[0] * first[1] ** 2 + weighted + largest[0]
+
+
+@program([1.1, 2.0, 0.5])
+def sorted_dict(x):
+    table = {"b": x[0], "a": x[1] * x[0], "c": x[2]}
+    total = 0.0
+    for i, key in enumerate(sorted(table)):
+        total = total + table[key] * (i + 1)
+    for i, (_, value) in enumerate(sorted(table.items())):
+        total = total + value**2 * (i + 1)
+    named = dict(zip(["p", "q"], x))  # noqa: B905
+    return total * table[max(table, key=table.get)] + named["p"] * named["q"]
+
+
+@program([1.1, 2.0, 0.5])
+def iterators_in_variables(x):
+    squares = map(lambda v: v * v, x)
+    pairs = zip(x, [1.0, 2.0, 3.0], strict=True)
+    total = sum(squares)
+    for a, b in pairs:
+        total = total + a * b * total
+    large = list(filter(lambda v: v > 0.9, x))
+    columns = list(zip(*[(v, v * v) for v in x], strict=True))
+    backwards = list(reversed(large))
+    return total + sum(large) * columns[1][0] * backwards[0]
+
+
+@program([1.1, 2.0, 0.5])
+def items_deleted_and_inserted(x):
+    values = [v * 1.0 for v in x]
+    del values[1]
+    values.insert(0, x[1] * x[2])
+    last = values.pop(-2)
+    del values[0:1]
+    values.extend([last, last * 2])
+    del values[-1:]
+    return sum(v * (i + 1) for i, v in enumerate(values))
+
+
+@program([1.1, 2.0, 0.5])
+def deleted_items_are_needed_again(x):
+    values = list(x)
+    total = 0.0
+    for i in range(3):
+        total = total + values[0] * values[-1] * (i + 1)
+        values.append(values[0] * values[0])
+        del values[0]
+    while len(values) > 1:
+        total = total * values[0]
+        del values[:1]
+    return total
+
+
+@program([1.1, 2.0, 0.5])
+def arrays_deleted_from_a_list(x):
+    values = [np.array([v, v * v]) for v in x]
+    del values[0]
+    values.reverse()
+    return (values[0] * values[1]).sum()
+
+
+@program([1.1, 2.0, 0.5])
+def list_sorted_in_place(x):
+    values = list(x)
+    values.sort(reverse=True)
+    values.remove(values[1])
+    again = values
+    again.sort(key=abs)
+    table = {}
+    table.setdefault("a", x[0])
+    table.setdefault("a", x[1])
+    return values[0] * again[1] ** 2 * table.setdefault("b", x[2]) * table["a"]
+
+
+@program([1.1, 2.0, 0.5])
+def deque_of_three(x):
+    window = deque([x[0], x[1]], maxlen=3)
+    total = 0.0
+    for i in range(3):
+        window.append(window[0] * x[i])
+        total = total + sum(window) + len(window) * window[-1]
+    window.appendleft(total)
+    while len(window) > 1:
+        value = window.popleft()
+        window[0] = window[0] + value * value * 0.01
+    return window.pop()
+
+
+@program([1.1, 2.0, 0.5])
+def default_dicts(x):
+    lists = defaultdict(list)
+    sums = defaultdict(float)
+    for i in range(6):
+        lists[i % 2].append(x[i % 3] * i)
+        sums[i * i % 3] += x[i % 3] ** 2
+    total = sums[7] + 1.0
+    for key, values in lists.items():
+        total = total + sum(values) * (key + 1)
+    for value in sums.values():
+        total = total + value**2
+    return total * len(sums)
+
+
+@program([1.1, 2.0, 0.5])
+def lists_by_setdefault(x):
+    groups = {}
+    for i in range(3):
+        groups.setdefault(i % 2, []).append(x[i] ** 2)
+    return sum(groups[0]) * sum(groups[1])
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def loop_over_its_own_name(x):
+    total = 0.0
+    for x in x:  # noqa: B020
+        total = total + x**2
+    return total * x

@@ -454,3 +454,67 @@ def pipeline_of_generators(x):
         return [base**k for k in range(count)]
 
     return sum(value / (1 + k) for k, value in enumerate(powers(x, 4)))
+
+
+@program(2.0, 5)
+def recursion_over_captured_values(x, n):
+    y = x * 2
+
+    def even(k, acc=0.0):
+        if k == 0:
+            return acc
+        return odd(k - 1, acc + y)
+
+    def odd(k, acc):
+        y = acc * 0.5
+        return even(k - 1, acc * half(k) + y)
+
+    half = lambda k: x / k  # noqa: E731
+    return even(n - 1) * x
+
+
+@program(np.array([1.0, 2.0, 3.0]))
+def recursion_with_a_function_inside(xs):
+    def walk(i):
+        def local(t):
+            return t * xs[i]
+
+        if i == len(xs):
+            return 0.0
+        return local(i + 1.0) + walk(i + 1) * xs[i]
+
+    return sum(map(walk, range(3)))
+
+
+@program(2.0)
+def recursion_captures_what_a_loop_changes(x):
+    y = x
+    for s in (1.0, 2.0):
+
+        def go(n):
+            return y if n == 0 else s * go(n - 1)  # noqa: B023
+
+        y = go(2) * x
+    return y
+
+
+@program(2.0)
+def recursion_over_a_tree_inside(x):
+    def fold(t):
+        if isinstance(t, tuple):
+            return fold(t[0]) * fold(t[1])
+        return t * w
+
+    w = x * 2
+    return fold((x, (x, w)))
+
+
+@program(2.0, 4)
+def recursion_of_inactive_values(x, n):
+    def factorial(k):
+        return 1 if k < 2 else k * factorial(k - 1)
+
+    def power(k, z):
+        return 1.0 if k == 0 else z * power(k - 1, z)
+
+    return x * factorial(n) + power(2, 3.0) * power(3, x)

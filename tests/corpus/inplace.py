@@ -581,3 +581,181 @@ def assigned_array_changes_later(x, y):
     row[0] = 9.0
     matrix[1] = row * y
     return np.sum(matrix**2)
+
+
+@program(normal(5))
+def buffers_swapped(u):
+    v = u.copy()
+    w = np.zeros_like(v)
+    for _ in range(4):
+        w[1:-1] = v[1:-1] * v[:-2] + 0.1 * v[2:] ** 2
+        w[0] = v[0]
+        w[-1] = v[-1]
+        v, w = w, v
+    return np.sum(v * v)
+
+
+@program(normal(4))
+def buffers_swapped_sometimes(u):
+    v = u.copy()
+    w = u * 2
+    for k in range(3):
+        for i in range(1, len(u) - 1):
+            w[i] = 0.5 * w[i] * v[i - 1] + v[i + 1]
+            v[i] += w[i] ** 2 * 0.1
+        if k != 1:
+            v, w = w, v
+        v[0] *= 1.1
+    return np.sum(v[:2]) * np.sum(w)
+
+
+@program(normal(4))
+def three_buffers_rotated(u):
+    a = u.copy()
+    b = u * 2
+    c = np.zeros_like(u)
+    for _ in range(5):
+        c[1:] = a[:-1] * b[1:]
+        c[0] = a[0] + b[0]
+        a, b, c = b, c, a
+    return np.sum(a * b + c)
+
+
+@program(normal(4))
+def buffers_swapped_once(u):
+    v = u.copy()
+    w = np.zeros_like(v)
+    w[:] = v * 2
+    v, w = w, v
+    v[0] = w[1] * w[1]
+    return np.sum(v) * w[0]
+
+
+@program(normal(4))
+def views_of_swapped_buffers(u):
+    v = u.copy()
+    w = np.zeros_like(v)
+    for _ in range(3):
+        inner = v[1:-1]
+        out = w[1:-1]
+        out += inner * v[2:]
+        w[0] = inner[0] * v[0]
+        v, w = w, v
+    return np.sum(v**2)
+
+
+@program(normal(3))
+def matrices_swapped_in_a_while(u):
+    a = np.outer(u, u)
+    b = np.empty_like(a)
+    t = 0.0
+    while t < 3:
+        b[...] = np.sin(a) @ a
+        for i in range(3):
+            b[i, i] *= u[i]
+        t = t + 1
+        a, b = b, a
+        if np.sum(a) < -100:
+            break
+    return np.sum(a * b)
+
+
+@program(normal(3))
+def numbers_swapped(u):
+    a, b = u[0], u[1]
+    for _ in range(5):
+        a, b = b, a + b * u[2]
+    a, b = b, a
+    return a * a + b
+
+
+@program(normal(3))
+def written_through_a_row_and_read_before(u):
+    w = np.zeros((3, len(u)))
+    total = 0.0
+    for k in range(3):
+        total += np.sum(w[0] ** 2)
+        for i in range(3):
+            out = w[i]
+            out += u * (k + i + 1)
+    return total + np.sum(w)
+
+
+@program(normal(4))
+def adjoints_rotated_that_start_from_an_argument(u):
+    a = u.copy()
+    b = u * 2
+    c = np.zeros_like(u)
+    for _ in range(2):
+        c[:] = a * b
+        a, b, c = b, c, a
+    return np.sum(a * u)
+
+
+@program(normal(4), jax=False)
+def reshaped_in_a_loop(u):
+    a = u.copy()
+    for i in range(3):
+        grid = a.reshape(2, -1)
+        grid[0] += grid[1] ** 2 * (i + 1) * 0.1
+        again = np.reshape(a, (2, 2))
+        again[1, 0] *= a[0]
+    flat = a.ravel()
+    flat *= 2
+    return np.sum(a * u)
+
+
+@program(normal(4), jax=False)
+def buffers_in_a_list(u):
+    buffers = [u * 2, u * 3, np.zeros_like(u)]
+    for k in range(3):
+        for buffer in buffers:
+            buffer[k] = buffer[k + 1] * buffers[0][0]
+    last = buffers[-1]
+    last += buffers[1]
+    return buffers[0] @ buffers[1] + np.sum(last**2)
+
+
+@program(normal(4), jax=False)
+def view_restored_while_its_base_is_used(x):
+    a = x.copy()
+    g = a[1:3]
+    g *= g[0]
+    return a @ x
+
+
+@program([normal(2), 3.0], jax=False)
+def containers_copied(x):
+    inner = [x[0] * x[1], {"k": x[1]}]
+    deep = copy.deepcopy(inner)
+    shallow = copy.copy(inner)
+    deep[0][0] = 0.0
+    numbers = inner[0].tolist()
+    return deep[0][1] * deep[1]["k"] + shallow[1]["k"] * inner[0][0] + numbers[1] ** 2
+
+
+@program(1.3, jax=False)
+def number_added_to_every_element(x):
+    total = np.ones(2) * 3
+    total += x
+    total *= x
+    return total.sum() * 2
+
+
+@program(1.3, jax=False)
+def gathered_by_an_index_then_written(x):
+    a = np.arange(4.0)
+    picked = a[[0, 2]]
+    picked[0] = x * 2
+    picked += x
+    return picked.sum() + a.sum()
+
+
+@program(1.3, jax=False)
+def gathered_by_a_mask_then_written(x):
+    a = np.arange(4.0)
+    kept = a[a > 0]
+    kept[1] *= x
+    last = kept[np.array([0, 1])]
+    last += x
+    return kept.sum() * last.sum()

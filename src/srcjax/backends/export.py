@@ -273,6 +273,7 @@ class Exporter:
             return
         if module.partition(".")[0] == "srcjax" and not (
             module.startswith("srcjax._generated")
+            or module.startswith("srcjax.ops.composites")  # plain NumPy
             or function.__name__ == "stop_gradient"  # the identity, when it runs
         ):
             raise _needs_srcjax(hint)

@@ -12,7 +12,7 @@ from srcjax import syntax
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Program, Variant
-from srcjax.analysis.types import Const, Type, join
+from srcjax.analysis.types import Const, Scalar, Type, join
 from srcjax.frontend.unit import Unit
 from srcjax.ops.expand import EXPANSIONS
 
@@ -27,6 +27,14 @@ except ImportError:  # pragma: no cover
     pass
 
 Env = dict[str, Type]
+#: Stands for a call of the helper `size_along`, which gives an integer.
+_COUNT = "__count"
+_INTEGER = Scalar(dtype=np.dtype(int), python=True)
+
+
+def _count_as_number(node: gast.expr) -> gast.expr:
+    called = syntax.dotted(getattr(node, "func", None)) == "size_along"
+    return syntax.name(_COUNT) if called else node
 
 
 class Typer:
@@ -40,8 +48,10 @@ class Typer:
         """The type of the expression; unknown where it cannot be told."""
         from srcjax.analysis.types import UNKNOWN
 
+        if any(syntax.is_name(n, "size_along") for n in syntax.walk(node)):
+            node = syntax.map_expressions(node, _count_as_number)
         try:
-            return self.interpreter.eval(node, {**_MODULES, **env})
+            return self.interpreter.eval(node, {**_MODULES, **env, _COUNT: _INTEGER})
         except Exception:
             return UNKNOWN
 

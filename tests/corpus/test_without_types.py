@@ -1,0 +1,50 @@
+"""The text that knows no types: the numbers of the typed one, or a refusal."""
+
+import pytest
+
+import srcjax
+from srcjax.errors import SrcjaxError
+
+from . import Program, scalar_programs
+from .harness import assert_close
+
+# What the text cannot do, but says so when it runs. To be emptied.
+RAISES: dict[str, type[Exception]] = {
+    "arrays.shapes_changed": ValueError,
+    "containers.dict_values_and_keys": KeyError,
+    "containers.iterators_in_variables": TypeError,
+    "containers.sorted_pairs_unzipped": TypeError,
+    "containers.unzipped": TypeError,
+    # An array that is changed in place by `+=` has several names.
+    "inplace.alias_augmented": TypeError,
+    "inplace.argument_is_changed": TypeError,
+    "inplace.callee_changes_a_view": TypeError,
+    "inplace.callee_changes_its_argument": TypeError,
+    "inplace.row_is_a_view": TypeError,
+    "inplace.view_restored_while_its_base_is_used": TypeError,
+    "models.k_means_loss": ValueError,
+}
+
+
+@pytest.mark.parametrize("program", scalar_programs(), ids=lambda p: p.name)
+def test_numbers(program: Program):
+    gradient = srcjax.grad(program.function, argnums=program.argnums)
+    try:
+        wanted = gradient(*program.args())
+    except SrcjaxError:
+        pytest.skip("refused with types, too")
+    transform = gradient.__srcjax_transform__
+    try:
+        module = transform.build(transform.hinted_types(), False)
+    except SrcjaxError:
+        return  # correct or loud
+    written = getattr(module.load(), module.entry)
+    if program.name in RAISES:
+        with pytest.raises(RAISES[program.name]):
+            written(*program.args())
+        return
+    single = any("float32" in str(getattr(a, "dtype", "")) for a in program.args())
+    tolerance = (
+        {"rtol": 1e-6, "atol": 1e-7} if single else {"rtol": 1e-8, "atol": 1e-10}
+    )
+    assert_close(written(*program.args()), wanted, **tolerance)

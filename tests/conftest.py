@@ -1,5 +1,27 @@
-"""The core form is checked after every pass of every program in the tests."""
+"""The core form is checked after every pass; large modules run a sample."""
+
+import os
+import zlib
 
 from srcjax import pipeline
 
 pipeline.VALIDATE = True
+
+
+def pytest_collection_modifyitems(config, items):
+    """Modules with `SAMPLE = n` run one test in n, the same in each run.
+
+    `SAMPLE = {"test_name": n}` says so for some of their tests. The suite has to be
+    done in minutes; `SRCJAX_TESTS=all` runs every test.
+    """
+    if os.environ.get("SRCJAX_TESTS") == "all":
+        return
+    kept, left_out = [], []
+    for item in items:
+        share = getattr(item.module, "SAMPLE", 1)
+        if isinstance(share, dict):
+            share = share.get(item.originalname, 1)
+        chosen = zlib.crc32(item.name.encode()) % share == 0
+        (kept if chosen else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept

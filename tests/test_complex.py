@@ -9,6 +9,9 @@ import srcjax
 from srcjax.errors import ArgumentError, NoRuleError, UnsupportedError
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 5
+
 jax = pytest.importorskip("jax")
 jax.config.update("jax_enable_x64", True)
 jnp = jax.numpy

@@ -10,6 +10,9 @@ import srcjax
 from srcjax import grad, hessian, jacfwd, jvp, linearize, value_and_grad, vjp
 from srcjax.errors import SrcjaxError
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 5
+
 # Each takes the derivative of a function of one number.
 
 

@@ -8,6 +8,9 @@ from srcjax.errors import SrcjaxError
 from . import Program, scalar_programs
 from .harness import assert_close
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 8
+
 # What the text cannot do, but says so when it runs. To be emptied.
 RAISES: dict[str, type[Exception]] = {
     "arrays.shapes_changed": ValueError,

@@ -16,6 +16,9 @@ from srcjax.ops.record import TABLE
 
 from .batches import SHAPES, check, compare, function_of, has_no_rule, value_of
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 12
+
 try:
     import scipy.special  # noqa: F401
 

@@ -8,6 +8,9 @@ import srcjax
 
 from .batches import INTEGERS, agree, batch_of, check, function_of, has_no_rule, looped
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 10
+
 RESHAPES = [
     "np.reshape(a, 6)", "np.reshape(a, (3, 2))", "np.reshape(a, (-1, 2))",
     "a.reshape(6)", "a.reshape(3, 2)", "a.reshape(-1)", "a.reshape((3, -1))",

@@ -15,6 +15,9 @@ from srcjax.testing import check_grads
 from .test_linalg import positive, square
 from .test_products import array
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 4
+
 scipy = pytest.importorskip("scipy")
 pytest.importorskip("scipy.linalg")
 pytest.importorskip("scipy.special")

@@ -8,6 +8,9 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 3
+
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(3, 4))
 W = RNG.normal(size=(3, 4)) + 1j * RNG.normal(size=(3, 4))

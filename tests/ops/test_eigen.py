@@ -11,6 +11,9 @@ from srcjax.testing import check_grads
 
 from .helpers import check_infer
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 3
+
 RNG = np.random.default_rng(11)
 MODES = ("rev", "fwd")
 REAL = np.diag([1.0, 2.0, 4.0]) + RNG.normal(size=(3, 3)) / 8

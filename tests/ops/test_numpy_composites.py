@@ -12,6 +12,9 @@ from srcjax.backends.load import load
 from srcjax.ops.record import composite_of
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 12
+
 RNG = np.random.default_rng(7)
 MODES = ("rev", "fwd")
 

@@ -9,6 +9,9 @@ import srcjax
 from srcjax.ops.record import composite_of
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 integrate = pytest.importorskip("scipy.integrate")
 signal = pytest.importorskip("scipy.signal")
 

@@ -12,6 +12,9 @@ from srcjax.ops.record import composite_of, lookup
 from srcjax.ops.scipy_linalg import NO_DERIVATIVE
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 5
+
 linalg = pytest.importorskip("scipy.linalg")
 
 #: "fwd" as soon as there is forward mode.

@@ -11,6 +11,9 @@ from srcjax.testing import check_grads
 
 from .helpers import check_adjoint, check_infer
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 5
+
 special = pytest.importorskip("scipy.special")
 
 #: "fwd" as soon as there is forward mode.

@@ -31,6 +31,9 @@ from .test_rules import (
 from .test_scipy_special import ROWS
 from .test_tangents import CASES, LOOSE
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 12
+
 special = pytest.importorskip("scipy.special")
 
 #: Keywords of the checks, which are none of the functions.

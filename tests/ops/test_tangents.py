@@ -33,6 +33,9 @@ from .tangents import check_tangent
 from .test_linalg import positive, square
 from .test_products import array
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 5
+
 scipy_special = pytest.importorskip("scipy.special")
 scipy_linalg = pytest.importorskip("scipy.linalg")
 

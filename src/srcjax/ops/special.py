@@ -21,6 +21,7 @@ from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise
 from srcjax.ops.record import adjoint, elementwise, tangent
 from srcjax.ops.reductions import infer_norm
 from srcjax.runtime import (
+    in_dtype_of,  # noqa: F401  (named in the rows)
     logsumexp_adjoint,
     logsumexp_tangent,
     no_derivative,  # noqa: F401  (named in the rows)
@@ -170,7 +171,13 @@ special("y0", "-d * scipy.special.y1(x)", kernel="y0({x})")
 special(
     "y1", "d * (scipy.special.y0(x) - scipy.special.yv(2, x)) / 2", kernel="y1({x})"
 )
-special("i0", "d * scipy.special.i1(x)", kernel="cyl_bessel_i0({x})", also=(np.i0,))
+special("i0", "d * scipy.special.i1(x)", kernel="cyl_bessel_i0({x})")
+elementwise(  # of a number, NumPy's own gives an array without axes
+    np.i0,
+    "d * scipy.special.i1(x)",
+    infer=lambda x: Array(dtype=np.dtype(float), shape=shape_of(x)),
+    kernel="cyl_bessel_i0({x})",
+)
 special(
     "i1", "d * (scipy.special.i0(x) + scipy.special.iv(2, x)) / 2",
     kernel="cyl_bessel_i1({x})",
@@ -192,8 +199,14 @@ special("exp1", "-d * np.exp(-x) / x")
 special("expi", "d * np.exp(x) / x")
 special("spence", "-d * np.log(x) / np.where(x == 1, 1, x - 1)")
 # Not by the elliptic integrals: they leave 0 / 0 at zero.
-special("ellipk", "d * math.pi / 8 * scipy.special.hyp2f1(1.5, 1.5, 2, x)")
-special("ellipe", "-d * math.pi / 8 * scipy.special.hyp2f1(0.5, 1.5, 2, x)")
+special(
+    "ellipk",
+    "d * math.pi / 8 * in_dtype_of(scipy.special.hyp2f1(1.5, 1.5, 2, x), x)",
+)
+special(
+    "ellipe",
+    "-d * math.pi / 8 * in_dtype_of(scipy.special.hyp2f1(0.5, 1.5, 2, x), x)",
+)
 special("wrightomega", "d * y / (1 + y)")
 special("gammasgn", None)
 

@@ -41,11 +41,17 @@ def check_of(
     of the program holds.
     """
     name = stmt.target.id
-    if not isinstance(old, Unknown) or is_mapping():
+    if not isinstance(old, Unknown) or is_mapping() or _is_adjoint(unit, name):
         return []
     if not _may_be_shared(program, unit, stmt, name, entry):
         return []
     return [refusal(unit, name)]
+
+
+def _is_adjoint(unit: Unit, name: str) -> bool:
+    """Whether it is `dx` of code that reverse mode wrote, which owns what it changes."""
+    module = getattr(unit.source.func, "__module__", "") or ""
+    return module.startswith("srcjax._generated") and name.startswith("d")
 
 
 def refusal(unit: Unit, name: str) -> gast.stmt:

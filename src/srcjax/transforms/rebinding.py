@@ -49,7 +49,7 @@ def check_of(
 
 
 def _is_adjoint(unit: Unit, name: str) -> bool:
-    """Whether it is `dx` of code that reverse mode wrote, which owns what it changes."""
+    """Whether it is `dx` of code that reverse mode wrote: it owns what it changes."""
     module = getattr(unit.source.func, "__module__", "") or ""
     return module.startswith("srcjax._generated") and name.startswith("d")
 

@@ -669,7 +669,7 @@ def numbers_swapped(u):
     return a * a + b
 
 
-@program(normal(3))
+@program(normal(3), jax=False)
 def written_through_a_row_and_read_before(u):
     w = np.zeros((3, len(u)))
     total = 0.0

@@ -1,5 +1,6 @@
 """What `srcjax.grad` and its like promise to users, apart from right numbers."""
 
+import ast
 import copy
 import dataclasses
 import functools
@@ -1599,10 +1600,58 @@ def test_source_and_the_original():
     assert isinstance(text, str) and "return x * x" in text.original
 
 
-def test_stages():
-    stages = srcjax.stages(srcjax.grad(sum_of_squares), X)
-    assert list(stages) == ["read", "normalise", "infer", "reverse", "emit"]
-    assert "np.sum" in stages["read"] and "grad_sum_of_squares" in stages["emit"]
+STAGES = ["read", "check", "normalise", "infer", "settle"]
+
+
+def halved_until_small(x):
+    for _ in range(3):
+        if np.max(x) < 1.0:
+            break
+        x = half(x)
+    return np.sum(x)
+
+
+def half(x):
+    scale = 0.5
+    return x * scale
+
+
+@pytest.mark.parametrize(
+    ("transformed", "stage"),
+    [
+        (srcjax.grad(halved_until_small), "reverse"),
+        (srcjax.jvp(halved_until_small), "forward"),
+        (srcjax.jacfwd(halved_until_small), "forward"),
+        (srcjax.vmap(halved_until_small), "batch"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_every_stage_has_a_python_text_of_its_own(transformed, stage):
+    args = (np.ones((2, 3)),)
+    stages = srcjax.stages(transformed, *args)
+    assert list(stages) == [*STAGES, stage, "simplify", "emit", "load"]
+    for text in stages.values():
+        ast.parse(text)
+    texts = list(stages.values())
+    assert all(a != b for a, b in zip(texts, texts[1:], strict=False))
+    assert "def half(x):" in stages["read"]  # callees have their stages too
+    assert "# break: what follows it" in stages["check"]
+    assert "# as written: nothing here is differentiated" in stages["check"]
+    assert "float64(" in stages["infer"]
+    assert stages["emit"] == srcjax.source(transformed, *args)
+    loaded: dict = {}
+    exec(stages["load"], loaded)
+    entry = stages["emit"].split('__all__ = ["')[1].split('"')[0]
+    code = loaded[entry].__code__
+    assert f"as the file {code.co_filename}" in stages["load"]
+    assert "test_api.py:" in stages["load"]
+
+
+def test_stages_of_what_was_called_before():
+    df = srcjax.grad(sum_of_squares)
+    df(X)
+    assert list(srcjax.stages(df, X))[0] == "read"
+    assert "# from outside: np = module numpy" in srcjax.stages(df)["check"]
 
 
 def test_all_of_the_package():

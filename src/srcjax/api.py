@@ -20,6 +20,7 @@ from srcjax.callables import (
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.ops.record import inert
+from srcjax.stage_texts import recording
 
 
 def _decorator(make: Callable[[Callable], Callable], function: Callable | None) -> Any:
@@ -250,9 +251,27 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
 
 
 def stages(f: Callable, *args: Any, **kwargs: Any) -> dict[str, str]:
-    """The text after each stage, by name: read, normalise, infer, reverse, emit."""
-    stages_ = _transform_of(f).module_for(args, kwargs).stages
-    return {name: text() for name, text in stages_.items()}
+    """The text after each stage, by name, each of them Python.
+
+    - `read`: the functions as written, callees below.
+    - `check`: with comments on the names that may carry a derivative, and on what
+      becomes of each construct.
+    - `normalise`: in core form, one operation a statement.
+    - `infer`: with the type of each name (`~` where it carries a derivative).
+    - `settle`: with callees written out, and a name for each value of another type.
+    - `reverse`, `forward` or `batch`: what the transform wrote.
+    - `simplify`: without dead code, copies and identities, nested again.
+    - `emit`: the text that `source` gives.
+    - `load`: the module it became, and which line comes from which of the user's.
+
+    The function is transformed once more for it, whatever was kept of earlier calls.
+
+    Raises:
+        ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
+    """
+    with recording():
+        module = _transform_of(f).module_for(args, kwargs)
+    return module.stage_texts()
 
 
 __all__ = [

@@ -30,6 +30,7 @@ from srcjax.backends.load import annotate
 from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
 from srcjax.pipeline import Module, Request
+from srcjax.stage_texts import is_recording
 
 Axes = Any
 #: Signatures of which the generated function is kept at hand.
@@ -185,6 +186,7 @@ class Batched(Transform):
         values = {n: getattr(runtime, n) for n in helpers}
         module = Module(node.name, [node], {**values, called: function})
         module.entry = node.name
+        module.stages.keep("read", lambda: self.source.text)
         module.print()
         return module
 
@@ -200,7 +202,8 @@ class Batched(Transform):
             return self.spread_call(len(args)).module_for(args, kwargs)
         values, axes = self.prepared(args, kwargs)
         common_size(self.parameters, values, axes, self.axis_size)
-        version = self.version_for(values, axes)
+        fresh = self.anew() if is_recording() else self
+        version = fresh.version_for(values, axes)
         if version is None:
             raise ArgumentError(
                 "vmap: no argument is mapped", instead="an axis in in_axes"

@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
 from srcjax.pipeline import Module, Request
+from srcjax.stage_texts import is_recording
 
 Argnums = int | str | Sequence[int | str]
 MAX_EXACT = 2
@@ -215,7 +216,8 @@ class Transform:
             return found
         if args or kwargs:
             values = self.bind(args, kwargs)
-            return self.version(values, self.key(values)).module
+            fresh = self.anew() if is_recording() else self
+            return fresh.version(values, self.key(values)).module
         return self.build(self.hinted_types(), False)
 
     def key(self, values: list[Any]) -> Any:
@@ -353,7 +355,7 @@ class Transform:
 
         With `count`, argnums from the end are counted from the last of that many.
         """
-        other = copy.copy(self)
+        other = self.anew()
         for key in ("source", "parameters", "signature", "wrt", "positional", "plain"):
             other.__dict__.pop(key, None)
         other.function = function
@@ -363,9 +365,14 @@ class Transform:
                 for n in self.argnums_list()
             ]
             other.argnums = found[0] if self.single else tuple(found)
+        return make_callable(other)
+
+    def anew(self) -> Self:
+        """The same transform without the versions that were made."""
+        other = copy.copy(self)
         other.versions, other.exact, other.general = {}, {}, {}
         other.reals, other.hot, other._spread = {}, [], {}
-        return make_callable(other)
+        return other
 
     #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
     way: tuple[str, Callable] | None = None

@@ -1,11 +1,11 @@
 """Each transform's pass list, top to bottom.
 
-read -> check/normalise -> infer -> settle -> webs -> reverse -> simplify -> emit
+read -> check -> normalise -> infer -> settle (and webs) -> reverse, forward or batch
+-> simplify -> emit -> load
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 import types as pytypes
@@ -25,11 +25,9 @@ from srcjax.analysis.types import (
     ACTIVE,
     NONE,
     UNKNOWN,
-    Array,
     Const,
     Dict,
     List,
-    Scalar,
     Tuple,
     Type,
     Unknown,
@@ -42,7 +40,7 @@ from srcjax.analysis.types import (
     shape_of,
     with_active,
 )
-from srcjax.backends.listing import listing
+from srcjax.backends import stage_listings
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, UnsupportedError, error_at
@@ -51,6 +49,7 @@ from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.entry import Batch
 from srcjax.transforms.batch.entry import Callees as BatchCallees
@@ -61,13 +60,10 @@ from srcjax.transforms.forward.entry import Forward
 from srcjax.transforms.nested import keep_tapes, restores_saved, write_nested
 from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
-from srcjax.transforms.reverse.views import joined_types
 from srcjax.transforms.settle import settle
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
-#: The text after each stage, printed when it is asked for.
-Stages = dict[str, Callable[[], str]]
 ROUNDS = 48
 #: Modules whose functions users import from `srcjax` itself.
 PUBLIC = ("srcjax.api", "srcjax.forward_mode", "srcjax.jacobians")
@@ -90,7 +86,7 @@ class Module:
     #: Live values of the free names of the functions.
     values: dict[str, Any]
     guards: list[Guard] = field(default_factory=list)
-    stages: Stages = field(default_factory=dict)
+    stages: StageTexts = field(default_factory=StageTexts)
     entry: str = ""
     text: str = ""
     line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
@@ -103,9 +99,21 @@ class Module:
 
     def load(self) -> pytypes.ModuleType:
         """The module, executed."""
+        return load(self.text, self.name, self.live_values(), self.line_map)
+
+    def live_values(self) -> dict[str, Any]:
+        """Values that no line of the text gives a name to."""
         shown = set(self.imports())
-        values = {k: v for k, v in self.values.items() if k not in shown}
-        return load(self.text, self.name, values, self.line_map)
+        return {k: v for k, v in self.values.items() if k not in shown}
+
+    def stage_texts(self) -> dict[str, str]:
+        """The texts that were kept, and those of the stages that follow."""
+        return {
+            **self.stages,
+            "simplify": stage_listings.module_text(self.functions),
+            "emit": self.text,
+            "load": stage_listings.loaded(self.load(), self.entry, self.live_values()),
+        }
 
     def imports(self) -> dict[str, str]:
         """Import statements by the name they bind."""
@@ -221,7 +229,7 @@ def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]
         mine = [s for s in ours if not syntax.is_comment(s)]
         for a, b in zip(mine, theirs, strict=False):
             where = getattr(a, "user_line", None)
-            if where is not None:
+            if where is not None and where[1]:
                 lines[b.lineno] = where
             for key in ("body", "orelse", "finalbody"):
                 if (
@@ -248,18 +256,16 @@ class Request:
     wrt: list[str]
 
 
-def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
+def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
     """Read, normalise, infer and settle, until nothing changes."""
     program = Program()
     source = read(request.function)
-    stages["read"] = lambda: source.text
     program.entry = id(source.func)
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
-    core = syntax.clone(unit.node)
-    stages["normalise"] = lambda: listing(core)
     validate(program, "normalise")
     split = merged = False
+    settled = False
     for _ in range(ROUNDS):
         program.facts = Facts()
         interpreter = (MappedInterpreter if is_mapping() else Interpreter)(program)
@@ -271,7 +277,7 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
             if missed.unit is unit:
                 bind_constants(new, source)
                 unit = new
-            split = merged = False
+            split = merged = settled = False
             continue
         except Unreachable:
             raise error_at(
@@ -281,6 +287,12 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
                 "no path through the function returns",
                 "a base case for the recursion",
             ) from None
+        if not settled:
+            stages.keep("read", lambda: stage_listings.read_units(program))
+            stages.keep("check", lambda: stage_listings.accepted_units(program))
+            stages.keep("normalise", lambda: stage_listings.normal_units(program))
+            stages.keep("infer", lambda: stage_listings.typed_units(program))
+        settled = True
         recursive = recursive_functions(program)
         changed = False
         for each in list(program.units.values()):
@@ -299,9 +311,7 @@ def analyse(request: Request, stages: Stages) -> tuple[Program, Unit]:
             merged = True
             continue
         if split:
-            typed = syntax.clone(unit.node)
-            types = joined_types(program, unit)
-            stages["infer"] = functools.partial(describe_types, typed, types)
+            stages.keep("settle", lambda: stage_listings.typed_units(program))
             return program, unit
         for each in list(program.units.values()):
             split_webs(each)
@@ -375,35 +385,6 @@ def recursive_functions(program: Program) -> set[int]:
     return recursive
 
 
-def describe_types(node: gast.FunctionDef, types: dict[str, Type]) -> str:
-    """The core form with the type of each defined name beside it."""
-    lines = []
-    for line in listing(node).splitlines():
-        name = line.strip().split(" ", 1)[0]
-        if " = " in line and name in types:
-            line = f"{line}  # {spell(types[name])}"
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def spell(t: Type) -> str:
-    """A type in few words."""
-    mark = "~" if is_active(t) else ""
-    dtype = dtype_of(t)
-    if isinstance(t, Const):
-        return repr(t.value)
-    if isinstance(t, Scalar):
-        kind = "" if t.python else "np."
-        return f"{mark}{kind}{dtype.name if dtype is not None else 'number'}"
-    if isinstance(t, Array):
-        return f"{mark}{dtype.name if dtype is not None else 'array'}{shape_of(t)}"
-    if isinstance(t, Tuple):
-        return "(" + ", ".join(map(spell, t.items)) + ")"
-    if isinstance(t, (List, Dict)):
-        return f"{mark}{type(t).__name__.lower()}"
-    return f"{mark}unknown"
-
-
 # -- reverse mode --------------------------------------------------------------------
 
 
@@ -416,7 +397,7 @@ def gradient(
     holomorphic: bool = False,
 ) -> Module:
     """The module of `grad` (or `value_and_grad`)."""
-    stages: Stages = {}
+    stages = StageTexts()
     program, unit = analyse(request, stages)
     check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
@@ -441,7 +422,7 @@ def vjp(request: Request, keep: bool = False) -> Module:
 
     With `keep`, the backward function leaves what was saved as it is.
     """
-    stages: Stages = {}
+    stages = StageTexts()
     program, unit = analyse(request, stages)
     names = syntax.Names(unit.names.taken)
     pairs = Pairs(program, names)
@@ -481,7 +462,7 @@ def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
 
 def jvp(request: Request) -> Module:
     """The module with `jvp_f(x, x_dot) -> (y, y_dot)`."""
-    stages: Stages = {}
+    stages = StageTexts()
     program, unit = analyse(request, stages)
     entry = f"jvp_{unit.name}"
     names = syntax.Names(unit.names.taken | {entry})
@@ -502,7 +483,7 @@ def jvp(request: Request) -> Module:
 def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
     """The module with `vmap_f`; types are those of one example."""
     with mapping():
-        stages: Stages = {}
+        stages = StageTexts()
         program, unit = analyse(request, stages)
         entry = f"vmap_{unit.name}"
         names = syntax.Names(unit.names.taken | {entry})
@@ -587,7 +568,7 @@ def assemble(
     callees: Any,
     first: list[Any],
     entry: str,
-    stages: Stages,
+    stages: StageTexts,
     write: Callable[[int], Any],
     stage: str = "reverse",
 ) -> Module:
@@ -596,12 +577,14 @@ def assemble(
     `callees.wanted` grows while functions are written; `write` gives the function (or
     forward/backward pair) of one of its keys.
     """
-    written: list[Written] = []
-    for item in first:
-        written += [item] if isinstance(item, Written) else list(item)
-    transformed = [syntax.clone(w.node) for w in written]
-    stages[stage] = lambda: "\n\n".join(map(listing, transformed))
-    finished = [_finish_group(item, program) for item in first]
+    transformed: list[str] = []
+
+    def finished(group: Any) -> Any:
+        if is_recording():
+            transformed.append(stage_listings.listings(w.node for w in _members(group)))
+        return _finish_group(group, program)
+
+    entries = [finished(item) for item in first]
     done: set[int] = {getattr(callees, "entry", 0)}
     more: list[Any] = []
     while True:
@@ -610,8 +593,9 @@ def assemble(
             break
         for key in todo:
             done.add(key)
-            more.append(_finish_group(write(key), program))
-    groups = [*more, *finished]
+            more.append(finished(write(key)))
+    stages.keep(stage, lambda: "\n\n".join(transformed))
+    groups = [*more, *entries]
     functions = [f for group in groups for f in group[0]]
     values: dict[str, Any] = {}
     for group in groups:
@@ -632,14 +616,13 @@ def assemble(
         for n in syntax.walk(f)
     )
     module.print()
-    stages["emit"] = lambda: module.text
     return module
 
 
 def _finish_group(
     group: Any, program: Program
 ) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
-    written = [group] if isinstance(group, Written) else list(group)
+    written = _members(group)
     functions = finish(written)
     values: dict[str, Any] = {}
     for w, function in zip(written, functions, strict=True):
@@ -650,6 +633,11 @@ def _finish_group(
             if found is not None:
                 values[name] = found[0]
     return functions, values
+
+
+def _members(group: Any) -> list[Written]:
+    """The function, or the forward and backward functions, that are one group."""
+    return [group] if isinstance(group, Written) else list(group)
 
 
 def respell(written: Written, function: gast.FunctionDef) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit
+from srcjax.stage_texts import is_recording
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ class Program:
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.
         self.entry_active: dict[int, set[str]] = {}
+        #: Normal forms as they were before passes changed them, for `stages`.
+        self.normal: dict[int, gast.FunctionDef] = {}
         self._alive: list[Any] = []
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
@@ -117,9 +120,15 @@ class Program:
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
         unit = normalise(source, wanted)
-        self.units[id(function)] = unit
+        self.add(id(function), unit)
         self._alive.append(function)
         return unit
+
+    def add(self, key: int, unit: Unit) -> None:
+        """Take in a unit that was just normalised."""
+        self.units[key] = unit
+        if is_recording():
+            self.normal[key] = syntax.clone(unit.node)
 
     def made_of(
         self,
@@ -192,7 +201,7 @@ class Program:
         new = normalise(unit.source, start)
         for key, value in list(self.units.items()):
             if value is unit:
-                self.units[key] = new
+                self.add(key, new)
         return new
 
     def resolve(self, unit: Unit, name: str) -> Any:

@@ -24,7 +24,7 @@ from typing import Any
 
 import srcjax._generated as package
 
-__all__ = ["LineMap", "annotate", "load", "unload"]
+__all__ = ["LineMap", "annotate", "line_map_of", "load", "unload"]
 
 # A line of generated text -> the user's file, line, and its text.
 LineMap = Mapping[int, tuple[str, int, str]]
@@ -129,6 +129,12 @@ def unload(module: ModuleType) -> None:
                 if not modules:
                     del _loaded[key]
         _remove(module)
+
+
+def line_map_of(module: ModuleType) -> LineMap:
+    """Where in the user's code each line of a module that `load` made comes from."""
+    lines: LineMap = vars(module).get(LINES, {})
+    return lines
 
 
 def annotate(exc: BaseException) -> None:

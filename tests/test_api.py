@@ -35,9 +35,6 @@ X = np.array([0.5, -1.2, 2.0])
 # What is not as it should be yet: test -> reason. To be emptied.
 NOT_YET: dict[str, str] = {
     "test_error_in_a_helper": "an inlined helper: the error points at the call",
-    "test_right_or_refused[through_vectorize]": "np.vectorize is called with vjp",
-    "test_right_or_refused[through_tolist]": "the error has no place in the code",
-    "test_right_or_refused[through_deepcopy]": "the error points into the copy module",
 }
 
 
@@ -46,7 +43,7 @@ def expected_to_fail(request):
     """Marks what `NOT_YET` lists, by the name of the test or of its case."""
     for name in (request.node.name, request.node.originalname):
         if name in NOT_YET:
-            request.applymarker(pytest.mark.xfail(reason=NOT_YET[name], strict=False))
+            request.applymarker(pytest.mark.xfail(reason=NOT_YET[name]))
 
 
 def square(x):

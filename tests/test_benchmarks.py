@@ -12,15 +12,12 @@ import srcjax
 from benchmarks import __main__ as reports
 from benchmarks import orders
 from benchmarks.cases import small_cases
-from benchmarks.peers import BY_HAND, OURS, PEERS, available, call_of
+from benchmarks.peers import BY_HAND, PEERS, available, call_of
 from benchmarks.timing import interleaved, ratio, spell, table
 from tests.corpus.harness import assert_close, differences
 
 CASES = small_cases()
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-
-# Cases that srcjax cannot differentiate yet, with the reason. To be emptied.
-NOT_YET: dict[str, str] = {}
 
 
 def gradient(case, peer):
@@ -48,12 +45,9 @@ def test_gradient_by_hand(case):
 
 @every_case
 @pytest.mark.parametrize("peer", [p for p in PEERS if p != BY_HAND])
-def test_peers_agree(case, peer, request):
+def test_peers_agree(case, peer):
     if peer in case.without or not available(peer):
         pytest.skip(f"{peer} does not run this")
-    if peer == OURS and case.name in NOT_YET:
-        reason = NOT_YET[case.name]
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     assert_close(gradient(case, peer), gradient(case, BY_HAND), **tolerance(case))
 
 

@@ -336,6 +336,16 @@ def validate(program: Program, stage: str) -> None:
             raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
 
 
+def names_around(program: Program, *more: str) -> syntax.Names:
+    """Names for what a module adds: none that a function of the program uses.
+
+    A callee's globals count too: one may be called what a new function would be, as
+    where a generated gradient, which has a `g_backward`, is differentiated again.
+    """
+    used = (unit.names.taken for unit in program.units.values())
+    return syntax.Names(set(more).union(*used))
+
+
 def bind_constants(unit: Unit, source: Any) -> None:
     """Arguments that are bound already (self, partial) become constants."""
     if not source.bound:
@@ -402,7 +412,7 @@ def gradient(
     check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
     entry = f"{prefix}_{unit.name}"
-    names = syntax.Names(unit.names.taken | {entry})
+    names = names_around(program, entry)
     pairs = Pairs(program, names)
     reverse = Reverse(program, unit, pairs, request.types)
     recursive = id(unit.source.func) in recursive_functions(program)
@@ -424,7 +434,7 @@ def vjp(request: Request, keep: bool = False) -> Module:
     """
     stages = StageTexts()
     program, unit = analyse(request, stages)
-    names = syntax.Names(unit.names.taken)
+    names = names_around(program)
     pairs = Pairs(program, names)
     forward, backward = (
         names.fresh(f"{unit.name}_forward"),
@@ -465,7 +475,7 @@ def jvp(request: Request) -> Module:
     stages = StageTexts()
     program, unit = analyse(request, stages)
     entry = f"jvp_{unit.name}"
-    names = syntax.Names(unit.names.taken | {entry})
+    names = names_around(program, entry)
     callees = Callees(program, names)
 
     def write(key: int) -> Written:
@@ -486,7 +496,7 @@ def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
         stages = StageTexts()
         program, unit = analyse(request, stages)
         entry = f"vmap_{unit.name}"
-        names = syntax.Names(unit.names.taken | {entry})
+        names = names_around(program, entry)
         callees = BatchCallees(program, names)
 
         def write(key: int) -> Written:

@@ -344,6 +344,31 @@ def _keyword_only(x, *, scale, power=2):
     return scale * x**power
 
 
+def _powers(x, y, n=3):
+    if n == 0:
+        return x * y
+    return _powers(x * y, y, n - 1)
+
+
+@program(1.2, 0.7)
+def star_arguments_of_a_recursion(x, y):
+    pair = (x * y, y)
+    named = {"y": x, "x": y}
+    return _powers(*pair) + _powers(**named, n=2)
+
+
+@program(1.2, 0.7)
+def star_arguments_of_operations(x, y):
+    pair = [x * y, x + y]
+    return np.hypot(*pair) * np.maximum(*pair) * math.atan2(*pair)
+
+
+@program(1.2, 0.7)
+def largest_of_star_arguments(x, y):
+    candidates = [x * i - y * i**2 for i in range(4)]
+    return max(*candidates, x * y) - min(*candidates) * y
+
+
 @program(0.5, 1.5)
 def keyword_only_arguments(x, y):
     return _keyword_only(x, scale=y) + _keyword_only(y, power=3, scale=x)

@@ -54,7 +54,7 @@ def expected_to_fail(request):
     reasons = NOT_YET.get(request.node.originalname, {})
     case = request.node.callspec.id if reasons else None
     if case in reasons:
-        request.applymarker(pytest.mark.xfail(reason=reasons[case], strict=False))
+        request.applymarker(pytest.mark.xfail(reason=reasons[case]))
 
 
 def expected_text(golden: Golden) -> str:

@@ -33,3 +33,49 @@ def test_methods_of_global_arrays():
     _, second = srcjax.jvp(srcjax.grad(from_a_global_array), (x,), (v,))
     np.testing.assert_allclose(second, 2 * v)
     np.testing.assert_array_equal(WEIGHTS, [0.3, -0.7, 1.1])
+
+
+def power(x, n):
+    """x**n, in a loop, so that it gets derivative functions of its own."""
+    total = 1.0
+    for _ in range(n):
+        if total > 1e6:
+            return total
+        total = total * x
+    return total
+
+
+def power_backward(x, scale):
+    while scale > 100.0:
+        scale = scale / 2.0
+    y = x * scale
+    return y
+
+
+power_forward = power_jvp = power_batch = power_backward
+
+
+def calls_their_names(x, n):
+    total = 0.0
+    for i in range(n):
+        if total > 1e6:
+            return total
+        total = total + power(x, i) * power_backward(i, 2.0) * power_forward(i, 3.0)
+        total = total * power_jvp(i + 1, 0.5) / power_batch(i + 2, 1.0)
+    return total
+
+
+def test_globals_of_a_callee_named_like_derivative_functions():
+    """Calls without a differentiated argument stay calls of the user's functions."""
+
+    def f(x):
+        return calls_their_names(x, 3)
+
+    # total = (x * 6 * (2 / 2) / 3 + x**2 * 24) * (3 / 2) / 4
+    for x in (0.5, 1.5):
+        assert np.isclose(srcjax.grad(f)(x), (2 + 48 * x) * 3 / 8, rtol=1e-14)
+        tangent = srcjax.jvp(f, (x,), (1.0,))[1]
+        assert np.isclose(tangent, (2 + 48 * x) * 3 / 8, rtol=1e-14)
+        assert np.isclose(srcjax.grad(srcjax.grad(f))(x), 18, rtol=1e-14)
+    xs = np.array([0.5, 1.5])
+    np.testing.assert_allclose(srcjax.vmap(f)(xs), [f(0.5), f(1.5)])

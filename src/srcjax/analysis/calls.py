@@ -230,6 +230,9 @@ class Calls(NestedTransforms):
             self.callee(node, bound)
             return self.call_function(method, [function, *args], kwargs, node)
         if not isinstance(function, Const):
+            made_by = getattr(function, "cls", None)
+            if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):
+                raise self.no_rule(node, made_by, "differentiated values")
             self.callee(node, None)
             return Unknown(active or is_active(function))
         value = function.value

@@ -197,8 +197,10 @@ class Program:
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all."""
-        start = (unit.varying - unit.temps) | set(names)
+        asked = unit.asked | (unit.temps & set(names))
+        start = (unit.varying - unit.temps) | asked | set(names)
         new = normalise(unit.source, start)
+        new.asked = asked
         for key, value in list(self.units.items()):
             if value is unit:
                 self.add(key, new)

@@ -56,7 +56,7 @@ class SpecialCalls(SequenceCalls):
             picked = self.picked_by_key(node)
             if picked is not None:
                 return picked
-        if is_builtin(node.func, "max", "min") and plain:
+        if is_builtin(node.func, "max", "min") and not node.keywords:
             return self.extreme(node)
         if is_builtin(node.func, "sorted") and len(node.args) == 1:
             return self.sorted_call(node)
@@ -136,6 +136,8 @@ class SpecialCalls(SequenceCalls):
     def extreme(self, node: gast.Call) -> gast.expr | None:
         """`max(a, b, c)` two by two, and `max(xs)` as a loop."""
         function = node.func
+        if any(isinstance(a, gast.Starred) for a in node.args):
+            node = gast.Call(function, [gast.List(node.args, syntax.LOAD)], [])
         if len(node.args) == 1:
 
             def combine(acc: gast.expr, item: gast.expr) -> gast.expr:

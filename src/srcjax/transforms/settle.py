@@ -763,7 +763,7 @@ class Settling(ContainerSettling):
             return None
         callee = callees[0]
         if not self.should_inline(stmt, call, callee, target):
-            return None
+            return self.written_out(stmt, call)
         before = self.expand_stars(stmt, call)
         if isinstance(callee, Closure) and self.is_recursive(callee):
             raise error_at(
@@ -846,6 +846,26 @@ class Settling(ContainerSettling):
         definition = closure.definition
         name = getattr(definition, "name", None)
         return name is not None and name in syntax.names_read(definition.body)
+
+    def written_out(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt] | None:
+        """The call without `*args` and `**kwargs` that hold differentiated values.
+
+        Rules, and functions with derivative functions of their own, are told which
+        argument is which. None if there is nothing to write out.
+        """
+
+        def starred() -> list[gast.expr]:
+            args = [a.value for a in call.args if isinstance(a, gast.Starred)]
+            return [*args, *(k.value for k in call.keywords if k.arg is None)]
+
+        found = starred()
+        if not any(is_active(self.atom_type(stmt, a)) for a in found):
+            return None
+        before = self.expand_stars(stmt, call)
+        if len(starred()) == len(found):
+            return None
+        self.changed = True
+        return [*before, stmt]
 
     def expand_stars(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt]:
         """`f(*xs)` with a known number of items is `f(xs[0], xs[1])`."""

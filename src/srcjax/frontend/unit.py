@@ -21,8 +21,8 @@ class Unit:
     varying: set[str]
     #: Names that srcjax made up: they may be nested away or renamed.
     temps: set[str] = field(default_factory=set)
-    #: Made-up names that inference found to carry a derivative: kept, or a function with
-    #: two of them would be normalised for one and for the other without end.
+    #: Made-up names that inference found to carry a derivative. They are kept: with two
+    #: of them a function would be normalised for one, then the other, without end.
     asked: set[str] = field(default_factory=set)
     #: Names of functions that were inlined: renamed apart from the user's own.
     inlined: set[str] = field(default_factory=set)

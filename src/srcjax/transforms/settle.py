@@ -859,7 +859,7 @@ class Settling(ContainerSettling):
             return [*args, *(k.value for k in call.keywords if k.arg is None)]
 
         found = starred()
-        if not any(is_active(self.atom_type(stmt, a)) for a in found):
+        if not any(is_active(self.atom_type(stmt, a) or UNKNOWN) for a in found):
             return None
         before = self.expand_stars(stmt, call)
         if len(starred()) == len(found):

@@ -16,11 +16,22 @@ from srcjax.batch_mode import vmap
 from srcjax.errors import PerformanceWarning
 from srcjax.forward_mode import jvp, linearize
 from srcjax.jacobians import hessian, hvp, jacfwd, jacrev
+from srcjax.ops.collectives import (
+    all_gather,
+    axis_index,
+    pmax,
+    pmean,
+    pmin,
+    psum,
+    psum_scatter,
+)
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 
 __all__ = [
     "PerformanceWarning",
     "adjoint",
+    "all_gather",
+    "axis_index",
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
@@ -35,6 +46,11 @@ __all__ = [
     "jvp",
     "linearize",
     "operation",
+    "pmax",
+    "pmean",
+    "pmin",
+    "psum",
+    "psum_scatter",
     "source",
     "stages",
     "stop_gradient",

@@ -12,6 +12,7 @@ import gast
 import numpy as np
 
 from srcjax import pipeline, tree
+from srcjax.analysis.axes import names_in_scope, opened
 from srcjax.analysis.types import (
     Array,
     Dict,
@@ -48,11 +49,13 @@ class Batched(Transform):
         in_axes: Axes,
         out_axes: Axes,
         axis_size: int | None = None,
+        axis_name: str | None = None,
     ) -> None:
         super().__init__(function, ())
         self.in_axes = in_axes
         self.out_axes = out_axes
         self.axis_size = axis_size
+        self.axis_name = axis_name
         check_axes(in_axes, "in_axes")
         check_axes(out_axes, "out_axes")
 
@@ -132,36 +135,50 @@ class Batched(Transform):
         if found is not None and found.holds():
             return found
         with mapping():
-            types = [
-                example_type(v, a, n)
-                for n, v, a in zip(self.parameters, values, axes, strict=True)
+            batches = [
+                type_of(v, ("param", n))
+                for n, v in zip(self.parameters, values, strict=True)
             ]
-        if not any(map(is_active, types)):
+            types = list(map(example_of, batches, axes))
+        if not any(map(is_active, types)) and self.axis_name is None:
             return None
-        version = Version(self.module(types, axes), types)
+        size = self.size_of(batches, axes)
+        version = Version(self.module(types, axes, size), types)
         self.versions[key] = version
         return version
 
-    def module(self, types: list[Type], axes: list[Axes]) -> Module:
-        """Generate the module for one example of these types."""
+    def size_of(self, batches: list[Type], axes: list[Axes]) -> int | None:
+        """The number of examples as the types of the batches tell it."""
+        if self.axis_size is not None:
+            return self.axis_size
+        sizes = (size_of(t, a) for t, a in zip(batches, axes, strict=True))
+        return next((n for n in sizes if isinstance(n, int)), None)
+
+    def module(
+        self, types: list[Type], axes: list[Axes], size: int | None = None
+    ) -> Module:
+        """Generate the module for one example of these types, of `size` of them."""
         names = dict(zip(self.parameters, types, strict=True))
         wrt = [n for n, t in names.items() if is_active(t)]
-        function = underlying(self.function)
-        if self.inner is not None:
-            function = self.inner.function_for([_quiet(t) for t in types])
-        request = Request(function, names, wrt)
         by_name = dict(zip(self.parameters, axes, strict=True))
-        try:
-            return pipeline.batch(request, by_name, self.out_axes)
-        except UnsupportedError as error:
-            warnings.warn(
-                PerformanceWarning(
-                    f"vmap: {self.source.name} runs in a loop over the batch, because "
-                    + str(error).splitlines()[0]
-                ),
-                stacklevel=5,
-            )
-            return self.loop(function, wrt, by_name)
+        with opened(self.axis_name, size) as axis:
+            function = underlying(self.function)
+            if self.inner is not None:
+                function = self.inner.function_for([_quiet(t) for t in types])
+            request = Request(function, names, wrt, self.axis_name, self.axis_size)
+            try:
+                return pipeline.batch(request, by_name, self.out_axes)
+            except UnsupportedError as error:
+                if axis.used or not wrt:
+                    raise  # a collective needs all the examples at a time
+                why = str(error).splitlines()[0]
+        warnings.warn(
+            PerformanceWarning(
+                f"vmap: {self.source.name} runs in a loop over the batch, because {why}"
+            ),
+            stacklevel=5,
+        )
+        return self.loop(function, wrt, by_name)
 
     def loop(self, function: Callable, wrt: list[str], axes: dict[str, Axes]) -> Module:
         """A loop over the examples, where there is no batched form."""
@@ -193,7 +210,7 @@ class Batched(Transform):
     # -- for the text, and for other transforms ----------------------------------------
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
-        if not args and not kwargs:
+        if not args and not kwargs and self.parameters:
             raise ArgumentError(
                 "the text of a vmap needs example arguments: ranks decide it",
                 instead="`srcjax.source(srcjax.vmap(f), x)`",
@@ -213,14 +230,16 @@ class Batched(Transform):
     def version_of(self, types: list[Type]) -> Version:
         """The version for batches of these types, for other transforms."""
         axes = self.axes_of(len(types), self.parameters[: len(types)])
-        key = ("types", tuple(types))
+        key = ("types", names_in_scope(), tuple(types))
         found = self.versions.get(key)
         if found is None or not found.holds():
             with mapping():
                 examples = [
                     example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
                 ]
-            found = self.versions[key] = Version(self.module(examples, axes), examples)
+            size = self.size_of(types, axes)
+            module = self.module(examples, axes, size)
+            found = self.versions[key] = Version(module, examples)
         return found
 
 
@@ -250,12 +269,11 @@ def vmap(
     Raises:
         ArgumentError: the axes do not fit the arguments, or sizes differ.
     """
-    if axis_name is not None:
+    if axis_name is not None and not isinstance(axis_name, str):
         raise ArgumentError(
-            "vmap: axis_name and collectives are not supported yet",
-            instead="the same reduction along the batch axis outside of vmap",
+            f"vmap: axis_name must be a string, not {axis_name!r}",
+            instead='`axis_name="batch"`',
         )
-
     signature_key = tree.signature_key
 
     def make(g: Callable) -> Callable:
@@ -277,7 +295,7 @@ def vmap(
                         raise
             if transform is None:
                 transform = Batched(
-                    with_source(g, len(args)), in_axes, out_axes, axis_size
+                    with_source(g, len(args)), in_axes, out_axes, axis_size, axis_name
                 )
                 batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
             if not kwargs and transform.positional and not transform.needs_spreading():
@@ -294,7 +312,7 @@ def vmap(
         batched.__doc__ = f"vmap of {name}, written by srcjax."
         batched.__module__ = getattr(g, "__module__", __name__)
         if callable(g) and not isinstance(g, np.ufunc):
-            transform = Batched(g, in_axes, out_axes, axis_size)
+            transform = Batched(g, in_axes, out_axes, axis_size, axis_name)
             batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
         return batched
 
@@ -404,9 +422,20 @@ def common_size(
     return size
 
 
-def example_type(value: Any, axes: Axes, name: str) -> Type:
-    """The type of one example of an argument: mapped parts are active."""
-    return example_of(type_of(value, ("param", name)), axes)
+def size_of(t: Type, axes: Axes) -> Any:
+    """The number of examples in a batch of the type, None if it does not tell."""
+    if axes is None:
+        return None
+    if isinstance(t, Array):
+        return None if t.shape is None else t.shape[axes]
+    each: list[tuple[Type, Axes]] = []
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        many = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
+        each = list(zip(t.items, many, strict=True))
+    elif isinstance(t, (Dict, Object)) and t.items is not None:
+        named = axes if isinstance(axes, dict) else {k: axes for k, _ in t.items}
+        each = [(p, named[k]) for k, p in t.items]
+    return next((n for n in (size_of(*pair) for pair in each) if n is not None), None)
 
 
 def example_of(t: Type, axes: Axes) -> Type:

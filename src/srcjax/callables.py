@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from srcjax import dispatch, pipeline, tree
+from srcjax.analysis.axes import names_in_scope
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.types import (
     FLOAT,
@@ -400,7 +401,7 @@ class Transform:
 
     def version_of_own(self, types: list[Type]) -> Version:
         """The version for arguments of these types, each in memory of its own."""
-        key = ("types", tuple(types))
+        key = ("types", names_in_scope(), tuple(types))
         found = self.versions.get(key)
         if found is None or not found.holds():
             active = [

@@ -48,7 +48,10 @@ from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
-from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+from srcjax.ops import (
+    collectives,
+    registry,  # noqa: F401  (fills the table of operations)
+)
 from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.entry import Batch
@@ -66,13 +69,19 @@ from srcjax.transforms.written import Written
 
 ROUNDS = 48
 #: Modules whose functions users import from `srcjax` itself.
-PUBLIC = ("srcjax.api", "srcjax.forward_mode", "srcjax.jacobians")
+PUBLIC = (
+    "srcjax.api",
+    "srcjax.forward_mode",
+    "srcjax.jacobians",
+    "srcjax.ops.collectives",
+)
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
 FROM_RUNTIME = "from srcjax.runtime import "
 HELPERS.update(
     {name: value for name, value in vars(runtime).items() if callable(value)}
 )
+HELPERS.update({name: getattr(collectives, name) for name in collectives.__all__})
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
 
@@ -126,7 +135,8 @@ class Module:
                 elif "." not in path or path.startswith("srcjax") is False:
                     found[name] = f"import {path} as {name}"
             elif getattr(value, "__module__", "") in PUBLIC:
-                found[name] = f"from srcjax import {value.__name__}"
+                alias = "" if value.__name__ == name else f" as {name}"
+                found[name] = f"from srcjax import {value.__name__}{alias}"
             elif value is not None and getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
             elif helper_name(value) is not None:
@@ -254,11 +264,15 @@ class Request:
     #: parameter name -> type (active where differentiated); None: nothing known
     types: dict[str, Type]
     wrt: list[str]
+    #: The name of the batch axis, and its size where no argument has it (`batch`).
+    axis_name: str | None = None
+    axis_size: int | None = None
 
 
 def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
     """Read, normalise, infer and settle, until nothing changes."""
     program = Program()
+    program.axis_name = request.axis_name
     source = read(request.function)
     program.entry = id(source.func)
     unit = program.unit(source.func, request.wrt)
@@ -506,7 +520,7 @@ def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
 
         top = Batch(program, unit, callees)
         top.everything_mapped(out_axes is not None)
-        written = top.write(entry, request.wrt, in_axes, out_axes)
+        written = top.write(entry, request.wrt, in_axes, out_axes, request.axis_size)
         return assemble(program, callees, [written], entry, stages, write, "batch")
 
 

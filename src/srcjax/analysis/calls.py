@@ -17,6 +17,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis import containers
+from srcjax.analysis.axes import names_of
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.known_values import (
@@ -458,6 +459,10 @@ class Calls(NestedTransforms):
         )
         return Unknown(active)
 
+    def is_followed(self, function: Any, active: bool) -> bool:
+        """Whether the call is of a unit that takes part in the transform."""
+        return active
+
     def call_function(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type:
@@ -465,8 +470,9 @@ class Calls(NestedTransforms):
         active = any(map(is_active, [*args, *kwargs.values()]))
         if not active and is_standard(function):
             return UNKNOWN  # it only runs; `re` alone is thousands of lines to look at
+        followed = self.is_followed(function, active)
         try:
-            if active:
+            if followed:
                 unit = self.active_unit(function, args, kwargs)
             else:
                 unit = self.typing_unit(function)
@@ -475,7 +481,7 @@ class Calls(NestedTransforms):
             arguments = bind_types(unit, args, kwargs)
         except TypeError:
             return Unknown(active)
-        if not active:
+        if not followed:
             recording, self.recording = self.recording, False
             results, self.facts.results = self.facts.results, {}
             try:
@@ -618,6 +624,8 @@ class Calls(NestedTransforms):
             bound = op.bind(args, kwargs)
         except TypeError:
             return Unknown(active)
+        if op.collective:
+            names_of(op, bound.get("axis_name"), self.unit.source, node)
         try:
             if op.infer is not None:
                 result = op.infer(**_flatten_bound(op, bound))

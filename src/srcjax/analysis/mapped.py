@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import Env
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
@@ -34,6 +35,7 @@ from srcjax.analysis.types import (
     is_active,
     with_active,
 )
+from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import Unit
 from srcjax.frontend.varying import (
     SHAPE_ATTRIBUTES,
@@ -43,6 +45,8 @@ from srcjax.frontend.varying import (
 from srcjax.ops.record import Op, native
 
 _CONTAINERS = (Tuple, List, Dict, Object)
+#: Collectives that give each example a value of its own.
+OF_EACH = frozenset(["srcjax.axis_index", "srcjax.psum_scatter"])
 #: Builtins that build or look at containers: their parts tell what is mapped.
 _STRUCTURAL = SHAPE_BUILTINS | {
     "range",
@@ -156,12 +160,25 @@ class MappedInterpreter(Interpreter):
         self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
     ) -> Type:
         found = super().apply(op, function, args, kwargs, node)
+        if op is not None and op.collective:
+            return with_active(found, self.is_own(op, args, kwargs))
         if op is not None and op.name in SHAPE_FUNCTIONS:
             return found
         operands = [*args, *kwargs.values()]
         if any(isinstance(t, _CONTAINERS) for t in (found, *args[:2])) and op is None:
             return found
         return self.marked(found, operands)
+
+    def is_own(self, op: Op, args: list[Type], kwargs: dict) -> bool:
+        """Whether each example has its own value of a collective."""
+        bound = op.bind(args, kwargs)
+        names = axis_names(bound.get("axis_name"))
+        if names is not None and self.program.axis_name in names:
+            return op.name in OF_EACH
+        return any(map(is_active, bound.values()))
+
+    def is_followed(self, function: Any, active: bool) -> bool:
+        return active or (self.recording and uses_collectives(function))
 
     def special(
         self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env

@@ -101,6 +101,8 @@ class Program:
         self.units: dict[int, Unit] = {}
         #: The identity of the function that is transformed.
         self.entry = 0
+        #: The name of the batch axis, for collectives.
+        self.axis_name: str | None = None
         self.typing_units: dict[int, Unit | None] = {}
         self.guards: dict[tuple[int, str], Guard] = {}
         self.facts = Facts()

@@ -16,6 +16,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import is_mapping
+from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
 
 #: Builtins whose result carries no derivative.
@@ -149,10 +150,19 @@ class Varying:
             and self.is_builtin(node.args[0].func, "range")
         )
 
+    def is_collective(self, node: Any) -> bool:
+        """Whether the call is about all the examples of a batch, whatever it gets."""
+        if not self.mapping or not isinstance(node, gast.Call):
+            return False
+        function = self.value(node.func)
+        return function is not None and uses_collectives(function)
+
     def carries(self, node: Any) -> bool:
         """Whether a derivative may flow into the value of the expression."""
         if isinstance(node, list):
             return any(map(self.carries, node))
+        if self.is_collective(node):
+            return True
         if isinstance(node, gast.Name):
             return node.id in self.names
         if not isinstance(node, gast.AST):
@@ -184,7 +194,9 @@ class Varying:
         """Whether a varying name occurs anywhere inside the statement."""
         if isinstance(node, gast.expr) and not self.carries(node):
             return False
-        return not self.names.isdisjoint(syntax.all_names(node))
+        if not self.names.isdisjoint(syntax.all_names(node)):
+            return True
+        return self.mapping and any(map(self.is_collective, syntax.walk(node)))
 
 
 def find_varying(

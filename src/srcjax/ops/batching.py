@@ -46,6 +46,8 @@ class MappedCall:
         result: Type,
         size: gast.expr,
         displays: Mapping[str, gast.expr] | None = None,
+        axis_name: str | None = None,
+        changing: bool = False,
     ) -> None:
         self.op = op
         self.value = value
@@ -57,6 +59,11 @@ class MappedCall:
         self.size = size
         #: The lists and tuples behind names that stand for nothing else.
         self.displays = displays or {}
+        #: The name of the batch axis, for collectives.
+        self.axis_name = axis_name
+        #: Whether the result or an operand is written in place: they must not share
+        #: memory then.
+        self.changing = changing
 
     # -- arguments --------------------------------------------------------------------
 

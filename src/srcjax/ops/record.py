@@ -103,6 +103,9 @@ class Op:
     inert: bool = False
     #: Shape of the result is the broadcast of the arguments' shapes.
     elementwise: bool = False
+    #: Over all examples of the axes named by `axis_name` (`ops.collectives`): whether
+    #: the result is mapped does not follow from the arguments.
+    collective: bool = False
     #: The adjoint rule takes a number where all of the seed's items are that number.
     spreads: bool = False
     #: Cheap enough to compute again rather than save.

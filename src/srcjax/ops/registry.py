@@ -2,6 +2,7 @@
 
 from srcjax.ops import (
     arithmetic,
+    batch_collectives,
     batch_composites,
     batch_constructors,
     batch_helpers,
@@ -11,6 +12,7 @@ from srcjax.ops import (
     batch_reductions,
     batch_selection,
     batch_shaping,
+    collectives,
     complex_parts,
     composites,
     constructors,
@@ -30,6 +32,7 @@ from srcjax.ops import (
 
 __all__ = [
     "arithmetic",
+    "batch_collectives",
     "batch_composites",
     "batch_constructors",
     "batch_helpers",
@@ -39,6 +42,7 @@ __all__ = [
     "batch_reductions",
     "batch_selection",
     "batch_shaping",
+    "collectives",
     "complex_parts",
     "composites",
     "constructors",

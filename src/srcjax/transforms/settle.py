@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.ops.record import Op
 from srcjax.transforms.inline import SMALL, Inliner
 from srcjax.transforms.rebinding import check_of, refusal
 from srcjax.transforms.settle_containers import ContainerSettling
@@ -630,6 +631,8 @@ class Settling(ContainerSettling):
             return self.replace_call(stmt, value)
         if callee in (copy.deepcopy, copy.copy) and len(value.args) == 1:
             return self.copied(stmt, value, callee)
+        if isinstance(callee, Op) and callee.collective:
+            return self.part_by_part(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
             return self.listed(stmt, value)
         if callee in ("dict.get", "dict.pop") and len(value.args) == 2:

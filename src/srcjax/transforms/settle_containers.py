@@ -23,12 +23,20 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.ops.batching import replaced
+from srcjax.ops.record import Op
+from srcjax.transforms.inline import Inliner
+from srcjax.transforms.reverse.places import keyed_parts, read_part, rebuild
+
+#: The type of None.
+NOTHING = Const(value=None)
 
 
 class ContainerSettling:
     """Rewrites statements that change, copy or convert containers."""
 
     unit: Unit
+    inliner: Inliner
 
     def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
         """The type of an atom before the statement."""
@@ -207,6 +215,50 @@ class ContainerSettling:
             return None
         for each in before:
             gast.copy_location(each, stmt)
+        return [*before, stmt]
+
+    def part_by_part(
+        self, stmt: gast.Assign, call: gast.Call, op: Op
+    ) -> list[gast.stmt] | None:
+        """`psum((a, b), "i")` is `(psum(a, "i"), psum(b, "i"))`; what is in parts again
+        comes in the next round.
+        """
+        try:
+            given = op.bind(call.args, {k.arg: k.value for k in call.keywords}).get("x")
+        except TypeError:
+            return None
+        before: list[gast.stmt] = []
+
+        def hold(value: gast.expr) -> gast.Name:
+            name = self.fresh("part")
+            before.append(gast.copy_location(syntax.assign(name, value), stmt))
+            return syntax.name(name)
+
+        def each(node: gast.expr, t: Type | None = None) -> gast.expr:
+            """The collective of an item, in a name."""
+            if t == NOTHING or getattr(node, "value", node) is None:
+                return syntax.const(None)
+            return hold(gast.copy_location(replaced(call, {id(given): node}), call))
+
+        if isinstance(given, (gast.Tuple, gast.List)):
+            stmt.value = type(given)(list(map(each, given.elts)), syntax.LOAD)
+        elif isinstance(given, gast.Dict):
+            stmt.value = gast.Dict(given.keys, list(map(each, given.values)))
+        elif isinstance(given, gast.Name):
+            t = self.atom_type(stmt, given)
+            if t is None or not keyed_parts(t):
+                return None
+            made = [
+                each(hold(read_part(t, given, key)), part)
+                for key, part in keyed_parts(t)
+            ]
+            stmt.value = rebuild(t, made)
+            cls: Any = getattr(t, "cls", None)
+            if isinstance(stmt.value, gast.Call):
+                name = self.inliner.constant(cls, cls.__name__)
+                stmt.value.func = syntax.name(name)
+        else:
+            return None
         return [*before, stmt]
 
     def listed(self, stmt: gast.Assign, call: gast.Call) -> list[gast.stmt] | None:

@@ -89,9 +89,17 @@ class Batch:
         )
 
     def write(
-        self, name: str, wrt: list[str], in_axes: dict[str, Any], out_axes: Any
+        self,
+        name: str,
+        wrt: list[str],
+        in_axes: dict[str, Any],
+        out_axes: Any,
+        axis_size: int | None,
     ) -> Written:
-        """`vmap_f(x, w)`; `in_axes` by parameter name, an int or None each."""
+        """`vmap_f(x, w)`; `in_axes` by parameter name, an int or None each.
+
+        `axis_size` is the number of examples where no argument is mapped.
+        """
         rules = self.rules
         arguments = user_parameters(self.unit, rules.needs)
         head: list[gast.stmt] = []
@@ -115,6 +123,8 @@ class Batch:
                 source = self.sized(value, t)
                 head.append(syntax.assign(rules.size, source))
                 sized = True
+        if not sized:
+            head.append(syntax.assign(rules.size, syntax.const(axis_size)))
         head += self.protect(wrt)
         body = [*head, *self.body(wrt)]
         last = body[-1]

@@ -139,6 +139,8 @@ class Lanes:
 
     def spread_container(self, value: Any, have: Type, want: Type) -> Any:
         """A container with each part a batch where it is one in `want`."""
+        if isinstance(value, gast.Name):
+            value = self.displays.get(value.id, value)
         haves, wants = dict(keyed_parts(have)), dict(keyed_parts(want))
         if haves.keys() != wants.keys() or not haves:
             elem = join_all(parts(want)) or want

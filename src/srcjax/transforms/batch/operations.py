@@ -11,8 +11,10 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.known_values import OPERATORS, UNARY
+from srcjax.analysis.mapped import OF_EACH
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -22,11 +24,13 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    all_buffers,
     dtype_of,
     is_active,
     is_number,
 )
 from srcjax.errors import PerformanceWarning
+from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.varying import SHAPE_ATTRIBUTES
 from srcjax.ops.batching import BUILTINS, MappedCall, elementwise, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
@@ -41,6 +45,8 @@ class Operations(Lanes):
 
     #: How many operations became loops: those do not run for no example at all.
     loops = 0
+    #: How many branches and loops around the code only some examples run.
+    apart = 0
 
     def shapes(self, node: Any) -> Any:
         """The expression with the shapes of batches read as those of examples."""
@@ -387,7 +393,15 @@ class Operations(Lanes):
         )
         if method:
             operands.append(value.func.value)
-        if not any(map(self.mapped, operands)):
+        collective = self.is_collective(callee)
+        if collective and self.apart:
+            raise self.refuse(
+                f"`{syntax.text(value.func)}` needs all the examples of the batch, and "
+                "only some of them come here: a branch or loop around it depends on "
+                "the example",
+                "the collective before the branch or loop, for all examples",
+            )
+        if not collective and not any(map(self.mapped, operands)):
             if self.reads_mapped(value):
                 raise self.refuse(
                     f"`{syntax.text(value)}` looks at mapped values", "arrays"
@@ -419,6 +433,29 @@ class Operations(Lanes):
                 "x.astype(t)", x=value.args[0], t=syntax.name(function)
             )
         return self.looped(value, result)
+
+    def is_collective(self, callee: Any) -> bool:
+        """Whether the call is about all examples: itself, or by what it calls."""
+        if isinstance(callee, Op):
+            return callee.collective
+        function = getattr(callee, "__func__", callee)
+        return id(function) in self.program.units and uses_collectives(function)
+
+    def differs(self, value: gast.expr) -> bool:
+        """Whether the value of an expression is another one for each example."""
+        found = self.facts.callees.get(id(value), [])
+        callee = found[0] if len(found) == 1 else None
+        if not self.is_collective(callee):
+            return self.reads_mapped(value)
+        if not isinstance(callee, Op):
+            function = getattr(callee, "__func__", callee)
+            return is_active(self.facts.results.get(id(function), UNKNOWN))
+        keywords = {k.arg: k.value for k in value.keywords}
+        bound = _flatten(callee.bind(value.args, keywords))
+        names = axis_names(self.example(bound["axis_name"]))
+        if self.program.axis_name in (names or ()):
+            return callee.name in OF_EACH
+        return self.reads_mapped(value)
 
     def structural(self, value: gast.Call) -> gast.expr:
         """`list(xs)`, `Point(x, y)`: the same container of batches."""
@@ -502,17 +539,39 @@ class Operations(Lanes):
         """An operation on batches, by its batch rule."""
         try:
             bound = _flatten(op.bind(args, keywords))
-        except TypeError:
+        except TypeError as error:
+            if op.collective:
+                raise self.refuse(f"`{op.name}`: {error}", "its arguments") from None
             return self.looped(value, result, op)
         bound = {n: v for n, v in bound.items() if v != ()}
         rule = op.batch or (elementwise if op.elementwise else None)
         call = MappedCall(
-            op, value, bound, self.type_of_bound, result, self.count(), self.displays
+            op,
+            value,
+            bound,
+            self.type_of_bound,
+            result,
+            self.count(),
+            self.displays,
+            self.program.axis_name,
+            self.is_changed(result, *bound.values()),
         )
         made = rule(call) if rule is not None else None
+        if made is None and op.collective:
+            raise self.refuse(
+                f"`{syntax.text(value)}`: the structure of the value, or the axis, is "
+                "not known when the code is written",
+                "an array or a container of known items, and a literal axis",
+            )
         if made is not None:
             made = self.of_arrays(made, op)
         return self.looped(value, result, op) if made is None else made
+
+    def is_changed(self, result: Type, *nodes: Any) -> bool:
+        """Whether the result or an operand is written in place somewhere."""
+        written = self.facts.written()
+        types = [result, *map(self.type_of_bound, nodes)]
+        return any(all_buffers(t) & written for t in types)
 
     def of_arrays(self, made: gast.expr, op: Op) -> gast.expr:
         """`math.sin(x)`, `max(a, b)` of batches: NumPy's function of the same value."""

@@ -395,7 +395,9 @@ class Regions(Rules):
         keep: frozenset[str] = frozenset(),
     ) -> list[gast.stmt]:
         """The statements on the examples at `where`, gathered and put back."""
+        self.apart += 1
         body = self.block(stmts)
+        self.apart -= 1
         reads = exposed(body)
         buffers = self.changed_buffers(stmts)
         in_place = [

@@ -90,13 +90,13 @@ class Rules(Operations):
         if shown or isinstance(original, gast.Name):
             have = self.example(original)
         elif not isinstance(have, _CONTAINERS):
-            mapped = self.reads_mapped(original)
+            mapped = self.differs(original)
             from srcjax.analysis.types import with_active
 
             have = with_active(have, mapped) if have != UNKNOWN else have
             if not mapped and isinstance(have, Unknown):
                 have = Unknown()
-        elif not self.reads_mapped(original):
+        elif not self.differs(original):
             from srcjax.analysis.types import with_active
 
             have = with_active(have, False)

@@ -5,6 +5,12 @@ Before:                                 After:
     for i in range(len(params)):            for W, b in params:
         W, b = params[i]                        x = np.tanh(x @ W + b)
         x = np.tanh(x @ W + b)
+
+    while True:                             while r > 1:
+        if r > 1:                               r = r / 2
+            r = r / 2
+        else:
+            break
 """
 
 from __future__ import annotations
@@ -22,6 +28,17 @@ def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
     for sub in syntax.walk(node):
         if isinstance(sub, gast.For):
             _rewrite(sub, temps, node)
+        elif isinstance(sub, gast.While):
+            _test_in_front(sub)
+
+
+def _test_in_front(loop: gast.While) -> None:
+    endless = isinstance(loop.test, gast.Constant) and loop.test.value is True
+    if not endless or len(loop.body) != 1 or not isinstance(loop.body[0], gast.If):
+        return
+    branch = loop.body[0]
+    if len(branch.orelse) == 1 and isinstance(branch.orelse[0], gast.Break):
+        loop.test, loop.body = branch.test, branch.body
 
 
 def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> None:

@@ -92,6 +92,21 @@ def clone_shallow(node: Any) -> Any:
     return new
 
 
+def replaced(node: Any, nodes: dict[int, gast.expr]) -> Any:
+    """A copy of the tree with some of its nodes, by identity, replaced."""
+    if id(node) in nodes:
+        return clone(nodes[id(node)])
+    if isinstance(node, list):
+        return [replaced(n, nodes) for n in node]
+    if isinstance(node, gast.AST):
+        new = clone_shallow(node)
+        for key, value in node.__dict__.items():
+            if isinstance(value, (gast.AST, list)):
+                new.__dict__[key] = replaced(value, nodes)
+        return new
+    return node
+
+
 def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
     """A copy in which each name in `holes` stands replaced by (a copy of) its tree.
 

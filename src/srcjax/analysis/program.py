@@ -12,12 +12,14 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import (
+    UNKNOWN,
     Array,
     Buffers,
     Type,
     Unknown,
     dtype_of,
     has_complex,
+    join_all,
 )
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
@@ -196,6 +198,26 @@ class Program:
             for env in (variant.before, variant.after)
             for t in env.values()
         )
+
+    def types_of(self, unit: Unit) -> dict[str, Type]:
+        """What each name of the unit is, over the whole unit."""
+        found: dict[str, list[Type]] = {}
+        for stmt in syntax.walk(unit.node):
+            if isinstance(stmt, gast.stmt):
+                for variant in self.facts.of(stmt):
+                    for env in (variant.before, variant.after):
+                        for name, t in env.items():
+                            known = found.setdefault(name, [])
+                            if t not in known:
+                                known.append(t)
+        return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
+
+    def writes_of(self, unit: Unit) -> Buffers:
+        """Buffers that the unit itself writes in place."""
+        found: Buffers = frozenset()
+        for stmt in syntax.walk(unit.node):
+            found |= self.facts.writes.get(id(stmt), frozenset())
+        return found
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all."""

@@ -27,7 +27,6 @@ from srcjax.backends.listing import listing
 from srcjax.backends.load import line_map_of
 from srcjax.backends.python_text import emit
 from srcjax.frontend.accepted import accepted
-from srcjax.transforms.reverse.views import joined_types
 
 
 def read_units(program: Program) -> str:
@@ -59,7 +58,7 @@ def module_text(functions: list[gast.FunctionDef]) -> str:
 def typed_units(program: Program) -> str:
     """The core form of the units, with the type of each name where it is bound."""
     return "\n\n".join(
-        describe_types(unit.node, joined_types(program, unit))
+        describe_types(unit.node, program.types_of(unit))
         for unit in program.units.values()
     )
 

@@ -128,7 +128,7 @@ class MappedCall:
             else:
                 added[parameter] = new
         assert nodes.keys() <= {id(node) for node in syntax.walk(self.value)}
-        rebuilt = replaced(self.value, nodes)
+        rebuilt = syntax.replaced(self.value, nodes)
         if added:
             assert isinstance(rebuilt, gast.Call)
             rebuilt.keywords += [gast.keyword(k, v) for k, v in added.items()]
@@ -164,21 +164,6 @@ def lift(node: gast.expr, t: Type, rank: int) -> gast.expr | None:
     if not shape and missing == 1:
         return syntax.expression("x[:, None]", x=new)
     return syntax.expression(f"x[:, {', '.join(['None'] * missing)}]", x=new)
-
-
-def replaced(node: Any, nodes: dict[int, gast.expr]) -> Any:
-    """A copy of the tree with some of its nodes, by identity, replaced."""
-    if id(node) in nodes:
-        return syntax.clone(nodes[id(node)])
-    if isinstance(node, list):
-        return [replaced(n, nodes) for n in node]
-    if isinstance(node, gast.AST):
-        new = syntax.clone_shallow(node)
-        for key, value in node.__dict__.items():
-            if isinstance(value, (gast.AST, list)):
-                new.__dict__[key] = replaced(value, nodes)
-        return new
-    return node
 
 
 # -- kinds of rules --------------------------------------------------------------------

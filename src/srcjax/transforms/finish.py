@@ -54,7 +54,8 @@ from srcjax.transforms.simplify.updates import (
     merge_branches,
     return_directly,
 )
-from srcjax.transforms.written import Derivatives, Written
+from srcjax.transforms.writer import Writer
+from srcjax.transforms.written import Written
 
 
 def finish(written: list[Written]) -> list[gast.FunctionDef]:
@@ -118,7 +119,7 @@ class Finisher:
     def __init__(self, written: Written) -> None:
         self.written = written
         self.node = written.node
-        self.rules: Derivatives = written.rules
+        self.rules: Writer = written.rules
         self.unit = written.unit
         self.buffers = {name: all_buffers(t) for name, t in self.rules.types.items()}
         self.buffers |= self.rules.derivative_buffers()
@@ -385,7 +386,7 @@ class Finisher:
     def type_of_name(self, name: str) -> Type:
         place = self.adjoints.get(name)
         if place is not None:
-            from srcjax.transforms.reverse.places import part_of
+            from srcjax.transforms.places import part_of
 
             t = self.rules.type_of_name(place[0])
             try:

@@ -46,7 +46,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import Inliner
-from srcjax.transforms.reverse.places import zero_of
+from srcjax.transforms.places import zero_of
 
 
 def write_nested(program: Program) -> bool:

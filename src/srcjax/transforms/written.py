@@ -3,37 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import gast
 
-from srcjax.analysis.types import Type
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.specialise import Typer
-
-
-class Derivatives(Protocol):
-    """What the passes ask about the names of generated code."""
-
-    #: Types of the primal names, over the whole unit.
-    types: dict[str, Type]
-    typer: Typer
-    #: Values that the generated code refers to, by name.
-    needs: dict[str, Any]
-    #: Where adjoints (or tangents) live: `places.variables` names them.
-    places: Any
-
-    def type_of_name(self, name: str) -> Type:
-        """The type of a primal name, unknown if there is none."""
-        ...
-
-    def derivative_buffers(self) -> dict[str, frozenset]:
-        """Memory that variables of derivatives may share, as that of primals."""
-        ...
-
-    def derivative_name(self, base: str) -> str:
-        """`dx` or `x_dot`, as a reader expects it."""
-        ...
+from srcjax.transforms.writer import Writer
 
 
 @dataclass
@@ -42,7 +16,7 @@ class Written:
 
     node: gast.FunctionDef
     unit: Unit
-    rules: Derivatives
+    rules: Writer
     #: Which item of the returned tuple is the derivative (-1: all of it; None: none).
     gradient_at: int | None = None
     wrt: list[str] = field(default_factory=list)

@@ -52,9 +52,7 @@ class Callees:
 
     def parameter_types(self, unit: Unit) -> dict[str, Type]:
         """The types of parameters over all calls."""
-        from srcjax.transforms.reverse.views import joined_types
-
-        return joined_types(self.program, unit)
+        return self.program.types_of(unit)
 
     def constant(self, base: str, value: Any) -> str:
         """A module-level name for a live value."""

@@ -33,30 +33,22 @@ from srcjax.analysis.types import (
     parts,
     shape_of,
 )
-from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_operands import displays_of
-from srcjax.transforms.reverse.places import Places, keyed_parts, read_part, rebuild
-from srcjax.transforms.reverse.views import active_writes, joined_types
-from srcjax.transforms.specialise import Typer
+from srcjax.transforms.places import keyed_parts, read_part
+from srcjax.transforms.writer import Writer
 
 
-class Lanes:
+class Lanes(Writer):
     """What the names of one unit hold; `size` is the number of examples."""
 
     def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
-        self.program = program
-        self.facts = program.facts
-        self.unit = unit
+        super().__init__(program, unit)
         self.callees = callees
-        self.examples = joined_types(program, unit)
+        #: Types of the names for one example.
+        self.examples = self.types
         self.dtypes = promoted_dtypes(program, unit)
-        self.written = active_writes(program, unit)
-        self.stmt: gast.stmt = unit.node
         self.size = unit.names.fresh("batch_size")
-        self.needs: dict[str, Any] = {}
-        self.typer = Typer(program, unit)
-        self.places = Places(unit.names)
         shown = displays_of(unit.node, unit.temps)
         #: Lists and tuples behind names, by name.
         self.displays = {
@@ -67,19 +59,6 @@ class Lanes:
         #: Types of the batches, for the passes that simplify.
         self.types = {n: batch_type(t) for n, t in self.examples.items()}
         self.types[self.size] = Scalar(dtype=np.dtype(int), python=True)
-
-    # -- what the passes ask -----------------------------------------------------------
-
-    def derivative_name(self, base: str) -> str:
-        """There are no derivatives here."""
-        return base
-
-    def derivative_buffers(self) -> dict[str, frozenset]:
-        """There are no derivatives here."""
-        return {}
-
-    def type_of_name(self, name: str) -> Type:
-        return self.types.get(name, UNKNOWN)
 
     # -- examples ----------------------------------------------------------------------
 
@@ -108,9 +87,6 @@ class Lanes:
         """The number of axes of one example."""
         shape = shape_of(self.example(node))
         return None if shape is None else len(shape)
-
-    def refuse(self, reason: str, instead: str) -> Any:
-        return error_at(UnsupportedError, self.unit.source, self.stmt, reason, instead)
 
     def count(self) -> gast.expr:
         """The number of examples, as an expression."""
@@ -174,10 +150,7 @@ class Lanes:
             self.spread(read_part(have, value, key), part, wants[key], None)
             for key, part in haves.items()
         ]
-        cls = getattr(have, "cls", None)
-        if cls is not None and cls not in (tuple, list):
-            self.needs[cls.__name__] = cls
-        return rebuild(have, made)
+        return self.rebuild(have, made)
 
     def repeated(self, value: gast.expr, have: Type, dtype: Any) -> gast.expr:
         """A batch of examples that are all the same, free to be written to."""

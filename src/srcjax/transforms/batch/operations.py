@@ -35,7 +35,7 @@ from srcjax.frontend.varying import SHAPE_ATTRIBUTES
 from srcjax.ops.batching import BUILTINS, MappedCall, elementwise, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes
-from srcjax.transforms.reverse.rule_templates import _flatten
+from srcjax.transforms.rule_text import flat_arguments
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -538,7 +538,7 @@ class Operations(Lanes):
     ) -> gast.expr:
         """An operation on batches, by its batch rule."""
         try:
-            bound = _flatten(op.bind(args, keywords))
+            bound = flat_arguments(op.bind(args, keywords))
         except TypeError as error:
             if op.collective:
                 raise self.refuse(f"`{op.name}`: {error}", "its arguments") from None

@@ -22,6 +22,7 @@ from srcjax.errors import NoRuleError
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
 from srcjax.transforms.forward.rule_templates import TangentTemplates
+from srcjax.transforms.writer import OLD
 
 #: Arguments of container methods that are kept or given back: positions.
 _VALUES = {
@@ -111,7 +112,7 @@ class CallTangents(TangentTemplates):
             return self.effect_of(value, callee.split(".")[1])
         args = list(value.args)
         if isinstance(callee, Op):
-            if isinstance(value.func, gast.Attribute) and self.is_value(value.func):
+            if isinstance(value.func, gast.Attribute) and self.is_method(value.func):
                 args = [value.func.value, *args]
             if any(isinstance(a, gast.Starred) for a in args):
                 raise self.refuse("`*args` in this call", "write the arguments out")
@@ -136,7 +137,7 @@ class CallTangents(TangentTemplates):
             NoRuleError,
         )
 
-    def is_value(self, function: gast.Attribute) -> bool:
+    def is_method(self, function: gast.Attribute) -> bool:
         """Whether a method is called: its base is a value, not a module."""
         base = function.value
         chain = syntax.dotted(base)
@@ -144,7 +145,7 @@ class CallTangents(TangentTemplates):
             return True
         root, *rest = chain.split(".")
         if isinstance(base, gast.Name) and _plain(root) in self.types:
-            return self.is_local(gast.Name(_plain(root), syntax.LOAD, None, None))
+            return self.is_value(gast.Name(_plain(root), syntax.LOAD, None, None))
         if _plain(root) in self.types:
             return False
         try:
@@ -391,4 +392,4 @@ def call_with_dots(
 
 
 def _plain(name: str) -> str:
-    return name.removesuffix("__before")
+    return name.removesuffix(OLD)

@@ -12,7 +12,6 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.known_values import truth
 from srcjax.analysis.types import (
     Array,
     Scalar,
@@ -23,13 +22,16 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
-from srcjax.errors import NoRuleError
-from srcjax.ops.carry_nothing import lost_arguments, named_in_tangent
-from srcjax.ops.record import Op, Template, active_terms
+from srcjax.ops.carry_nothing import named_in_tangent
+from srcjax.ops.record import Op, active_terms
 from srcjax.transforms.forward.tangents import Tangents
-from srcjax.transforms.reverse.rule_templates import _as_math, _flatten
-
-Holes = dict[str, Any]
+from srcjax.transforms.rule_text import (
+    RuleText,
+    bound_arguments,
+    check_nothing_lost,
+    flat_arguments,
+    no_rule,
+)
 
 
 class TangentTemplates(Tangents):
@@ -48,40 +50,19 @@ class TangentTemplates(Tangents):
 
         `args` and `keywords` are nodes of `value` itself.
         """
-        try:
-            bound = op.bind(args, keywords)
-        except TypeError as error:
-            raise self.refuse(
-                f"`{op.name}` with these arguments has no derivative rule ({error})",
-                f"only the arguments `{op.signature}`",
-                NoRuleError,
-            ) from None
-        flat = _flatten(bound)
+        bound = bound_arguments(self, op, args, keywords)
+        flat = flat_arguments(bound)
         active = [n for n, v in flat.items() if self.any_active(v)]
         if op.inert or not active:
             return None
         if not op.linear and op.tangent is None:
-            raise self.refuse(
-                f"`{op.name}` has no forward derivative rule",
-                f"give it one with `@srcjax.tangent({op.name})`, or wrap what needs no "
-                "derivative in `srcjax.stop_gradient`",
-                NoRuleError,
-            )
-        lost = lost_arguments(op, active, named_in_tangent(op))
-        if lost:
-            shown = " and ".join(f"`{n}`" for n in lost)
-            raise self.refuse(
-                f"`{op.name}` has no forward derivative rule for its argument {shown}, "
-                "which depends on a differentiated value",
-                "`srcjax.stop_gradient` of the argument if it is a constant here, or a "
-                f"rule that names it: `@srcjax.tangent({op.name})`",
-                NoRuleError,
-            )
+            raise no_rule(self, op)
+        check_nothing_lost(self, op, active, named_in_tangent(op))
         terms = self.linear_terms(op, value, flat)
         if op.tangent is not None:
             done = {n.lstrip("*") for group in op.linear for n in group}
-            holes = self.holes(op, bound)
-            terms += self.pasted(name, op.tangent, holes, family, done)
+            rule = RuleText(self, op, op.tangent, bound, name, self.dot, family)
+            terms += self.pasted(rule, done)
         if not terms:
             return None
         total = terms[0]
@@ -100,7 +81,7 @@ class TangentTemplates(Tangents):
             if group[0].startswith("*"):
                 for node in self.items(op, bound.get(group[0][1:], ())):
                     if self.any_active(node):
-                        terms.append(_replaced(value, {id(node): self.dot(node)}))
+                        terms.append(syntax.replaced(value, {id(node): self.dot(node)}))
                 continue
             if not any(self.any_active(bound.get(n)) for n in group):
                 continue
@@ -109,7 +90,7 @@ class TangentTemplates(Tangents):
                 given = bound.get(parameter, ())
                 for node in given if isinstance(given, tuple) else (given,):
                     tangents[id(node)] = self.dot(node)
-            terms.append(_replaced(value, tangents))
+            terms.append(syntax.replaced(value, tangents))
         return terms
 
     def items(self, op: Op, given: Any) -> list[gast.expr]:
@@ -125,119 +106,19 @@ class TangentTemplates(Tangents):
             "the arrays one by one",
         )
 
-    def holes(self, op: Op, bound: dict) -> Holes:
-        """What stands for each parameter of the rule."""
-        holes: Holes = {}
-        for parameter in op.signature.parameters.values():
-            if parameter.name in bound:
-                value = bound[parameter.name]
-                if isinstance(value, tuple):
-                    value = gast.Tuple(list(value), syntax.LOAD)
-                if not isinstance(value, dict):
-                    holes[parameter.name] = value
-            elif parameter.default is not parameter.empty:
-                holes[parameter.name] = syntax.const(parameter.default)
-        return holes
-
-    def pasted(
-        self,
-        name: str,
-        template: Template,
-        holes: Holes,
-        family: str,
-        done: set[str],
-    ) -> list[gast.expr]:
-        """The terms of a rule with the user's names in place of its parameters.
-
-        The arguments in `done` have their terms already.
-        """
-        result = template.parameters[0]
-        holes = {**holes, result: syntax.name(name)}
-        terms: list[gast.expr] = []
-        wanted = [n for n, v in holes.items() if n not in done and self.any_active(v)]
-        if set(wanted) - {result}:
-            self.paste_block(template.body, holes, set(wanted), family, terms)
-        return terms
-
-    def paste_block(
-        self,
-        body: list[gast.stmt],
-        holes: Holes,
-        wanted: set[str],
-        family: str,
-        terms: list[gast.expr],
-    ) -> None:
-        for stmt in body:
-            if isinstance(stmt, gast.If):
-                test = self.fill(stmt.test, holes, family)
-                outcome = self.decide(test)
-                if outcome is None:
-                    raise self.refuse(
-                        f"`{syntax.text(test)}` must be known before the program runs",
-                        "a constant argument",
-                    )
-                chosen = stmt.body if outcome else stmt.orelse
-                self.paste_block(chosen, holes, wanted, family, terms)
-            elif isinstance(stmt, gast.Assign):
-                self.paste_assignment(stmt, holes, wanted, family, terms)
-
-    def paste_assignment(
-        self,
-        stmt: gast.Assign,
-        holes: Holes,
-        wanted: set[str],
-        family: str,
-        terms: list[gast.expr],
-    ) -> None:
-        """`q = e` keeps a value; `d[y] = e` adds a term, unless its tangents are 0."""
-        target = stmt.targets[0]
-        directions = _directions(stmt.value)
-        if isinstance(target, gast.Subscript):
-            if not directions or wanted & set(directions):
-                terms.append(self.fill(active_terms(stmt.value, wanted), holes, family))
-            return
-        value = self.fill(stmt.value, holes, family)
-        if isinstance(target, gast.Tuple):
-            kept: Any = self.held("parts", value)
-            for position, element in enumerate(target.elts):
-                index = syntax.const(position)
-                holes[element.id] = gast.Subscript(kept, index, syntax.LOAD)
-            return
-        holes[target.id] = self.held(target.id, value)
-
-    def decide(self, test: gast.expr) -> bool | None:
-        """The outcome of a condition of a rule, where the types tell."""
-        outcomes = {
-            truth(self.typer.type_of(self.typer.specialise(test, env), env))
-            for env in self.envs or [{}]
+    def pasted(self, rule: RuleText, done: set[str]) -> list[gast.expr]:
+        """The terms of a rule; the arguments in `done` have theirs already."""
+        wanted = {
+            n for n, v in rule.holes.items() if n not in done and self.any_active(v)
         }
-        return outcomes.pop() if len(outcomes) == 1 else None
-
-    def fill(self, node: gast.expr, holes: Holes, family: str) -> gast.expr:
-        """A rule's expression with the user's names in place of its parameters."""
-
-        def visit(sub: Any) -> Any:
-            if isinstance(sub, gast.Subscript) and syntax.is_name(sub.value, "d"):
-                return self.dot(holes.get(sub.slice.id, syntax.const(0.0)))
-            if isinstance(sub, gast.Name):
-                found = holes.get(sub.id)
-                return syntax.name(sub.id) if found is None else syntax.clone(found)
-            if isinstance(sub, gast.AST):
-                cls: Any = type(sub)
-                new = cls.__new__(cls)
-                for key, value in sub.__dict__.items():
-                    if isinstance(value, gast.AST):
-                        value = visit(value)
-                    elif isinstance(value, list):
-                        value = [visit(v) for v in value]
-                    new.__dict__[key] = value
-                if family == "math" and syntax.dotted(new) is not None:
-                    return _as_math(new)
-                return new
-            return sub
-
-        filled: gast.expr = visit(node)
-        return filled
+        if not wanted - {rule.result}:
+            return []
+        terms: list[gast.expr] = []
+        for stmt in rule.terms():
+            directions = _directions(stmt.value)
+            if not directions or wanted & set(directions):
+                terms.append(rule.fill(active_terms(stmt.value, wanted)))
+        return terms
 
     # -- shapes -----------------------------------------------------------------------
 
@@ -293,20 +174,3 @@ def _directions(value: gast.expr) -> list[str]:
         for n in syntax.walk(value)
         if isinstance(n, gast.Subscript) and syntax.is_name(n.value, "d")
     ]
-
-
-def _replaced(node: Any, tangents: dict[int, gast.expr]) -> Any:
-    """A copy of the tree with some of its nodes, by identity, replaced."""
-    if id(node) in tangents:
-        return syntax.clone(tangents[id(node)])
-    if isinstance(node, list):
-        return [_replaced(n, tangents) for n in node]
-    if isinstance(node, gast.AST):
-        cls: Any = type(node)
-        new = cls.__new__(cls)
-        for key, value in node.__dict__.items():
-            if isinstance(value, (gast.AST, list)):
-                value = _replaced(value, tangents)
-            new.__dict__[key] = value
-        return new
-    return node

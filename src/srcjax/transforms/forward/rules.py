@@ -33,8 +33,8 @@ from srcjax.analysis.types import (
 from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
-from srcjax.transforms.forward.tangents import OLD
 from srcjax.transforms.simplify.owned import own
+from srcjax.transforms.writer import OLD
 
 #: Values that carry no derivative, whatever is inside.
 _INERT = (

@@ -25,39 +25,27 @@ from srcjax.analysis.types import (
     has_complex,
     is_active,
     is_number,
-    join_all,
     map_parts,
     parts,
     with_active,
     without_buffers,
 )
-from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.reverse.places import Places, keyed_parts, read_part, rebuild
-from srcjax.transforms.reverse.views import active_writes, joined_types
-from srcjax.transforms.specialise import Env, Typer, environments
-
-#: Suffix of the name under which an overwritten value is read by tangent code.
-OLD = "__before"
+from srcjax.transforms.places import keyed_parts, read_part
+from srcjax.transforms.specialise import Env, environments
+from srcjax.transforms.writer import OLD, DerivativeWriter
 
 
-class Tangents:
+class Tangents(DerivativeWriter):
     """The tangents of one unit; `code` holds those of the statement at hand."""
 
+    rule_name = "forward derivative rule"
+    decorator = "tangent"
+
     def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
-        self.program = program
-        self.facts = program.facts
-        self.unit = unit
+        super().__init__(program, unit)
         self.callees = callees
-        self.places = Places(unit.names)
-        self.typer = Typer(program, unit)
-        self.types = joined_types(program, unit)
-        self.written = active_writes(program, unit)
         self.shared_out = escaping(unit, self.types)
-        self.needs: dict[str, Any] = {}
-        self.code: list[gast.stmt] = []
-        self.stmt: gast.stmt = unit.node
-        self.envs: list[Env] = []
 
     # -- names ------------------------------------------------------------------------
 
@@ -88,52 +76,11 @@ class Tangents:
             self.places.variables[place] = fresh
         return self.places.variables[place]
 
-    def type_of_name(self, name: str) -> Type:
-        return self.types.get(name, UNKNOWN)
-
     def active(self, node: Any) -> bool:
-        """Whether the atom is a name that a derivative flows through."""
+        """Whether the atom is a name that has a tangent; it may be an earlier value."""
         return isinstance(node, gast.Name) and is_active(
-            self.types.get(node.id.removesuffix(OLD), UNKNOWN)
+            self.type_of_name(node.id.removesuffix(OLD))
         )
-
-    def any_active(self, value: Any) -> bool:
-        """Whether a derivative flows through the operand, or a part of a display."""
-        if isinstance(value, (tuple, list)):
-            return any(map(self.any_active, value))
-        if isinstance(value, (gast.Tuple, gast.List)):
-            return any(map(self.any_active, value.elts))
-        if isinstance(value, gast.Dict):
-            return any(map(self.any_active, value.values))
-        if isinstance(value, gast.Starred):
-            return self.any_active(value.value)
-        return self.active(value)
-
-    def is_local(self, node: Any) -> bool:
-        """Whether the base of an attribute is a value with methods of an array.
-
-        It may be a module in a variable, or an object with functions as its fields.
-        """
-        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
-        if isinstance(t, (Const, Object)):
-            return is_number(t)
-        return t is not None
-
-    def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
-        return error_at(cls, self.unit.source, self.stmt, reason, instead)
-
-    def emit(self, *stmts: gast.stmt) -> None:
-        self.code.extend(stmts)
-
-    def held(self, base: str, value: gast.expr) -> gast.Name:
-        """Keep a value under a fresh name that may be nested away again."""
-        name = self.unit.names.fresh(base)
-        self.unit.temps.add(name)
-        value = self.typer.agree(value, self.envs)
-        self.emit(syntax.assign(name, value))
-        for env in self.envs:
-            env[name] = self.typer.type_of(value, env)
-        return syntax.name(name)
 
     # -- types ------------------------------------------------------------------------
 
@@ -156,11 +103,6 @@ class Tangents:
             if full not in clean:
                 clean.append(full)
         return clean
-
-    def type_of(self, value: gast.expr) -> Type:
-        """The type of tangent code at this point, joined over the variants."""
-        found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
-        return join_all(found) or UNKNOWN
 
     # -- tangents of operands ----------------------------------------------------------
 
@@ -204,13 +146,6 @@ class Tangents:
         if isinstance(t, (Tuple, List, Dict, Object)):
             return syntax.call("zeros_like", syntax.clone(like))
         return syntax.const(None)
-
-    def rebuild(self, t: Type, made: list[gast.expr]) -> gast.expr:
-        """The display of a container from the displays of its parts."""
-        cls = getattr(t, "cls", None)
-        if cls is not None and cls not in (tuple, list):
-            self.needs[cls.__name__] = cls
-        return rebuild(t, made)
 
 
 def tangent_type(t: Type) -> Type:
@@ -258,4 +193,4 @@ def _empty_dict() -> gast.Dict:
     return gast.Dict([], [])
 
 
-__all__ = ["OLD", "Tangents", "tangent_type"]
+__all__ = ["Tangents", "tangent_type"]

@@ -25,7 +25,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES
-from srcjax.transforms.reverse.places import (
+from srcjax.transforms.places import (
     Adjoint,
     Path,
     is_static,
@@ -42,10 +42,7 @@ class ContainerRules(RuleTemplates):
         """`[x] * n`: each item gets the sum of its copies."""
         d = self.adjoint(name)
         if not isinstance(d, gast.Name):
-            held = self.unit.names.fresh("d" + self.base(name))
-            self.unit.temps.add(held)
-            self.emit(syntax.assign(held, d))
-            d = syntax.name(held)
+            d = self.held("d" + self.base(name), d)
         length = syntax.call("len", items)
         total = syntax.expression("[sum(d[k::n]) for k in range(n)]", d=d, n=length)
         self.contribute(items.id, total)

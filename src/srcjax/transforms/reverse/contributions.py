@@ -11,7 +11,6 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
-    Const,
     Dict,
     List,
     Object,
@@ -23,54 +22,41 @@ from srcjax.analysis.types import (
     has_complex,
     is_active,
     is_number,
-    join_all,
     same_dtype,
     shape_of,
     with_active,
     without_buffers,
 )
-from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.reverse.places import (
+from srcjax.transforms.places import (
     Adjoint,
     Path,
-    Places,
     inactive_zero,
     is_lazy,
     is_static,
     keyed_parts,
     part_of,
     read_part,
-    rebuild,
     spread_over,
     zero_of,
 )
 from srcjax.transforms.reverse.views import (
-    active_writes,
     find_views,
     index_reads,
     is_fresh,
-    joined_types,
     operand_names,
     single_pass_lists,
 )
-from srcjax.transforms.specialise import Env, Typer, environments
-
-#: Suffix of the name under which an overwritten value is read by backward code.
-OLD = "__before"
+from srcjax.transforms.specialise import Env, environments
+from srcjax.transforms.writer import DerivativeWriter
 
 
-class Contributions:
+class Contributions(DerivativeWriter):
     """Reads, makes and adds to adjoints; `code` is the group being written."""
 
     def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
-        self.program = program
-        self.facts = program.facts
-        self.unit = unit
+        super().__init__(program, unit)
         self.pairs = pairs
-        self.places = Places(unit.names)
-        self.typer = Typer(program, unit)
-        self.code: list[gast.stmt] = []
         #: Names with contributions of another (or unknown) dtype.
         self.mixed: set[str] = set()
         #: Places whose adjoint was passed on since their value's definition.
@@ -79,10 +65,6 @@ class Contributions:
         self.earlier_names: dict[str, str] = {}
         #: How many branches and loops are around the statement.
         self.depth = 0
-        self.stmt: gast.stmt = unit.node
-        self.envs: list[Env] = []
-        self.types = joined_types(program, unit)
-        self.written = active_writes(program, unit)
         self.indexed, self.dynamic = index_reads(unit, self.types)
         #: Containers that hold arrays or lists that are written in place.
         self.nested: set[str] = set()
@@ -91,33 +73,12 @@ class Contributions:
         self.forward: dict[int, list[gast.stmt]] = {}
         #: Names that a replaced statement binds besides its target, by statement.
         self.extra_defs: dict[int, list[str]] = {}
-        #: Imports and values the backward code needs, by name.
-        self.needs: dict[str, Any] = {}
         #: Names that are operands of arithmetic, once they are asked for.
         self.operands: set[str] | None = None
         #: Lists of which every item is read once, by one loop over all of them.
         self.single_pass = single_pass_lists(unit, self)
 
     # -- what a name is ---------------------------------------------------------------
-
-    def active(self, node: Any) -> bool:
-        """Whether the atom is a name that a derivative flows through."""
-        return isinstance(node, gast.Name) and is_active(
-            self.types.get(node.id, UNKNOWN)
-        )
-
-    def active_or_local(self, node: gast.expr) -> bool:
-        """Whether the base of an attribute is a value with methods of an array.
-
-        It may be a module in a variable, or an object with functions as its fields.
-        """
-        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
-        if isinstance(t, (Const, Object)):
-            return is_number(t)
-        return t is not None
-
-    def type_of_name(self, name: str) -> Type:
-        return self.types.get(name, UNKNOWN)
 
     def kind(self, name: str) -> str:
         """How the adjoint is kept: value, buffer, split, list, dict or view."""
@@ -141,23 +102,13 @@ class Contributions:
             return "buffer"
         return "value"
 
-    def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
-        return error_at(cls, self.unit.source, self.stmt, reason, instead)
-
     # -- adjoints ---------------------------------------------------------------------
-
-    def emit(self, *stmts: gast.stmt) -> None:
-        self.code.extend(stmts)
 
     def has_adjoint(self, name: str) -> bool:
         """Whether anything was contributed to the value's adjoint so far."""
         if name in self.views:
             return self.has_adjoint(self.views[name][0])
         return bool(self.places.of(name))
-
-    def derivative_buffers(self) -> dict[str, frozenset]:
-        """Adjoints share no memory that the passes have to know of."""
-        return {}
 
     def derivative_name(self, base: str) -> str:
         """The adjoint of `x` is `dx`."""
@@ -201,12 +152,6 @@ class Contributions:
             for key, part in keyed_parts(t)
         ]
         return self.rebuild(t, parts)
-
-    def rebuild(self, t: Type, parts: list[gast.expr]) -> gast.expr:
-        cls = getattr(t, "cls", None)
-        if cls is not None and cls not in (tuple, list):
-            self.needs[cls.__name__] = cls
-        return rebuild(t, parts)
 
     def primal(self, name: str, path: Path) -> gast.expr:
         """An expression of a part of a primal value."""
@@ -458,11 +403,7 @@ class Contributions:
         if displayed is None and not isinstance(value, gast.Name):
             active = sum(is_active(part) for _, part in parts)
             if active > 1:
-                held = self.unit.names.fresh("d" + self.base(name))
-                self.unit.temps.add(held)
-                value = self.typer.agree(value, self.envs)
-                self.emit(syntax.assign(held, value))
-                value = syntax.name(held)
+                value = self.held("d" + self.base(name), value)
         for position, (key, part) in enumerate(parts):
             if not is_active(part):
                 continue
@@ -471,11 +412,6 @@ class Contributions:
             else:
                 item = read_part(t, value, key)
             self.contribute(name, item, (*path, key))
-
-    def type_of(self, value: gast.expr) -> Type:
-        """The type of backward code at this point, joined over the variants."""
-        found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
-        return join_all(found) or UNKNOWN
 
     def explode(self, name: str) -> None:
         """Take the adjoint of a container that is held as a whole into its parts."""

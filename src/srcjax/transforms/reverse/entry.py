@@ -22,8 +22,8 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.places import Adjoint, is_static
 from srcjax.transforms.reverse.pairs import Pairs
-from srcjax.transforms.reverse.places import Adjoint, is_static
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
 from srcjax.transforms.reverse.sweep import Sweep

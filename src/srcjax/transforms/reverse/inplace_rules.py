@@ -16,12 +16,12 @@ from srcjax.analysis.types import (
     join_all,
 )
 from srcjax.ops.record import Op
-from srcjax.transforms.reverse.container_rules import ContainerRules, as_value
-from srcjax.transforms.reverse.contributions import OLD
-from srcjax.transforms.reverse.places import (
+from srcjax.transforms.places import (
     keyed_parts,
     part_of,
 )
+from srcjax.transforms.reverse.container_rules import ContainerRules, as_value
+from srcjax.transforms.writer import OLD
 
 
 class InplaceRules(ContainerRules):
@@ -75,7 +75,7 @@ class InplaceRules(ContainerRules):
                 d = self.copied(item)
             d = syntax.call("unbroadcast", d, value)
             if self.same_memory(value.id, base.id):
-                d = self.held(d, value.id)
+                d = self.held("d" + self.base(value.id), d, like=value.id)
                 self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
                 self.contribute(value.id, d)
                 return
@@ -86,15 +86,6 @@ class InplaceRules(ContainerRules):
         """Whether the two names have parts of one adjoint buffer."""
         roots = [self.views[n][0] if n in self.views else n for n in (first, second)]
         return roots[0] == roots[1]
-
-    def held(self, value: gast.expr, name: str) -> gast.expr:
-        """Evaluate before what follows."""
-        id = self.unit.names.fresh("d" + self.base(name))
-        self.unit.temps.add(id)
-        self.emit(syntax.assign(id, self.typer.agree(value, self.envs)))
-        for env in self.envs:
-            env[id] = env.get(name, UNKNOWN)
-        return syntax.name(id)
 
     def copied(self, item: gast.expr) -> gast.expr:
         """The value of a part of an adjoint that is about to be overwritten."""

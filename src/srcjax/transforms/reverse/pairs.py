@@ -211,7 +211,7 @@ class Pairs:
 
 def _now(stmt: gast.stmt) -> gast.stmt:
     """A forward statement with the names as they are when it is executed."""
-    from srcjax.transforms.reverse.contributions import OLD
+    from srcjax.transforms.writer import OLD
 
     olds = {n for n in syntax.names_read(stmt) if n.endswith(OLD)}
     holes = {n: syntax.name(n.removesuffix(OLD)) for n in olds}

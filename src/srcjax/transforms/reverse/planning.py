@@ -19,7 +19,6 @@ from srcjax.analysis.types import (
     site_of,
 )
 from srcjax.frontend.attempts import caught_flag
-from srcjax.transforms.reverse.contributions import OLD
 from srcjax.transforms.reverse.plan import Plan, Read, Where
 from srcjax.transforms.reverse.reads_writes import (
     bound_names,
@@ -35,6 +34,7 @@ from srcjax.transforms.reverse.reads_writes import (
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
+from srcjax.transforms.writer import OLD
 
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 

@@ -18,8 +18,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
-from srcjax.transforms.reverse.contributions import OLD
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
+from srcjax.transforms.writer import OLD
 
 #: Calls whose result depends on the structure of an argument only.
 _LOOKING = {
@@ -262,7 +262,7 @@ class Rules(InplaceRules):
             return
         if isinstance(callee, Op):
             args = list(value.args)
-            method = isinstance(value.func, gast.Attribute) and self.active_or_local(
+            method = isinstance(value.func, gast.Attribute) and self.is_value(
                 value.func.value
             )
             if method:

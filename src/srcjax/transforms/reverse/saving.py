@@ -29,7 +29,6 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.frontend.attempts import caught_flag, lowered_try
-from srcjax.transforms.reverse.contributions import OLD
 from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.reads_writes import (
     is_range,
@@ -38,6 +37,7 @@ from srcjax.transforms.reverse.reads_writes import (
     surely_bound,
 )
 from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
+from srcjax.transforms.writer import OLD
 
 
 class Saver(Planner):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.program import Program
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -19,7 +18,6 @@ from srcjax.analysis.types import (
     Type,
     all_buffers,
     is_active,
-    join_all,
     parts,
 )
 from srcjax.frontend.unit import Unit
@@ -75,20 +73,6 @@ def is_fresh(value: gast.expr) -> bool:
     return False
 
 
-def joined_types(program: Program, unit: Unit) -> dict[str, Type]:
-    """What each name of the unit is, over the whole unit."""
-    found: dict[str, list[Type]] = {}
-    for stmt in syntax.walk(unit.node):
-        if isinstance(stmt, gast.stmt):
-            for variant in program.facts.of(stmt):
-                for env in (variant.before, variant.after):
-                    for name, t in env.items():
-                        known = found.setdefault(name, [])
-                        if t not in known:
-                            known.append(t)
-    return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
-
-
 def operand_names(unit: Unit) -> set[str]:
     """Names that are operands of arithmetic, and what such a result is bound to."""
     found: set[str] = set()
@@ -105,14 +89,6 @@ def operand_names(unit: Unit) -> set[str]:
             continue
         found |= {n.id for n in operands if isinstance(n, gast.Name)}
     return {n for name in found for n in (name, unit.base_names.get(name, name))}
-
-
-def active_writes(program: Program, unit: Unit) -> frozenset:
-    """Buffers written in place by the unit itself."""
-    found: frozenset = frozenset()
-    for stmt in syntax.walk(unit.node):
-        found |= program.facts.writes.get(id(stmt), frozenset())
-    return found
 
 
 def index_reads(unit: Unit, types: dict[str, Type]) -> tuple[set[str], set[str]]:
@@ -249,9 +225,7 @@ def certain_view(
     """
     callee = rules.facts.callees[id(value)][0]
     names = {getattr(f, "__name__", "") for f in callee.functions}
-    method = isinstance(value.func, gast.Attribute) and rules.active_or_local(
-        value.func.value
-    )
+    method = isinstance(value.func, gast.Attribute) and rules.is_value(value.func.value)
     base = value.func.value if method else (value.args or [None])[0]
     shape = list(value.args) if method else list(value.args[1:])
     certain = [k.arg for k in value.keywords] == ["copy"]
@@ -337,7 +311,7 @@ def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] |
         if isinstance(op, Op) and op.alias in ("view", "maybe", "same"):
             if op.alias == "maybe":
                 return certain_view(rules, value)
-            if isinstance(value.func, gast.Attribute) and rules.active_or_local(
+            if isinstance(value.func, gast.Attribute) and rules.is_value(
                 value.func.value
             ):
                 function = gast.Attribute(root, value.func.attr, syntax.LOAD)

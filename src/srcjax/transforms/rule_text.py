@@ -1,0 +1,206 @@
+"""A derivative rule of an operation with the user's names in place of its parameters.
+
+    @adjoint(np.tanh)                 y = np.tanh(z)
+    def _(y, x):
+        d[x] = d[y] * (1 - y * y)     dz = dy * (1 - y * y)
+
+What `d[...]` stands for, and what becomes of the terms, is up to the direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.known_values import truth
+from srcjax.errors import NoRuleError
+from srcjax.ops.carry_nothing import lost_arguments
+from srcjax.ops.record import Op, Template
+from srcjax.transforms.writer import DerivativeWriter
+
+
+class RuleText:
+    """A rule while it is pasted; `holes` says what stands for each of its names.
+
+    `derivative` gives the derivative of what stands for a name, `result` is the name
+    that the user gave to the value of the operation. In the rule of a function of
+    `math` (`family`), `np.cos` is `math.cos`.
+    """
+
+    def __init__(
+        self,
+        writer: DerivativeWriter,
+        op: Op,
+        template: Template,
+        bound: dict[str, Any],
+        result: str,
+        derivative: Callable[[Any], gast.expr],
+        family: str,
+    ) -> None:
+        self.writer = writer
+        self.template = template
+        self.derivative = derivative
+        self.family = family
+        self.result = template.parameters[0]
+        self.holes: dict[str, Any] = {
+            **holes_of(op, bound),
+            self.result: syntax.name(result),
+        }
+
+    def terms(self) -> Iterator[gast.Assign]:
+        """The statements `d[x] = e` that apply; what is in front of one is kept."""
+        return self.terms_of(self.template.body)
+
+    def terms_of(self, body: list[gast.stmt]) -> Iterator[gast.Assign]:
+        for stmt in body:
+            if isinstance(stmt, gast.If):
+                test = self.fill(stmt.test)
+                outcome = self.decide(test)
+                if outcome is None:
+                    raise self.writer.refuse(
+                        f"`{syntax.text(test)}` must be known before the program runs",
+                        "a constant argument",
+                    )
+                yield from self.terms_of(stmt.body if outcome else stmt.orelse)
+            elif isinstance(stmt, gast.Assign) and not self.keeps(stmt):
+                yield stmt
+
+    def keeps(self, stmt: gast.Assign) -> bool:
+        """`q = e`, `q, r = e`: evaluate it here, and read it from here on."""
+        target = stmt.targets[0]
+        if isinstance(target, gast.Name):
+            self.holes[target.id] = self.writer.held(target.id, self.fill(stmt.value))
+            return True
+        if not isinstance(target, gast.Tuple):
+            return False
+        names = [e.id for e in target.elts if isinstance(e, gast.Name)]
+        if len(names) < len(target.elts):
+            return False
+        kept = self.writer.held("parts", self.fill(stmt.value))
+        for position, name in enumerate(names):
+            index = syntax.const(position)
+            self.holes[name] = gast.Subscript(kept, index, syntax.LOAD)
+        return True
+
+    def decide(self, test: gast.expr) -> bool | None:
+        """The outcome of a condition of the rule, where the types tell."""
+        typer = self.writer.typer
+        outcomes = {
+            truth(typer.type_of(typer.specialise(test, env), env))
+            for env in self.writer.envs or [{}]
+        }
+        return outcomes.pop() if len(outcomes) == 1 else None
+
+    def fill(self, node: gast.expr) -> gast.expr:
+        """An expression of the rule with what stands for its names."""
+
+        def visit(sub: Any) -> Any:
+            if isinstance(sub, gast.Subscript) and syntax.is_name(sub.value, "d"):
+                primal = self.holes.get(sub.slice.id, syntax.const(0.0))
+                return syntax.clone(self.derivative(primal))
+            if isinstance(sub, gast.Name):
+                hole = self.holes.get(sub.id)
+                return syntax.name(sub.id) if hole is None else syntax.clone(hole)
+            if isinstance(sub, list):
+                return [visit(s) for s in sub]
+            if not isinstance(sub, gast.AST):
+                return sub
+            new = syntax.clone_shallow(sub)
+            for key, value in sub.__dict__.items():
+                if isinstance(value, (gast.AST, list)):
+                    new.__dict__[key] = visit(value)
+            return as_math(new) if self.family == "math" else new
+
+        filled: gast.expr = visit(node)
+        return filled
+
+
+def bound_arguments(
+    writer: DerivativeWriter,
+    op: Op,
+    args: list[gast.expr],
+    keywords: dict[str, gast.expr],
+) -> dict[str, Any]:
+    """The operands by parameter; arguments that no rule is for are refused."""
+    try:
+        return op.bind(args, keywords)
+    except TypeError as error:
+        raise writer.refuse(
+            f"`{op.name}` with these arguments has no derivative rule ({error})",
+            f"only the arguments `{op.signature}`",
+            NoRuleError,
+        ) from None
+
+
+def no_rule(writer: DerivativeWriter, op: Op) -> Any:
+    """The error that the operation has no rule in this direction."""
+    return writer.refuse(
+        f"`{op.name}` has no {writer.rule_name}",
+        f"give it one with `@srcjax.{writer.decorator}({op.name})`, or wrap what needs "
+        "no derivative in `srcjax.stop_gradient`",
+        NoRuleError,
+    )
+
+
+def check_nothing_lost(
+    writer: DerivativeWriter, op: Op, active: list[str], named: set[str]
+) -> None:
+    """A derivative must not be lost in an argument that no rule names."""
+    lost = lost_arguments(op, active, named)
+    if lost:
+        shown = " and ".join(f"`{n}`" for n in lost)
+        raise writer.refuse(
+            f"`{op.name}` has no {writer.rule_name} for its argument {shown}, which "
+            "depends on a differentiated value",
+            "`srcjax.stop_gradient` of the argument if it is a constant here, or a "
+            f"rule that names it: `@srcjax.{writer.decorator}({op.name})`",
+            NoRuleError,
+        )
+
+
+def holes_of(op: Op, bound: dict[str, Any]) -> dict[str, gast.expr]:
+    """What stands for each parameter of a rule."""
+    holes: dict[str, gast.expr] = {}
+    for parameter in op.signature.parameters.values():
+        if parameter.name in bound:
+            value = bound[parameter.name]
+            if isinstance(value, tuple):
+                value = gast.Tuple(list(value), syntax.LOAD)
+            if not isinstance(value, dict):
+                holes[parameter.name] = value
+        elif parameter.default is not parameter.empty:
+            holes[parameter.name] = syntax.const(parameter.default)
+    return holes
+
+
+def as_math(node: gast.expr) -> gast.expr:
+    """`np.cos` as `math.cos`, where there is one."""
+    chain = syntax.dotted(node)
+    if chain and chain.startswith("np.") and hasattr(math, chain[3:]):
+        return syntax.expression("math." + chain[3:])
+    return node
+
+
+def flat_arguments(bound: dict[str, Any]) -> dict[str, Any]:
+    """Bound arguments with those of `**keywords` among the others."""
+    flat: dict[str, Any] = {}
+    for name, value in bound.items():
+        if isinstance(value, dict):
+            flat.update(value)
+        else:
+            flat[name] = value
+    return flat
+
+
+__all__ = [
+    "RuleText",
+    "bound_arguments",
+    "check_nothing_lost",
+    "flat_arguments",
+    "holes_of",
+    "no_rule",
+]

@@ -1,0 +1,140 @@
+"""What every transform keeps while it writes the new form of one unit.
+
+`Writer` is the base of reverse, forward and batch; `DerivativeWriter` of the first two.
+The passes that simplify ask the same object about the names of what it wrote.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Const,
+    Object,
+    Type,
+    is_active,
+    is_number,
+    join_all,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.places import Places, rebuild
+from srcjax.transforms.specialise import Env, Typer
+
+#: Suffix of the name under which an overwritten value is read by derivative code.
+OLD = "__before"
+
+
+class Writer:
+    """The names and types of one unit, and the statement at hand."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.unit = unit
+        self.typer = Typer(program, unit)
+        #: Types of the unit's names, over the whole unit.
+        self.types = program.types_of(unit)
+        #: Buffers that the unit writes in place.
+        self.written = program.writes_of(unit)
+        #: Where adjoints (or tangents) live.
+        self.places = Places(unit.names)
+        #: Imports and values the generated code needs, by name.
+        self.needs: dict[str, Any] = {}
+        self.stmt: gast.stmt = unit.node
+
+    def type_of_name(self, name: str) -> Type:
+        """The type of a name of the unit, unknown if there is none."""
+        return self.types.get(name, UNKNOWN)
+
+    def derivative_buffers(self) -> dict[str, frozenset]:
+        """Memory that variables of derivatives may share, as that of primals."""
+        return {}
+
+    def derivative_name(self, base: str) -> str:
+        """`dx` or `x_dot`, as a reader expects it."""
+        return base
+
+    def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
+        """The error that the statement at hand is not supported."""
+        return error_at(cls, self.unit.source, self.stmt, reason, instead)
+
+    def rebuild(self, t: Type, parts: list[gast.expr]) -> gast.expr:
+        """The display of a container from the displays of its parts."""
+        cls = getattr(t, "cls", None)
+        if cls is not None and cls not in (tuple, list):
+            self.needs[cls.__name__] = cls
+        return rebuild(t, parts)
+
+
+class DerivativeWriter(Writer):
+    """Writes adjoints or tangents; `code` is that of the statement at hand."""
+
+    #: How messages call a rule, and the decorator that gives one.
+    rule_name = "derivative rule"
+    decorator = "adjoint"
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        super().__init__(program, unit)
+        self.code: list[gast.stmt] = []
+        #: Types around the statement at hand, per variant.
+        self.envs: list[Env] = []
+
+    def emit(self, *stmts: gast.stmt) -> None:
+        """Add statements to the code."""
+        self.code.extend(stmts)
+
+    def held(self, base: str, value: gast.expr, like: str | None = None) -> gast.Name:
+        """Keep a value under a fresh name that may be nested away again.
+
+        It has the type of the name `like`, if there is one.
+        """
+        name = self.unit.names.fresh(base)
+        self.unit.temps.add(name)
+        value = self.typer.agree(value, self.envs)
+        self.emit(syntax.assign(name, value))
+        for env in self.envs:
+            if like is None:
+                env[name] = self.typer.type_of(value, env)
+            else:
+                env[name] = env.get(like, UNKNOWN)
+        return syntax.name(name)
+
+    def type_of(self, value: gast.expr) -> Type:
+        """The type of derivative code at this point, joined over the variants."""
+        found = [self.typer.type_of(value, env) for env in self.envs or [{}]]
+        return join_all(found) or UNKNOWN
+
+    def active(self, node: Any) -> bool:
+        """Whether the atom is a name that a derivative flows through."""
+        return isinstance(node, gast.Name) and is_active(self.type_of_name(node.id))
+
+    def any_active(self, value: Any) -> bool:
+        """Whether a derivative flows through the operand, or a part of a display."""
+        if isinstance(value, (tuple, list)):
+            return any(map(self.any_active, value))
+        if isinstance(value, (gast.Tuple, gast.List)):
+            return any(map(self.any_active, value.elts))
+        if isinstance(value, gast.Dict):
+            return any(map(self.any_active, value.values))
+        if isinstance(value, gast.Starred):
+            return self.any_active(value.value)
+        return self.active(value)
+
+    def is_value(self, node: Any) -> bool:
+        """Whether the base of an attribute is a value with methods of an array.
+
+        It may be a module in a variable, or an object with functions as its fields.
+        """
+        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
+        if isinstance(t, (Const, Object)):
+            return is_number(t)
+        return t is not None
+
+
+__all__ = ["OLD", "DerivativeWriter", "Writer"]

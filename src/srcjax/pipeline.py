@@ -55,10 +55,10 @@ from srcjax.ops import (
 from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.entry import Batch
-from srcjax.transforms.batch.entry import Callees as BatchCallees
+from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
 from srcjax.transforms.finish import finish
-from srcjax.transforms.forward.calls import Callees
+from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
 from srcjax.transforms.nested import keep_tapes, restores_saved, write_nested
 from srcjax.transforms.reverse.entry import Reverse
@@ -456,8 +456,8 @@ def vjp(request: Request, keep: bool = False) -> Module:
     )
     key = id(unit.source.func)
     if key in recursive_functions(program):
-        pairs.wanted[key] = (unit, forward, backward)
-        pairs.entry = key  # type: ignore[attr-defined]
+        pairs.wanted[key] = (unit, (forward, backward))
+        pairs.entry = key
     first, second = Reverse(program, unit, pairs, request.types).pair(
         forward, backward, request.wrt, top=True
     )
@@ -474,8 +474,8 @@ def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
     """Writes the forward and the backward function of a callee."""
 
     def write(key: int) -> Any:
-        unit, forward, backward = pairs.wanted[key]
-        wrt = pairs.differentiated(unit)
+        unit, (forward, backward) = pairs.wanted[key]
+        wrt = pairs.active(unit)
         return Reverse(program, unit, pairs).pair(forward, backward, wrt)
 
     return write
@@ -490,11 +490,11 @@ def jvp(request: Request) -> Module:
     program, unit = analyse(request, stages)
     entry = f"jvp_{unit.name}"
     names = names_around(program, entry)
-    callees = Callees(program, names)
+    callees = TangentCallees(program, names)
 
     def write(key: int) -> Written:
-        callee, name = callees.wanted[key]
-        wrt = callees.differentiated(callee)
+        callee, (name,) = callees.wanted[key]
+        wrt = callees.active(callee)
         return Forward(program, callee, callees).write(name, wrt, top=False)
 
     written = Forward(program, unit, callees).write(entry, request.wrt, top=True)
@@ -511,11 +511,11 @@ def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
         program, unit = analyse(request, stages)
         entry = f"vmap_{unit.name}"
         names = names_around(program, entry)
-        callees = BatchCallees(program, names)
+        callees = Callees(program, names, ("batch",))
 
         def write(key: int) -> Written:
-            callee, name = callees.wanted[key]
-            wrt = callees.mapped(callee)
+            callee, (name,) = callees.wanted[key]
+            wrt = callees.active(callee)
             return Batch(program, callee, callees).callee(name, wrt)
 
         top = Batch(program, unit, callees)
@@ -589,7 +589,7 @@ def check_result(
 
 def assemble(
     program: Program,
-    callees: Any,
+    callees: Callees,
     first: list[Any],
     entry: str,
     stages: StageTexts,
@@ -609,7 +609,7 @@ def assemble(
         return _finish_group(group, program)
 
     entries = [finished(item) for item in first]
-    done: set[int] = {getattr(callees, "entry", 0)}
+    done: set[int] = {callees.entry}
     more: list[Any] = []
     while True:
         todo = [key for key in callees.wanted if key not in done]

@@ -16,52 +16,15 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Type,
-    all_buffers,
     is_active,
     is_number,
     parts,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.batch.regions import Regions
-from srcjax.transforms.signatures import deep_copy, user_parameters
+from srcjax.transforms.callees import Callees
+from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.written import Written
-
-
-class Callees:
-    """The functions that one transform calls, and the names of their batched forms."""
-
-    def __init__(self, program: Program, names: syntax.Names) -> None:
-        self.program = program
-        self.names = names
-        #: unit function id -> (unit, name)
-        self.wanted: dict[int, tuple[Unit, str]] = {}
-        #: Values that the generated code refers to, by name.
-        self.values: dict[str, Any] = {}
-
-    def name_of(self, unit: Unit) -> str:
-        """The name of a callee's batched form."""
-        key = id(unit.source.func)
-        if key not in self.wanted:
-            self.wanted[key] = (unit, self.names.fresh(f"{unit.name}_batch"))
-        return self.wanted[key][1]
-
-    def mapped(self, unit: Unit) -> list[str]:
-        """The parameters that hold batches."""
-        active = self.program.entry_active.get(id(unit.source.func), set())
-        return [n for n in unit.parameters if n in active]
-
-    def parameter_types(self, unit: Unit) -> dict[str, Type]:
-        """The types of parameters over all calls."""
-        return self.program.types_of(unit)
-
-    def constant(self, base: str, value: Any) -> str:
-        """A module-level name for a live value."""
-        for name, known in self.values.items():
-            if known is value:
-                return name
-        name = self.names.fresh(base)
-        self.values[name] = value
-        return name
 
 
 class Batch:
@@ -123,7 +86,7 @@ class Batch:
                 sized = True
         if not sized:
             head.append(syntax.assign(rules.size, syntax.const(axis_size)))
-        head += self.protect(wrt)
+        head += copies_of_written(rules)
         body = [*head, *self.body(wrt)]
         last = body[-1]
         assert isinstance(last, gast.Return)
@@ -195,24 +158,6 @@ class Batch:
         if wanted and known is not None:
             self.program.facts.results[key] = with_active(_numbers(known), True)
 
-    def protect(self, wrt: list[str]) -> list[gast.stmt]:
-        """Copies of the arguments that the function writes to."""
-        rules = self.rules
-        out: list[gast.stmt] = []
-        for name in self.unit.parameters:
-            t = rules.examples.get(name, UNKNOWN)
-            if not all_buffers(t) & rules.written:
-                continue
-            value = syntax.name(name)
-            if isinstance(t, Array):
-                copy = syntax.expression("x.copy()", x=value)
-            elif isinstance(t, (List, Dict, Tuple, Object)):
-                copy = deep_copy(self.unit, rules.needs, value)
-            else:
-                continue
-            out.append(syntax.assign(name, copy))
-        return out
-
 
 def _unmapped(t: Type) -> Type:
     from srcjax.analysis.types import with_active
@@ -231,4 +176,4 @@ def _literal(value: Any) -> gast.expr:
     return syntax.expression(repr(value))
 
 
-__all__ = ["Batch", "Callees"]
+__all__ = ["Batch"]

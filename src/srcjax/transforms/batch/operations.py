@@ -451,7 +451,7 @@ class Operations(Lanes):
             function = getattr(callee, "__func__", callee)
             return is_active(self.facts.results.get(id(function), UNKNOWN))
         keywords = {k.arg: k.value for k in value.keywords}
-        bound = _flatten(callee.bind(value.args, keywords))
+        bound = flat_arguments(callee.bind(value.args, keywords))
         names = axis_names(self.example(bound["axis_name"]))
         if self.program.axis_name in (names or ()):
             return callee.name in OF_EACH
@@ -509,8 +509,8 @@ class Operations(Lanes):
         ).arguments
         if any(isinstance(v, (tuple, dict)) for v in bound.values()):
             raise self.refuse("`*args` in this call", "write the arguments out")
-        wanted = self.callees.mapped(unit)
-        types = self.callees.parameter_types(unit)
+        wanted = self.callees.active(unit)
+        types = self.program.types_of(unit)
         args: list[Any] = []
         for name in unit.parameters:
             given: Any = bound.get(name)
@@ -525,7 +525,7 @@ class Operations(Lanes):
                     syntax.clone(given), self.example(given), want, None
                 )
             args.append(given)
-        name = self.callees.name_of(unit)
+        (name,) = self.callees.names_of(unit)
         return gast.Call(syntax.name(name), [*args, self.count()], [])
 
     def apply(

@@ -21,6 +21,7 @@ from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
+from srcjax.transforms.callees import Callees
 from srcjax.transforms.forward.rule_templates import TangentTemplates
 from srcjax.transforms.writer import OLD
 
@@ -43,16 +44,11 @@ _LOOKING = frozenset(["index", "count", "keys"])
 _STRUCTURAL = frozenset(["list", "tuple", "dict", "reversed", "zip", "object.__new__"])
 
 
-class Callees:
+class TangentCallees(Callees):
     """The functions that one transform calls, and the names of their tangents."""
 
     def __init__(self, program: Program, names: syntax.Names) -> None:
-        self.program = program
-        self.names = names
-        #: unit function id -> (unit, name)
-        self.wanted: dict[int, tuple[Unit, str]] = {}
-        #: Values that the generated code refers to, by name.
-        self.values: dict[str, Any] = {}
+        super().__init__(program, names, ("jvp",))
         self.dot_names: dict[int, dict[str, str]] = {}
 
     def dots(self, unit: Unit) -> dict[str, str]:
@@ -64,32 +60,11 @@ class Callees:
             }
         return self.dot_names[key]
 
-    def name_of(self, unit: Unit) -> str:
-        """The name of a callee's tangent function."""
-        key = id(unit.source.func)
-        if key not in self.wanted:
-            self.wanted[key] = (unit, self.names.fresh(f"{unit.name}_jvp"))
-        return self.wanted[key][1]
-
-    def differentiated(self, unit: Unit) -> list[str]:
-        """The parameters that have tangents."""
-        active = self.program.entry_active.get(id(unit.source.func), set())
-        return [n for n in unit.parameters if n in active]
-
-    def constant(self, base: str, value: Any) -> str:
-        """A module-level name for a live value."""
-        for name, known in self.values.items():
-            if known is value:
-                return name
-        name = self.names.fresh(base)
-        self.values[name] = value
-        return name
-
 
 class CallTangents(TangentTemplates):
     """Writes the tangents of calls."""
 
-    callees: Callees
+    callees: TangentCallees
 
     def callee_of(self, value: gast.Call) -> tuple[Any, bool]:
         """What is called, and whether anything is known of it."""
@@ -321,8 +296,8 @@ class CallTangents(TangentTemplates):
         signature = signature_of(unit.node.args, unit.source)
         keywords = {k.arg: k.value for k in value.keywords}
         bound = signature.bind(*value.args, **keywords).arguments
-        function = syntax.name(self.callees.name_of(unit))
-        wanted = self.callees.differentiated(unit)
+        function = syntax.name(self.callees.names_of(unit)[0])
+        wanted = self.callees.active(unit)
         tangents = {}
         for parameter in wanted:
             given = bound.get(parameter)

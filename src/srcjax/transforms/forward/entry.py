@@ -9,20 +9,13 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
-    Array,
-    Dict,
-    List,
-    Object,
-    Tuple,
-    all_buffers,
     is_active,
-    is_number,
-    parts,
 )
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.forward.calls import Callees, plain_signature
+from srcjax.transforms.forward.calls import TangentCallees, plain_signature
 from srcjax.transforms.forward.rules import Rules
+from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.simplify.effects import written_bases
 from srcjax.transforms.written import Written
 
@@ -30,7 +23,7 @@ from srcjax.transforms.written import Written
 class Forward:
     """Forward mode of one unit."""
 
-    def __init__(self, program: Program, unit: Unit, callees: Callees) -> None:
+    def __init__(self, program: Program, unit: Unit, callees: TangentCallees) -> None:
         self.program = program
         self.unit = unit
         self.rules = Rules(program, unit, callees)
@@ -58,7 +51,7 @@ class Forward:
             tangent = rules.dot(result)
         else:
             tangent = rules.typer.agree(rules.dot(result), rules.envs)
-        head = self.protect_arguments(wrt) if top else []
+        head = self.copies(wrt) if top else []
         both = gast.Tuple([syntax.clone(result or syntax.const(None)), tangent], None)
         end = gast.Return(both)
         end.backward = True
@@ -69,8 +62,6 @@ class Forward:
 
     def parameters(self, wrt: list[str]) -> gast.arguments:
         """The user's parameters, and those of the tangents."""
-        from srcjax.transforms.signatures import user_parameters
-
         arguments = user_parameters(self.unit, self.rules.needs)
         dots = [
             gast.Name(self.rules.dot_name(n), gast.Param(), None, None) for n in wrt
@@ -94,6 +85,19 @@ class Forward:
             made.append(syntax.assign(rules.dot_name(name), zero))
             made[-1].backward = True
         return made
+
+    def copies(self, wrt: list[str]) -> list[gast.stmt]:
+        """Copies of the arguments, and of their tangents, that are written to."""
+        copies = copies_of_written(self.rules)
+        dots = {n: syntax.name(self.rules.dot_name(n)) for n in wrt}
+        out: list[gast.stmt] = []
+        for stmt in copies:
+            out.append(stmt)
+            name = stmt.targets[0].id
+            if name in wrt:
+                value = syntax.substitute(stmt.value, dots)
+                out.append(syntax.assign(dots[name].id, value))
+        return out
 
     # -- the body ----------------------------------------------------------------------
 
@@ -176,32 +180,6 @@ class Forward:
         dot = syntax.name(rules.dot_name(stmt.target.id), store=True)
         new.target = gast.Tuple([syntax.clone(stmt.target), dot], syntax.STORE)
         new.iter = syntax.call("zip", syntax.clone(stmt.iter), rules.dot(stmt.iter))
-
-    # -- arguments ---------------------------------------------------------------------
-
-    def protect_arguments(self, wrt: list[str]) -> list[gast.stmt]:
-        """Copies of the arguments, and of their tangents, that are written to."""
-        from srcjax.transforms.signatures import deep_copy
-
-        rules = self.rules
-        out: list[gast.stmt] = []
-        for name in self.unit.parameters:
-            t = rules.type_of_name(name)
-            if not all_buffers(t) & rules.written:
-                continue
-            names = [name, rules.dot_name(name)] if name in wrt else [name]
-            for each in names:
-                value = syntax.name(each)
-                if isinstance(t, Array):
-                    copy = syntax.expression("x.copy()", x=value)
-                elif isinstance(t, (List, Dict)) and all(map(is_number, parts(t))):
-                    copy = syntax.call("list" if isinstance(t, List) else "dict", value)
-                elif isinstance(t, (List, Dict, Tuple, Object)):
-                    copy = deep_copy(self.unit, rules.needs, value)
-                else:
-                    continue
-                out.append(syntax.assign(each, copy))
-        return out
 
 
 def _depends(later: list[gast.stmt], earlier: list[gast.stmt]) -> bool:

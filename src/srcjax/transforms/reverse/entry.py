@@ -12,7 +12,6 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
-    Object,
     Tuple,
     Type,
     Unknown,
@@ -27,7 +26,7 @@ from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
 from srcjax.transforms.reverse.sweep import Sweep
-from srcjax.transforms.signatures import deep_copy, user_parameters
+from srcjax.transforms.signatures import copies_of_written, deep_copy, user_parameters
 from srcjax.transforms.written import Written
 
 
@@ -186,33 +185,6 @@ class Reverse:
         t = self.entry_types.get(name)
         return list(t.items or ()) if isinstance(t, Dict) else []
 
-    def protect_arguments(self) -> list[gast.stmt]:
-        """Copies of the arguments that the function writes to."""
-        out: list[gast.stmt] = []
-        for name in self.unit.parameters:
-            t = self.rules.type_of_name(name)
-            types = [
-                v.before[name]
-                for s in syntax.walk(self.unit.node)
-                if isinstance(s, gast.stmt)
-                for v in self.program.facts.of(s)
-                if name in v.before
-            ]
-            own = {b for x in types for b in all_buffers(x) if _is_param(b, name)}
-            if not own & self.rules.written:
-                continue
-            value = syntax.name(name)
-            if isinstance(t, Array):
-                copy = syntax.expression("x.copy()", x=value)
-            elif isinstance(t, (List, Dict)) and all(is_number(p) for p in _parts(t)):
-                copy = syntax.call("list" if isinstance(t, List) else "dict", value)
-            elif isinstance(t, (List, Dict, Tuple, Object)):
-                copy = deep_copy(self.unit, self.rules.needs, value)
-            else:
-                continue
-            out.append(syntax.assign(name, copy))
-        return out
-
     def gradient(
         self,
         name: str,
@@ -244,7 +216,7 @@ class Reverse:
         rules.envs = [{}]
         results = [self.adjoint_of_parameter(n) for n in wrt]
         tail, rules.code = rules.code, []
-        head: list[gast.stmt] = self.protect_arguments()
+        head: list[gast.stmt] = copies_of_written(self.rules)
         if seed is not None:
             start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)
@@ -299,8 +271,10 @@ class Reverse:
         if arguments.vararg is not None or arguments.kwarg is not None:
             return False
         numbers = all(is_number(self.rules.type_of_name(n)) for n in wrt)
-        known = set(wrt) <= set(self.pairs.differentiated(self.unit))
-        return known and (numbers or len(wrt) == 1) and not self.protect_arguments()
+        known = set(wrt) <= set(self.pairs.active(self.unit))
+        return (
+            known and (numbers or len(wrt) == 1) and not (copies_of_written(self.rules))
+        )
 
     def gradient_by_pair(
         self, name: str, wrt: list[str], single: bool, with_value: bool
@@ -323,7 +297,7 @@ class Reverse:
         gradient: gast.expr = syntax.call(
             syntax.name(backward), syntax.name(saved), syntax.const(1.0)
         )
-        found = self.pairs.differentiated(self.unit)
+        found = self.pairs.active(self.unit)
         if len(found) > 1:
             held = {n: fresh(f"d{n}") if n in wrt else "_" for n in found}
             targets = [syntax.name(held[n], store=True) for n in found]
@@ -375,7 +349,7 @@ class Reverse:
         rules.envs = [{}]
         results = [self.adjoint_of_parameter(n) for n in wrt]
         tail, rules.code = rules.code, []
-        head = self.protect_arguments() if top else []
+        head = copies_of_written(self.rules) if top else []
         backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
         for s in [*backward, *tail]:
@@ -402,17 +376,3 @@ class Reverse:
 
 def _argument(name: str) -> gast.Name:
     return gast.Name(name, gast.Param(), None, None)
-
-
-def _parts(t: Type) -> list[Type]:
-    from srcjax.analysis.types import parts
-
-    return list(parts(t))
-
-
-def _is_param(buffer: Any, name: str) -> bool:
-    while isinstance(buffer, tuple):
-        if buffer == ("param", name):
-            return True
-        buffer = buffer[0]
-    return bool(buffer == name)

@@ -18,32 +18,14 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.callees import Callees
 
 
-class Pairs:
+class Pairs(Callees):
     """The callees of one transform and the names of their functions."""
 
     def __init__(self, program: Program, names: syntax.Names) -> None:
-        self.program = program
-        self.names = names
-        #: unit function id -> (unit, forward name, backward name)
-        self.wanted: dict[int, tuple[Unit, str, str]] = {}
-        #: Values that the generated code refers to, by name.
-        self.values: dict[str, Any] = {}
-
-    def names_of(self, unit: Unit) -> tuple[str, str]:
-        """The names of a callee's forward and backward function."""
-        key = id(unit.source.func)
-        if key not in self.wanted:
-            first = self.names.fresh(f"{unit.name}_forward")
-            second = self.names.fresh(f"{unit.name}_backward")
-            self.wanted[key] = (unit, first, second)
-        return self.wanted[key][1:]
-
-    def differentiated(self, unit: Unit) -> list[str]:
-        """The parameters whose adjoints the backward function returns."""
-        active = self.program.entry_active.get(id(unit.source.func), set())
-        return [n for n in unit.parameters if n in active]
+        super().__init__(program, names, ("forward", "backward"))
 
     def call(
         self, rules: Any, name: str, value: gast.Call, callee: Any, count: int
@@ -86,7 +68,7 @@ class Pairs:
         self.replace_call(rules, name, saved, call)
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
-        wanted = self.differentiated(unit)
+        wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
         self.receive(rules, result, targets)
 
@@ -198,15 +180,6 @@ class Pairs:
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
         self.receive(rules, result, list(value.args))
         return True
-
-    def constant(self, base: str, value: Any) -> str:
-        """A module-level name for a live value."""
-        for name, known in self.values.items():
-            if known is value:
-                return name
-        name = self.names.fresh(base)
-        self.values[name] = value
-        return name
 
 
 def _now(stmt: gast.stmt) -> gast.stmt:

@@ -1,0 +1,56 @@
+"""The functions that generated code calls, and their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.frontend.unit import Unit
+
+
+class Callees:
+    """What one transform has to write besides the function that it is given.
+
+    `forms` are the suffixes of the functions that stand for a callee: `g_forward` and
+    `g_backward`, or `g_jvp`, or `g_batch`. A callee is wanted once it is asked for by
+    `names_of`.
+    """
+
+    def __init__(
+        self, program: Program, names: syntax.Names, forms: tuple[str, ...]
+    ) -> None:
+        self.program = program
+        self.names = names
+        self.forms = forms
+        #: Units with the names of their functions, by the identity of what they are of.
+        self.wanted: dict[int, tuple[Unit, tuple[str, ...]]] = {}
+        #: The function whose new form is the entry itself, if it calls itself.
+        self.entry = 0
+        #: Values that the generated code refers to, by name.
+        self.values: dict[str, Any] = {}
+
+    def names_of(self, unit: Unit) -> tuple[str, ...]:
+        """The names of a callee's functions, one for each of `forms`."""
+        key = id(unit.source.func)
+        if key not in self.wanted:
+            made = [self.names.fresh(f"{unit.name}_{form}") for form in self.forms]
+            self.wanted[key] = (unit, tuple(made))
+        return self.wanted[key][1]
+
+    def active(self, unit: Unit) -> list[str]:
+        """The parameters that are differentiated, or mapped, in some call."""
+        active = self.program.entry_active.get(id(unit.source.func), set())
+        return [n for n in unit.parameters if n in active]
+
+    def constant(self, base: str, value: Any) -> str:
+        """A module-level name for a live value."""
+        for name, known in self.values.items():
+            if known is value:
+                return name
+        name = self.names.fresh(base)
+        self.values[name] = value
+        return name
+
+
+__all__ = ["Callees"]

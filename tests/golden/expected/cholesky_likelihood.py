@@ -11,10 +11,10 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
     factor = np.linalg.cholesky(covariance)
     z = np.linalg.solve(factor, y)
     # return -0.5 * z @ z - np.sum(np.log(np.diag(factor)))
-    dfactor = np.diag(-1 / np.diag(factor)).copy()
+    dfactor = np.diag(-1 / np.diag(factor))
     dz = -z
     # z = np.linalg.solve(factor, y)
-    dfactor -= np.outer(np.linalg.solve(factor.T, dz), z)
+    dfactor = dfactor - np.outer(np.linalg.solve(factor.T, dz), z)
     # factor = np.linalg.cholesky(covariance)
     dcovariance = uncholesky(dfactor, factor, False)
     # covariance = scale * np.exp(-distances) + noise * np.eye(4)

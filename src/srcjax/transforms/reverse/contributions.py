@@ -43,10 +43,10 @@ from srcjax.transforms.places import (
 from srcjax.transforms.reverse.views import (
     find_views,
     index_reads,
-    is_fresh,
     operand_names,
     single_pass_lists,
 )
+from srcjax.transforms.simplify.owned import is_new_array
 from srcjax.transforms.specialise import Env, environments
 from srcjax.transforms.writer import DerivativeWriter
 
@@ -268,7 +268,7 @@ class Contributions(DerivativeWriter):
             )
         if place is None:
             self.emit(syntax.assign(variable, value))
-            owned = is_fresh(value) and lazy is None
+            owned = is_new_array(value) and lazy is None
             self.places.present[(name, path)] = Adjoint(variable, lazy, owned)
             return
         if place.lazy is not None and lazy is not None and place.lazy != lazy:

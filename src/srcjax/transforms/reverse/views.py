@@ -56,23 +56,6 @@ _REPEATING = (
 )
 
 
-def is_fresh(value: gast.expr) -> bool:
-    """Whether an expression certainly makes a new array."""
-    if isinstance(value, (gast.BinOp, gast.UnaryOp)):
-        return True
-    if isinstance(value, gast.Call):
-        chain = syntax.dotted(value.func) or ""
-        shares = ("np.broadcast_to", "np.expand_dims", "np.reshape", "np.transpose")
-        if chain in shares or chain in ("unreduce", "unbroadcast"):
-            return False
-        return chain.startswith("np.") or getattr(value.func, "attr", "") in (
-            "sum",
-            "copy",
-            "mean",
-        )
-    return False
-
-
 def operand_names(unit: Unit) -> set[str]:
     """Names that are operands of arithmetic, and what such a result is bound to."""
     found: set[str] = set()

@@ -46,7 +46,7 @@ _SHARING_METHODS = frozenset(
 
 
 def is_fresh(value: gast.expr) -> bool:
-    """Whether the value of the expression certainly is a new array."""
+    """Whether an expression of operations and helpers gives what nothing else holds."""
     if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Constant)):
         return True
     if not isinstance(value, gast.Call):
@@ -56,6 +56,16 @@ def is_fresh(value: gast.expr) -> bool:
         name = chain.rpartition(".")[2]
         return chain not in _SHARING and name not in _SHARING_METHODS
     return getattr(value.func, "attr", "") not in _SHARING_METHODS
+
+
+def is_new_array(value: gast.expr) -> bool:
+    """Whether an expression with functions of any kind certainly makes a new array."""
+    if isinstance(value, gast.Constant) or not is_fresh(value):
+        return False
+    if not isinstance(value, gast.Call):
+        return True
+    made = getattr(value.func, "attr", "") in ("sum", "copy", "mean")
+    return made or (syntax.dotted(value.func) or "").startswith("np.")
 
 
 def own(value: gast.expr, t: Type) -> gast.expr:

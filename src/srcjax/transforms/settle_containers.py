@@ -23,7 +23,6 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.frontend.unit import Unit
-from srcjax.ops.batching import replaced
 from srcjax.ops.record import Op
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.reverse.places import keyed_parts, read_part, rebuild
@@ -238,7 +237,8 @@ class ContainerSettling:
             """The collective of an item, in a name."""
             if t == NOTHING or getattr(node, "value", node) is None:
                 return syntax.const(None)
-            return hold(gast.copy_location(replaced(call, {id(given): node}), call))
+            new = syntax.replaced(call, {id(given): node})
+            return hold(gast.copy_location(new, call))
 
         if isinstance(given, (gast.Tuple, gast.List)):
             stmt.value = type(given)(list(map(each, given.elts)), syntax.LOAD)

@@ -25,7 +25,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
 from srcjax.transforms.inline import Inliner
-from srcjax.transforms.reverse.places import keyed_parts, read_part, rebuild
+from srcjax.transforms.places import keyed_parts, read_part, rebuild
 
 #: The type of None.
 NOTHING = Const(value=None)

@@ -772,6 +772,27 @@ def test_arguments_are_not_changed(function):
     assert_close(args, kept, rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("as_list", [True, False])
+def test_argument_that_is_bound_to_another_kind_of_value(as_list):
+    def f(x, n):
+        x[0] = 2 * x[1]
+        if n > 2:
+            x = [x[0], x[1]]
+        return x[0] * x[1]
+
+    x, n = X.copy(), 3 if as_list else 1
+    assert_close(srcjax.grad(f)(x, n)[:2], [0.0, 4 * x[1]])
+    y, y_dot = srcjax.jvp(f, (x, n), (np.ones_like(x), None))
+    assert_close((y, y_dot), (2 * x[1] ** 2, 4 * x[1]))
+    assert_close(x, X, rtol=0, atol=0)
+
+
+def test_text_without_types_copies_what_it_writes_to():
+    text = srcjax.source(srcjax.jvp(in_place_of_argument))
+    assert "x = copy.deepcopy(x)" in text
+    assert "x_dot = copy.deepcopy(x_dot)" in text
+
+
 def test_argument_that_gets_a_new_key():
     """The gradient has the structure that the argument had."""
 

@@ -322,10 +322,3 @@ def _same_view(part: np.ndarray, root: np.ndarray, new: np.ndarray) -> np.ndarra
     start = part.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     raw = new.ravel(order="K").view(np.uint8)
     return np.ndarray(part.shape, part.dtype, raw, start, part.strides)
-
-
-def zeros_of(value: Any) -> Any:
-    """The zero tangent of an argument; None for what has none."""
-    from srcjax.runtime import zeros_like
-
-    return zeros_like(value)

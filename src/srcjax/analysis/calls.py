@@ -78,8 +78,8 @@ class Calls(NestedTransforms):
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
         if self.recording:
-            known_active = self.program.entry_active.setdefault(id(function), set())
-            known_active |= {n for n, t in arguments.items() if is_active(t)}
+            active = self.program.entry_active.setdefault(id(function), set())
+            active.update(n for n, t in arguments.items() if is_active(t))
         key = (id(unit), tuple(arguments.items()), self.recording)
         if key in self.memo:
             known = self.memo[key]
@@ -566,8 +566,7 @@ class Calls(NestedTransforms):
 
         try:
             unit = self.program.unit(function, ())
-        except SrcjaxError as error:
-            self.program.unreadable = error  # type: ignore[attr-defined]
+        except SrcjaxError:
             return None
         arguments = bind_types(unit, args, kwargs)
         wanted = {n for n, t in arguments.items() if is_active(t)}

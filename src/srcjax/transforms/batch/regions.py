@@ -417,7 +417,7 @@ class Regions(Rules):
         local = syntax.names_written(body) - {self.size}
         names = {
             n: self.unit.names.fresh(f"{n}_{word}")
-            for n in sorted(set(gathered) | set(changed) | in_place_set(in_place))
+            for n in sorted(set(gathered) | set(changed) | set(in_place))
         }
         for n, fresh in names.items():
             self.unit.temps.add(fresh)
@@ -586,7 +586,6 @@ class Regions(Rules):
             if counter:
                 renamed = stmt.target.id
                 body = [syntax.assign(renamed, new.target), *body]
-                body[0].mapped_counter = True
             made = self.loop_body(body, where, carried, go_on.id, stops)
             new.body = [*head, *made]
         else:
@@ -731,10 +730,6 @@ def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast
         written |= syntax.names_written(stmt)
         out.append(stmt)
     return out
-
-
-def in_place_set(names: list[str]) -> set[str]:
-    return set(names)
 
 
 def inner_tests(stmts: list[Any]) -> list[Any]:

@@ -32,6 +32,7 @@ from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
 from srcjax.pipeline import Module, Request
 from srcjax.stage_texts import is_recording
+from srcjax.transforms.batch.results import leaves
 
 Axes = Any
 #: Signatures of which the generated function is kept at hand.
@@ -56,6 +57,11 @@ class Batched(Transform):
         self.out_axes = out_axes
         self.axis_size = axis_size
         self.axis_name = axis_name
+        if axis_size is not None and not is_count(axis_size):
+            raise ArgumentError(
+                f"vmap: axis_size must be a count of examples, not {axis_size!r}",
+                instead="an int, or None",
+            )
         check_axes(in_axes, "in_axes")
         check_axes(out_axes, "out_axes")
 
@@ -78,8 +84,8 @@ class Batched(Transform):
 
     def prepared(self, args: tuple, kwargs: dict) -> tuple[list[Any], list[Axes]]:
         """The value and the axes of every parameter."""
-        given = dict(self.signature.bind(*args, **kwargs).arguments)
         values = self.bind(args, kwargs)
+        given = dict(self.signature.bind(*args, **kwargs).arguments)
         positional = self.parameters[: len(args)]
         named = [n for n in self.parameters if n in given and n not in positional]
         by_name = dict(
@@ -169,8 +175,8 @@ class Batched(Transform):
             try:
                 return pipeline.batch(request, by_name, self.out_axes)
             except UnsupportedError as error:
-                if axis.used or not wrt:
-                    raise  # a collective needs all the examples at a time
+                if axis.used or not wrt or None in leaves(self.out_axes):
+                    raise  # all the examples are needed at a time
                 why = str(error).splitlines()[0]
         warnings.warn(
             PerformanceWarning(
@@ -325,8 +331,14 @@ vmap.__srcjax_maker__ = True  # type: ignore[attr-defined]
 # -- axes and examples -----------------------------------------------------------------
 
 
+def is_count(n: Any) -> bool:
+    """Whether the value is a whole number from 0."""
+    return type(n) is int and n >= 0 or isinstance(n, np.integer) and bool(n >= 0)
+
+
 def check_axes(axes: Axes, where: str) -> None:
     """Raises ArgumentError for what is no axis."""
+    name = where.partition("[")[0]
     if isinstance(axes, (list, tuple)):
         for k, each in enumerate(axes):
             check_axes(each, f"{where}[{k}]")
@@ -338,7 +350,7 @@ def check_axes(axes: Axes, where: str) -> None:
     ):
         raise ArgumentError(
             f"vmap: {where} must be an int or None, not {axes!r}",
-            instead="`in_axes=0` or `in_axes=(0, None)`",
+            instead=f"`{name}=0` or `{name}=(0, None)`",
         )
 
 
@@ -356,16 +368,21 @@ def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any,
     if axes is None or value is None:
         return []
     if isinstance(value, dict):
+        if isinstance(axes, (list, tuple)):
+            raise misfit(where, "a dict", axes)
         if isinstance(axes, dict) and axes.keys() != value.keys():
-            raise misfit(where, list(value), list(axes))
+            raise misfit(where, f"a dict with the keys {list(value)}", axes)
         found = []
         for key, item in value.items():
             each = axes[key] if isinstance(axes, dict) else axes
             found += leaves_with_axes(item, each, f"{where}[{key!r}]")
         return found
     if isinstance(value, (list, tuple)):
+        if isinstance(axes, dict):
+            raise misfit(where, f"a {type(value).__name__}", axes)
         if isinstance(axes, (list, tuple)) and len(axes) != len(value):
-            raise misfit(where, f"{len(value)} items", f"{len(axes)} axes")
+            kind = type(value).__name__
+            raise misfit(where, f"a {kind} of {len(value)} items", axes)
         found = []
         for k, item in enumerate(value):
             each = axes[k] if isinstance(axes, (list, tuple)) else axes
@@ -377,13 +394,13 @@ def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any,
             found += leaves_with_axes(getattr(value, f.name), axes, f"{where}.{f.name}")
         return found
     if isinstance(axes, (list, tuple, dict)):
-        raise misfit(where, "a single value", axes)
+        raise misfit(where, f"a single value of shape {np.shape(value)}", axes)
     return [(where, value, axes)]
 
 
 def misfit(where: str, value: Any, axes: Any) -> ArgumentError:
     return ArgumentError(
-        f"vmap: in_axes does not fit `{where}`: {value} and {axes}",
+        f"vmap: in_axes for `{where}` is {axes}, and that is {value}",
         instead="axes of the same structure as the argument, or one int",
     )
 
@@ -392,26 +409,29 @@ def common_size(
     names: list[str], values: list[Any], axes: list[Axes], axis_size: int | None
 ) -> int:
     """The number of examples. Raises ArgumentError if the arguments disagree."""
-    size, first = axis_size, "axis_size"
+    size, first = axis_size, f"axis_size is {axis_size}"
     for name, value, each in zip(names, values, axes, strict=True):
         for where, leaf, axis in leaves_with_axes(value, each, name):
             shape = np.shape(leaf)
             if not shape:
                 raise ArgumentError(
-                    f"vmap: `{where}` is a number ({leaf!r}) and cannot be mapped",
-                    instead="None for it in in_axes",
+                    f"vmap: `{where}` is a number ({leaf!r}, shape ()) and cannot be "
+                    f"mapped along axis {axis}",
+                    instead="None for it in in_axes, or an array of the examples",
                 )
             if not -len(shape) <= axis < len(shape):
                 raise ArgumentError(
-                    f"vmap: axis {axis} of `{where}`, which has shape {shape}",
+                    f"vmap: `{where}` is to be mapped along axis {axis}, and has the "
+                    f"shape {shape}",
                     instead=f"an axis from 0 to {len(shape) - 1}",
                 )
             if size is None:
-                size, first = shape[axis], f"`{where}` of shape {shape}"
+                size = shape[axis]
+                first = f"`{where}` of shape {shape} has {size} along axis {axis}"
             elif size != shape[axis]:
                 raise ArgumentError(
                     f"vmap: `{where}` of shape {shape} has {shape[axis]} examples "
-                    f"along axis {axis}, and {first} has {size}",
+                    f"along axis {axis}, and {first}",
                     instead="the same number of examples in every mapped argument",
                 )
     if size is None:
@@ -472,10 +492,21 @@ def _quiet(t: Type) -> Type:
 
 
 def spread_result(value: Any, size: int, out_axes: Axes) -> Any:
-    """The same result for every example."""
-    from srcjax.runtime import move_axes, spread_items
+    """The same result for every example, once where its axis is None."""
+    from srcjax.runtime.batches import has_parts, move_axes, over_parts, spread_items
 
-    return move_axes(spread_items(value, size), 0, out_axes)
+    if out_axes is None:
+        return value
+    if has_parts(value):
+        return over_parts(lambda v, a: spread_result(v, size, a), value, out_axes)
+    try:
+        return move_axes(spread_items(value, size), 0, out_axes)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(
+            f"vmap: out_axes is {out_axes!r} for a result of shape {np.shape(value)}: "
+            f"{error}",
+            instead="an axis of the batch",
+        ) from None
 
 
 __all__ = ["Batched", "vmap"]

@@ -519,7 +519,7 @@ def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
             return Batch(program, callee, callees).callee(name, wrt)
 
         top = Batch(program, unit, callees)
-        top.everything_mapped(out_axes is not None)
+        top.give_axes(out_axes)
         written = top.write(entry, request.wrt, in_axes, out_axes, request.axis_size)
         return assemble(program, callees, [written], entry, stages, write, "batch")
 

@@ -13,7 +13,18 @@ def over_parts(function, x, *others):
     """
 
     def part(other, key):
+        if isinstance(other, dict) != isinstance(x, dict) and isinstance(
+            other, (dict, list, tuple)
+        ):
+            raise ValueError(
+                f"a {type(other).__name__} for a {type(x).__name__}; they need the "
+                "same structure"
+            )
         if isinstance(other, dict):
+            if other.keys() != x.keys():
+                raise ValueError(
+                    f"{list(other)} for {list(x)}; they need the same structure"
+                )
             return other[key]
         if isinstance(other, (list, tuple)):
             if len(other) != len(x):

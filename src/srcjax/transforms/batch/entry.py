@@ -20,8 +20,10 @@ from srcjax.analysis.types import (
     is_number,
     parts,
 )
+from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.batch.regions import Regions
+from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.written import Written
@@ -72,7 +74,8 @@ class Batch:
             if axis != 0:
                 moved = syntax.call("move_axes", value, _literal(axis), syntax.const(0))
                 if isinstance(axis, int) and isinstance(t, Array):
-                    text = "np.moveaxis(x, a, 0)"
+                    flat = t.shape is not None and len(t.shape) == 1
+                    text = "x.T" if flat else "np.moveaxis(x, a, 0)"
                     if rules.written:  # views are views in this layout only
                         text = f"np.ascontiguousarray({text})"
                     moved = syntax.expression(text, x=value, a=_literal(axis))
@@ -90,16 +93,7 @@ class Batch:
         body = [*head, *self.body(wrt)]
         last = body[-1]
         assert isinstance(last, gast.Return)
-        if out_axes != 0 and out_axes is not None:
-            result = rules.examples.get(getattr(last.value, "id", ""), UNKNOWN)
-            if isinstance(out_axes, int) and isinstance(result, Array):
-                last.value = syntax.expression(
-                    "np.moveaxis(y, 0, a)", y=last.value, a=_literal(out_axes)
-                )
-            elif not (isinstance(out_axes, int) and is_number(result)):
-                last.value = syntax.call(
-                    "move_axes", last.value, syntax.const(0), _literal(out_axes)
-                )
+        last.value = with_axes(last.value, self.result, out_axes)
         node = gast.FunctionDef(name, arguments, body, [], None, None, [])
         return Written(
             node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
@@ -141,7 +135,7 @@ class Batch:
         assert isinstance(last, gast.Return)
         rules.stmt = last
         result: Any = last.value if last.value is not None else syntax.const(None)
-        want = self.program.facts.results.get(id(self.unit.source.func), UNKNOWN)
+        want = self.result
         have = rules.example(result)
         value = rules.spread(syntax.clone(result), have, want, None)
         end = gast.Return(value)
@@ -149,27 +143,34 @@ class Batch:
         done: list[gast.stmt] = syntax.clone([*out, end])
         return done
 
-    def everything_mapped(self, wanted: bool) -> None:
-        """The result of the top function carries the batch in every part."""
-        from srcjax.analysis.types import with_active
-
+    @property
+    def result(self) -> Type:
+        """The type of what the unit returns, for one example."""
         key = id(self.unit.source.func)
-        known = self.program.facts.results.get(key)
-        if wanted and known is not None:
-            self.program.facts.results[key] = with_active(_numbers(known), True)
+        return self.program.facts.results.get(key, UNKNOWN)
+
+    def give_axes(self, out_axes: Any) -> None:
+        """Each part of the result that has an axis carries the batch.
+
+        Raises:
+            ArgumentError: out_axes does not fit the result, or is None for a part that
+                differs between examples.
+        """
+        source = self.unit.source
+        last = self.unit.node.body[-1]
+        where = last if hasattr(last, "lineno") else source.node
+
+        def refuse(reason: str, instead: str) -> Exception:
+            return error_at(ArgumentError, source, where, reason, instead)
+
+        found = expected(self.result, out_axes, "the result", refuse)
+        self.program.facts.results[id(source.func)] = found
 
 
 def _unmapped(t: Type) -> Type:
     from srcjax.analysis.types import with_active
 
     return with_active(t, False)
-
-
-def _numbers(t: Type) -> Type:
-    """Known numbers as numbers, so that they can be mapped."""
-    from srcjax.analysis.types import map_parts
-
-    return map_parts(t, _numbers)
 
 
 def _literal(value: Any) -> gast.expr:

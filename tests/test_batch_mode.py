@@ -1,0 +1,191 @@
+"""`vmap`'s axes: what fits is as in JAX, what does not is an error that says where."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import vmap
+from srcjax.errors import ArgumentError
+
+jax.config.update("jax_enable_x64", True)
+
+X = np.arange(12.0).reshape(4, 3)
+FIVE = np.arange(5.0)
+NESTED = {"a": X, "b": [X[:, 0], X]}
+
+
+def weighted(x, y):
+    return np.sum(x * 2) + y
+
+
+def of_parts(p, x):
+    return p["a"] * x + p["b"][0]
+
+
+def parts_of(x):
+    return {"a": x, "b": [np.sum(x), 2.0]}
+
+
+def parts_of_in_jax(x):
+    return {"a": x, "b": [jnp.sum(x), 2.0]}
+
+
+def both(x, w):
+    return x * w[0], w * 2
+
+
+def same(ours, theirs):
+    """Whether two results have the same structure, shapes and values."""
+    assert jax.tree.structure(ours) == jax.tree.structure(theirs)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        assert np.shape(a) == np.shape(b)
+        np.testing.assert_allclose(a, b)
+
+
+# -- what fits -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("axes", "args"),
+    [
+        ((-1, None), (X, 2.0)),
+        ([0, 0], (X, X[:, 0])),
+        ((1, 0), (X, X[0])),
+    ],
+)
+def test_axes_of_arguments(axes, args):
+    def in_jax(x, y):
+        return jnp.sum(x * 2) + y
+
+    same(vmap(weighted, axes)(*args), jax.vmap(in_jax, axes)(*args))
+
+
+@pytest.mark.parametrize(
+    "axes", [({"a": 0, "b": 0}, 0), ({"a": 0, "b": [0, None]}, 0), (0, 0)]
+)
+def test_axes_of_containers(axes):
+    same(vmap(of_parts, axes)(NESTED, X), jax.vmap(of_parts, axes)(NESTED, X))
+
+
+@pytest.mark.parametrize("axes", [0, {"a": 1, "b": 0}, {"a": -1, "b": [0, None]}])
+def test_axes_of_results(axes):
+    ours = vmap(parts_of, out_axes=axes)(X)
+    same(ours, jax.vmap(parts_of_in_jax, out_axes=axes)(X))
+
+
+def test_what_is_the_same_for_all_is_computed_once():
+    axes = {"in_axes": (0, None), "out_axes": (0, None)}
+    same(vmap(both, **axes)(X, FIVE), jax.vmap(both, **axes)(X, FIVE))
+    assert "return x * w[0], w * 2" in srcjax.source(vmap(both, **axes), X, FIVE)
+
+
+def test_arguments_by_name_are_mapped_along_axis_0():
+    def product(x, y=2.0):
+        return x * y
+
+    same(vmap(product, (1,))(X.T, y=X), X * X)
+    same(vmap(product)(X), X * 2)
+
+
+def test_nothing_mapped():
+    same(vmap(weighted, None, axis_size=3)(X[0], 2.0), np.full(3, 8.0))
+    assert vmap(weighted, None, out_axes=None, axis_size=3)(X[0], 2.0) == 8.0
+
+
+def half_until_small(x):
+    n = 0
+    while np.sum(x) > 1:
+        x = x / 2
+        n += 1
+    return x, n
+
+
+def signed_log(x):
+    if x[0] > 4:
+        return np.log(x)
+    return -x
+
+
+@pytest.mark.parametrize("f", [half_until_small, signed_log, parts_of])
+@pytest.mark.parametrize("count", [0, 1])
+def test_small_batches(f, count):
+    found = vmap(f)(X[3 : 3 + count])
+    one = f(X[3])
+    assert jax.tree.structure(found) == jax.tree.structure(one)
+    for part, each in zip(jax.tree.leaves(found), jax.tree.leaves(one), strict=True):
+        assert np.shape(part) == (count, *np.shape(each))
+        np.testing.assert_allclose(part, np.array([each] * count).reshape(part.shape))
+
+
+def test_the_text_of_moved_axes():
+    def doubled(x):
+        return 2 * x
+
+    text = srcjax.source(vmap(doubled, in_axes=1, out_axes=1), X)
+    assert text.endswith("    x = x.T\n    return (2 * x).T\n")
+
+
+# -- what does not ---------------------------------------------------------------------
+
+ARGUMENTS = [
+    (weighted, 0, (X, FIVE), r"`y` of shape \(5,\) has 5 .* `x` of .*3\) has 4"),
+    (weighted, (1, 0), (X, FIVE), r"has 5 .* `x` of .*\) has 3 along axis 1"),
+    (weighted, 0, (X, 2.0), r"`y` is a number \(2.0, shape \(\)\)"),
+    (weighted, (2, None), (X, 2.0), r"`x` .* along axis 2, and has the shape \(4, 3\)"),
+    (weighted, (-3, None), (X, 2.0), r"`x` .* axis -3, and has the shape \(4, 3\)"),
+    (weighted, (0,), (X, X), "in_axes has 1 entries, and the call has 2 arguments"),
+    (weighted, None, (X, X), "no argument is mapped"),
+    (of_parts, ({"a": 0, "c": 0}, 0), (NESTED, X), r"`p` is .*'c'.* keys \['a', 'b'\]"),
+    (of_parts, ({"a": 0, "b": [0]}, 0), (NESTED, X), r"`p\['b'\]` is \[0\], .* of 2"),
+    (of_parts, ((0, 0), 0), (NESTED, X), r"`p` is \(0, 0\), and that is a dict"),
+    (of_parts, (0, (0, 0)), (NESTED, X), r"`x` is \(0, 0\), .* of shape \(4, 3\)"),
+    (of_parts, 0, ({"a": X, "b": [1.0]}, X), r"`p\['b'\]\[0\]` is a number \(1.0"),
+    (of_parts, 0, ({"a": X, "b": [FIVE]}, X), r"`p\['b'\]\[0\]` of shape \(5,\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "axes", "args", "message"), ARGUMENTS)
+def test_axes_that_do_not_fit_an_argument(f, axes, args, message):
+    with pytest.raises(ArgumentError, match=message):
+        vmap(f, in_axes=axes)(*args)
+
+
+RESULTS = [
+    (2, r"out_axes is 2 for the result\['a'\], a batch of shape \(batch, 3\)"),
+    (-3, r"out_axes is -3 for the result\['a'\], a batch of shape \(batch, 3\)"),
+    (1, r"out_axes is 1 for the result\['b'\]\[0\], a batch of shape \(batch,\)"),
+    (None, "out_axes is None for the result, which is different for each"),
+    ({"a": None, "b": 0}, r"out_axes is None for the result\['a'\]"),
+    ({"a": 0, "c": 0}, r"'c'.* for the result, .* keys \['a', 'b'\]"),
+    ({"a": 0, "b": [0]}, r"\[0\] for the result\['b'\], which is a list of 2"),
+    ((0, 0), r"\(0, 0\) for the result, which is a dict"),
+]
+
+
+@pytest.mark.parametrize(("axes", "message"), RESULTS)
+def test_axes_that_do_not_fit_the_result(axes, message):
+    with pytest.raises(ArgumentError, match=message) as error:
+        vmap(parts_of, out_axes=axes)(X)
+    assert error.value.lineno == parts_of.__code__.co_firstlineno + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"in_axes": "a"}, "in_axes must be an int or None, not 'a'"),
+        ({"in_axes": (0, True)}, r"in_axes\[1\] must be an int or None, not True"),
+        ({"out_axes": 0.0}, "out_axes must be an int or None, not 0.0"),
+        ({"axis_size": "a"}, "axis_size must be a count"),
+        ({"axis_size": -1}, "axis_size must be a count"),
+    ],
+)
+def test_what_is_no_axis(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        vmap(weighted, **options)
+
+
+def test_a_size_that_is_not_that_of_the_arguments():
+    with pytest.raises(ArgumentError, match=r"`x` .* 4 .* and axis_size is 3"):
+        vmap(parts_of, axis_size=3)(X)

@@ -26,7 +26,7 @@ from srcjax.analysis.types import (
     shape_of,
     with_active,
 )
-from srcjax.transforms.reverse.places import keyed_parts, read_part, rebuild
+from srcjax.transforms.places import keyed_parts, read_part, rebuild
 
 Refuse = Callable[[str, str], Exception]
 

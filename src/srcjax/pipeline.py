@@ -734,8 +734,7 @@ def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None
         import scipy
 
         return (scipy,)
-    helper = getattr(runtime, name, None)
-    return None if helper is None else (helper,)
+    return (HELPERS[name],) if name in HELPERS else None
 
 
 def merge_values(

@@ -46,15 +46,6 @@ def symmetric_part(x):
     return (x + x.T) / 2
 
 
-def from_triangle(x, lower):
-    """The symmetric matrix of which one triangle is read; None stays None."""
-    if x is None:
-        return None
-    if lower:
-        return np.tril(x) + np.tril(x, -1).T
-    return np.triu(x) + np.triu(x, 1).T
-
-
 def scipy_uneigh(
     d, y, a, b, lower, eigvals_only, subset_by_index, subset_by_value, kind
 ):

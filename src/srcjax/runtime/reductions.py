@@ -1,0 +1,158 @@
+"""Adjoints of elementwise operations, reductions and scans."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srcjax.runtime.basics import size_along, unbroadcast, unreduce, weights_over
+
+
+def exponent_below(b):
+    """The exponent of the derivative of `a ** b` to `a`; 1 for `b` 0: no `0 ** -1`."""
+    if np.ndim(b) == 0:
+        return b - 1 if b != 0 else 1
+    return np.where(b == 0, 1, b - 1)
+
+
+def log_of_base(a, b):
+    """The logarithm in the derivative of `a ** b` to `b`; 0 for a base of 0."""
+    if np.iscomplexobj(b) and not np.iscomplexobj(a):
+        return np.log(np.where(a == 0, 1, a) + 0j)
+    logarithm = np.log(np.where(a == 0, 1, a))
+    return float(logarithm) if type(a) in (int, float) else logarithm
+
+
+def clip_adjoint(d, x, lo, hi):
+    """The adjoint of `x` clipped: `d` between the bounds, half of it at a bound."""
+    if lo is not None:
+        d = d * (x > lo) + d * (x == lo) / 2
+    if hi is not None:
+        d = d * (x < hi) + d * (x == hi) / 2
+    return d
+
+
+def in_dtype_of(d, x):
+    """The adjoint `d` of a converted `x` in the dtype of `x` itself."""
+    if isinstance(x, (list, tuple, dict)):
+        return d
+    if np.iscomplexobj(d) and not np.iscomplexobj(x):
+        d = np.real(d)  # of real factors of complex products
+    if not hasattr(x, "dtype"):
+        return d + 0j if np.iscomplexobj(x) else d
+    return d.astype(x.dtype) if hasattr(d, "dtype") else np.asarray(d, x.dtype)[()]
+
+
+def undo_dtype(d, dtype, x):
+    """The adjoint of `x` of an operation that computes in the given `dtype`."""
+    return d if dtype is None else in_dtype_of(d, x)
+
+
+def unreduce_extreme(d, y, axis, keepdims, x):
+    """The adjoint of the maximum or minimum `y` of `x`: ties share it evenly."""
+    here = x == unreduce(y, axis, keepdims, x)
+    ties = np.sum(here, axis=axis, keepdims=True, dtype=np.result_type(x))
+    return unreduce(d, axis, keepdims, x) * here / ties
+
+
+def count_numbers(x, axis):
+    """How many elements of `x` along `axis` are not NaN (at least 1), in its dtype."""
+    there = ~np.isnan(x)
+    count = np.sum(there, axis=axis, keepdims=True, dtype=np.result_type(x))
+    return np.maximum(count, 1)
+
+
+def prod_of_others(x, axis):
+    """For each element the product of the others along `axis`; zeros are allowed."""
+    x = np.asarray(x)
+    if x.size == 0:
+        return x
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    axes = axes if isinstance(axes, tuple) else (axes,)
+    axes = axes if x.ndim else ()
+    front = tuple(range(len(axes)))
+    moved = np.moveaxis(x, axes, front)
+    flat = moved.reshape((-1, *moved.shape[len(axes) :]))
+    one = np.ones_like(flat[:1])
+    before = np.cumprod(np.concatenate([one, flat[:-1]]), axis=0)
+    after = np.cumprod(np.concatenate([one, flat[:0:-1]]), axis=0)[::-1]
+    return np.moveaxis((before * after).reshape(moved.shape), front, axes)
+
+
+def cumsum_adjoint(d, axis, x):
+    """The adjoint of `np.cumsum(x, axis)`: sums that run from the end."""
+    if axis is None:
+        return np.cumsum(d[::-1])[::-1].reshape(np.shape(x))
+    d = np.reshape(d, np.shape(x) or 1)
+    return np.flip(np.cumsum(np.flip(d, axis), axis), axis).reshape(np.shape(x))
+
+
+def cumprod_adjoint(d, axis, x):
+    """The adjoint of `np.cumprod(x, axis)`; zeros are allowed."""
+    flat = np.ravel(x) if axis is None or np.ndim(x) == 0 else np.moveaxis(x, axis, 0)
+    d = d if axis is None or np.ndim(x) == 0 else np.moveaxis(d, axis, 0)
+    if np.size(x) == 0:
+        return np.zeros_like(x)
+    before = np.cumprod(np.concatenate([np.ones_like(flat[:1]), flat[:-1]]), axis=0)
+    last = len(flat) - 1
+    after = np.reshape(d, flat.shape)[last]
+    parts = [before[last] * after]
+    for k in range(last - 1, -1, -1):
+        after = d[k] + flat[k + 1] * after
+        parts.append(before[k] * after)
+    dx = np.stack(parts[::-1])
+    if axis is None or np.ndim(x) == 0:
+        return dx.reshape(np.shape(x))
+    return np.moveaxis(dx, 0, axis)
+
+
+def average_adjoint(d, weights, axis, x):
+    """The adjoint of `x` in a weighted mean, from `d` spread over `x`."""
+    if weights is None:
+        return d / size_along(x, axis)
+    weights = weights_over(weights, axis, x)
+    return d * weights / np.sum(weights, axis=axis, keepdims=True)
+
+
+def average_weights_adjoint(d, y, weights, axis, x):
+    """The adjoint of the weights of a mean, from `d` and `y` spread over `x`."""
+    spread = weights_over(weights, axis, x)
+    dw = d * (x - y) / np.sum(spread, axis=axis, keepdims=True)
+    if np.shape(weights) == np.shape(x):
+        return dw
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(i % np.ndim(x) for i in axes)
+    dw = dw.sum(axis=tuple(i for i in range(np.ndim(x)) if i not in axes))
+    return np.transpose(dw, np.argsort(np.argsort(axes)))
+
+
+def fractions(num, endpoint):
+    """The positions from 0 to 1 of the points of `np.linspace`."""
+    return np.linspace(0, 1, num, endpoint)
+
+
+def linspace_adjoint(d, weights, axis, x):
+    """The adjoint of an end `x` of `np.linspace`: `d` weighted along the points."""
+    total = np.tensordot(weights.astype(d.dtype), np.moveaxis(d, axis, 0), 1)
+    return unbroadcast(total, x)
+
+
+def no_derivative(d):
+    """Stands where a derivative is not known: raises when it is asked for."""
+    raise NotImplementedError(
+        "the derivative to this argument is not known (for example the order of a "
+        "Bessel function); if it does not matter, wrap the argument in "
+        "srcjax.stop_gradient, else give the function a rule of your own"
+    )
+
+
+def sum_keeping(v, axis):
+    """The sum along `axis` in a shape that broadcasts to that of `v`."""
+    return np.sum(v, axis=axis, keepdims=True)
+
+
+def logsumexp_adjoint(d, y, a, axis, b, keepdims):
+    """The adjoint of `a` in `y = logsumexp(a, axis, b, keepdims)`."""
+    v = a if b is None else a * b
+    share = np.exp(a - unreduce(y, axis, keepdims, v))
+    d = unreduce(d, axis, keepdims, v) * share
+    return d if b is None else unbroadcast(d * b, a)

@@ -36,8 +36,8 @@ from srcjax.ops.batch_operands import (
     tuple_of,
 )
 from srcjax.ops.batching import MISSING, MappedCall, batch, lift, shifted, within
-from srcjax.ops.expand import contracted_axes, einsum_labels
 from srcjax.ops.products import infer_matmul
+from srcjax.runtime import contracted_axes, einsum_labels
 
 #: Labels for the axes of examples, and for the batch.
 LETTERS = "ijklmnopqrstuvwxyz"

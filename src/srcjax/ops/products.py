@@ -23,17 +23,13 @@ from srcjax.analysis.types import (
     rank_of,
     shape_of,
 )
-from srcjax.ops.expand import (
-    MISSING,
-    contracted_axes,
-    einsum_labels,
-    known_value,
-    types_in,
-)
+from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product, sample, value_of_shape
 from srcjax.ops.record import adjoint, operation, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
+    contracted_axes,
     einsum_adjoints,
+    einsum_labels,
     matrix_power_adjoint,
     multi_dot_adjoints,
     multi_dot_tangent,

@@ -11,19 +11,21 @@ import gast
 
 from srcjax import runtime, syntax
 from srcjax.analysis.types import Array, Type, dtype_of, rank_of, shape_of
-from srcjax.ops.expand import (
+from srcjax.ops.expand.asking import (
     MISSING,
-    _array,
-    _centred,
-    _empty,
-    _is_float64,
-    _size_along,
-    _unreduce,
-    expands,
+    is_array,
+    is_empty,
+    is_float64,
     is_real,
     known,
     known_value,
 )
+from srcjax.ops.expand.reductions import (
+    expand_centred,
+    expand_size_along,
+    expand_unreduce,
+)
+from srcjax.ops.expand.table import expands
 
 Args = list[gast.expr]
 Types = list[Type]
@@ -54,14 +56,14 @@ def _summed(args: Args, types: Types) -> gast.expr | None:
 @expands(runtime.mean_with_centred)
 def _mean_with_centred(args: Args, types: Types) -> gast.expr | None:
     d, axis, ddof, _, x = args
-    centred = _centred([x, axis], [types[4], types[1]])
+    centred = expand_centred([x, axis], [types[4], types[1]])
     over = _over(types[1], types[3])
     if centred is None or over is None or not is_real(types[4]):
         return None
     given = {"c": centred, "d": d, "axis": axis}
     if known(types[2]) == 0:
         return syntax.expression(f"np.mean(c * d{over})", **given)
-    size = _size_along([x, axis], [types[4], types[1]])
+    size = expand_size_along([x, axis], [types[4], types[1]])
     if size is None:
         return None
     form = f"np.sum(c * d{over}) / (n - ddof)"
@@ -74,13 +76,13 @@ def _reduce_extreme(args: Args, types: Types) -> gast.expr | None:
     if rank_of(types[4]) == 0:
         return d
     rest = ([axis, keepdims, x], [types[2], types[3], types[4]])
-    spread_y = _unreduce([y, *rest[0]], [types[1], *rest[1]])
+    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
     over = _over(types[2], types[3])
     if spread_y is None or over is None:
         return None
-    if not _array(types[4]) or dtype_of(types[4]) is None or _empty(types[4]):
+    if not is_array(types[4]) or dtype_of(types[4]) is None or is_empty(types[4]):
         return None
-    dtype = "" if _is_float64(types[4]) else ", dtype=x.dtype"
+    dtype = "" if is_float64(types[4]) else ", dtype=x.dtype"
     return syntax.expression(
         f"np.sum(d * (x == y){over}) / np.sum(x == y{over}{dtype})",
         d=d, y=spread_y, x=x, axis=axis,
@@ -110,7 +112,7 @@ def _logsumexp(args: Args, types: Types) -> gast.expr | None:
     if known(types[4]) is not None or over is None or shape_of(types[2]) is None:
         return None
     rest = ([axis, keepdims, a], [types[3], types[5], types[2]])
-    spread_y = _unreduce([y, *rest[0]], [types[1], *rest[1]])
+    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
     if spread_y is None:
         return None
     form = f"np.sum(d * np.exp(a - y){over})"

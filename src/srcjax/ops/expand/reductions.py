@@ -1,0 +1,319 @@
+"""What helpers of broadcasting, elementwise operations and reductions stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import runtime, syntax
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Scalar,
+    Type,
+    dtype_of,
+    is_number,
+    rank_of,
+    reduced_axes,
+    same_shape,
+    shape_of,
+)
+from srcjax.ops.expand.asking import (
+    MISSING,
+    axes_in,
+    has_shape_of,
+    is_array,
+    is_complex,
+    is_empty,
+    is_float64,
+    is_real,
+    known,
+    over_axes,
+)
+from srcjax.ops.expand.table import expands
+
+
+@expands(runtime.unbroadcast)
+def _unbroadcast(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, _ = args
+    have, want = shape_of(types[0]), shape_of(types[1])
+    if have is None or want is None:
+        return None
+    if len(have) < len(want) or same_shape(have, want):
+        return d  # the caller sees to it that a smaller `d` only ever broadcasts
+    if has_shape_of(d, args[1]):
+        return d
+    found = reduced_axes(want, have)
+    if found is None:
+        return None
+    leading, kept = found
+    if leading == len(have) and not kept:
+        return syntax.expression("d.sum()", d=d)
+    if leading:
+        axes = 0 if leading == 1 else tuple(range(leading))
+        d = syntax.expression(f"d.sum(axis={axes})", d=d)
+    if kept:
+        axes = kept[0] if len(kept) == 1 else kept
+        d = syntax.expression(f"d.sum(axis={axes}, keepdims=True)", d=d)
+    return d
+
+
+@expands(runtime.unreduce)
+def expand_unreduce(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, axis, _, _ = args
+    if rank_of(types[3]) == 0 or known(types[1]) is None or rank_of(types[0]) == 0:
+        return d
+    if known(types[2]) is True:
+        return d
+    rank, along = rank_of(types[3]), known(types[1])
+    if rank is None or along is MISSING or known(types[2]) is not False:
+        return None
+    axes = {a % rank for a in (along if isinstance(along, tuple) else (along,))}
+    if axes == set(range(len(axes))):  # leading axes come back by broadcasting
+        return d
+    if rank == 2 and axes == {1}:
+        return syntax.expression("d[:, None]", d=d)
+    return syntax.expression("np.expand_dims(d, axis)", d=d, axis=axis)
+
+
+@expands(runtime.exponent_below)
+def _exponent_below(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    value = known(types[0])
+    if isinstance(value, (int, float)):
+        return syntax.expression("b - 1", b=args[0]) if value else syntax.const(1)
+    if isinstance(types[0], Scalar):
+        return syntax.expression("b - 1 if b else 1", b=args[0])
+    if is_array(types[0]):
+        return syntax.expression("np.where(b == 0, 1, b - 1)", b=args[0])
+    return None
+
+
+@expands(runtime.log_of_base)
+def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    value = known(types[0])
+    if isinstance(value, (int, float)) and value > 0:
+        return syntax.expression("math.log(a)", a=args[0])
+    if not is_real(types[1]) and not is_complex(types[0]):
+        if not is_real(types[0]) or not is_complex(types[1]):
+            return None
+        return syntax.expression("np.log(np.where(a == 0, 1, a) + 0j)", a=args[0])
+    if is_array(types[0]) or is_float64(types[0]) and is_float64(types[1]):
+        return syntax.expression("np.log(np.where(a == 0, 1, a))", a=args[0])
+    return None
+
+
+@expands(runtime.clip_adjoint)
+def _clip_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, x, lo, hi = args
+    below, above = (
+        None if known(t) is None else shape_of(t) is not None for t in types[2:]
+    )
+    if below is None and above is None:
+        return d
+    if below and above:
+        return syntax.expression(
+            "d * (x > lo) * (x < hi) + d * ((x == lo) | (x == hi)) / 2",
+            d=d, x=x, lo=lo, hi=hi,
+        )  # fmt: skip
+    if below and above is None:
+        return syntax.expression("d * (x > lo) + d * (x == lo) / 2", d=d, x=x, lo=lo)
+    if above and below is None:
+        return syntax.expression("d * (x < hi) + d * (x == hi) / 2", d=d, x=x, hi=hi)
+    return None
+
+
+@expands(runtime.in_dtype_of)
+def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    have, want = dtype_of(types[0]), dtype_of(types[1])
+    if want is None:
+        return None
+    python = getattr(types[1], "python", isinstance(types[1], Const))
+    if want.kind == "c" and (have is None or have.kind != "c"):
+        return syntax.expression("d + 0j", d=args[0]) if python else None
+    if python or (have is not None and have == want):
+        return args[0]
+    if have is None or (have.kind == "c") != (want.kind == "c"):
+        return None  # perhaps complex beside a real one
+    if is_number(types[0]) and is_number(types[1]):
+        return syntax.expression(f"np.{want.name}(d)", d=args[0])
+    if is_array(types[0]):
+        return syntax.expression(f"d.astype(np.{want.name})", d=args[0])
+    return None
+
+
+@expands(runtime.undo_dtype)
+def _undo_dtype(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, _, x = args
+    if known(types[1]) is None:
+        return d
+    return _in_dtype_of([d, x], [types[0], types[2]])
+
+
+@expands(runtime.size_along)
+def expand_size_along(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    x, t = args[0], types[0]
+    if is_number(t):
+        return syntax.const(1)
+    if not is_array(t) or is_empty(t):
+        return None
+    along, axes = known(types[1]), axes_in(types[1], rank_of(t))
+    if along is None or (axes is not None and len(axes) == rank_of(t)):
+        return syntax.expression("x.size", x=x)
+    if axes is None or along == ():
+        return None
+    return syntax.expression(" * ".join(f"x.shape[{i}]" for i in axes), x=x)
+
+
+@expands(runtime.centred)
+def expand_centred(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    if not is_array(types[0]) or is_empty(types[0]):
+        return None
+    over = over_axes(args[1], types[1], rank_of(types[0]))
+    if over is None:
+        return None
+    return syntax.expression(f"x - x.mean({over})", x=args[0], axis=args[1])
+
+
+@expands(runtime.centred_slope)
+def _centred_slope(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    deviation = expand_centred(args[1:], types[1:])
+    if deviation is None or dtype_of(types[1]) is None:
+        return None
+    form = "d * c" if is_real(types[1]) else "d * np.conj(c)"
+    if form != "d * c" and not is_real(types[0]):
+        form = "np.real(d) * np.conj(c)"
+    return syntax.expression(form, d=args[0], c=deviation)
+
+
+@expands(runtime.unreduce_extreme)
+def _unreduce_extreme(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, y, axis, keepdims, x = args
+    if rank_of(types[4]) == 0:
+        return d
+    rest = ([axis, keepdims, x], [types[2], types[3], types[4]])
+    spread_d = expand_unreduce([d, *rest[0]], [types[0], *rest[1]])
+    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
+    over = over_axes(axis, types[2], rank_of(types[4]))
+    if spread_d is None or spread_y is None or over is None:
+        return None
+    if not is_array(types[4]) or dtype_of(types[4]) is None or is_empty(types[4]):
+        return None
+    over = over and f", {over}"
+    if not is_float64(types[4]):
+        over += ", dtype=x.dtype"
+    return syntax.expression(
+        f"d * (x == y) / np.sum(x == y{over})", d=spread_d, y=spread_y, x=x, axis=axis
+    )
+
+
+@expands(runtime.prod_of_others)
+def _prod_of_others(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    return syntax.const(1) if rank_of(types[0]) == 0 else None
+
+
+@expands(runtime.cumsum_adjoint)
+def _cumsum_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, axis, x = args
+    along, rank = known(types[1]), rank_of(types[2])
+    if not isinstance(types[2], Array) or rank is None or rank == 0:
+        return None
+    if along is None or rank == 1:
+        flat = "" if rank == 1 else ".reshape(x.shape)"
+        return syntax.expression("np.cumsum(d[::-1])[::-1]" + flat, d=d, x=x)
+    return syntax.expression("np.flip(np.cumsum(np.flip(d, i), i), i)", d=d, i=axis)
+
+
+@expands(runtime.average_adjoint)
+def _average_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, weights, axis, x = args
+    if known(types[1]) is None:
+        size = expand_size_along([x, axis], [types[3], types[2]])
+        return None if size is None else syntax.expression("d / n", d=d, n=size)
+    over = over_axes(axis, types[2], rank_of(types[3]))
+    if over is None or not same_shape(shape_of(types[1]), shape_of(types[3])):
+        return None
+    if not is_array(types[1]):
+        return None
+    return syntax.expression(f"d * w / w.sum({over})", d=d, w=weights, axis=axis)
+
+
+@expands(runtime.average_weights_adjoint)
+def _average_weights(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, y, weights, axis, x = args
+    over = over_axes(axis, types[3], rank_of(types[4]))
+    if over is None or not same_shape(shape_of(types[2]), shape_of(types[4])):
+        return None
+    if not is_array(types[2]):
+        return None
+    return syntax.expression(
+        f"d * (x - y) / w.sum({over})", d=d, y=y, x=x, w=weights, axis=axis
+    )
+
+
+@expands(runtime.norm_adjoint)
+def _norm_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, y, _, axis, keepdims, x = args
+    rest = ([axis, keepdims, x], types[3:])
+    spread_d = expand_unreduce([d, *rest[0]], [types[0], *rest[1]])
+    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
+    ord, along, rank = known(types[2]), known(types[3]), rank_of(types[5])
+    if spread_d is None or spread_y is None or shape_of(types[5]) is None:
+        return None
+    if dtype_of(types[5]) is None or not (is_real(types[0]) or is_real(types[5])):
+        return None
+    vector = isinstance(along, int) or (along is None and rank in (0, 1))
+    if ord is None or ord == "fro" or (vector and ord == 2):
+        part = "x" if is_real(types[5]) else "np.conj(x)"
+        form = f"d * {part} / np.where(y == 0, 1, y)"
+        return syntax.expression(form, d=spread_d, y=spread_y, x=x)
+    if vector and ord == 1 and is_real(types[5]):
+        return syntax.expression("d * np.sign(x)", d=spread_d, x=x)
+    return None
+
+
+@expands(runtime.fractions)
+def _fractions(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    if known(types[1]) is True:
+        return syntax.expression("np.linspace(0, 1, n)", n=args[0])
+    if known(types[1]) is False:
+        return syntax.expression("np.linspace(0, 1, n, endpoint=False)", n=args[0])
+    return None
+
+
+@expands(runtime.linspace_adjoint)
+def _linspace_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, weights, _, _ = args
+    if rank_of(types[3]) == 0 and rank_of(types[0]) == 1 and is_float64(types[0]):
+        return syntax.expression("np.dot(w, d)", w=weights, d=d)
+    return None
+
+
+@expands(runtime.sum_keeping)
+def _sum_keeping(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    v, axis = args
+    over = over_axes(axis, types[1], rank_of(types[0]))
+    if over is None:
+        if known(types[1]) is MISSING:
+            return None
+        over = "axis=axis, keepdims=True"
+    over = over and f", {over}"
+    return syntax.expression(f"np.sum(v{over})", v=v, axis=axis)
+
+
+@expands(runtime.logsumexp_adjoint)
+def _logsumexp_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, y, a, axis, b, keepdims = args
+    if known(types[4]) is not None:
+        return None
+    rest = ([axis, keepdims, a], [types[3], types[5], types[2]])
+    spread_d = expand_unreduce([d, *rest[0]], [types[0], *rest[1]])
+    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
+    if spread_d is None or spread_y is None or shape_of(types[2]) is None:
+        return None
+    return syntax.expression("d * np.exp(a - y)", d=spread_d, y=spread_y, a=a)
+
+
+def summed(d: gast.expr, have: Any, want: Any, x: gast.expr) -> gast.expr | None:
+    """`d` of shape `have` summed to the shape `want` of `x`."""
+    return _unbroadcast([d, x], [Array(shape=have), Array(shape=want)])

@@ -1,0 +1,65 @@
+"""What helpers of selection stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import runtime, syntax
+from srcjax.analysis.types import Type, rank_of, same_shape, shape_of
+from srcjax.ops.expand.asking import MISSING, known_value
+from srcjax.ops.expand.table import expands
+
+
+@expands(runtime.unsort)
+def _unsort(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    axis = known_value(types[2]) if len(types) > 2 else -1
+    if rank_of(types[1]) != 1 or axis is MISSING:
+        return None
+    form = "d[np.argsort(np.argsort(x, kind='stable'))]"
+    return syntax.expression(form, d=args[0], x=args[1])
+
+
+@expands(runtime.undiagonal)
+def _undiagonal(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    shape = shape_of(types[1])
+    axes = [known_value(t) for t in types[3:5]]
+    if shape is None or len(shape) != 2 or axes not in ([], [0, 1]):
+        return None
+    return _diagonal_matrix(args[0], shape, args[2], types[2])
+
+
+def _diagonal_matrix(d: gast.expr, shape: Any, k: gast.expr, t: Type) -> Any:
+    if not same_shape(shape[:1], shape[1:]):
+        return None
+    if known_value(t) == 0:
+        return syntax.expression("np.diag(d)", d=d)
+    return syntax.expression("np.diag(d, k)", d=d, k=k)
+
+
+@expands(runtime.undiag)
+def _undiag(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    shape = shape_of(types[1])
+    if shape is not None and len(shape) == 1:
+        form = "np.diag(d)" if known_value(types[2]) == 0 else "np.diag(d, k)"
+        return syntax.expression(form, d=args[0], k=args[2])
+    if shape is None or len(shape) != 2:
+        return None
+    return _diagonal_matrix(args[0], shape, args[2], types[2])
+
+
+@expands(runtime.undiff)
+def _undiff(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, n, axis = args[0], known_value(types[2]), known_value(types[3])
+    shape = shape_of(types[1])
+    if shape is None or n != 1 or axis is MISSING:
+        return None
+    if any(known_value(t) is not None for t in types[4:]):
+        return None
+    if len(shape) == 1 and (not isinstance(shape[0], int) or shape[0] > 0):
+        return syntax.expression("-np.diff(np.pad(d, 1))", d=d)
+    rank, axis = len(shape), axis % len(shape)
+    widths = tuple((1, 1) if i == axis else (0, 0) for i in range(rank))
+    last = "" if axis == rank - 1 else f", axis={axis}"
+    return syntax.expression(f"-np.diff(np.pad(d, {widths}){last})", d=d)

@@ -1,6 +1,6 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
-Names are `grad` and `orders`; without one, all are printed.
+Names are `grad`, `jacobians` and `orders`; without one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients.
@@ -27,7 +27,7 @@ import numpy as np
 
 import srcjax
 
-from . import cases, orders
+from . import cases, jacobians, orders
 from .cases import Case
 from .peers import (
     AUTOGRAD,
@@ -302,7 +302,17 @@ def orders_report(quick: bool) -> str:
     return "\n\n".join(f"## {title}\n\n{attempt(make)}" for title, make in parts)
 
 
-REPORTS = {"grad": grad_report, "orders": orders_report}
+def jacobians_report(quick: bool) -> str:
+    """Jacobians and Hessians."""
+    title = "Jacobians and Hessians: all columns at once, and one by one"
+    return f"## {title}\n\n{attempt(lambda: jacobians.compare(5 if quick else 15))}"
+
+
+REPORTS = {
+    "grad": grad_report,
+    "jacobians": jacobians_report,
+    "orders": orders_report,
+}
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 

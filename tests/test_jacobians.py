@@ -268,10 +268,15 @@ def test_text():
     x = np.ones(3)
     assert str(srcjax.source(jacfwd(vector_to_vector), x)).endswith(
         """
+def pushforward_vector_to_vector(x, x_dot):
+    sin_x = np.sin(x)
+    sum_value = x.sum()
+    return x_dot * np.cos(x) * sum_value + x_dot.sum(axis=1)[:, None] * sin_x
+
+
 def jacfwd_vector_to_vector(x):
     # Each column: the derivative along one element of x.
-    columns = [jvp_vector_to_vector(x, x_dot)[1] for x_dot in np.eye(x.size)]
-    return np.stack(columns, axis=-1)
+    return pushforward_vector_to_vector(x, np.eye(x.size)).T
 """
     )
     assert str(srcjax.source(jacrev(vector_to_vector), x)).endswith(
@@ -279,8 +284,7 @@ def jacfwd_vector_to_vector(x):
 def jacrev_vector_to_vector(x):
     y, saved = vector_to_vector_forward(x)
     # Each row: the derivative of one element of y.
-    rows = [vector_to_vector_backward(saved, dy) for dy in np.eye(y.size)]
-    return np.stack(rows)
+    return vector_to_vector_backward(saved, np.eye(y.size))
 """
     )
     text = str(srcjax.source(jacrev(vector_to_scalar), x))
@@ -296,6 +300,62 @@ def test_text_without_examples():
         (args,) = (a() for f, a in CASES if f is of_tree)
         got = space[f"{make.__name__}_of_tree"](*args)
         assert_same(got, make(of_tree)(*args))
+
+
+# -- in one batch, or one by one -------------------------------------------------------
+
+
+def without_batch_rule(x):
+    return np.polydiv(x, np.array([1.0, 2.0]))[0] * x[0]
+
+
+@pytest.mark.parametrize("make", [jacfwd, jacrev])
+def test_loop_where_there_is_no_batch(make):
+    """It says nothing: nobody asked for a batch. (Warnings are errors in tests.)"""
+    x = np.array([1.0, -0.5, 2.0, 0.3])
+    with pytest.warns(srcjax.PerformanceWarning):
+        srcjax.vmap(without_batch_rule)(np.stack([x, x]))
+    assert " for " in str(srcjax.source(make(without_batch_rule), x))
+    got = make(without_batch_rule)(x)
+    for k, e in enumerate(np.eye(4)):
+        column = jvp(without_batch_rule, (x,), (e,))[1]
+        np.testing.assert_allclose(got[:, k], column, rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [jacfwd, jacrev])
+def test_arrays_of_several_ranks_and_dtypes(make):
+    def f(a, b, c, d):
+        return {"y": np.outer(a[0], b) * c * d, "z": np.sum(a) * b}
+
+    a = rng().standard_normal((2, 3)).astype(np.float32)
+    args = a, np.array([0.5, 2.0], np.float32), 1.5, np.array(0.7, np.float32)
+    got = make(f, argnums=(0, 1, 2, 3))(*args)
+
+    def in_jnp(a, b, c, d):
+        return {"y": jnp.outer(a[0], b) * c * d, "z": jnp.sum(a) * b}
+
+    wide = [np.asarray(v, np.float64) for v in args]
+    want = getattr(jax, make.__name__)(in_jnp, argnums=(0, 1, 2, 3))(*wide)
+    first, second = optree.tree_leaves(got), optree.tree_leaves(want)
+    for u, v in zip(first, second, strict=True):
+        assert np.shape(u) == np.shape(v)
+        np.testing.assert_allclose(u, v, rtol=1e-5)
+    assert {u.dtype for u in first} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("name", ["jacfwd", "jacrev", "hessian"])
+def test_holomorphic(name):
+    def f(z):
+        return np.exp(z) * z[::-1] * z[0]
+
+    def in_jnp(z):
+        return jnp.exp(z) * z[::-1] * z[0]
+
+    z = np.array([1 + 2j, 0.5 - 1j, 0.3j])
+    got = getattr(srcjax, name)(f, holomorphic=True)(z)
+    assert_same(got, getattr(jax, name)(in_jnp, holomorphic=True)(z))
+    with pytest.raises(srcjax.errors.ArgumentError, match="complex"):
+        getattr(srcjax, name)(f, holomorphic=True)(z.real)
 
 
 # -- products ------------------------------------------------------------------------

@@ -28,6 +28,7 @@ ORDER = [
     ("dispatch",),
     ("callables",),
     ("api", "forward_mode", "batch_mode"),
+    ("jacobian_texts",),
     ("jacobians",),
     ("testing",),
     ("__init__",),

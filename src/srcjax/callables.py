@@ -486,7 +486,9 @@ class KeptPullback(Pullback):
     """`vjp` whose backward function leaves intact what the forward function saved."""
 
     def build(self, types: list[Type], typed: bool) -> Module:
-        return pipeline.vjp(self.request(types), keep=True)
+        module = pipeline.vjp(self.request(types))
+        pipeline.keep_saved(module)
+        return module
 
 
 def has_real(t: Type) -> bool:

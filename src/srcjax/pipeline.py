@@ -384,6 +384,12 @@ def bind_constants(unit: Unit, source: Any) -> None:
         unit.extra[name] = value
 
 
+def result_type(request: Request) -> Type:
+    """The type of what a function returns, in memory of the arguments or its own."""
+    program, _ = analyse(request, {})
+    return program.facts.results.get(program.entry, UNKNOWN)
+
+
 def recursive_functions(program: Program) -> set[int]:
     """Functions that call themselves, directly or by way of others."""
     calls: dict[int, set[int]] = {}
@@ -441,11 +447,8 @@ def gradient(
     )
 
 
-def vjp(request: Request, keep: bool = False) -> Module:
-    """The module with `f_forward` and `f_backward`.
-
-    With `keep`, the backward function leaves what was saved as it is.
-    """
+def vjp(request: Request) -> Module:
+    """The module with `f_forward` and `f_backward`."""
     stages = StageTexts()
     program, unit = analyse(request, stages)
     names = names_around(program)
@@ -462,12 +465,15 @@ def vjp(request: Request, keep: bool = False) -> Module:
         forward, backward, request.wrt, top=True
     )
     write = _pair_writer(program, pairs)
-    module = assemble(program, pairs, [(first, second)], forward, stages, write)
-    if keep and module.consumes:
+    return assemble(program, pairs, [(first, second)], forward, stages, write)
+
+
+def keep_saved(module: Module) -> None:
+    """Let the backward function of `vjp` leave tapes that were saved as they are."""
+    if module.consumes:
         keep_tapes([f for f in module.functions if f.name.endswith("_backward")])
         module.consumes = False
         module.print()
-    return module
 
 
 def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
@@ -504,14 +510,27 @@ def jvp(request: Request) -> Module:
 # -- batch -----------------------------------------------------------------------------
 
 
-def batch(request: Request, in_axes: dict[str, Any], out_axes: Any) -> Module:
-    """The module with `vmap_f`; types are those of one example."""
+def batch(
+    request: Request,
+    in_axes: dict[str, Any],
+    out_axes: Any,
+    entry: str = "",
+    may_loop: bool = True,
+) -> Module:
+    """The module with `vmap_f`; types are those of one example.
+
+    Args:
+        entry: another name for `vmap_f`.
+        may_loop: whether an operation without a batch rule becomes a loop over the
+            examples, with a warning. Else UnsupportedError is raised.
+    """
     with mapping():
         stages = StageTexts()
         program, unit = analyse(request, stages)
-        entry = f"vmap_{unit.name}"
+        entry = entry or f"vmap_{unit.name}"
         names = names_around(program, entry)
         callees = Callees(program, names, ("batch",))
+        callees.may_loop = may_loop
 
         def write(key: int) -> Written:
             callee, (name,) = callees.wanted[key]

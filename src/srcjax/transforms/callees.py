@@ -25,6 +25,8 @@ class Callees:
         self.forms = forms
         #: Units with the names of their functions, by the identity of what they are of.
         self.wanted: dict[int, tuple[Unit, tuple[str, ...]]] = {}
+        #: Whether an operation without a batch rule may become a loop.
+        self.may_loop = True
         #: The function whose new form is the entry itself, if it calls itself.
         self.entry = 0
         #: Values that the generated code refers to, by name.

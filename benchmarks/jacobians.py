@@ -138,9 +138,7 @@ def one_by_one(f: Callable, args: tuple, kind: str) -> Callable[[], np.ndarray]:
     g = srcjax.grad(f) if kind == "hessian" else f
 
     def columns() -> np.ndarray:
-        found = [
-            srcjax.jvp(g, args, (x_dot, *constant))[1] for x_dot in np.eye(x.size)
-        ]
+        found = [srcjax.jvp(g, args, (x_dot, *constant))[1] for x_dot in np.eye(x.size)]
         return np.stack(found, axis=-1)
 
     return columns

@@ -245,6 +245,9 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
     Raises:
         ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
     """
+    text = getattr(f, "__srcjax_text__", None)
+    if text is not None:  # of one call, such as that of `linearize`
+        return Source(text)
     transform = _transform_of(f)
     module = transform.module_for(args, kwargs)
     return Source(module.text, transform.source.text)

@@ -6,12 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from srcjax import pipeline, tree
 from srcjax.analysis.types import Type
 from srcjax.backends.load import annotate
 from srcjax.callables import Transform, Version, with_source
 from srcjax.custom import CustomRule
-from srcjax.errors import ArgumentError, NoRuleError
+from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
+from srcjax.linear_map import Linearized
 from srcjax.pipeline import Module
 
 
@@ -154,11 +157,82 @@ def linearize(f: Callable, *primals: Any) -> tuple:
     """The value of `f`, and its derivative as a function: `y, f_jvp`.
 
     `f_jvp(*tangents)` is the linear function of the tangents that best approximates
-    `f` around the primals: `jvp(f, primals, tangents)[1]`.
+    `f` around the primals: `jvp(f, primals, tangents)[1]`, for a tangent of each primal
+    (None to hold it constant). The values of `f` are computed here, once; `f_jvp` reads
+    what it needs of them, and `srcjax.source(f_jvp)` shows it.
+
+    Where that cannot be written (an operation whose adjoint has no adjoint), each call
+    of `f_jvp` computes the values again. Inside of differentiated code it always does.
     """
-    y = f(*primals)
+    f = with_source(f, len(primals))
+    active = tuple(k for k, a in enumerate(primals) if tree.has_reals(a))
+    try:
+        version, values, keywords = _linearized(f, active, primals)
+        with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
+            y, residuals = version.function(*values, **keywords)
+    except (SrcjaxError, ArithmeticError):
+        return _recomputing(f, *primals)
+    return y, _linear_function(f, primals, active, version, residuals)
+
+
+def _recomputing(f: Callable, *primals: Any) -> tuple:
+    """`linearize` by way of `jvp`: what transforms read in its place."""
+    return f(*primals), _by_jvp(f, primals)
+
+
+def _by_jvp(f: Callable, primals: tuple) -> Callable:
+    """The linear function that computes the values each time."""
 
     def f_jvp(*tangents: Any) -> Any:
         return jvp(f, primals, tangents)[1]
 
-    return y, f_jvp
+    return f_jvp
+
+
+linearize.__srcjax_inside__ = _recomputing  # type: ignore[attr-defined]
+
+_LINEARIZED: dict[Any, tuple[Any, Linearized]] = {}
+
+
+def _linearized(f: Callable, active: tuple[int, ...], primals: tuple) -> Any:
+    """The version for the primals, and its arguments; kept as for `jvp`."""
+    key = (id(f), active, len(primals))
+    known = _LINEARIZED.get(key)
+    if known is None or known[0] is not f:
+        transform = Linearized(f, active)
+        if transform.needs_spreading():
+            spread = transform.spread(len(primals))
+            transform = spread.__srcjax_transform__  # type: ignore[attr-defined]
+        if len(_LINEARIZED) > 512:
+            _LINEARIZED.clear()
+        known = _LINEARIZED[key] = (f, transform)
+    return known[1].prepare(primals, {})
+
+
+def _linear_function(
+    f: Callable, primals: tuple, active: tuple[int, ...], version: Version, kept: Any
+) -> Callable:
+    """The function of tangents that reads what was kept."""
+    linear = getattr(version.loaded, version.module.functions[-2].name)
+    restores = version.module.consumes
+
+    def f_jvp(*tangents: Any) -> Any:
+        others = [t for k, t in enumerate(tangents) if k not in active]
+        if len(tangents) != len(primals) or any(t is not None for t in others):
+            return jvp(f, primals, tangents)[1]
+        dots = [
+            tree.zeros_of(primals[k])
+            if tangents[k] is None
+            else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
+            for k in active
+        ]
+        residuals = tree.copy_saved(kept) if restores else kept
+        try:
+            return linear(residuals, *dots)
+        except Exception as error:
+            annotate(error)
+            raise
+
+    f_jvp.__srcjax_inside__ = _by_jvp(f, primals)  # type: ignore[attr-defined]
+    f_jvp.__srcjax_text__ = version.module.text  # type: ignore[attr-defined]
+    return f_jvp

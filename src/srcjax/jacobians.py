@@ -139,10 +139,11 @@ class Jacobian(Transform):
             constant = isinstance(t, Const) and type(t.value) in (int, float)
             wanted = "c" if self.holomorphic else "f"
             if dtype is not None and dtype.kind != wanted and not constant:
+                where = f" at {path}" if path else ""
                 kind = "complex" if self.holomorphic else "real"
                 raise ArgumentError(
-                    f"{self.source.name} returns {dtype.name}"
-                    f"{' at ' + path if path else ''}; {self.name} needs {kind} numbers",
+                    f"{self.source.name} returns {dtype.name}{where}; {self.name} needs "
+                    f"{kind} numbers",
                     instead=f"a {'complex' if self.holomorphic else 'float'} result, "
                     "or has_aux=True for what goes along",
                 )

@@ -103,6 +103,8 @@ class Module:
     consumes: bool = False
     #: Whether it puts contents back into arrays that the forward function saved.
     restores: bool = False
+    #: The names of the backward functions.
+    backward: frozenset[str] = frozenset()
     #: What the function that was transformed returns.
     result: Type = UNKNOWN
 
@@ -468,10 +470,37 @@ def vjp(request: Request) -> Module:
     return assemble(program, pairs, [(first, second)], forward, stages, write)
 
 
+def transposed(request: Request, name: str) -> Module:
+    """The module with `f_residuals` and `f_linear`, of a function that is linear.
+
+    `f_residuals(saved, dy)` gives what the linear map reads, and `f_linear` maps in the
+    other direction: it is the backward function of `request`, whose forward function
+    keeps no value. What it keeps does not depend on `dy`, the argument that the
+    function is linear in.
+    """
+    stages: Stages = {}
+    program, unit = analyse(request, stages)
+    names = syntax.Names(unit.names.taken)
+    pairs = Pairs(program, names)
+    forward, backward = names.fresh(f"{name}_residuals"), names.fresh(f"{name}_linear")
+    key = id(unit.source.func)
+    recursive = key in recursive_functions(program)
+    if recursive:
+        pairs.wanted[key] = (unit, forward, backward)
+        pairs.entry = key  # type: ignore[attr-defined]
+    first, second = Reverse(program, unit, pairs, request.types).pair(
+        forward, backward, request.wrt, top=True, given_away=True
+    )
+    if not recursive:
+        first.node.body[-1].value = syntax.const(None)
+    write = _pair_writer(program, pairs)
+    return assemble(program, pairs, [(first, second)], forward, stages, write)
+
+
 def keep_saved(module: Module) -> None:
     """Let the backward function of `vjp` leave tapes that were saved as they are."""
     if module.consumes:
-        keep_tapes([f for f in module.functions if f.name.endswith("_backward")])
+        keep_tapes([f for f in module.functions if f.name in module.backward])
         module.consumes = False
         module.print()
 
@@ -651,7 +680,8 @@ def assemble(
     module = Module(entry, functions, values, entry=entry, stages=stages)
     module.guards = list(program.guards.values())
     module.result = program.facts.results.get(program.entry, UNKNOWN)
-    backward = [f for f in functions if f.name.endswith("_backward")]
+    backward = [group[0][1] for group in groups if len(group[0]) == 2]
+    module.backward = frozenset(f.name for f in backward)
     module.restores = any(map(restores_saved, backward))
     module.consumes = module.restores or any(
         isinstance(n, gast.Attribute) and n.attr == "pop"

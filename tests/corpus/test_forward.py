@@ -111,6 +111,22 @@ def test_text(program):
     assert any(isinstance(n, ast.FunctionDef) for n in ast.walk(ast.parse(text)))
 
 
+@pytest.mark.parametrize(
+    "program", PROGRAMS if ALL else sample(PROGRAMS, 16), ids=lambda p: p.name
+)
+def test_linearize(program):
+    """The linear map, which keeps values, is that of `jvp`; it may be called again."""
+    if program.name in REFUSED:
+        pytest.skip("refused")
+    tangents = direction(program, program.args())
+    value, expected = srcjax.jvp(program.function, program.args(), tangents)
+    got, linear = srcjax.linearize(program.function, *program.args())
+    assert_close(got, value, rtol=1e-12, atol=1e-14, message="value")
+    limits = tolerance(program)
+    for _ in range(2):
+        assert_close(linear(*tangents), expected, **limits)
+
+
 def scalar_tangent(program, args, tangents):
     """The derivative along the tangents, as a function of the arguments."""
     tangents = tuple(tangents)

@@ -115,9 +115,12 @@ def read(func: Callable[..., Any]) -> FunctionSource:
 
 
 def _unwrap(func: Any) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:
-    """The Python function that runs, with the arguments it is given beforehand."""
+    """The Python function that runs, with the arguments it is given beforehand.
+
+    `__srcjax_inside__` is what a function of srcjax's own is in differentiated code.
+    """
     if isinstance(func, FunctionType):
-        return func, (), {}
+        return getattr(func, "__srcjax_inside__", func), (), {}
     if isinstance(func, MethodType):
         function, args, kwargs = _unwrap(func.__func__)
         return function, (*args, func.__self__), kwargs

@@ -38,6 +38,7 @@ from srcjax.callables import own_memory
 from srcjax.errors import UnsupportedError
 from srcjax.jacobian_texts.loops import Columns, Rows
 from srcjax.jacobian_texts.text import Unwritable, identifier, is_container, leaves_of
+from srcjax.joining import with_forward
 from srcjax.pipeline import Module, Request
 
 #: A leaf: the expression for it and its type.
@@ -155,39 +156,6 @@ def pullback(transform: Any, module: Module, types: list[Type]) -> Module:
     function = getattr(loaded, backward.name)
     found = batched(module, function, given, [second], backward.name, False)
     return with_forward(module, found)
-
-
-def with_forward(module: Module, found: Module) -> Module:
-    """The forward functions of a module with the batched backward ones of another."""
-    reached = reached_from(module.functions, module.entry)
-    forward = [f for f in module.functions if f.name in reached]
-    names = {f.name for f in forward} & {f.name for f in found.functions[:-1]}
-    clash = [
-        n
-        for n, v in found.values.items()
-        if n in module.values and module.values[n] is not v
-    ]
-    if names or clash:
-        raise Unwritable
-    found.entry = module.entry
-    found.functions = [*forward, *found.functions]
-    used = set().union(*(pipeline.free_names(f) for f in found.functions))
-    values = {**module.values, **found.values}
-    own = {f.name for f in found.functions}
-    found.values = {n: v for n, v in values.items() if n in used and n not in own}
-    return found
-
-
-def reached_from(functions: list[gast.FunctionDef], entry: str) -> set[str]:
-    """The names of the functions that a function calls, and its own."""
-    reads = {f.name: syntax.names_read(f.body) for f in functions}
-    found, todo = set(), [entry]
-    while todo:
-        name = todo.pop()
-        if name in reads and name not in found:
-            found.add(name)
-            todo += reads[name]
-    return found
 
 
 def batched(

@@ -230,5 +230,3 @@ class Rows(Writer):
         call = f"{backward}({self.residuals(saved)}, {dy})"
         self.line(f"{rows} = [{call} for {dy} in unit_tangents({y})]")
         return f"stack_rows({rows}, {y})"
-
-

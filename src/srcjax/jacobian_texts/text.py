@@ -35,7 +35,9 @@ def leaves_of(t: Type, path: str) -> list[tuple[str, Type]]:
         return []
     if is_number(t) or isinstance(t, Array):
         return [(path, t)]
-    return [leaf for step, part in steps_of(t) for leaf in leaves_of(part, f"{path}{step}")]
+    return [
+        leaf for step, part in steps_of(t) for leaf in leaves_of(part, f"{path}{step}")
+    ]
 
 
 def steps_of(t: Type) -> list[tuple[str, Type]]:
@@ -193,5 +195,3 @@ def needs_examples(transform: Any) -> Exception:
         f"structure that {transform.name} needs",
         instead="arguments with a known number of items",
     )
-
-

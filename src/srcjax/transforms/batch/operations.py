@@ -617,7 +617,9 @@ class Operations(Lanes):
             )
         shown = syntax.text(getattr(value, "func", value))
         if not self.callees.may_loop:
-            raise self.refuse(f"`{shown}` has no batch rule", "a loop over the examples")
+            raise self.refuse(
+                f"`{shown}` has no batch rule", "a loop over the examples"
+            )
         shares = op is not None and op.alias != "fresh"
         if shares and any(self.examples[n].buffers & self.written for n in names):
             raise self.refuse(

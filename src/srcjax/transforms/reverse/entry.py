@@ -324,9 +324,18 @@ class Reverse:
         return gast.FunctionDef(name, arguments, body, [], None, None, [])
 
     def pair(
-        self, forward_name: str, backward_name: str, wrt: list[str], top: bool = False
+        self,
+        forward_name: str,
+        backward_name: str,
+        wrt: list[str],
+        top: bool = False,
+        given_away: bool = False,
     ) -> tuple[Written, Written]:
-        """`f_forward(x) -> (y, saved)` and `f_backward(saved, dy) -> dx`."""
+        """`f_forward(x) -> (y, saved)` and `f_backward(saved, dy) -> dx`.
+
+        At the top, what the function writes to is copied first, unless the arguments
+        are given away.
+        """
         rules = self.rules
         seeds: list[tuple[tuple, str]] = []
         spread: list[gast.stmt] = []
@@ -349,7 +358,7 @@ class Reverse:
         rules.envs = [{}]
         results = [self.adjoint_of_parameter(n) for n in wrt]
         tail, rules.code = rules.code, []
-        head = copies_of_written(self.rules) if top else []
+        head = copies_of_written(self.rules) if top and not given_away else []
         backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
         for s in [*backward, *tail]:

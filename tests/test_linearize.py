@@ -1,0 +1,125 @@
+"""`linearize`: the linear map reads values that were kept, and agrees with `jvp`."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import jvp, linearize
+
+X = np.array([0.3, -0.8, 1.4])
+
+
+def layer(x, W, b):
+    h = np.tanh(x @ W + b)
+    return h * np.sum(h)
+
+
+def looped(x):
+    for _ in range(5):
+        x = np.sin(x) * x
+    return x
+
+
+def until(x):
+    while np.sum(x * x) < 10:
+        if x[0] > 1:
+            x = x * x
+            continue
+        x = x + np.exp(x)
+    return x
+
+
+def in_place(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = y[i - 1] * x[i]
+    return {"y": y, "sum": np.sum(y)}
+
+
+def powers(x, n=3):
+    return x if n == 0 else np.sin(powers(x, n - 1)) * x
+
+
+CASES = [
+    (layer, (X, np.arange(6.0).reshape(3, 2) / 7, np.array([0.1, 0.2]))),
+    (looped, (0.7,)),
+    (until, (X,)),
+    (in_place, (X,)),
+    (powers, (0.7,)),
+    (np.sin, (X,)),
+    (lambda z: z * np.abs(z), (X + 1j * X[::-1],)),
+]
+
+
+@pytest.mark.parametrize("f, primals", CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_against_jvp(f, primals):
+    y, f_jvp = linearize(f, *primals)
+    for k in (1.0, 2.0):  # what was kept is not used up
+        tangents = tuple(k * np.cos(p) for p in primals)
+        value, moved = jvp(f, primals, tangents)
+        np.testing.assert_equal(y, value)
+        got = f_jvp(*tangents)
+        for a, b in zip(leaves(got), leaves(moved), strict=True):
+            assert np.shape(a) == np.shape(b)
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def leaves(value):
+    return list(value.values()) if isinstance(value, dict) else [value]
+
+
+def test_the_map_computes_no_value_again():
+    _, f_jvp = linearize(looped, 0.7)
+    text = srcjax.source(f_jvp)
+    start = text.index("def looped_linear")
+    assert "np." not in text[start : text.index("def linearize_looped")]
+    assert "x_dot = x_dot * cos_x * x + x_dot * sin_x" in text
+
+
+def test_text():
+    _, f_jvp = linearize(layer, *CASES[0][1])
+    assert """
+def layer_linear(residuals, x_dot, W_dot, b_dot):
+    x, W, h, sum_h, difference = residuals
+    total_dot = b_dot + x @ W_dot
+    total_dot += W.T @ x_dot
+    h_dot = total_dot * difference
+    return h_dot.sum() * h + h_dot * sum_h
+
+
+def linearize_layer(x, W, b):
+    y, saved = layer_forward(x, W, b)
+    return y, layer_residuals(saved)
+""" in srcjax.source(f_jvp)
+
+
+def test_some_primals_are_constant():
+    def f(x, n, y):
+        return x**n * y
+
+    y, f_jvp = linearize(f, X, 2, 3.0)
+    np.testing.assert_allclose(y, 3 * X**2)
+    np.testing.assert_allclose(f_jvp(X, None, None), 6 * X**2)
+    np.testing.assert_allclose(f_jvp(None, None, 1.0), X**2)
+    with pytest.raises(srcjax.errors.ArgumentError, match="shape"):
+        f_jvp(X[:2], None, None)
+
+
+def test_where_the_map_cannot_be_written():
+    """The tangent of a count is zero, but it has no adjoint: `jvp` is called."""
+
+    def f(x):
+        return np.sin(x), len(x)
+
+    y, f_jvp = linearize(f, X)
+    np.testing.assert_equal(y, f(X))
+    np.testing.assert_equal(f_jvp(X), jvp(f, (X,), (X,))[1])
+    with pytest.raises(srcjax.errors.ArgumentError):
+        srcjax.source(f_jvp)
+
+
+def test_it_can_be_transformed():
+    _, f_jvp = linearize(looped, 0.7)
+    got = srcjax.vmap(f_jvp)(np.array([1.0, 2.0]))
+    np.testing.assert_allclose(got, [f_jvp(1.0), f_jvp(2.0)])
+    assert srcjax.grad(f_jvp)(1.0) == pytest.approx(f_jvp(1.0))

@@ -142,8 +142,8 @@ class Jacobian(Transform):
                 where = f" at {path}" if path else ""
                 kind = "complex" if self.holomorphic else "real"
                 raise ArgumentError(
-                    f"{self.source.name} returns {dtype.name}{where}; {self.name} needs "
-                    f"{kind} numbers",
+                    f"{self.source.name} returns {dtype.name}{where}; "
+                    f"{self.name} needs {kind} numbers",
                     instead=f"a {'complex' if self.holomorphic else 'float'} result, "
                     "or has_aux=True for what goes along",
                 )

@@ -71,7 +71,7 @@ class Linearized(Transform):
         if alone:
             last.value = last.value.elts[1]
         found.guards = [*module.guards, *found.guards]
-        found.stages = module.stages
+        found.stages = module.stages.followed_by("reverse", found.stages, "transpose")
         found.result = module.result
         pipeline.keep_saved(found)
         found.consumes = found.restores

@@ -388,7 +388,7 @@ def bind_constants(unit: Unit, source: Any) -> None:
 
 def result_type(request: Request) -> Type:
     """The type of what a function returns, in memory of the arguments or its own."""
-    program, _ = analyse(request, {})
+    program, _ = analyse(request, StageTexts())
     return program.facts.results.get(program.entry, UNKNOWN)
 
 
@@ -478,16 +478,16 @@ def transposed(request: Request, name: str) -> Module:
     keeps no value. What it keeps does not depend on `dy`, the argument that the
     function is linear in.
     """
-    stages: Stages = {}
+    stages = StageTexts()
     program, unit = analyse(request, stages)
-    names = syntax.Names(unit.names.taken)
+    names = names_around(program)
     pairs = Pairs(program, names)
     forward, backward = names.fresh(f"{name}_residuals"), names.fresh(f"{name}_linear")
     key = id(unit.source.func)
     recursive = key in recursive_functions(program)
     if recursive:
-        pairs.wanted[key] = (unit, forward, backward)
-        pairs.entry = key  # type: ignore[attr-defined]
+        pairs.wanted[key] = (unit, (forward, backward))
+        pairs.entry = key
     first, second = Reverse(program, unit, pairs, request.types).pair(
         forward, backward, request.wrt, top=True, given_away=True
     )

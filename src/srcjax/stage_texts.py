@@ -36,3 +36,10 @@ class StageTexts(dict[str, str]):
         """Write the text of a stage, if texts are kept at all."""
         if is_recording():
             self[stage] = text()
+
+    def followed_by(self, stage: str, later: StageTexts, name: str = "") -> StageTexts:
+        """These, and one stage of what was made of the result, renamed."""
+        found = StageTexts(self)
+        if stage in later:
+            found[name or stage] = later[stage]
+        return found

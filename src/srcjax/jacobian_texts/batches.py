@@ -179,8 +179,7 @@ def batched(
     request = Request(function, types, mapped)
     found = pipeline.batch(request, axes, 0, entry, carried, may_loop=False)
     found.guards = [*module.guards, *found.guards]
-    batch = found.stages["batch"]
-    found.stages = {**module.stages, "batch": batch, "emit": lambda: found.text}
+    found.stages = module.stages.followed_by("batch", found.stages)
     found.result = module.result
     return found
 

@@ -16,6 +16,7 @@ from srcjax.custom import CustomRule
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.linear_map import Linearized
 from srcjax.pipeline import Module
+from srcjax.runtime import zeros_like
 
 
 class Pushforward(Transform):
@@ -221,7 +222,7 @@ def _linear_function(
         if len(tangents) != len(primals) or any(t is not None for t in others):
             return jvp(f, primals, tangents)[1]
         dots = [
-            tree.zeros_of(primals[k])
+            zeros_like(primals[k])
             if tangents[k] is None
             else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
             for k in active

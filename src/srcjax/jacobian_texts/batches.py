@@ -35,7 +35,7 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.callables import own_memory
-from srcjax.errors import UnsupportedError
+from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.jacobian_texts.loops import Columns, Rows
 from srcjax.jacobian_texts.text import Unwritable, identifier, is_container, leaves_of
 from srcjax.joining import with_forward
@@ -56,7 +56,7 @@ def columns_at_once(
         if not can_stand_together(inputs) or not leaves_of(value, ""):
             return None
         found = pushforward(transform, module, named)
-    except (Unwritable, UnsupportedError):
+    except (Unwritable, UnsupportedError, ArgumentError):
         return None
     return BatchedColumns(transform, found, types)
 
@@ -70,7 +70,7 @@ def rows_at_once(
         if not can_stand_together(leaves_of(value, "")):
             return None
         found = pullback(transform, module, types)
-    except (Unwritable, UnsupportedError):
+    except (Unwritable, UnsupportedError, ArgumentError):
         return None
     return BatchedRows(transform, found, types)
 
@@ -167,17 +167,10 @@ def batched(
     has_aux: bool,
 ) -> Module:
     """The module with the batched form of a function of another module."""
-
-    def carried(t: Type) -> Type:
-        if not has_aux:
-            return with_active(t, True)
-        if not isinstance(t, Tuple) or len(t.items) != 2:
-            raise Unwritable
-        return replace(t, items=(with_active(t.items[0], True), t.items[1]))
-
     axes = dict.fromkeys(mapped, 0)
     request = Request(function, types, mapped)
-    found = pipeline.batch(request, axes, 0, entry, carried, may_loop=False)
+    out_axes = (0, None) if has_aux else 0
+    found = pipeline.batch(request, axes, out_axes, entry, may_loop=False)
     found.guards = [*module.guards, *found.guards]
     found.stages = module.stages.followed_by("batch", found.stages)
     found.result = module.result

@@ -22,32 +22,16 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
 )
-from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
-from srcjax.transforms.inline import Inliner
 from srcjax.transforms.places import keyed_parts, read_part, rebuild
+from srcjax.transforms.settle.base import SettlingBase
 
 #: The type of None.
 NOTHING = Const(value=None)
 
 
-class ContainerSettling:
+class ContainerSettling(SettlingBase):
     """Rewrites statements that change, copy or convert containers."""
-
-    unit: Unit
-    inliner: Inliner
-
-    def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
-        """The type of an atom before the statement."""
-        raise NotImplementedError
-
-    def fresh(self, base: str, varying: bool = True) -> str:
-        """A temporary."""
-        id: str = self.unit.names.fresh(base)
-        self.unit.temps.add(id)
-        if varying:
-            self.unit.varying.add(id)
-        return id
 
     def spread_dict(
         self, stmt: gast.Assign, value: gast.Dict
@@ -164,9 +148,7 @@ class ContainerSettling:
         self, before: list[gast.stmt], base: gast.expr, key: Any
     ) -> gast.expr:
         """`base[key]` in a temporary."""
-        id = self.unit.names.fresh(key if str(key).isidentifier() else "item")
-        self.unit.temps.add(id)
-        self.unit.varying.add(id)
+        id = self.fresh(key if str(key).isidentifier() else "item")
         item = gast.Subscript(base, syntax.const(key), syntax.LOAD)
         before.append(syntax.assign(id, item))
         return syntax.name(id)

@@ -1,0 +1,87 @@
+"""What the types decide about the core form, before it is differentiated.
+
+- a branch whose condition is known is replaced by the side that is taken;
+- `x += v` on a number becomes `x = x + v` (an array's stays in place);
+- a loop over the items of something that varies becomes a loop over an index, with
+  `item = xs[i]` first in its body (`simplify.sugar` turns it back where it can);
+- calls are inlined where they must or should be (see `inline`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    site_of,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.attempts import caught_flag
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.settle.loops import LoopSettling
+from srcjax.transforms.settle.values import ValueSettling
+
+
+def settle(program: Program, unit: Unit, recursive: set[int]) -> bool:
+    """Rewrite the unit in place; True if something changed (infer again then)."""
+    settling = Settling(program, unit, recursive)
+    unit.node.body = settling.block(unit.node.body)
+    return settling.changed
+
+
+class Settling(LoopSettling, ValueSettling):
+    """One pass over one unit."""
+
+    def on_If(self, stmt: gast.If) -> list[gast.stmt]:
+        outcomes = self.facts.tests.get(id(stmt))
+        pure = not any(isinstance(n, gast.NamedExpr) for n in syntax.walk(stmt.test))
+        if outcomes in ({True}, {False}) and pure:
+            self.changed = True
+            taken = stmt.body if outcomes == {True} else stmt.orelse
+            return self.block([s for s in taken if not isinstance(s, gast.Pass)])
+        stmt.body = self.block(stmt.body)
+        stmt.orelse = self.block(stmt.orelse)
+        return [stmt]
+
+    def on_While(self, stmt: Any) -> list[gast.stmt]:
+        stmt.body = self.block(stmt.body)
+        return [stmt]
+
+    def on_With(self, stmt: gast.With) -> list[gast.stmt]:
+        return self.on_While(stmt)
+
+    def on_Try(self, stmt: gast.Try) -> list[gast.stmt]:
+        if caught_flag(stmt) is not None:
+            self.refuse_half_done(stmt)
+        stmt.body = self.block(stmt.body)
+        stmt.finalbody = self.block(stmt.finalbody)
+        return [stmt]
+
+    def refuse_half_done(self, stmt: gast.Try) -> None:
+        """What a called function has changed when it raises must not be seen.
+
+        A write in the body of the `try` itself stands last in its piece
+        (`frontend.attempts`); the writes of functions put in place of their calls are
+        only found here. Memory that is made in the body is not seen outside of it.
+        """
+        inside = {id(node) for node in syntax.walk(stmt.body)}
+        for inner in syntax.walk(stmt.body):
+            if inner is stmt.body[-1] or inner is getattr(stmt.body[-1], "value", None):
+                continue
+            written = self.facts.writes.get(id(inner), frozenset())
+            if any(site_of(b) not in inside for b in written):
+                where = inner if hasattr(inner, "lineno") else stmt
+                raise error_at(
+                    UnsupportedError,
+                    self.unit.source,
+                    where,
+                    "this changes a value that is seen after an exception has left the "
+                    "`try` half done",
+                    "a copy that is changed, and kept where nothing was raised",
+                )
+
+
+__all__ = ["settle"]

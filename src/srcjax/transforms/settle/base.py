@@ -1,0 +1,83 @@
+"""What every part of the pass asks of the unit that it settles."""
+
+from __future__ import annotations
+
+import builtins
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Facts, Program
+from srcjax.analysis.types import (
+    Closure,
+    Const,
+    Type,
+    join_all,
+)
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.inline import Inliner
+
+
+def is_function(t: Type | None) -> bool:
+    """Whether the value is a function, which code should call by what it is."""
+    if isinstance(t, Const):
+        return callable(t.value) and not isinstance(t.value, type)
+    return isinstance(t, Closure)
+
+
+class SettlingBase:
+    """The unit, its types, and what is written in front of a statement."""
+
+    def __init__(self, program: Program, unit: Unit, recursive: set[int]) -> None:
+        self.program = program
+        self.facts: Facts = program.facts
+        self.unit = unit
+        self.recursive = recursive
+        self.inliner = Inliner(program, unit)
+        self.changed = False
+        #: What must stand before the loop that is rewritten.
+        self.before: list[gast.stmt] = []
+
+    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        out: list[gast.stmt] = []
+        for stmt in stmts:
+            new = self.statement(stmt)
+            for s in new:
+                if getattr(s, "user_line", None) is None:
+                    s.user_line = getattr(stmt, "user_line", None)
+                if getattr(s, "lineno", None) is None:
+                    gast.copy_location(s, stmt)
+            out.extend(new)
+        return out
+
+    def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
+        handler = getattr(self, f"on_{type(stmt).__name__}", None)
+        found: list[gast.stmt] = handler(stmt) if handler is not None else [stmt]
+        return found
+
+    def type_before(self, stmt: gast.stmt, name: str) -> Type | None:
+        """The join of what the name was when the statement was reached."""
+        return join_all(v.before[name] for v in self.facts.of(stmt) if name in v.before)
+
+    def is_range(self, node: gast.expr) -> bool:
+        return isinstance(node, gast.Call) and self.is_builtin(node.func, "range")
+
+    def is_builtin(self, node: gast.expr, name: str) -> bool:
+        if not syntax.is_name(node, name):
+            return False
+        try:
+            value = self.program.resolve(self.unit, name)
+        except KeyError:
+            return False
+        return value is getattr(builtins, name)
+
+    def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
+        return self.type_before(stmt, node.id) if isinstance(node, gast.Name) else None
+
+    def fresh(self, base: str, varying: bool = True) -> str:
+        """A temporary."""
+        id: str = self.unit.names.fresh(base)
+        self.unit.temps.add(id)
+        if varying:
+            self.unit.varying.add(id)
+        return id

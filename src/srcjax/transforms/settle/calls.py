@@ -1,0 +1,288 @@
+"""Which calls are read in place, and calls with stars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.program import Variant
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Transformed,
+    Tuple,
+    Type,
+    is_active,
+    parts,
+    site_of,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.inline import SMALL
+from srcjax.transforms.settle.base import is_function
+from srcjax.transforms.settle.containers import ContainerSettling
+
+
+class CallSettling(ContainerSettling):
+    """Inlines calls of the user's functions."""
+
+    def inline(
+        self, stmt: gast.stmt, call: gast.Call, target: str | None
+    ) -> list[gast.stmt] | None:
+        callees = self.facts.callees.get(id(call), [])
+        if len(callees) != 1:
+            return None
+        callee = callees[0]
+        if not self.should_inline(stmt, call, callee, target):
+            return self.written_out(stmt, call)
+        before = self.expand_stars(stmt, call)
+        if isinstance(callee, Closure) and self.is_recursive(callee):
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                f"`{syntax.text(call.func)}` is a recursive function defined inside "
+                "another function",
+                "define it at module level and pass what it needs as arguments",
+            )
+        if isinstance(callee, Closure) and self.made_in_a_loop(call, callee):
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                f"`{syntax.text(call.func)}` was made in a loop: which iteration's "
+                "function it is, is only known when the program runs",
+                "call it where it is made, or pass what it needs as arguments",
+            )
+        if isinstance(callee, Closure) and getattr(callee.definition, "once", False):
+            self.use_once(call, callee)
+        call.user_line = getattr(stmt, "user_line", None)
+        found = self.inliner.expand(call, callee, target)
+        if found is None:
+            return None
+        self.changed = True
+        return [*before, *found]
+
+    def original(self, node: gast.expr) -> str:
+        """The name that a name stands for, by way of single assignments."""
+        name = getattr(node, "id", "")
+        for _ in range(5):
+            values = [
+                s.value
+                for s in syntax.walk(self.unit.node.body)
+                if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+            ]
+            single = syntax.count_bindings(self.unit.node, name) == 1
+            if not (single and len(values) == 1 and isinstance(values[0], gast.Name)):
+                break
+            name = values[0].id
+        return name
+
+    def made_in_a_loop(self, call: gast.Call, closure: Closure) -> bool:
+        """Whether a function of some iteration is called by another name."""
+        definition = closure.definition
+        if self.original(call.func) == getattr(definition, "name", ""):
+            return False
+        return any(
+            any(node is definition for node in syntax.walk(loop.body))
+            for loop in syntax.walk(self.unit.node.body)
+            if isinstance(loop, (gast.For, gast.While))
+        )
+
+    def use_once(self, call: gast.Call, closure: Closure) -> None:
+        """The pullback of a function that writes in place uses up what was saved."""
+        definition = closure.definition
+        used, definition.used = getattr(definition, "used", False), True
+        loops = [
+            loop
+            for loop in syntax.walk(self.unit.node.body)
+            if isinstance(loop, (gast.For, gast.While))
+        ]
+        apart = any(
+            any(node is call for node in syntax.walk(loop.body))
+            and not any(node is definition for node in syntax.walk(loop.body))
+            for loop in loops
+        )
+        if used or apart:
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                "a pullback of a function that writes to its arrays is called more "
+                "than once inside a transformed function",
+                "`vjp` again for each call",
+            )
+
+    def is_recursive(self, closure: Closure) -> bool:
+        definition = closure.definition
+        name = getattr(definition, "name", None)
+        return name is not None and name in syntax.names_read(definition.body)
+
+    def written_out(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt] | None:
+        """The call without `*args` and `**kwargs` that hold differentiated values.
+
+        Rules, and functions with derivative functions of their own, are told which
+        argument is which. None if there is nothing to write out.
+        """
+
+        def starred() -> list[gast.expr]:
+            args = [a.value for a in call.args if isinstance(a, gast.Starred)]
+            return [*args, *(k.value for k in call.keywords if k.arg is None)]
+
+        found = starred()
+        if not any(is_active(self.atom_type(stmt, a) or UNKNOWN) for a in found):
+            return None
+        before = self.expand_stars(stmt, call)
+        if len(starred()) == len(found):
+            return None
+        self.changed = True
+        return [*before, stmt]
+
+    def expand_stars(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt]:
+        """`f(*xs)` with a known number of items is `f(xs[0], xs[1])`."""
+        before: list[gast.stmt] = []
+        args: list[gast.expr] = []
+        for a in call.args:
+            if isinstance(a, gast.Starred) and isinstance(a.value, gast.Name):
+                t = self.type_before(stmt, a.value.id)
+                items = getattr(t, "items", None)
+                if isinstance(t, (Tuple, List)) and items is not None:
+                    for i in range(len(items)):
+                        args.append(self.held_item(before, a.value, i))
+                    continue
+            args.append(a)
+        call.args = args
+        keywords: list[gast.keyword] = []
+        for k in call.keywords:
+            if k.arg is None and isinstance(k.value, gast.Name):
+                t = self.type_before(stmt, k.value.id)
+                if isinstance(t, Dict) and t.items is not None:
+                    for key, _ in t.items:
+                        item = self.held_item(before, k.value, key)
+                        keywords.append(gast.keyword(key, item))
+                    continue
+            keywords.append(k)
+        call.keywords = keywords
+        return before
+
+    def should_inline(
+        self, stmt: gast.stmt, call: gast.Call, callee: Any, target: str | None
+    ) -> bool:
+        if isinstance(callee, Closure):
+            # One that calls itself has no end in place; it may stay if it is inactive.
+            return not self.is_recursive(callee) or self.carries(stmt, call, callee)
+        function = callee
+        if isinstance(callee, BoundTo):
+            function = callee.function
+        function = getattr(function, "__func__", function)
+        unit = self.program.units.get(id(function))
+        if unit is None or id(function) in self.recursive:
+            return False
+        if isinstance(callee, BoundTo) or function is not callee:
+            return True
+        if not any(
+            is_active(t) for v in self.facts.of(stmt) for t in v.before.values()
+        ):
+            return False
+        arguments = [*call.args, *(k.value for k in call.keywords)]
+        definition = unit.node.args
+        if definition.vararg is not None or definition.kwarg is not None:
+            return True
+        if any(isinstance(a, gast.Starred) for a in arguments) or any(
+            k.arg is None for k in call.keywords
+        ):
+            return True
+        for variant in self.facts.of(stmt):
+            for a in arguments:
+                if isinstance(a, gast.Name) and self.is_function(variant, a.id):
+                    return True
+        if self.writes_arguments(unit) or target is None:
+            return True
+        if self.gives_function(self.facts.results.get(id(function))):
+            return True
+        surface = unit.source.node.body
+        simple = (gast.Return, gast.Assign, gast.Expr, gast.AugAssign)
+        lines = [s for s in surface if not isinstance(s, gast.Expr)]
+        return len(lines) <= SMALL and all(isinstance(s, simple) for s in surface)
+
+    def unpacked_functions(self, stmt: gast.Assign) -> list[gast.stmt] | None:
+        """`y, g = pair` for `pair = (a, h)`, h a function, is `y = a; g = h`."""
+        target, whole = stmt.targets[0], stmt.value
+        targets: dict[Any, gast.expr]
+        if isinstance(whole, gast.Subscript) and isinstance(target, gast.Name):
+            position = getattr(whole.slice, "value", None)
+            targets, whole = {position: target}, whole.value
+        elif isinstance(target, gast.Tuple):
+            targets = dict(enumerate(target.elts))
+        else:
+            return None
+        t = self.atom_type(stmt, whole)
+        if not isinstance(t, Tuple) or not self.gives_function(t):
+            return None
+        name = self.original(whole)
+        made = [
+            s.value
+            for s in syntax.walk(self.unit.node.body)
+            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+        ]
+        if len(made) != 1 or not isinstance(made[0], gast.Tuple):
+            return None
+        items = dict(enumerate(made[0].elts))
+        once = {name, whole.id, *syntax.names_read(made[0])}
+        if any(syntax.count_bindings(self.unit.node, n) > 1 for n in once) or not all(
+            syntax.is_atom(items.get(k)) for k in targets
+        ):
+            return None
+        return [syntax.assign(v, syntax.clone(items[k])) for k, v in targets.items()]
+
+    def gives_function(self, t: Type | None) -> bool:
+        """Whether a function defined inside the callee is a part of its result."""
+        if t is None:
+            return False
+        return isinstance(t, (Closure, Transformed)) or any(
+            map(self.gives_function, parts(t))
+        )
+
+    def carries(self, stmt: gast.stmt, call: gast.Call, callee: Closure) -> bool:
+        """Whether a differentiated value goes into the call."""
+        names = syntax.names_read([call.args, call.keywords])
+        return callee.active or any(
+            is_active(v.before[n])
+            for v in self.facts.of(stmt)
+            for n in names
+            if n in v.before
+        )
+
+    def is_function(self, variant: Variant, name: str) -> bool:
+        t = variant.before.get(name)
+        if isinstance(t, Object):
+            return True
+        if isinstance(t, (Tuple, List)):
+            return any(map(is_function, t.items or ()))
+        if isinstance(t, (Closure, Transformed)):
+            return True
+        if isinstance(t, Const) and callable(t.value):
+            return not isinstance(t.value, type)
+        if t is None and name not in syntax.names_written(self.unit.node):
+            try:
+                return callable(self.program.resolve(self.unit, name))
+            except KeyError:
+                return False
+        return False
+
+    def writes_arguments(self, unit: Unit) -> bool:
+        """Whether the callee changes an array or container that it was given."""
+        local = set()
+        for node in syntax.walk(unit.node):
+            local.add(id(node))
+        written = set()
+        for node in syntax.walk(unit.node):
+            written |= set(self.facts.writes.get(id(node), ()))
+        return any(site_of(b) not in local for b in written)

@@ -1,0 +1,280 @@
+"""Loops over what varies, by an index; loops over functions, written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Variant
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Tuple,
+    Unknown,
+    is_active,
+)
+from srcjax.errors import UnsupportedError, error_at
+from srcjax.transforms.settle.base import SettlingBase, is_function
+
+_RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
+
+
+class LoopSettling(SettlingBase):
+    """Rewrites `for` loops."""
+
+    def on_For(self, stmt: gast.For) -> list[gast.stmt]:
+        before: list[gast.stmt] = []
+        variants = self.facts.of(stmt)
+        unrolled = self.unroll_functions(stmt, variants)
+        if unrolled is not None:
+            self.changed = True
+            return self.block(unrolled)
+        active = any(
+            is_active(t)
+            for v in variants
+            for n, t in v.before.items()
+            if n in syntax.names_read(stmt.iter)
+        )
+        if active and not self.is_range(stmt.iter):
+            self.changed = True
+            before = self.index_loop(stmt, variants)
+        stmt.body = self.block(stmt.body)
+        return [*before, stmt]
+
+    def unroll_functions(
+        self, stmt: gast.For, variants: list[Variant]
+    ) -> list[gast.stmt] | None:
+        """A loop over functions, written out: each is then called by what it is."""
+        over = stmt.iter
+        zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
+        sequences = over.args if zipped else [over]
+        types = [self.atom_type(stmt, s) for s in sequences]
+        items: list[Any] = [getattr(t, "items", None) for t in types]
+        functions = any(is_function(t) for known in items for t in known or ())
+        varying = syntax.names_read(stmt.body) & self.unit.varying
+        if not functions or not varying or any(known is None for known in items):
+            return None
+        nodes = list(syntax.walk(stmt.body))
+        if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
+            return None
+        self.body_of_loop = [stmt]
+        self.before.clear()
+        index = self.unit.names.fresh("i")
+        binds: list[gast.stmt] = []
+        self.bind_items(stmt.target, over, index, [], binds, variants)
+        out = list(self.before)
+        for i in range(min(len(known) for known in items)):
+            number = {index: syntax.const(i)}
+            for inner in [*binds, *stmt.body]:
+                copied = syntax.substitute(inner, number)
+                copied.user_line = getattr(inner, "user_line", None)
+                if getattr(copied, "lineno", None) is None:
+                    gast.copy_location(copied, stmt)
+                out.append(copied)
+        return out
+
+    def index_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
+        """Rewrite the loop over an index; returns what must stand before it."""
+        self.before = []
+        self.body_of_loop = [stmt]
+        if self.is_dict_view(stmt, variants):
+            return self.dict_loop(stmt, variants)
+        index = self.index_name(stmt)
+        lengths: list[gast.expr] = []
+        binds: list[gast.stmt] = []
+        self.bind_items(stmt.target, stmt.iter, index, lengths, binds, variants)
+        count = lengths[0]
+        if len(lengths) > 1:
+            count = syntax.call("min", *lengths)
+        for bind in binds:
+            bind.user_line = getattr(stmt, "user_line", None)
+            gast.copy_location(bind, stmt)
+        stmt.target = syntax.name(index, store=True)
+        stmt.iter = syntax.call("range", count)
+        stmt.body = [*binds, *stmt.body]
+        return self.before
+
+    def index_name(self, stmt: gast.For) -> str:
+        """`i` (the user's own counter where the loop has one)."""
+        taken = syntax.all_names(stmt)
+        for id in ("i", "j", "k"):
+            if id not in taken and id not in self.unit.names.taken:
+                self.unit.names.taken.add(id)
+                break
+        else:
+            id = self.unit.names.fresh("i")
+        self.unit.temps.add(id)
+        return id
+
+    def bind_items(
+        self,
+        target: Any,
+        over: gast.expr,
+        index: str,
+        lengths: list[gast.expr],
+        binds: list[gast.stmt],
+        variants: list[Variant],
+    ) -> None:
+        """Bind `target` to item number `index` of what the loop runs over."""
+        i: gast.expr = syntax.name(index)
+        plain = isinstance(over, gast.Call) and isinstance(over.func, gast.Name)
+        if (
+            plain
+            and self.is_builtin(over.func, "zip")
+            and isinstance(target, gast.Tuple)
+            and len(target.elts) == len(over.args)
+        ):
+            for element, part in zip(target.elts, over.args, strict=True):
+                self.bind_items(element, part, index, lengths, binds, variants)
+            return
+        if (
+            plain
+            and self.is_builtin(over.func, "enumerate")
+            and isinstance(target, gast.Tuple)
+            and len(target.elts) == 2
+        ):
+            number = i
+            if len(over.args) > 1:
+                number = gast.BinOp(i, gast.Add(), over.args[1])
+            binds.append(syntax.assign(target.elts[0], number))
+            self.bind_items(
+                target.elts[1], over.args[0], index, lengths, binds, variants
+            )
+            return
+        if plain and self.is_builtin(over.func, "reversed"):
+            sequence = self.sequence(over.args[0], variants)
+            lengths.append(syntax.call("len", sequence))
+            item = syntax.expression("s[-1 - i]", s=sequence, i=i)
+            self.bind_target(target, item, binds)
+            return
+        if self.is_range(over):
+            held = self.hold(over, "steps")
+            lengths.append(syntax.call("len", held))
+            self.bind_target(target, gast.Subscript(held, i, syntax.LOAD), binds)
+            return
+        sequence = self.sequence(over, variants)
+        lengths.append(syntax.call("len", sequence))
+        self.bind_target(target, gast.Subscript(sequence, i, syntax.LOAD), binds)
+
+    def bind_target(
+        self, target: Any, value: gast.expr, binds: list[gast.stmt]
+    ) -> None:
+        """`target = value`, with tuple targets by way of a temporary."""
+        if isinstance(target, gast.Name):
+            binds.append(syntax.assign(target, value))
+            return
+        item = self.fresh("item")
+        binds.append(syntax.assign(item, value))
+        names: list[gast.expr] = []
+        nested = []
+        for element in target.elts:
+            if isinstance(element, gast.Name):
+                names.append(element)
+            else:
+                inner = self.fresh("item")
+                names.append(syntax.name(inner, store=True))
+                nested.append((element, inner))
+        whole = gast.Tuple(names, syntax.STORE)
+        binds.append(gast.Assign([whole], syntax.name(item), None))
+        for element, inner in nested:
+            parts: list[gast.stmt] = []
+            self.bind_target(element, syntax.name(inner), parts)
+            binds.extend(parts)
+
+    def sequence(self, over: gast.expr, variants: list[Variant]) -> gast.expr:
+        """A name that can be indexed."""
+        if isinstance(over, gast.Name):
+            if over.id in syntax.names_written(self.body_of_loop):
+                return self.hold(over, "items")
+            self.refuse_growing(over)
+            types = [v.before[over.id] for v in variants if over.id in v.before]
+            known = [t for t in types if not isinstance(t, Unknown)]
+            if known and all(isinstance(t, Dict) for t in known):
+                return self.hold(syntax.call("list", over), "keys")
+            indexable = (Tuple, List, Array)
+            if types and all(isinstance(t, indexable) for t in types):
+                return over
+            if any(is_active(t) for t in types) or over.id in self.unit.varying:
+                return over
+        view = isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute)
+        if view and over.func.attr in ("values", "items"):
+            return self.hold(syntax.call("list", over), over.func.attr)
+        return self.hold(syntax.call("list", over), "items")
+
+    def refuse_growing(self, over: gast.Name) -> None:
+        """A list must keep its length while a loop runs over it."""
+        for node in syntax.walk(self.body_of_loop):
+            if (
+                isinstance(node, gast.Call)
+                and isinstance(node.func, gast.Attribute)
+                and syntax.is_name(node.func.value, over.id)
+                and node.func.attr in _RESIZING
+            ):
+                raise error_at(
+                    UnsupportedError,
+                    self.unit.source,
+                    node,
+                    f"`{over.id}` changes its length while a loop runs over it",
+                    f"a loop over `list({over.id})`, or `while`",
+                )
+
+    def hold(self, value: gast.expr, base: str) -> gast.Name:
+        """Evaluate once, before the loop."""
+        id = self.unit.names.fresh(base)
+        self.unit.temps.add(id)
+        if syntax.names_read(value) & self.unit.varying:
+            self.unit.varying.add(id)
+        self.before.append(syntax.assign(id, value))
+        return syntax.name(id)
+
+    def is_dict_view(self, stmt: gast.For, variants: list[Variant]) -> bool:
+        over = stmt.iter
+        if isinstance(over, gast.Name):
+            self.refuse_growing(over)
+            types = [v.before[over.id] for v in variants if over.id in v.before]
+            known = [t for t in types if not isinstance(t, Unknown)]
+            return bool(known) and all(isinstance(t, Dict) for t in known)
+        return (
+            isinstance(over, gast.Call)
+            and isinstance(over.func, gast.Attribute)
+            and over.func.attr in ("items", "values", "keys")
+        )
+
+    def dict_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
+        """`for k, v in d.items()` is `for k in list(d): v = d[k]`."""
+        over = stmt.iter
+        if isinstance(over, gast.Name):
+            stmt.iter = syntax.call("list", over)
+            return []
+        base, kind = over.func.value, over.func.attr
+        if kind == "keys":
+            stmt.iter = syntax.call("list", base)
+            return []
+        key = self.fresh("key", varying=False)
+        binds: list[gast.stmt] = []
+        item = gast.Subscript(base, syntax.name(key), syntax.LOAD)
+        if kind == "values":
+            self.bind_target(stmt.target, item, binds)
+        elif isinstance(stmt.target, gast.Tuple):
+            first, second = stmt.target.elts
+            if isinstance(first, gast.Name):
+                key = first.id
+                item = gast.Subscript(base, syntax.name(key), syntax.LOAD)
+            else:
+                self.bind_target(first, syntax.name(key), binds)
+            self.bind_target(second, item, binds)
+        else:
+            pair = gast.Tuple([syntax.name(key), item], syntax.LOAD)
+            value = self.fresh("value")
+            binds.append(syntax.assign(value, item))
+            pair = gast.Tuple([syntax.name(key), syntax.name(value)], syntax.LOAD)
+            binds.append(syntax.assign(stmt.target, pair))
+        stmt.target = syntax.name(key, store=True)
+        stmt.iter = syntax.call("list", base)
+        stmt.body = [*binds, *stmt.body]
+        for bind in binds:
+            gast.copy_location(bind, stmt)
+        return []

@@ -1,0 +1,156 @@
+"""`x op= v` and swaps, in place where arrays are written and else by values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs, trade_contents
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Tuple,
+    Unknown,
+    is_active,
+    parts,
+)
+from srcjax.transforms.rebinding import check_of, refusal
+from srcjax.transforms.settle.base import SettlingBase
+
+
+class UpdateSettling(SettlingBase):
+    """Rewrites augmented assignments and swaps."""
+
+    def on_AugAssign(self, stmt: gast.AugAssign) -> list[gast.stmt]:
+        target = stmt.target
+        if isinstance(target, gast.Name):
+            old = self.type_before(stmt, target.id)
+            if isinstance(old, Array) and old.shape != ():
+                return self.in_place(stmt)
+            if isinstance(old, List) and old.cls is list:
+                self.changed = True
+                call = syntax.expression(
+                    "xs.extend(v)", xs=syntax.name(target.id), v=stmt.value
+                )
+                return [gast.Expr(call)]
+            if old is None and not self.facts.of(stmt):
+                return [stmt]
+            self.changed = True
+            function = id(self.unit.source.func)
+            alone = function == self.program.entry and function not in self.recursive
+            check = check_of(self.program, self.unit, stmt, old, alone)
+            value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
+            return [*check, syntax.assign(target, value)]
+        base = target.value
+        held = self.type_before(stmt, base.id) if isinstance(base, gast.Name) else None
+        if isinstance(held, Array):
+            return self.in_place(stmt)
+        if not self.facts.of(stmt):
+            return [stmt]
+        return self.by_parts(stmt)
+
+    def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
+        """An update of an array: `+ - * /` have rules of their own."""
+        if self.repeats(stmt):
+            return self.by_parts(stmt)
+        if isinstance(stmt.op, (gast.Add, gast.Sub, gast.Mult, gast.Div)):
+            value = stmt.value
+            if isinstance(value, gast.Name) and not isinstance(
+                stmt.op, (gast.Add, gast.Sub)
+            ):
+                base = stmt.target
+                while isinstance(base, gast.Subscript):
+                    base = base.value
+                types = [v.before for v in self.facts.of(stmt)]
+                shared = any(
+                    t[value.id].buffers & t[base.id].buffers
+                    for t in types
+                    if value.id in t and base.id in t
+                )
+                if shared:
+                    return self.by_parts(stmt)
+            return [stmt]
+        return self.by_parts(stmt)
+
+    def repeats(self, stmt: gast.AugAssign) -> bool:
+        """Whether an index array may name an item twice."""
+        target = stmt.target
+        if not isinstance(target, gast.Subscript):
+            return False
+        for name in syntax.names_read(target.slice):
+            t = self.type_before(stmt, name)
+            if isinstance(t, (List, Tuple)):
+                return True
+            if isinstance(t, Array) and not (
+                t.dtype is not None and t.dtype.kind == "b"
+            ):
+                return True
+        return any(isinstance(n, gast.List) for n in syntax.walk(target.slice))
+
+    def by_parts(self, stmt: gast.AugAssign) -> list[gast.stmt]:
+        """`b[i] op= v` as `t = b[i]; t2 = t op v; b[i] = t2`."""
+        self.changed = True
+        target = stmt.target
+        new = self.fresh("value")
+        if isinstance(target, gast.Name):
+            value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
+            whole = gast.Subscript(syntax.name(target.id), syntax.const(...), None)
+            return [syntax.assign(new, value), syntax.assign(whole, syntax.name(new))]
+        old = self.fresh("item")
+        value = gast.BinOp(syntax.name(old), stmt.op, stmt.value)
+        if self.item_is_array(stmt, target):
+            update = gast.AugAssign(syntax.name(old, store=True), stmt.op, stmt.value)
+            return [syntax.assign(old, syntax.as_load(target)), update]
+        check = []
+        held = self.atom_type(stmt, target.value)
+        if isinstance(held, (List, Dict)) and any(
+            isinstance(t, Unknown) and is_active(t) for t in parts(held)
+        ):
+            check = [refusal(self.unit, old)]
+        return [
+            syntax.assign(old, syntax.as_load(target)),
+            *check,
+            syntax.assign(new, value),
+            syntax.assign(syntax.clone(target), syntax.name(new)),
+        ]
+
+    def item_is_array(self, stmt: gast.AugAssign, target: Any) -> bool:
+        """Whether an item of a list or dict is an array, which is updated in place."""
+        held = self.atom_type(stmt, target.value)
+        if not isinstance(held, (List, Dict, Tuple)):
+            return False
+        return any(isinstance(t, Array) and t.shape != () for t in parts(held))
+
+    def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]]) -> list[gast.stmt]:
+        """`a, b = b, a` stays for arrays that are written in place; else by parts."""
+        swaps = {id(s) for s in syntax.walk(self.unit.node.body) if swap_pairs(s)}
+        written = frozenset().union(
+            *(b for key, b in self.facts.writes.items() if key not in swaps)
+        )
+        variants = [v.before for v in self.facts.of(stmt)]
+        kept = bool(variants)
+        for before in variants:
+            types = [before.get(new, UNKNOWN) for new, _ in pairs]
+            inside = any(t.buffers & written for t in types)
+            kept = kept and inside and trade_contents(types)
+        if kept or not variants:
+            return [stmt]
+        return self.one_by_one([new for new, _ in pairs], [old for _, old in pairs])
+
+    def one_by_one(self, targets: list[str], values: list[str]) -> list[gast.stmt]:
+        """`a, b = b, c` as single assignments, by way of temporaries where needed."""
+        self.changed = True
+        before: list[gast.stmt] = []
+        after: list[gast.stmt] = []
+        for target, value in zip(targets, values, strict=True):
+            held = value
+            if value in targets and value != target:
+                held = self.fresh(f"old_{value}")
+                before.append(syntax.assign(held, syntax.name(value)))
+            if held != target:
+                after.append(syntax.assign(target, syntax.name(held)))
+        return [*before, *after]

@@ -1,0 +1,219 @@
+"""Values and effects that are written otherwise once their types are known."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+)
+from srcjax.ops.record import Op
+from srcjax.transforms.settle.calls import CallSettling
+from srcjax.transforms.settle.updates import UpdateSettling
+
+
+class ValueSettling(CallSettling, UpdateSettling):
+    """Rewrites assignments and calls for their effect."""
+
+    def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
+        value = stmt.value
+        pairs = swap_pairs(stmt)
+        if pairs:
+            return self.swap(stmt, pairs)
+        if isinstance(value, gast.Tuple) and isinstance(stmt.targets[0], gast.Tuple):
+            # What was a swap, before its names were told apart.
+            both = [*stmt.targets[0].elts, *value.elts]
+            if all(isinstance(e, gast.Name) for e in both):
+                new = [e.id for e in stmt.targets[0].elts]
+                if len(new) == len(value.elts):
+                    return self.one_by_one(new, [e.id for e in value.elts])
+        found = self.unpacked_functions(stmt)
+        if found is not None:
+            self.changed = True
+            return found
+        rewritten = self.rewrite_value(stmt, value)
+        if rewritten is not None:
+            self.changed = True
+            return rewritten
+        if isinstance(value, gast.Call) and isinstance(stmt.targets[0], gast.Name):
+            inlined = self.inline(stmt, value, stmt.targets[0].id)
+            if inlined is not None:
+                return inlined
+        flat = isinstance(value, gast.Attribute) and value.attr == "flat"
+        if flat and isinstance(self.atom_type(stmt, value.value), Array):
+            self.changed = True
+            stmt.value = syntax.expression("a.reshape(-1)", a=value.value)
+            return [stmt]
+        if isinstance(value, gast.Attribute):
+            callees = self.facts.callees.get(id(value), [])
+            if len(callees) == 1 and id(callees[0]) in self.program.units:
+                self.changed = True
+                function = self.inliner.constant(callees[0], value.attr)
+                call = gast.Call(syntax.name(function), [value.value], [])
+                stmt.value = gast.copy_location(call, value)
+        return [stmt]
+
+    def rewrite_value(
+        self, stmt: gast.Assign, value: gast.expr
+    ) -> list[gast.stmt] | None:
+        """Values that are written otherwise once their types are known."""
+        callees = self.facts.callees.get(id(value), [])
+        callee = callees[0] if len(callees) == 1 else None
+        if isinstance(value, gast.Subscript) and isinstance(callee, BoundTo):
+            method = gast.Attribute(value.value, "__getitem__", syntax.LOAD)
+            stmt.value = gast.copy_location(gast.Call(method, [value.slice], []), value)
+            return [stmt]
+        if isinstance(value, gast.BinOp):
+            if isinstance(callee, BoundTo):
+                left, right = value.left, value.right
+                if self.owner_is(stmt, right, callee):
+                    left, right = right, left
+                method = gast.Attribute(left, callee.function.__name__, syntax.LOAD)
+                stmt.value = gast.copy_location(gast.Call(method, [right], []), value)
+                return [stmt]
+            left_type = self.atom_type(stmt, value.left)
+            if isinstance(value.op, gast.BitOr) and isinstance(left_type, Dict):
+                stmt.value = gast.Dict([None, None], [value.left, value.right])
+                return [stmt]
+        if isinstance(value, gast.Dict) and None in value.keys:
+            return self.spread_dict(stmt, value)
+        if not isinstance(value, gast.Call):
+            return None
+        name = syntax.dotted(value.func)
+        if name == "getattr" and len(value.args) == 2:
+            key = value.args[1]
+            if isinstance(key, gast.Constant) and isinstance(key.value, str):
+                stmt.value = gast.Attribute(value.args[0], key.value, syntax.LOAD)
+                return [stmt]
+        if self.is_replace(stmt, value):
+            return self.replace_call(stmt, value)
+        if callee in (copy.deepcopy, copy.copy) and len(value.args) == 1:
+            return self.copied(stmt, value, callee)
+        if isinstance(callee, Op) and callee.collective:
+            return self.part_by_part(stmt, value, callee)
+        if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
+            return self.listed(stmt, value)
+        if callee in ("dict.get", "dict.pop") and len(value.args) == 2:
+            return self.item_or_default(stmt, value)
+        if callee == "dict.setdefault" and isinstance(stmt.targets[0], gast.Name):
+            stored = self.set_default(value)
+            item = gast.Subscript(value.func.value, value.args[0], syntax.LOAD)
+            stmt.value = gast.copy_location(item, value)
+            return [stored, stmt]
+        if isinstance(callee, type) and isinstance(stmt.targets[0], gast.Name):
+            init = getattr(callee, "__init__", None)
+            if id(init) in self.program.units:
+                return self.construct(stmt, value, callee)
+        return None
+
+    def owner_is(self, stmt: gast.stmt, node: gast.expr, callee: BoundTo) -> bool:
+        """Whether a reflected operator belongs to the right operand."""
+        return callee.function.__name__.startswith("__r") and isinstance(
+            self.atom_type(stmt, node), (Object, Tuple)
+        )
+
+    def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
+        if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":
+            return isinstance(self.atom_type(stmt, value.func.value), Tuple)
+        chain = syntax.dotted(value.func) or ""
+        return (
+            chain.split(".")[-1] == "replace"
+            and bool(value.args)
+            and isinstance(self.atom_type(stmt, value.args[0]), Object)
+        )
+
+    def replace_call(self, stmt: gast.Assign, value: gast.Call) -> list[gast.stmt]:
+        """`dataclasses.replace(p, x=v)` is `P(x=v, y=p.y)`."""
+        owner = value.args[0] if value.args else value.func.value
+        t: Any = self.atom_type(stmt, owner)
+        cls: Any = t.cls
+        fields = cls._fields if isinstance(t, Tuple) else [k for k, _ in t.items]
+        changes = {k.arg: k.value for k in value.keywords}
+        before: list[gast.stmt] = []
+        keywords: dict[str, gast.expr] = {}
+        for field in fields:
+            if field in changes:
+                keywords[field] = changes[field]
+                continue
+            id = self.fresh(field)
+            part = gast.Attribute(owner, field, syntax.LOAD)
+            before.append(syntax.assign(id, part))
+            keywords[field] = syntax.name(id)
+        name = self.inliner.constant(t.cls, t.cls.__name__)
+        stmt.value = syntax.call(syntax.name(name), **keywords)
+        return [*before, stmt]
+
+    def construct(
+        self, stmt: gast.Assign, value: gast.Call, cls: type
+    ) -> list[gast.stmt] | None:
+        """`p = C(a)`: an empty object, and the body of `C.__init__`."""
+        name = stmt.targets[0].id
+        made = self.unit.names.fresh(name)
+        self.unit.temps.add(made)
+        self.unit.varying |= {made, name}
+        known = self.inliner.constant(cls, cls.__name__)
+        new = syntax.assign(made, syntax.call("object.__new__", syntax.name(known)))
+        function = syntax.name(self.inliner.constant(cls.__init__, "init"))  # type: ignore[misc]
+        call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
+        gast.copy_location(call, value)
+        call.user_line = getattr(stmt, "user_line", None)
+        before = self.expand_stars(stmt, call)
+        body = self.inliner.expand(call, cls.__init__, None)  # type: ignore[misc]
+        if body is None:
+            return None
+        return [*before, new, *body, syntax.assign(name, syntax.name(made))]
+
+    def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
+        """Calls that only write to their argument, as assignments."""
+        import numpy as np
+
+        callees = self.facts.callees.get(id(call), [])
+        callee = callees[0] if len(callees) == 1 else None
+        if callee is np.copyto and len(call.args) == 2 and not call.keywords:
+            whole = gast.Subscript(call.args[0], syntax.const(...), None)
+            return [syntax.assign(whole, call.args[1])]
+        if callee is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
+            index = syntax.expression("np.diag_indices(min(a.shape))", a=call.args[0])
+            where = self.fresh("diagonal", varying=False)
+            item = gast.Subscript(call.args[0], syntax.name(where), None)
+            return [syntax.assign(where, index), syntax.assign(item, call.args[1])]
+        if isinstance(call.func, gast.Attribute):
+            t = self.atom_type(stmt, call.func.value)
+            method = call.func.attr
+            if isinstance(t, Array) and method == "sort":
+                held = self.fresh("sorted_values")
+                value = syntax.call("np.sort", call.func.value, *call.args)
+                value.keywords = call.keywords
+                whole = gast.Subscript(call.func.value, syntax.const(...), None)
+                return [
+                    syntax.assign(held, value),
+                    syntax.assign(whole, syntax.name(held)),
+                ]
+            if isinstance(t, Dict) and method == "update":
+                return self.update_call(stmt, call)
+            if isinstance(t, Dict) and method == "setdefault":
+                return [self.set_default(call)]
+            if isinstance(t, List) and t.cls is list:
+                return self.change_list(call)
+        return None
+
+    def on_Expr(self, stmt: gast.Expr) -> list[gast.stmt]:
+        if isinstance(stmt.value, gast.Call):
+            written = self.write_call(stmt, stmt.value)
+            if written is not None:
+                self.changed = True
+                return written
+            inlined = self.inline(stmt, stmt.value, None)
+            if inlined is not None:
+                return inlined
+        return [stmt]

@@ -163,9 +163,15 @@ def as_store(target: Any) -> Any:
 def as_load(target: Any) -> Any:
     """The target of an assignment as an expression (a copy)."""
     new = clone(target)
-    for sub in walk(new):
+    todo = [new]
+    while todo:
+        sub = todo.pop()
         if isinstance(getattr(sub, "ctx", None), (gast.Store, gast.Del)):
             sub.ctx = LOAD
+        if isinstance(sub, (gast.Tuple, gast.List)):
+            todo += sub.elts  # no further: a comprehension inside binds its targets
+        elif isinstance(sub, gast.Starred):
+            todo.append(sub.value)
     return new
 
 

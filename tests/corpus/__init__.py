@@ -16,6 +16,7 @@ from . import (
     models,
     objects,
     scalars,
+    standard,
     statements,
     whiles,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "scalar_programs",
     "scalars",
     "second_order_programs",
+    "standard",
     "statements",
     "whiles",
 ]

@@ -759,3 +759,46 @@ def gathered_by_a_mask_then_written(x):
     last = kept[np.array([0, 1])]
     last += x
     return kept.sum() * last.sum()
+
+
+@program(normal(3), normal(3))
+def factor_of_what_is_put_back(w, x):
+    y = x * 2
+    cubes = np.sum(y**3)
+    y[0] = 5.0
+    return cubes + np.sum(w * y)
+
+
+@program(normal(3), normal(3))
+def factor_in_a_dict_of_what_is_put_back(w, x):
+    y = x * 2
+    kept = {"y": y, "w": [w, w * 2]}
+    part = kept["y"]
+    cubes = np.sum(part**3)
+    part[0] = 5.0
+    total = cubes + np.sum(kept["w"][0] * kept["y"]) + np.sum(kept["w"][1] * part)
+    part[1] = 6.0
+    return total + np.sum(part**2)
+
+
+@program(normal(3), normal(3))
+def factor_in_a_loop_of_what_is_put_back(w, x):
+    y = x * 2
+    z = w
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(y**3)
+        y[i] = y[i] * y[0]
+        total = total + np.sum(z * y)
+        z = w * i
+    return total
+
+
+@program(normal(3), normal(3))
+def factors_that_are_views_of_what_is_put_back(w, x):
+    y = np.outer(x, x)
+    total = np.sum(y**3)
+    y[0] = 5.0
+    total += np.sum(w * y[1]) + np.sum(w * y[:, 0]) + np.sum(y.T @ w)
+    y[1] = 6.0
+    return total + np.sum(y**2)

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import inspect
 import operator
-import sys
+import os
 import types as pytypes
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -321,6 +321,10 @@ class Calls(NestedTransforms):
                 values = range(*numbers)  # type: ignore[arg-type]
                 return Range(length=len(values), values=values)
             return Range()
+        if value is slice and 1 <= len(args) <= 3 and not kwargs:
+            nothing = Const(value=None)
+            bounds = (nothing, *args) if len(args) == 1 else tuple(args)
+            return Tuple(items=(*bounds, nothing)[:3], cls=slice)
         if value is callable and len(args) == 1:
             if isinstance(args[0], Const):
                 return Const(value=callable(args[0].value))
@@ -468,8 +472,11 @@ class Calls(NestedTransforms):
     ) -> Type:
         """A call of a user's function: executed in its own unit."""
         active = any(map(is_active, [*args, *kwargs.values()]))
-        if not active and is_standard(function):
-            return UNKNOWN  # it only runs; `re` alone is thousands of lines to look at
+        if is_standard(function):  # `re` alone is thousands of lines to look at
+            if active and node is not None:
+                raise self.no_standard_rule(node, function)
+            if not active:
+                return UNKNOWN  # it only runs
         followed = self.is_followed(function, active)
         try:
             if followed:
@@ -558,6 +565,18 @@ class Calls(NestedTransforms):
             node if hasattr(node, "lineno") else self.unit.source.node,
             f"`{name}` has no derivative rule for {what}",
             "arguments that are supported, or a function of your own in plain NumPy",
+        )
+
+    def no_standard_rule(self, node: Any, function: Any) -> Exception:
+        """The error that a function of the standard library has no rule."""
+        path = f"{function.__module__}.{function.__qualname__}"
+        return error_at(
+            NoRuleError,
+            self.unit.source,
+            node if hasattr(node, "lineno") else self.unit.source.node,
+            f"`{path}` of Python's standard library has no derivative rule",
+            f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
+            "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
 
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
@@ -705,7 +724,10 @@ def _plain(t: Type) -> bool:
 
 def is_standard(function: Any) -> bool:
     """Whether the function belongs to Python's standard library."""
-    module = getattr(function, "__module__", None)
-    return isinstance(module, str) and (
-        module.partition(".")[0] in sys.stdlib_module_names
-    )
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    if file.startswith("<frozen "):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import gast
@@ -136,7 +137,7 @@ class Effects:
         if isinstance(over, Array):
             return self.subscript(over, INT, None)
         if isinstance(over, Const) and isinstance(over.value, (str, range, tuple)):
-            return join_all(type_of(v) for v in list(over.value)[:UNROLLED]) or UNKNOWN
+            return join_all(map(type_of, islice(over.value, UNROLLED))) or UNKNOWN
         return Unknown(is_active(over), all_buffers(over))
 
     def items(self, value: Type, count: int) -> list[Type]:

@@ -8,6 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.varying import Varying
 
 #: What a temporary is called after the operation that it holds.
@@ -101,7 +102,7 @@ class LoweringBase:
 
     def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
         """Hold a value in a new temporary."""
-        id = self.names.fresh(base or describe(value))
+        id = self.names.fresh(apart(base or describe(value)))
         self.temps.add(id)
         if self.varying.carries(value):
             self.varying.names.add(id)
@@ -117,6 +118,11 @@ class LoweringBase:
             return node
         value = self.operation(node)
         return value if syntax.is_atom(value) else self.temp(value)
+
+    def function_atom(self, node: Any) -> gast.expr:
+        """What can be called: a function's own name, dotted or not, stays."""
+        named = isinstance(node, (gast.Name, gast.Attribute))
+        return node if named and self.varying.value(node) else self.atom(node)
 
     def atoms(self, nodes: list) -> list:
         """Atoms for arguments; stars stay."""
@@ -135,7 +141,7 @@ class LoweringBase:
 
     def new_temp(self, base: str) -> str:
         """A varying temporary that several branches assign."""
-        id = self.names.fresh(base)
+        id = self.names.fresh(apart(base))
         self.temps.add(id)
         self.varying.names.add(id)
         return id
@@ -150,6 +156,11 @@ class LoweringBase:
 
     def operation(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
+
+
+def apart(base: str) -> str:
+    """The name, if it is not that of a helper that generated code may call."""
+    return f"{base}_value" if base in HELPERS else base
 
 
 def _is_literal(node: gast.expr) -> bool:

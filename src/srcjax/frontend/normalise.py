@@ -725,7 +725,7 @@ class Lowering(SpecialCalls):
                 function = gast.Attribute(base, function.attr, syntax.LOAD)
         elif not isinstance(function, gast.Name):
             function = self.atom(function)
-        args = self.atoms(node.args)
+        args = self.atoms(self.held_iterators(node))
         keywords = [gast.keyword(k.arg, self.argument(k.value)) for k in node.keywords]
         return self.out_argument(gast.Call(function, args, keywords))
 

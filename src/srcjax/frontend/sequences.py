@@ -12,6 +12,7 @@ as it is used once and nothing that it reads is changed before.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import gast
@@ -21,6 +22,23 @@ from srcjax.frontend.lift import read_names
 from srcjax.frontend.lowering import LoweringBase
 
 _LAZY = ("zip", "enumerate", "map", "filter", "reversed", "iter")
+#: Functions of `itertools` that have plain Python of their own (`ops.composites`).
+_ITERATORS = (
+    itertools.accumulate,
+    itertools.chain,
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.compress,
+    itertools.dropwhile,
+    itertools.islice,
+    itertools.pairwise,
+    itertools.permutations,
+    itertools.product,
+    itertools.repeat,
+    itertools.starmap,
+    itertools.takewhile,
+    itertools.zip_longest,
+)
 _VIEWS = ("values", "items", "keys")
 _COMPREHENSIONS = (gast.GeneratorExp, gast.ListComp)
 
@@ -30,9 +48,23 @@ class SequenceCalls(LoweringBase):
 
     def is_lazy(self, node: gast.expr) -> bool:
         """Whether the expression is an iterator, that gives its items once."""
-        return isinstance(node, gast.GeneratorExp) or (
-            isinstance(node, gast.Call) and self.varying.is_builtin(node.func, *_LAZY)
-        )
+        if not isinstance(node, gast.Call):
+            return isinstance(node, gast.GeneratorExp)
+        if self.varying.is_builtin(node.func, *_LAZY):
+            return True
+        value = self.varying.value(node.func)
+        return any(value is iterator for iterator in _ITERATORS)
+
+    def held_iterators(self, node: gast.Call) -> list[gast.expr]:
+        """The arguments; iterators that another iterator uses up are lists."""
+        if not self.is_lazy(node):
+            return list(node.args)
+        return [
+            _at(syntax.call("list", a), a)
+            if self.is_lazy(a) and self.varying.carries(a)
+            else a
+            for a in node.args
+        ]
 
     def is_view(self, node: gast.expr) -> bool:
         """`d.items()`, `d.values()`, `d.keys()`."""

@@ -79,7 +79,7 @@ class SpecialCalls(SequenceCalls):
         import math
 
         if value is functools.reduce and plain and len(node.args) >= 2:
-            function = self.atom(node.args[0])
+            function = self.function_atom(node.args[0])
             start = node.args[2] if len(node.args) == 3 else None
 
             def combine(acc: gast.expr, item: gast.expr) -> gast.expr:
@@ -88,6 +88,11 @@ class SpecialCalls(SequenceCalls):
             return self.fold(node.args[1], start, combine)
         if value is functools.partial and node.args:
             return self.partial_call(node)
+        if value is math.hypot and plain and len(node.args) > 2:
+            first, second, *rest = node.args
+            pair = gast.copy_location(gast.Call(node.func, [first, second], []), node)
+            whole = gast.Call(syntax.clone(node.func), [pair, *rest], [])
+            return self.operation(gast.copy_location(whole, node))
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
         return None
@@ -119,7 +124,8 @@ class SpecialCalls(SequenceCalls):
 
     def partial_call(self, node: gast.Call) -> gast.expr:
         """`partial(f, a, k=v)` as a function defined here."""
-        function, *args = self.atoms(node.args)
+        function, *args = node.args
+        function, args = self.function_atom(function), self.atoms(args)
         keywords = [gast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
         more, named = self.names.fresh("args"), self.names.fresh("kwargs")
         starred = gast.Starred(syntax.name(more), syntax.LOAD)
@@ -156,7 +162,7 @@ class SpecialCalls(SequenceCalls):
     def sequence_call(self, node: gast.Call) -> gast.expr | None:
         """`list(f(x) for x in xs)`, `list(map(f, xs))` as comprehensions."""
         if self.varying.is_builtin(node.func, "map") and len(node.args) >= 2:
-            function = self.atom(node.args[0])
+            function = self.function_atom(node.args[0])
             items = [self.names.fresh("item") for _ in node.args[1:]]
             targets: list[gast.expr] = [syntax.name(i, store=True) for i in items]
             iters = node.args[1:]
@@ -175,7 +181,9 @@ class SpecialCalls(SequenceCalls):
             if not (
                 isinstance(node.args[0], gast.Constant) and node.args[0].value is None
             ):
-                kept = gast.Call(self.atom(node.args[0]), [syntax.name(item)], [])
+                kept = gast.Call(
+                    self.function_atom(node.args[0]), [syntax.name(item)], []
+                )
             target = syntax.name(item, store=True)
             chosen = gast.comprehension(target, node.args[1], [kept], 0)
             return self.of_ListComp(gast.ListComp(syntax.name(item), [chosen]))

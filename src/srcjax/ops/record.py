@@ -181,6 +181,8 @@ def lookup(function: Any) -> Op | None:
     if key not in TABLE and LAZY:
         load_records(function)
     found = TABLE.get(key)
+    if found is None and isinstance(function, pytypes.MethodType):
+        found = TABLE.get(id(function.__func__))  # a method of any object of a class
     return MAPPED.get(key) if found is None and is_mapping() else found
 
 

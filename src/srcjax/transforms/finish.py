@@ -45,6 +45,7 @@ from srcjax.transforms.simplify.plain import (
     transposed,
     without_copies,
 )
+from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
@@ -140,6 +141,13 @@ class Finisher:
         guard_last(self.node, self.has_product, self.pure, self.shares)
         if not self.written.forward:
             own_written(self.node, self.is_immutable, self.rules.types)
+            own_restored(
+                self.node,
+                self.rules.types,
+                self.shares,
+                self.is_immutable,
+                lambda value: own(value, self.type_of(value)),
+            )
         if self.written.gradient_at is not None:
             own_results(
                 self.node,

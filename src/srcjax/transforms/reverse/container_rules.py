@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -15,12 +17,14 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Scalar,
     Tuple,
     Type,
     Unknown,
     is_active,
     is_number,
     join_all,
+    parts,
     shape_of,
 )
 from srcjax.errors import NoRuleError
@@ -44,7 +48,13 @@ class ContainerRules(RuleTemplates):
         if not isinstance(d, gast.Name):
             d = self.held("d" + self.base(name), d)
         length = syntax.call("len", items)
-        total = syntax.expression("[sum(d[k::n]) for k in range(n)]", d=d, n=length)
+        text = "[sum(d[k::n]) for k in range(n)]"
+        if any(
+            not isinstance(p, (Array, Scalar)) for p in parts(self.type_of_name(name))
+        ):
+            text = "[functools.reduce(add, d[k::n], None) for k in range(n)]"
+            self.needs["functools"] = functools
+        total = syntax.expression(text, d=d, n=length)
         self.contribute(items.id, total)
 
     def concatenated(self, name: str, left: gast.expr, right: gast.expr) -> None:
@@ -231,6 +241,10 @@ class ContainerRules(RuleTemplates):
         d = self.adjoint(name)
         self.ensure_buffer(base)
         variable = self.adjoint(base)
+        known = join_all([self.typer.type_of(index, env) for env in self.envs])
+        if isinstance(known, Unknown):  # the item has the type of one, not of a slice
+            self.needs["operator"] = operator
+            index = syntax.call("operator.index", index)
         target = gast.Subscript(variable, index, syntax.LOAD)
         if isinstance(index, gast.Slice):
             total = syntax.call("add", target, d)

@@ -417,14 +417,22 @@ class Saver(Planner):
             over: gast.expr = syntax.call("range", syntax.name(trips or "trips"))
         else:
             iterable = stmt.iter
+            held: gast.Name | None = None
             if id(stmt) in self.held:
-                name = self.held[id(stmt)]
-                value = iterable if is_range(iterable) else _as_list(iterable)
-                forward.append(_like(syntax.assign(name, value), stmt))
-                iterable = syntax.name(name)
+                held = syntax.name(self.held[id(stmt)])
+                if trips is not None and not is_range(iterable):
+                    # It may have no end: keep what is visited, no more.
+                    value: gast.expr = gast.List([], syntax.LOAD)
+                    item = syntax.as_load(syntax.clone(stmt.target))
+                    body_forward = [_push(held.id, item), *body_forward]
+                    trips = None
+                else:
+                    value = iterable if is_range(iterable) else _as_list(iterable)
+                    iterable = held
+                forward.append(_like(syntax.assign(held.id, value), stmt))
             new = gast.For(stmt.target, iterable, body_forward, [], None)
             target = syntax.clone(stmt.target)
-            over = syntax.clone(iterable)
+            over = syntax.clone(iterable if held is None else held)
             if trips is not None:
                 over = syntax.expression("v[:n]", v=over, n=syntax.name(trips))
             over = syntax.call("reversed", over)

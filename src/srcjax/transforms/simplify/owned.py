@@ -68,6 +68,25 @@ def is_new_array(value: gast.expr) -> bool:
     return made or (syntax.dotted(value.func) or "").startswith("np.")
 
 
+def shared_roots(value: Any) -> set[str]:
+    """Names whose memory the value of an expression may be (a view of)."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, (gast.Subscript, gast.Attribute)):
+        return shared_roots(value.value)
+    if isinstance(value, gast.IfExp):
+        return shared_roots(value.body) | shared_roots(value.orelse)
+    if isinstance(value, gast.Call):
+        if syntax.dotted(value.func) in _SHARING and value.args:
+            return shared_roots(value.args[0])
+        if (
+            isinstance(value.func, gast.Attribute)
+            and value.func.attr in _SHARING_METHODS
+        ):
+            return shared_roots(value.func.value)
+    return set()
+
+
 def own(value: gast.expr, t: Type) -> gast.expr:
     """The expression of a new array with the value."""
     if is_fresh(value) or is_number(t):

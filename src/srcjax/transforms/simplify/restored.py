@@ -1,0 +1,169 @@
+"""Adjoints that start from an array whose contents are put back later: copy it.
+
+Before:                          After:
+
+    dw = y                           dw = y.copy()
+    y[0] = y_before                  y[0] = y_before
+    return dw                        return dw
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.transforms.simplify.owned import shared_roots
+
+_LOOPS = (gast.For, gast.While)
+_BLOCKS = ("body", "orelse", "finalbody")
+_KEEPING = frozenset(["append", "insert", "extend"])
+
+
+def own_restored(
+    node: gast.FunctionDef,
+    primal: Container[str],
+    memory: Callable[[str], set[str]],
+    is_immutable: Callable[[gast.expr], bool],
+    copied: Callable[[gast.expr], gast.expr],
+) -> None:
+    """Copy what the backward sweep holds of primal arrays that it writes to, in place.
+
+    `memory` gives the names that may share memory with a name, `copied` the expression
+    of a copy.
+    """
+    order = _Order(node.body)
+    restoring: dict[str, list[gast.stmt]] = {}
+    for stmt in order.stmts:
+        name = _restored(stmt)
+        if name is not None and name in primal:
+            for each in {name, *memory(name)}:
+                restoring.setdefault(each, []).append(stmt)
+    if not restoring:
+        return
+
+    def later(value: Any, stmt: gast.stmt) -> list[gast.stmt]:
+        """What may put contents back into the memory of the value afterwards."""
+        if is_immutable(value):
+            return []
+        found = [w for r in shared_roots(value) for w in restoring.get(r, ())]
+        return [w for w in found if order.may_follow(stmt, w)]
+
+    for stmt in order.stmts:
+        if not getattr(stmt, "backward", False) or _restored(stmt) in restoring:
+            continue
+        for holder, key in _kept_values(stmt):
+            if later(holder[key], stmt):
+                holder[key] = copied(holder[key])
+        if not isinstance(stmt, gast.Assign) or isinstance(stmt.value, _DISPLAYS):
+            continue
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Name) or target.id in primal:
+            continue
+        writes = later(stmt.value, stmt)
+        reads = order.reads(target.id) if writes else []
+        if any(order.between(stmt, w, r) for w in writes for r in reads):
+            stmt.value = copied(stmt.value)
+
+
+_DISPLAYS = (gast.Tuple, gast.List, gast.Dict)
+
+
+def _restored(stmt: Any) -> str | None:
+    """The array whose contents a backward statement overwrites."""
+    if not getattr(stmt, "backward", False) or not isinstance(stmt, gast.Assign):
+        return None
+    target = stmt.targets[0]
+    if not isinstance(target, gast.Subscript):
+        return None
+    while isinstance(target, (gast.Subscript, gast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, gast.Name) else None
+
+
+def _kept_values(stmt: Any) -> list[tuple[Any, int]]:
+    """Where a statement puts values into containers: (list of expressions, index)."""
+    if swap_pairs(stmt):
+        return []
+    if isinstance(stmt, gast.Assign) and isinstance(
+        stmt.value, (gast.Tuple, gast.List)
+    ):
+        return [(stmt.value.elts, k) for k in range(len(stmt.value.elts))]
+    if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Dict):
+        return [(stmt.value.values, k) for k in range(len(stmt.value.values))]
+    if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
+        call = stmt.value
+        if getattr(call.func, "attr", "") in _KEEPING:
+            return [(call.args, k) for k in range(len(call.args))]
+    return []
+
+
+class _Order:
+    """In which order statements run."""
+
+    def __init__(self, body: list[gast.stmt]) -> None:
+        self.stmts: list[Any] = []
+        self.at: dict[int, int] = {}
+        self.loops: dict[int, list[int]] = {}
+        #: The blocks around each statement, from the outermost.
+        self.blocks: dict[int, list[int]] = {}
+        self._add(body, [], [])
+
+    def _add(self, body: list[Any], loops: list[int], blocks: list[int]) -> None:
+        blocks = [*blocks, id(body)]
+        for stmt in body:
+            self.at[id(stmt)] = len(self.stmts)
+            self.stmts.append(stmt)
+            self.loops[id(stmt)] = loops
+            self.blocks[id(stmt)] = blocks
+            inner = [*loops, id(stmt)] if isinstance(stmt, _LOOPS) else loops
+            for key in _BLOCKS:
+                block = getattr(stmt, key, None)
+                if isinstance(block, list):
+                    self._add(block, inner, blocks)
+
+    def shared_loops(self, a: Any, b: Any) -> list[int]:
+        """The loops around both statements."""
+        return [loop for loop in self.loops[id(a)] if loop in self.loops[id(b)]]
+
+    def may_follow(self, first: Any, then: Any) -> bool:
+        """Whether `then` may run after `first` has."""
+        return self.at[id(first)] < self.at[id(then)] or bool(
+            self.shared_loops(first, then)
+        )
+
+    def reads(self, name: str) -> list[Any]:
+        """The statements that read the name, or a name bound to it or a part."""
+        family = {name}
+        size = 0
+        while size != len(family):
+            size = len(family)
+            for stmt in self.stmts:
+                if isinstance(stmt, gast.Assign) and shared_roots(stmt.value) & family:
+                    family |= {t.id for t in stmt.targets if isinstance(t, gast.Name)}
+        return [s for s in self.stmts if _own_reads(s) & family]
+
+    def between(self, start: Any, write: Any, read: Any) -> bool:
+        """Whether `write` may run after `start`, and before `read` reads its value."""
+        if self.at[id(start)] < self.at[id(write)] < self.at[id(read)]:
+            return True
+        common = self.shared_loops(write, read)
+        if not common:
+            return False
+        above = self.blocks[id(start)][-1] in self.blocks[id(read)]
+        anew = common[-1] in self.loops[id(start)] and above
+        # What is bound anew in each iteration, above the read, is not an old value.
+        return not (anew and self.at[id(start)] < self.at[id(read)])
+
+
+def _own_reads(stmt: Any) -> set[str]:
+    """Names that the statement reads itself, not the statements in its blocks."""
+    parts = [
+        value
+        for key, value in stmt.__dict__.items()
+        if key not in _BLOCKS and isinstance(value, (gast.AST, list))
+    ]
+    return set().union(*map(syntax.names_read, parts)) if parts else set()

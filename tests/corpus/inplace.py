@@ -771,8 +771,7 @@ def factor_of_what_is_put_back(w, x):
 
 @program(normal(3), normal(3))
 def factor_in_a_dict_of_what_is_put_back(w, x):
-    y = x * 2
-    kept = {"y": y, "w": [w, w * 2]}
+    kept = {"y": x * 2, "w": [w, w * 2]}
     part = kept["y"]
     cubes = np.sum(part**3)
     part[0] = 5.0

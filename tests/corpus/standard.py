@@ -21,8 +21,8 @@ LOG = logging.getLogger(__name__)
 def means_and_spreads(x):
     squares = [v * v for v in x]
     centre = statistics.mean(squares)
-    spread = statistics.stdev(squares) / statistics.pvariance(x)
-    return statistics.fmean(x) * centre + spread + statistics.median(squares)
+    spread = statistics.stdev(squares) / statistics.pvariance(squares)
+    return statistics.fmean(squares) * centre + spread + statistics.median(squares)
 
 
 @program(positive(4), jax=False)
@@ -41,7 +41,7 @@ def hypotenuse_in_space(x):
     return math.hypot(x[0], x[1], x[2]) * math.hypot(x[0], x[1])
 
 
-@program(normal(4), jax=False)
+@program(normal(4), jax=False, order=1)
 def running_totals(x):
     totals = list(itertools.accumulate(x))
     products = itertools.accumulate(x, operator.mul, initial=2.0)

@@ -769,9 +769,9 @@ def factor_of_what_is_put_back(w, x):
     return cubes + np.sum(w * y)
 
 
-@program(normal(3), normal(3))
-def factor_in_a_dict_of_what_is_put_back(w, x):
-    kept = {"y": x * 2, "w": [w, w * 2]}
+@program(normal(3))
+def factor_in_a_dict_of_what_is_put_back(x):
+    kept = {"y": x * 2, "w": [x, x * 3]}
     part = kept["y"]
     cubes = np.sum(part**3)
     part[0] = 5.0

@@ -801,3 +801,84 @@ def factors_that_are_views_of_what_is_put_back(w, x):
     total += np.sum(w * y[1]) + np.sum(w * y[:, 0]) + np.sum(y.T @ w)
     y[1] = 6.0
     return total + np.sum(y**2)
+
+
+# --- arrays made anew in each iteration -------------------------------------------
+
+
+@program(normal(5))
+def stencil_of_copies(u):
+    for _ in range(3):
+        new = u.copy()
+        new[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        u = new
+    return np.sum(u**2)
+
+
+@program(normal(5))
+def stencil_that_multiplies(u):
+    steps = 0
+    while steps < 3:
+        new = np.zeros_like(u)
+        new[1:] = u[:-1] ** 2 * 0.3
+        new[0] = u[-1] * u[0]
+        if steps == 1:
+            new[0] = 7.0 * u[1]
+        u = new
+        steps += 1
+    return np.sum(u)
+
+
+@program(normal(5))
+def three_time_levels(u):
+    previous = u * 1.0
+    for _ in range(4):
+        new = np.sin(u) * previous
+        new[0] = previous[1] * u[2]
+        new[1:] *= u[:-1]
+        previous, u = u, new
+    return np.sum(u * previous)
+
+
+@program(normal(5))
+def history_of_states(u):
+    history = [u]
+    for _ in range(3):
+        new = history[-1].copy()
+        new[1:-1] = history[-1][2:] * history[-1][:-2]
+        history.append(new)
+    return sum(np.sum(h * h) for h in history)
+
+
+@program(normal(3, 3))
+def relaxed_grid(g):
+    for _ in range(2):
+        new = g.copy()
+        for i in range(1, 2):
+            for j in range(3):
+                new[i, j] = g[i - 1, j] * g[i + 1, (j + 1) % 3]
+        new[0] = g[2] * g[1]
+        g = new
+    return np.sum(g**2)
+
+
+@program(normal(5))
+def older_of_two_arrays(u):
+    w = u
+    for _ in range(3):
+        new = u * 1.5
+        new[:2] = w[1:3] * w[:2]
+        w = u
+        u = new
+    return np.sum(u * w)
+
+
+@program(normal(5))
+def older_view_squared(u):
+    v = u[1:]
+    for _ in range(3):
+        new = u * 1.5
+        new[1:] = v * v
+        v = new[:-1]
+        u = new
+    return np.sum(u[1:] * v)

@@ -489,8 +489,10 @@ class Planner(Recomputing):
                 return True
         buffers = self.buffers_of(name) if contents else frozenset()
         for at, stmt in self.writes:
-            if self.written_buffers(stmt) & buffers and self.content_reaches(
-                read, at, buffers
+            if (
+                self.written_buffers(stmt) & buffers
+                and self.content_reaches(read, at, buffers)
+                and not self.holds_older(name, where, at, stmt)
             ):
                 return True
         for key in where.loops:
@@ -606,6 +608,8 @@ class Planner(Recomputing):
             if swap_pairs(write):
                 continue  # `check_swaps` has seen to it
             link = Read(where, False)
+            if self.holds_older(other, where, at, write):
+                continue
             if not self.seen_after(write, at, other, target, where):
                 continue
             if self.content_reaches(link, at, shared):
@@ -672,6 +676,7 @@ class Planner(Recomputing):
                         break
                     if self.content_reaches(read, at, buffers) and not (
                         self.view_is_intact(name, read.where, at, stmt)
+                        or self.holds_older(name, read.where, at, stmt)
                     ):
                         self.plan.contents.add(id(stmt))
                         self.note_undo(stmt, at)

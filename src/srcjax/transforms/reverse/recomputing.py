@@ -14,9 +14,10 @@ from srcjax.ops.record import Op
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES
+from srcjax.transforms.reverse.recency import Recency
 
 
-class Recomputing(Intact):
+class Recomputing(Intact, Recency):
     """Decides what is computed again; a part of `Planner`."""
 
     def can_recompute(self, name: str, defs: list, block: int) -> gast.stmt | None:
@@ -147,7 +148,9 @@ class Recomputing(Intact):
             return False
         if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
             return False
-        if not self.is_cheap(stmt.value) or not self.only_numbers(stmt.value):
+        if not self.is_cheap(stmt.value):
+            return False
+        if not (self.only_numbers(stmt.value) or self.is_part(name, stmt.value)):
             return False
         at = self.first_backward(name, block)
         if at is None or at.order <= where.order:
@@ -181,6 +184,19 @@ class Recomputing(Intact):
         """Whether the value is made of numbers alone, which nothing writes to."""
         return isinstance(value, gast.BinOp) and all(
             is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
+        )
+
+    def is_part(self, name: str, value: gast.expr) -> bool:
+        """Whether the value is a view of an array: the same memory, however late."""
+        base = getattr(value, "value", None)
+        t = self.rules.type_of_name(name)
+        return (
+            isinstance(value, gast.Subscript)
+            and isinstance(base, gast.Name)
+            and isinstance(self.rules.type_of_name(base.id), Array)
+            and isinstance(t, Array)
+            and bool(t.buffers)
+            and not any(swap_pairs(s) for _, s in self.writes)
         )
 
     def read_operands(self, stmt: gast.stmt, at: Where) -> None:

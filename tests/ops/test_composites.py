@@ -129,10 +129,20 @@ def test_an_argument_that_it_does_not_serve():
     def loss(x):
         return np.sum(np.corrcoef(x, dtype=np.float32))
 
-    with pytest.raises(NoRuleError, match="np.corrcoef.*a given `dtype`") as caught:
+    with pytest.raises(NoRuleError, match="np.corrcoef.*argument `dtype`") as caught:
         srcjax.grad(loss)(X)
     assert caught.value.filename == __file__
     assert loss.__code__.co_firstlineno + 1 == caught.value.lineno
+
+
+@pytest.mark.parametrize("option", ["out", "weights", "interpolation"])
+def test_an_argument_that_must_have_its_default(option):
+    def loss(x, value):
+        return np.sum(np.quantile(x, 0.3, **{option: value}))
+
+    srcjax.grad(loss)(X, None)
+    with pytest.raises(NoRuleError, match=f"np.quantile.*argument `{option}`"):
+        srcjax.grad(loss)(X, np.ones(X.shape))
 
 
 def test_an_argument_that_it_does_not_have():

@@ -63,6 +63,7 @@ from srcjax.ops.record import (
     ATTRIBUTES,
     METHODS,
     REAL_COMPOSITES,
+    REFUSED,
     Op,
     composite_of,
     lookup,
@@ -541,10 +542,15 @@ class Calls(NestedTransforms):
         if id(definition) in REAL_COMPOSITES:
             name = getattr(value, "__name__", "")
             self.check_real(name, [*args, *kwargs.values()], node)
+        signature = inspect.signature(definition)
         try:
-            inspect.signature(definition).bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise self.no_rule(node, value, f"this call of it: {error}") from None
+        for name in REFUSED.get(id(definition), ()):
+            default = Const(value=signature.parameters[name].default)
+            if bound.get(name, default) != default:
+                raise self.no_rule(node, value, f"its argument `{name}`")
         outer, self.refusal = self.refusal, None
         try:
             return self.call_function(definition, args, kwargs, node)

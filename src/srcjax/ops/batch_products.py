@@ -9,6 +9,7 @@ is in CuPy too, and conjugates nothing), matrices are multiplied by `@`.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -17,7 +18,6 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import (
     Array,
-    Type,
     dtype_of,
     is_active,
     shape_of,
@@ -36,6 +36,7 @@ from srcjax.ops.batch_operands import (
     tuple_of,
 )
 from srcjax.ops.batching import MISSING, MappedCall, batch, lift, shifted, within
+from srcjax.ops.expand import is_real
 from srcjax.ops.products import infer_matmul
 from srcjax.runtime import contracted_axes, einsum_labels
 
@@ -55,12 +56,6 @@ def rank_of(item: Item) -> int:
 
 def mapped(item: Item) -> bool:
     return is_active(item[1])
-
-
-def is_real(t: Type) -> bool:
-    """Whether the value is sure to be real."""
-    dtype = dtype_of(t)
-    return dtype is not None and dtype.kind in "biuf"
 
 
 def batched_labels(terms: list[str], items: list[Item], output: str) -> str | None:
@@ -148,31 +143,38 @@ def _(call: MappedCall) -> gast.expr | None:
 
 @batch(np.dot)
 def _(call: MappedCall) -> gast.expr | None:
-    found = operands(call, "a", "b")
-    if found is None:
-        return None
-    a, b = found
-    m, n = rank_of(a), rank_of(b)
-    if m == 0 or n == 0:
-        return times(a, b)
-    if not mapped(b):
-        return call.rebuild()
-    return product(a, b) if max(m, n) <= 2 else contraction(
-        a, b, [m - 1], [max(n - 2, 0)]
-    )  # fmt: skip
+    return of_arrays(call, dot)
 
 
 @batch(np.inner)
 def _(call: MappedCall) -> gast.expr | None:
+    return of_arrays(call, inner)
+
+
+def of_arrays(
+    call: MappedCall, rule: Callable[[Item, Item], gast.expr | None]
+) -> gast.expr | None:
+    """A product that is the plain one of a number with anything."""
     found = operands(call, "a", "b")
     if found is None:
         return None
     a, b = found
-    m, n = rank_of(a), rank_of(b)
-    if m == 0 or n == 0:
+    if rank_of(a) == 0 or rank_of(b) == 0:
         return times(a, b)
-    if not mapped(b):
-        return call.rebuild()
+    return rule(a, b) if mapped(b) else call.rebuild()
+
+
+def dot(a: Item, b: Item) -> gast.expr | None:
+    """Over the last axis of `a` and the last but one of `b`."""
+    m, n = rank_of(a), rank_of(b)
+    if max(m, n) <= 2:
+        return product(a, b)
+    return contraction(a, b, [m - 1], [max(n - 2, 0)])
+
+
+def inner(a: Item, b: Item) -> gast.expr | None:
+    """Over the last axes of both."""
+    m, n = rank_of(a), rank_of(b)
     if n == 2 and m <= 2:
         return product(a, (syntax.expression("y.swapaxes(1, 2)", y=b[0]), b[1]))
     return product(a, b) if n == 1 and m <= 2 else contraction(a, b, [m - 1], [n - 1])

@@ -166,6 +166,8 @@ COMPOSITES: dict[Any, pytypes.FunctionType] = {}
 NATIVE: dict[Any, tuple[Op, Callable[..., bool]]] = {}
 #: Those that are of the same value for real arguments only, by identity.
 REAL_COMPOSITES: set[int] = set()
+#: Parameters of composites that are refused unless they have their default.
+REFUSED: dict[int, tuple[str, ...]] = {}
 #: Modules of records that are not imported yet, by the library that they are about.
 LAZY: dict[str, str] = {}
 #: Operations behind the methods and attributes of arrays, by name.
@@ -459,15 +461,19 @@ def elementwise(
     return op
 
 
-def composite(*functions: Any, real_only: bool = False) -> Callable[[Callable], Any]:
+def composite(
+    *functions: Any, real_only: bool = False, refuses: Iterable[str] = ()
+) -> Callable[[Callable], Any]:
     """Decorator: the plain NumPy function has the same value as these functions.
 
-    Its parameters are those of the functions, as far as it serves them. What it returns
-    must share memory with its arguments where the functions' own result does. With
-    `real_only`, or for functions of SciPy, complex arguments are refused.
+    Its parameters are those of the functions, as far as it serves them: those that it
+    `refuses` must be left at their default. What it returns must share memory with its
+    arguments where the functions' own result does. With `real_only`, or for functions
+    of SciPy, complex arguments are refused.
     """
 
     def decorate(definition: Callable) -> Any:
+        REFUSED[id(definition)] = tuple(refuses)
         if real_only or any(map(is_of_scipy, functions)):
             REAL_COMPOSITES.add(id(definition))
         for function in functions:

@@ -7,11 +7,9 @@ import numpy as np
 from srcjax.ops.record import composite
 
 
-@composite(np.choose)
+@composite(np.choose, refuses=["out"])
 def choose(a, choices, out=None, mode="raise"):
     """At each place the value of the choice with that number."""
-    if out is not None:
-        raise NotImplementedError("`out`")
     n = len(choices)
     number = np.asarray(a)
     if mode == "wrap":

@@ -52,10 +52,8 @@ def convolve(in1, in2, mode="full", method="auto"):
     return full[start : start + size]
 
 
-@composite(scipy.signal.fftconvolve)
+@composite(scipy.signal.fftconvolve, refuses=["axes"])
 def fftconvolve(in1, in2, mode="full", axes=None):
-    if axes is not None:
-        raise NotImplementedError("`axes`")
     return convolve(in1, in2, mode)
 
 

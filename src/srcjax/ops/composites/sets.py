@@ -29,7 +29,7 @@ def first_of_each(ordered, equal_nan):
     return np.append(True, differs)
 
 
-@composite(np.unique)
+@composite(np.unique, refuses=["axis"])
 def unique(
     ar,
     return_index=False,
@@ -41,8 +41,6 @@ def unique(
     sorted=True,
 ):
     """The sorted values, each once; where they are, and how often, if asked for."""
-    if axis is not None:
-        raise NotImplementedError("`axis`")
     flat = np.ravel(ar)
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]

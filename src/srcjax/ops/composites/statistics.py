@@ -43,11 +43,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     return np.squeeze((deviations * weights) @ np.conj(deviations.T) / count)
 
 
-@composite(np.corrcoef)
+@composite(np.corrcoef, refuses=["dtype"])
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """The covariance over the standard deviations of both variables."""
-    if dtype is not None:
-        raise NotImplementedError("a given `dtype`")
     c = np.cov(x, y, rowvar)
     if c.ndim == 0:
         return c / c
@@ -56,6 +54,9 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 
 # -- order statistics ---------------------------------------------------------------
+
+#: Options of quantiles that are refused; `interpolation` is called `method` now.
+_UNSERVED = ("out", "weights", "interpolation")
 
 #: alpha and beta of the continuous definitions (Hyndman and Fan, 1996).
 PLOTTING = {
@@ -110,11 +111,9 @@ def place_of_quantile(q, n, method):
     return np.clip(n * q + alpha + q * (1 - alpha - beta) - 1, 0, n - 1)
 
 
-@composite(np.median)
+@composite(np.median, refuses=["out"])
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle value, or the mean of the two in the middle."""
-    if out is not None:
-        raise NotImplementedError("`out`")
     x = np.sort(axes_first(a, axis), axis=0)
     n = len(x)
     middle = (x[(n - 1) // 2] + x[n // 2]) / 2
@@ -122,7 +121,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     return axes_kept(result, a, axis, 0) if keepdims else result
 
 
-@composite(np.quantile)
+@composite(np.quantile, refuses=_UNSERVED)
 def quantile(
     a,
     q,
@@ -136,12 +135,6 @@ def quantile(
     interpolation=None,
 ):
     """Between the two sorted values around the place of the quantile."""
-    if out is not None:
-        raise NotImplementedError("`out`")
-    if weights is not None:
-        raise NotImplementedError("`weights`")
-    if interpolation is not None:
-        raise NotImplementedError("`interpolation`: it is called `method` now")
     x = np.sort(axes_first(a, axis), axis=0)
     place = place_of_quantile(np.asarray(q), len(x), method)
     below = np.floor(place).astype(int)
@@ -152,7 +145,7 @@ def quantile(
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
 
 
-@composite(np.percentile)
+@composite(np.percentile, refuses=_UNSERVED)
 def percentile(
     a,
     q,
@@ -166,12 +159,6 @@ def percentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`."""
-    if out is not None:
-        raise NotImplementedError("`out`")
-    if weights is not None:
-        raise NotImplementedError("`weights`")
-    if interpolation is not None:
-        raise NotImplementedError("`interpolation`: it is called `method` now")
     return np.quantile(
         a, np.true_divide(q, 100), axis, method=method, keepdims=keepdims
     )
@@ -216,11 +203,9 @@ def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     return np.sqrt(np.nanvar(a, axis, ddof=ddof, keepdims=keepdims))
 
 
-@composite(np.nanmedian)
+@composite(np.nanmedian, refuses=["out"])
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle value of those that are numbers."""
-    if out is not None:
-        raise NotImplementedError("`out`")
     x = np.sort(axes_first(a, axis), axis=0)  # NaN last
     n = np.sum(~np.isnan(x), axis=0, keepdims=True)
     first = np.take_along_axis(x, np.maximum(n - 1, 0) // 2, axis=0)
@@ -229,7 +214,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     return axes_kept(result, a, axis, 0) if keepdims else result
 
 
-@composite(np.nanquantile)
+@composite(np.nanquantile, refuses=_UNSERVED)
 def nanquantile(
     a,
     q,
@@ -243,12 +228,6 @@ def nanquantile(
     interpolation=None,
 ):
     """The quantile of those that are numbers."""
-    if out is not None:
-        raise NotImplementedError("`out`")
-    if weights is not None:
-        raise NotImplementedError("`weights`")
-    if interpolation is not None:
-        raise NotImplementedError("`interpolation`: it is called `method` now")
     x = np.sort(axes_first(a, axis), axis=0)  # NaN last
     rows = np.reshape(q, (-1,) + (1,) * (x.ndim - 1))
     n = np.maximum(np.sum(~np.isnan(x), axis=0), 1)
@@ -262,7 +241,7 @@ def nanquantile(
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
 
 
-@composite(np.nanpercentile)
+@composite(np.nanpercentile, refuses=_UNSERVED)
 def nanpercentile(
     a,
     q,
@@ -276,11 +255,5 @@ def nanpercentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`, of those that are numbers."""
-    if out is not None:
-        raise NotImplementedError("`out`")
-    if weights is not None:
-        raise NotImplementedError("`weights`")
-    if interpolation is not None:
-        raise NotImplementedError("`interpolation`: it is called `method` now")
     share = np.true_divide(q, 100)
     return np.nanquantile(a, share, axis, method=method, keepdims=keepdims)

@@ -506,3 +506,34 @@ def loop_over_its_own_name(x):
     for x in x:  # noqa: B020
         total = total + x**2
     return total * x
+
+
+@program(normal(3))
+def popped_at_both_ends(x):
+    xs = []
+    for i in range(3):
+        xs.append(x[i] * x[i])
+    last = xs.pop()
+    first = xs.pop(0)
+    return last * first
+
+
+@program(normal(3))
+def popped_after_an_item_changed(x):
+    rows = []
+    for i in range(3):
+        rows.append(x * x[i])
+    last = rows.pop()
+    rows[0] = rows[0] * 2
+    return last * rows.pop(0)
+
+
+@program(normal(3))
+def reduced_to_one_by_popping(x):
+    rows = []
+    for i in range(3):
+        rows.append(x * x[i])
+    while len(rows) > 1:
+        row = rows.pop(0)
+        rows[0] = rows[0] * row
+    return rows.pop()

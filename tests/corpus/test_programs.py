@@ -119,6 +119,7 @@ UNTYPED_REFUSED: set[str] = {
     "inplace.callee_changes_and_returns",
     "inplace.containers_copied",
     "inplace.copies_do_not_alias",
+    "inplace.factor_in_a_dict_of_what_is_put_back",
     "inplace.gathered_is_not_a_view",
     "inplace.matrices_swapped_in_a_while",
     "inplace.swap_elements",

@@ -15,9 +15,6 @@ SAMPLE = 8
 RAISES: dict[str, type[Exception]] = {
     "arrays.shapes_changed": ValueError,
     "containers.dict_values_and_keys": KeyError,
-    "containers.iterators_in_variables": TypeError,
-    "containers.sorted_pairs_unzipped": TypeError,
-    "containers.unzipped": TypeError,
     # An array that is changed in place by `+=` has several names.
     "inplace.alias_augmented": TypeError,
     "inplace.argument_is_changed": TypeError,

@@ -194,8 +194,9 @@ class Contributions(DerivativeWriter):
         t = self.type_of_name(name)
         variable = self.places.variable(name, (), self.base(name))
         if place is None:
-            zero = self.initial(name, t)
-            self.emit(syntax.assign(variable, zero))
+            zero = syntax.assign(variable, self.initial(name, t))
+            zero.initial = True
+            self.emit(zero)
         elif place.lazy is not None:
             self.materialise(name, (), t, place)
             if not self.places.present[(name, ())].owned:
@@ -214,7 +215,7 @@ class Contributions(DerivativeWriter):
         value = syntax.name(name)
         if name in self.nested:
             zero = syntax.call("zeros_like", value)
-            return syntax.call("list", zero) if isinstance(t, Tuple) else zero
+            return syntax.call("list", zero) if is_tuple(t) else zero
         if kind == "list" and isinstance(t, Tuple) and name not in self.single_pass:
             if all(isinstance(p, Scalar) for p in t.items) and not has_complex(t):
                 return syntax.expression("[0.0] * len(v)", v=value)
@@ -223,6 +224,8 @@ class Contributions(DerivativeWriter):
             return syntax.expression("[None] * len(v)", v=value)
         if kind == "dict":
             return gast.Dict([], [])
+        if kind == "list" and is_tuple(t):
+            return syntax.call("list", self.zero(t, value))
         return self.zero(t, value)
 
     def contribute(self, name: str, value: gast.expr, path: Path = ()) -> None:
@@ -475,3 +478,8 @@ class Contributions(DerivativeWriter):
             if full not in clean:
                 clean.append(full)
         return clean
+
+
+def is_tuple(t: Type) -> bool:
+    """Whether the value certainly is a tuple, of a length that is known or not."""
+    return isinstance(t, Tuple) or (isinstance(t, List) and t.cls is tuple)

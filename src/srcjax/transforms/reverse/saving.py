@@ -174,7 +174,10 @@ class Saver(Planner):
         if id(stmt) in self.plan.contents:
             before, after, restore = self.save_content(stmt, where)
             forward = [*before, *forward, *after]
-            code = [*restore, *code]
+            # An adjoint starts as long as what the statement left, not what it found.
+            starts = [s for s in code if getattr(s, "initial", False)]
+            rest = [s for s in code if not getattr(s, "initial", False)]
+            code = [*starts, *restore, *rest]
         return forward, _commented(stmt, code)
 
     def save_content(

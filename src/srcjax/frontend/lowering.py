@@ -148,6 +148,9 @@ class LoweringBase:
 
     # What the classes below add, and the ones between call.
 
+    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        raise NotImplementedError
+
     def statement(self, stmt: gast.stmt) -> None:
         raise NotImplementedError
 
@@ -155,6 +158,12 @@ class LoweringBase:
         raise NotImplementedError
 
     def operation(self, node: gast.expr) -> gast.expr:
+        raise NotImplementedError
+
+    def test(self, node: gast.expr) -> gast.expr:
+        raise NotImplementedError
+
+    def index(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
 
 

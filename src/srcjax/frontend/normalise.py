@@ -32,8 +32,10 @@ from srcjax.frontend.collection_types import lower_collections
 from srcjax.frontend.exits import has_exit, lower_exits
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.lift import lift_recursive
+from srcjax.frontend.loops import Loops, binds
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.special_calls import SpecialCalls
+from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
 
@@ -133,7 +135,7 @@ _UNSUPPORTED = {
 }
 
 
-class Lowering(SpecialCalls):
+class Lowering(Targets, Loops, SpecialCalls):
     """Rewrites statements to core form, appending to the block being written."""
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
@@ -232,270 +234,11 @@ class Lowering(SpecialCalls):
             "return the value and assign it in the outer function",
         )
 
-    def on_Assign(self, stmt: gast.Assign) -> None:
-        if len(stmt.targets) == 1:
-            self.bind(stmt.targets[0], stmt.value)
-            return
-        value = self.atom(stmt.value)
-        for target in stmt.targets:
-            self.bind(target, value)
-
-    def on_AnnAssign(self, stmt: gast.AnnAssign) -> None:
-        if stmt.value is not None:
-            self.bind(stmt.target, stmt.value)
-
-    def on_AugAssign(self, stmt: gast.AugAssign) -> None:
-        target = stmt.target
-        if isinstance(target, gast.Name):
-            value = self.atom(stmt.value)
-            self.emit(gast.copy_location(gast.AugAssign(target, stmt.op, value), stmt))
-        elif isinstance(target, gast.Subscript):
-            base = self.atom(syntax.as_load(target.value))
-            index = self.index(syntax.as_load(target.slice))
-            value = self.atom(stmt.value)
-            new = gast.Subscript(base, index, syntax.STORE)
-            self.emit(gast.copy_location(gast.AugAssign(new, stmt.op, value), stmt))
-        else:
-            base = self.atom(syntax.as_load(target.value))
-            old = self.temp(gast.Attribute(base, target.attr, syntax.LOAD))
-            value = self.atom(stmt.value)
-            total = self.temp(gast.BinOp(old, stmt.op, value))
-            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), total))
-
-    def bind(self, target: gast.expr, value: gast.expr) -> None:
-        """`target = value` for any target."""
-        if isinstance(target, gast.Name):
-            if self.is_lazy(value) and self.varying.carries(value):
-                value = self.kept_iterator(target.id, value)
-            self.emit(syntax.assign(target, self.operation(value)))
-        elif isinstance(target, (gast.Tuple, gast.List)):
-            self.unpack(target, value)
-        elif isinstance(target, gast.Subscript):
-            value = self.atom(value)
-            base = self.atom(syntax.as_load(target.value))
-            index = self.index(syntax.as_load(target.slice))
-            self.emit(syntax.assign(gast.Subscript(base, index, None), value))
-        elif isinstance(target, gast.Attribute):
-            value = self.atom(value)
-            base = self.atom(syntax.as_load(target.value))
-            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), value))
-        else:
-            raise self.refuse(target, "an unusual target of an assignment", "a name")
-
-    def unpack(self, target: Any, value: gast.expr) -> None:
-        """`a, (b, *c) = value`."""
-        elements = target.elts
-        if isinstance(value, gast.Tuple) and all(
-            isinstance(e, gast.Name) for e in (*elements, *value.elts)
-        ):
-            new, old = [e.id for e in elements], [e.id for e in value.elts]
-            if len(set(new)) == len(new) > 1 and sorted(new) == sorted(old):
-                both = gast.Assign([target], value, None)  # a swap (analysis.swaps)
-                self.emit(gast.copy_location(both, self.at))
-                return
-        starred = [isinstance(e, gast.Starred) for e in elements]
-        if isinstance(value, (gast.Tuple, gast.List)) and not any(starred):
-            plain = not any(isinstance(e, gast.Starred) for e in value.elts)
-            if plain and len(value.elts) == len(elements):
-                self.bind_together(elements, value.elts)
-                return
-        rows = self.rows_of(value) if self.varying.carries(value) else None
-        if rows is not None and not any(starred):
-            held = self.held_items(rows)
-            for position, element in enumerate(elements):
-                self.bind(element, self.column(held, syntax.const(position)))
-            return
-        source = self.atom(value)
-        if any(starred):
-            self.unpack_starred(elements, starred.index(True), source)
-            return
-        targets: list[gast.expr] = []
-        nested: list[tuple[gast.expr, gast.Name]] = []
-        for element in elements:
-            if isinstance(element, gast.Name):
-                targets.append(element)
-                continue
-            id = self.names.fresh("item")
-            self.temps.add(id)
-            self.varying.names.add(id)
-            targets.append(syntax.name(id, store=True))
-            nested.append((element, syntax.name(id)))
-        new = gast.Assign([gast.Tuple(targets, syntax.STORE)], source, None)
-        self.emit(gast.copy_location(new, self.at))
-        for element, item in nested:
-            self.bind(element, item)
-
-    def bind_together(self, targets: list, values: list[gast.expr]) -> None:
-        """`a, b = b, a`: all values are read before a target is written."""
-        written: set[str] = set()
-        for target in targets:
-            written |= syntax.names_written(target)
-            if not isinstance(target, gast.Name):
-                written |= syntax.names_read(target)
-        held: list[gast.expr] = []
-        for position, value in enumerate(values):
-            later = targets[:position]
-            hazard = {n for t in later for n in syntax.all_names(t)}
-            simple = isinstance(targets[position], gast.Name)
-            if not (hazard & syntax.names_read(value)) and simple and position == 0:
-                clash = any(targets[0].id in syntax.names_read(v) for v in values[1:])
-                if not clash:
-                    held.append(value)
-                    continue
-            core = self.operation(value)
-            if isinstance(core, gast.Constant):
-                held.append(core)
-            else:
-                held.append(self.temp(core))
-        for target, value in zip(targets, held, strict=True):
-            self.bind(target, value)
-
-    def unpack_starred(self, elements: list, star: int, source: gast.expr) -> None:
-        """`a, *b, c = source`."""
-        after = len(elements) - star - 1
-        for position, element in enumerate(elements):
-            if position < star:
-                index: gast.expr = syntax.const(position)
-            elif position > star:
-                index = syntax.expression(str(position - len(elements)))
-            else:
-                stop = f"-{after}" if after else ""
-                sliced = syntax.expression(f"s[{star}:{stop}]", s=source)
-                items = self.temp(sliced)
-                self.bind(element.value, syntax.call("list", items))
-                continue
-            self.bind(element, gast.Subscript(source, index, syntax.LOAD))
-
     def on_If(self, stmt: gast.If) -> None:
         test = self.test(stmt.test)
         body = self.block(stmt.body) or [gast.Pass()]
         new = gast.If(test, body, self.block(stmt.orelse))
         self.emit(gast.copy_location(new, stmt))
-
-    def on_While(self, stmt: gast.While) -> None:
-        mapped = self.varying.mapping and self.varying.carries(stmt.test)
-        if mapped:
-            go_on = gast.If(stmt.test, list(stmt.body), [gast.Break()])
-            gast.copy_location(go_on, stmt)
-            new = gast.While(syntax.const(True), self.block([go_on]), [])
-            self.emit(gast.copy_location(new, stmt))
-            return
-        if not _binds(stmt.test):
-            test = self.test(stmt.test)
-            new = gast.While(test, self.block(stmt.body), [])
-            self.emit(gast.copy_location(new, stmt))
-            return
-        stop = gast.If(
-            gast.UnaryOp(gast.Not(), stmt.test), [gast.Break()], list(stmt.body)
-        )
-        gast.copy_location(stop, stmt)
-        new = gast.While(syntax.const(True), self.block([stop]), [])
-        self.emit(gast.copy_location(new, stmt))
-
-    def by_attribute(self, stmt: gast.For) -> bool:
-        """Whether a loop over names of attributes reads or sets them."""
-        if not isinstance(stmt.iter, (gast.Tuple, gast.List)) or stmt.orelse:
-            return False
-        name = getattr(stmt.target, "id", None)
-        constant = all(
-            isinstance(e, gast.Constant) and isinstance(e.value, str)
-            for e in stmt.iter.elts
-        )
-        own = [s for s in syntax.walk(stmt.body) if isinstance(s, gast.Break)]
-        if not constant or own or name in syntax.names_written(stmt.body):
-            return False
-        return any(
-            isinstance(n, gast.Call)
-            and self.varying.is_builtin(n.func, "getattr", "setattr")
-            and len(n.args) > 1
-            and syntax.is_name(n.args[1], name)
-            for n in syntax.walk(stmt.body)
-        )
-
-    def on_For(self, stmt: gast.For) -> None:
-        if self.by_attribute(stmt):
-            for item in stmt.iter.elts:
-                self.emit(syntax.assign(stmt.target, item))
-                for inner in syntax.substitute(stmt.body, {stmt.target.id: item}):
-                    self.statement(inner)
-            return
-        iterable = self.iterable(stmt.iter)
-        target = stmt.target
-        binding: list[gast.stmt] = []
-        parts = self.parallel_parts(iterable)
-        fits = isinstance(target, (gast.Tuple, gast.List)) and (
-            len(target.elts) == parts
-            and not any(isinstance(e, gast.Starred) for e in target.elts)
-        )
-        if parts and not fits:
-            names = [self.new_temp("item") for _ in range(parts)]
-            row = gast.Tuple([syntax.name(n) for n in names], syntax.LOAD)
-            binding = [gast.copy_location(gast.Assign([target], row, None), stmt)]
-            stores = [syntax.name(n, store=True) for n in names]
-            target = gast.Tuple(stores, syntax.STORE)
-        if not self.plain_target(target):
-            id = self.names.fresh("item")
-            self.temps.add(id)
-            if self.varying.carries(iterable):
-                self.varying.names.add(id)
-            unpack = gast.Assign([target], syntax.name(id), None)
-            binding = [gast.copy_location(unpack, stmt), *binding]
-            target = syntax.name(id, store=True)
-        body = self.block([*binding, *stmt.body])
-        new = gast.For(target, iterable, body, [], None)
-        self.emit(gast.copy_location(new, stmt))
-
-    def parallel_parts(self, iterable: gast.expr) -> int:
-        """How many sequences a varying `zip` or `enumerate` runs over, else 0."""
-        if not isinstance(iterable, gast.Call) or not self.varying.carries(iterable):
-            return 0
-        if self.varying.is_builtin(iterable.func, "zip"):
-            starred = any(isinstance(a, gast.Starred) for a in iterable.args)
-            return 0 if starred else len(iterable.args)
-        return 2 if self.varying.is_builtin(iterable.func, "enumerate") else 0
-
-    def plain_target(self, target: gast.expr) -> bool:
-        """A name, or a tuple of names and tuples."""
-        if isinstance(target, (gast.Tuple, gast.List)):
-            return all(map(self.plain_target, target.elts))
-        return isinstance(target, gast.Name)
-
-    def iterable(self, node: gast.expr) -> gast.expr:
-        """What a loop runs over: zip, enumerate ... of atoms, or an atom."""
-        if not self.varying.carries(node):
-            return node
-        if isinstance(node, gast.Call):
-            if self.varying.mapping and self.varying.is_builtin(node.func, "range"):
-                args = self.atoms(node.args)
-                return gast.copy_location(gast.Call(node.func, args, []), node)
-            if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
-                args = [self.iterable(a) for a in node.args]
-                args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
-                if any(k.arg == "strict" for k in node.keywords):
-                    self.same_lengths(node, args)
-                return gast.copy_location(gast.Call(node.func, args, []), node)
-            view = isinstance(node.func, gast.Attribute) and not (
-                node.args or node.keywords
-            )
-            if view and node.func.attr in ("items", "values", "keys"):
-                base = self.atom(node.func.value)
-                function = gast.Attribute(base, node.func.attr, syntax.LOAD)
-                return gast.copy_location(gast.Call(function, [], []), node)
-        if isinstance(node, gast.GeneratorExp):
-            node = gast.copy_location(gast.ListComp(node.elt, node.generators), node)
-        return self.atom(node)
-
-    def same_lengths(self, node: gast.Call, args: list[gast.expr]) -> None:
-        """What `zip(..., strict=True)` checks."""
-        strict = next(k.value for k in node.keywords if k.arg == "strict")
-        named = [a for a in args if isinstance(a, gast.Name)]
-        if not isinstance(strict, gast.Constant) or not strict.value:
-            return
-        for other in named[1:]:
-            test = syntax.expression("len(a) != len(b)", a=named[0], b=other)
-            text = "zip() arguments have different lengths"
-            error = syntax.call("ValueError", syntax.const(text))
-            self.emit(gast.If(test, [gast.Raise(error, None)], []))
 
     def on_With(self, stmt: gast.With) -> None:
         if self.varying.carries([i.context_expr for i in stmt.items]):
@@ -550,7 +293,7 @@ class Lowering(SpecialCalls):
         """A condition: no derivative flows through it, but a batch may."""
         if self.varying.mapping and self.varying.carries(node):
             return self.atom(self.as_condition(node))
-        return self.lower_walrus(node) if _binds(node) else node
+        return self.lower_walrus(node) if binds(node) else node
 
     def as_condition(self, node: gast.expr) -> gast.expr:
         """`a < b < c` as `a < b and b < c`; only the truth of the value matters."""
@@ -574,7 +317,7 @@ class Lowering(SpecialCalls):
         if isinstance(node, gast.NamedExpr):
             self.bind(node.target, node.value)
             return syntax.name(node.target.id)
-        if isinstance(node, gast.BoolOp) and _binds(node.values[1:]):
+        if isinstance(node, gast.BoolOp) and binds(node.values[1:]):
             return self.boolean(node)
         if isinstance(node, gast.Call):
             node.args = [self.lower_walrus(a) for a in node.args]
@@ -767,8 +510,3 @@ def _is_cheap_index(node: Any) -> bool:
             and _is_cheap_index(node.right)
         )
     return False
-
-
-def _binds(node: Any) -> bool:
-    """Whether a walrus binds a name inside."""
-    return any(isinstance(sub, gast.NamedExpr) for sub in syntax.walk(node))

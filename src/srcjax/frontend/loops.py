@@ -1,0 +1,144 @@
+"""Loops in core form: over an index, over parallel sequences, with tests lowered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.sequences import SequenceCalls
+
+
+class Loops(SequenceCalls):
+    """Lowers `for` and `while`."""
+
+    def on_While(self, stmt: gast.While) -> None:
+        mapped = self.varying.mapping and self.varying.carries(stmt.test)
+        if mapped:
+            go_on = gast.If(stmt.test, list(stmt.body), [gast.Break()])
+            gast.copy_location(go_on, stmt)
+            new = gast.While(syntax.const(True), self.block([go_on]), [])
+            self.emit(gast.copy_location(new, stmt))
+            return
+        if not binds(stmt.test):
+            test = self.test(stmt.test)
+            new = gast.While(test, self.block(stmt.body), [])
+            self.emit(gast.copy_location(new, stmt))
+            return
+        stop = gast.If(
+            gast.UnaryOp(gast.Not(), stmt.test), [gast.Break()], list(stmt.body)
+        )
+        gast.copy_location(stop, stmt)
+        new = gast.While(syntax.const(True), self.block([stop]), [])
+        self.emit(gast.copy_location(new, stmt))
+
+    def by_attribute(self, stmt: gast.For) -> bool:
+        """Whether a loop over names of attributes reads or sets them."""
+        if not isinstance(stmt.iter, (gast.Tuple, gast.List)) or stmt.orelse:
+            return False
+        name = getattr(stmt.target, "id", None)
+        constant = all(
+            isinstance(e, gast.Constant) and isinstance(e.value, str)
+            for e in stmt.iter.elts
+        )
+        own = [s for s in syntax.walk(stmt.body) if isinstance(s, gast.Break)]
+        if not constant or own or name in syntax.names_written(stmt.body):
+            return False
+        return any(
+            isinstance(n, gast.Call)
+            and self.varying.is_builtin(n.func, "getattr", "setattr")
+            and len(n.args) > 1
+            and syntax.is_name(n.args[1], name)
+            for n in syntax.walk(stmt.body)
+        )
+
+    def on_For(self, stmt: gast.For) -> None:
+        if self.by_attribute(stmt):
+            for item in stmt.iter.elts:
+                self.emit(syntax.assign(stmt.target, item))
+                for inner in syntax.substitute(stmt.body, {stmt.target.id: item}):
+                    self.statement(inner)
+            return
+        iterable = self.iterable(stmt.iter)
+        target = stmt.target
+        binding: list[gast.stmt] = []
+        parts = self.parallel_parts(iterable)
+        fits = isinstance(target, (gast.Tuple, gast.List)) and (
+            len(target.elts) == parts
+            and not any(isinstance(e, gast.Starred) for e in target.elts)
+        )
+        if parts and not fits:
+            names = [self.new_temp("item") for _ in range(parts)]
+            row = gast.Tuple([syntax.name(n) for n in names], syntax.LOAD)
+            binding = [gast.copy_location(gast.Assign([target], row, None), stmt)]
+            stores = [syntax.name(n, store=True) for n in names]
+            target = gast.Tuple(stores, syntax.STORE)
+        if not self.plain_target(target):
+            id = self.names.fresh("item")
+            self.temps.add(id)
+            if self.varying.carries(iterable):
+                self.varying.names.add(id)
+            unpack = gast.Assign([target], syntax.name(id), None)
+            binding = [gast.copy_location(unpack, stmt), *binding]
+            target = syntax.name(id, store=True)
+        body = self.block([*binding, *stmt.body])
+        new = gast.For(target, iterable, body, [], None)
+        self.emit(gast.copy_location(new, stmt))
+
+    def parallel_parts(self, iterable: gast.expr) -> int:
+        """How many sequences a varying `zip` or `enumerate` runs over, else 0."""
+        if not isinstance(iterable, gast.Call) or not self.varying.carries(iterable):
+            return 0
+        if self.varying.is_builtin(iterable.func, "zip"):
+            starred = any(isinstance(a, gast.Starred) for a in iterable.args)
+            return 0 if starred else len(iterable.args)
+        return 2 if self.varying.is_builtin(iterable.func, "enumerate") else 0
+
+    def plain_target(self, target: gast.expr) -> bool:
+        """A name, or a tuple of names and tuples."""
+        if isinstance(target, (gast.Tuple, gast.List)):
+            return all(map(self.plain_target, target.elts))
+        return isinstance(target, gast.Name)
+
+    def iterable(self, node: gast.expr) -> gast.expr:
+        """What a loop runs over: zip, enumerate ... of atoms, or an atom."""
+        if not self.varying.carries(node):
+            return node
+        if isinstance(node, gast.Call):
+            if self.varying.mapping and self.varying.is_builtin(node.func, "range"):
+                args = self.atoms(node.args)
+                return gast.copy_location(gast.Call(node.func, args, []), node)
+            if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
+                args = [self.iterable(a) for a in node.args]
+                args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
+                if any(k.arg == "strict" for k in node.keywords):
+                    self.same_lengths(node, args)
+                return gast.copy_location(gast.Call(node.func, args, []), node)
+            view = isinstance(node.func, gast.Attribute) and not (
+                node.args or node.keywords
+            )
+            if view and node.func.attr in ("items", "values", "keys"):
+                base = self.atom(node.func.value)
+                function = gast.Attribute(base, node.func.attr, syntax.LOAD)
+                return gast.copy_location(gast.Call(function, [], []), node)
+        if isinstance(node, gast.GeneratorExp):
+            node = gast.copy_location(gast.ListComp(node.elt, node.generators), node)
+        return self.atom(node)
+
+    def same_lengths(self, node: gast.Call, args: list[gast.expr]) -> None:
+        """What `zip(..., strict=True)` checks."""
+        strict = next(k.value for k in node.keywords if k.arg == "strict")
+        named = [a for a in args if isinstance(a, gast.Name)]
+        if not isinstance(strict, gast.Constant) or not strict.value:
+            return
+        for other in named[1:]:
+            test = syntax.expression("len(a) != len(b)", a=named[0], b=other)
+            text = "zip() arguments have different lengths"
+            error = syntax.call("ValueError", syntax.const(text))
+            self.emit(gast.If(test, [gast.Raise(error, None)], []))
+
+
+def binds(node: Any) -> bool:
+    """Whether a walrus binds a name inside."""
+    return any(isinstance(sub, gast.NamedExpr) for sub in syntax.walk(node))

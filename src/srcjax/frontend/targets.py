@@ -1,0 +1,148 @@
+"""Assignments: plain, unpacking, and in place, as single ones to names and places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.sequences import SequenceCalls
+
+
+class Targets(SequenceCalls):
+    """Lowers what binds and stores."""
+
+    def on_Assign(self, stmt: gast.Assign) -> None:
+        if len(stmt.targets) == 1:
+            self.bind(stmt.targets[0], stmt.value)
+            return
+        value = self.atom(stmt.value)
+        for target in stmt.targets:
+            self.bind(target, value)
+
+    def on_AnnAssign(self, stmt: gast.AnnAssign) -> None:
+        if stmt.value is not None:
+            self.bind(stmt.target, stmt.value)
+
+    def on_AugAssign(self, stmt: gast.AugAssign) -> None:
+        target = stmt.target
+        if isinstance(target, gast.Name):
+            value = self.atom(stmt.value)
+            self.emit(gast.copy_location(gast.AugAssign(target, stmt.op, value), stmt))
+        elif isinstance(target, gast.Subscript):
+            base = self.atom(syntax.as_load(target.value))
+            index = self.index(syntax.as_load(target.slice))
+            value = self.atom(stmt.value)
+            new = gast.Subscript(base, index, syntax.STORE)
+            self.emit(gast.copy_location(gast.AugAssign(new, stmt.op, value), stmt))
+        else:
+            base = self.atom(syntax.as_load(target.value))
+            old = self.temp(gast.Attribute(base, target.attr, syntax.LOAD))
+            value = self.atom(stmt.value)
+            total = self.temp(gast.BinOp(old, stmt.op, value))
+            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), total))
+
+    def bind(self, target: gast.expr, value: gast.expr) -> None:
+        """`target = value` for any target."""
+        if isinstance(target, gast.Name):
+            if self.is_lazy(value) and self.varying.carries(value):
+                value = self.kept_iterator(target.id, value)
+            self.emit(syntax.assign(target, self.operation(value)))
+        elif isinstance(target, (gast.Tuple, gast.List)):
+            self.unpack(target, value)
+        elif isinstance(target, gast.Subscript):
+            value = self.atom(value)
+            base = self.atom(syntax.as_load(target.value))
+            index = self.index(syntax.as_load(target.slice))
+            self.emit(syntax.assign(gast.Subscript(base, index, None), value))
+        elif isinstance(target, gast.Attribute):
+            value = self.atom(value)
+            base = self.atom(syntax.as_load(target.value))
+            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), value))
+        else:
+            raise self.refuse(target, "an unusual target of an assignment", "a name")
+
+    def unpack(self, target: Any, value: gast.expr) -> None:
+        """`a, (b, *c) = value`."""
+        elements = target.elts
+        if isinstance(value, gast.Tuple) and all(
+            isinstance(e, gast.Name) for e in (*elements, *value.elts)
+        ):
+            new, old = [e.id for e in elements], [e.id for e in value.elts]
+            if len(set(new)) == len(new) > 1 and sorted(new) == sorted(old):
+                both = gast.Assign([target], value, None)  # a swap (analysis.swaps)
+                self.emit(gast.copy_location(both, self.at))
+                return
+        starred = [isinstance(e, gast.Starred) for e in elements]
+        if isinstance(value, (gast.Tuple, gast.List)) and not any(starred):
+            plain = not any(isinstance(e, gast.Starred) for e in value.elts)
+            if plain and len(value.elts) == len(elements):
+                self.bind_together(elements, value.elts)
+                return
+        rows = self.rows_of(value) if self.varying.carries(value) else None
+        if rows is not None and not any(starred):
+            held = self.held_items(rows)
+            for position, element in enumerate(elements):
+                self.bind(element, self.column(held, syntax.const(position)))
+            return
+        source = self.atom(value)
+        if any(starred):
+            self.unpack_starred(elements, starred.index(True), source)
+            return
+        targets: list[gast.expr] = []
+        nested: list[tuple[gast.expr, gast.Name]] = []
+        for element in elements:
+            if isinstance(element, gast.Name):
+                targets.append(element)
+                continue
+            id = self.names.fresh("item")
+            self.temps.add(id)
+            self.varying.names.add(id)
+            targets.append(syntax.name(id, store=True))
+            nested.append((element, syntax.name(id)))
+        new = gast.Assign([gast.Tuple(targets, syntax.STORE)], source, None)
+        self.emit(gast.copy_location(new, self.at))
+        for element, item in nested:
+            self.bind(element, item)
+
+    def bind_together(self, targets: list, values: list[gast.expr]) -> None:
+        """`a, b = b, a`: all values are read before a target is written."""
+        written: set[str] = set()
+        for target in targets:
+            written |= syntax.names_written(target)
+            if not isinstance(target, gast.Name):
+                written |= syntax.names_read(target)
+        held: list[gast.expr] = []
+        for position, value in enumerate(values):
+            later = targets[:position]
+            hazard = {n for t in later for n in syntax.all_names(t)}
+            simple = isinstance(targets[position], gast.Name)
+            if not (hazard & syntax.names_read(value)) and simple and position == 0:
+                clash = any(targets[0].id in syntax.names_read(v) for v in values[1:])
+                if not clash:
+                    held.append(value)
+                    continue
+            core = self.operation(value)
+            if isinstance(core, gast.Constant):
+                held.append(core)
+            else:
+                held.append(self.temp(core))
+        for target, value in zip(targets, held, strict=True):
+            self.bind(target, value)
+
+    def unpack_starred(self, elements: list, star: int, source: gast.expr) -> None:
+        """`a, *b, c = source`."""
+        after = len(elements) - star - 1
+        for position, element in enumerate(elements):
+            if position < star:
+                index: gast.expr = syntax.const(position)
+            elif position > star:
+                index = syntax.expression(str(position - len(elements)))
+            else:
+                stop = f"-{after}" if after else ""
+                sliced = syntax.expression(f"s[{star}:{stop}]", s=source)
+                items = self.temp(sliced)
+                self.bind(element.value, syntax.call("list", items))
+                continue
+            self.bind(element, gast.Subscript(source, index, syntax.LOAD))

@@ -185,6 +185,12 @@ def as_math(node: gast.expr) -> gast.expr:
     return node
 
 
+def family_of(call: gast.Call) -> str:
+    """`math` for a call of a function of that module, else `np`."""
+    of_math = (syntax.dotted(call.func) or "").startswith("math.")
+    return "math" if of_math else "np"
+
+
 def flat_arguments(bound: dict[str, Any]) -> dict[str, Any]:
     """Bound arguments with those of `**keywords` among the others."""
     flat: dict[str, Any] = {}
@@ -200,6 +206,7 @@ __all__ = [
     "RuleText",
     "bound_arguments",
     "check_nothing_lost",
+    "family_of",
     "flat_arguments",
     "holes_of",
     "no_rule",

@@ -64,6 +64,17 @@ class Writer:
         """The error that the statement at hand is not supported."""
         return error_at(cls, self.unit.source, self.stmt, reason, instead)
 
+    def operands_of(
+        self, call: gast.Call, method: bool
+    ) -> tuple[list[gast.expr], dict[str, gast.expr]]:
+        """The arguments of an operation; that of a `method` is the first of them."""
+        args = list(call.args)
+        if method:
+            args = [call.func.value, *args]
+        if any(isinstance(a, gast.Starred) for a in args):
+            raise self.refuse("`*args` in this call", "write the arguments out")
+        return args, {k.arg: k.value for k in call.keywords}
+
     def rebuild(self, t: Type, parts: list[gast.expr]) -> gast.expr:
         """The display of a container from the displays of its parts."""
         cls = getattr(t, "cls", None)

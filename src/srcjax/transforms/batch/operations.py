@@ -413,12 +413,7 @@ class Operations(Lanes):
         if function in ("len", "isinstance", "np.shape", "np.ndim", "np.size"):
             return self.shapes(value)
         if isinstance(callee, Op):
-            args = list(value.args)
-            if method:
-                args = [value.func.value, *args]
-            keywords = {k.arg: k.value for k in value.keywords}
-            if any(isinstance(a, gast.Starred) for a in args):
-                raise self.refuse("`*args` in this call", "write the arguments out")
+            args, keywords = self.operands_of(value, method)
             return self.apply(callee, value, args, keywords, result)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
             called = self.unit_call(value, callee)

@@ -61,12 +61,9 @@ class Rules(Operations):
         return [self.kept(stmt)]
 
     def define(self, stmt: gast.Assign, name: str) -> list[gast.stmt]:
-        want = self.examples.get(name, UNKNOWN)
         have = self.value_type(stmt, name)
         value = self.batched(stmt.value, have)
         value = self.as_batch(value, stmt.value, have, name)
-        if not is_active(want) and not self.reads_mapped(stmt.value):
-            return [syntax.assign(name, value)]
         return [syntax.assign(name, value)]
 
     def value_type(self, stmt: gast.stmt, name: str) -> Type:

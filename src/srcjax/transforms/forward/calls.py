@@ -23,6 +23,7 @@ from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.forward.rule_templates import TangentTemplates
+from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
 
 #: Arguments of container methods that are kept or given back: positions.
@@ -85,15 +86,12 @@ class CallTangents(TangentTemplates):
         callee, known = self.callee_of(original)
         if isinstance(callee, str):
             return self.effect_of(value, callee.split(".")[1])
-        args = list(value.args)
         if isinstance(callee, Op):
-            if isinstance(value.func, gast.Attribute) and self.is_method(value.func):
-                args = [value.func.value, *args]
-            if any(isinstance(a, gast.Starred) for a in args):
-                raise self.refuse("`*args` in this call", "write the arguments out")
-            keywords = {k.arg: k.value for k in value.keywords}
-            chain = syntax.dotted(value.func) or ""
-            family = "math" if chain.startswith("math.") else "np"
+            method = isinstance(value.func, gast.Attribute) and self.is_method(
+                value.func
+            )
+            args, keywords = self.operands_of(value, method)
+            family = family_of(value)
             return self.apply(name, callee, value, args, keywords, family)
         if isinstance(callee, type):
             return self.constructor(value, callee)

@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
+from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
 
 #: Calls whose result depends on the structure of an argument only.
@@ -261,18 +262,11 @@ class Rules(InplaceRules):
             self.container_call(name, value, callee)
             return
         if isinstance(callee, Op):
-            args = list(value.args)
             method = isinstance(value.func, gast.Attribute) and self.is_value(
                 value.func.value
             )
-            if method:
-                args = [value.func.value, *args]
-            if any(isinstance(a, gast.Starred) for a in args):
-                raise self.refuse("`*args` in this call", "write the arguments out")
-            keywords = {k.arg: k.value for k in value.keywords}
-            chain = syntax.dotted(value.func) or ""
-            family = "math" if chain.startswith("math.") else "np"
-            self.apply(name, callee, args, keywords, family)
+            args, keywords = self.operands_of(value, method)
+            self.apply(name, callee, args, keywords, family_of(value))
             return
         if isinstance(callee, type):
             self.constructor(name, value, callee)

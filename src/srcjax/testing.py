@@ -177,10 +177,26 @@ def gradient_of_sum(f: Callable[..., Any], cotangent: Any) -> Callable[..., Any]
     """The gradient of the weighted sum of `f`, as a function of one tuple."""
     import srcjax
 
-    def weighted(args):
+    containers = (dict, list, tuple)
+
+    def leaf(args):
+        return np.real(np.sum(cotangent * f(*args)))
+
+    def leaves(args):
+        total = 0.0
+        for weights, value in zip(cotangent, f(*args), strict=True):
+            total = total + np.real(np.sum(weights * value))
+        return total
+
+    def tree(args):
         return weighted_sum(cotangent, f(*args))
 
-    return srcjax.grad(weighted)
+    # No recursion where none is needed: a value whose type is not known goes through.
+    if not isinstance(cotangent, containers):
+        return srcjax.grad(leaf)
+    plain = isinstance(cotangent, (list, tuple))
+    nested = any(isinstance(part, containers) for part in cotangent)
+    return srcjax.grad(leaves if plain and not nested else tree)
 
 
 def weighted_sum(weights, value):

@@ -17,6 +17,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis import containers
+from srcjax.analysis.array_likes import array_likes, array_of
 from srcjax.analysis.axes import names_of
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
@@ -186,6 +187,11 @@ class Calls(NestedTransforms):
             return result
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
+            definition = op and op.completed([base, *args], kwargs)
+            if definition is not None and any(map(is_active, [base, *args])):
+                bound = BoundTo(definition, base)
+                function = op.functions[0]  # type: ignore[union-attr]
+                return self.call_composite(function, bound, args, kwargs, node)
             if op is not None:
                 self.callee(node, op)
                 return self.apply(op, None, [base, *args], kwargs, node)
@@ -263,6 +269,7 @@ class Calls(NestedTransforms):
             named = {k: with_active(t, False) for k, t in kwargs.items()}
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
+        args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):
             return self.call_composite(value, definition, args, kwargs, node)
@@ -283,6 +290,9 @@ class Calls(NestedTransforms):
                 self.update(args[0], env, lambda t: with_active(t, True))
             return Const(value=None)
         op = lookup(value)
+        definition = op and op.completed(args, kwargs)
+        if definition is not None and active:
+            return self.call_composite(value, definition, args, kwargs, node)
         if op is not None:
             self.callee(node, op)
             written = [kwargs[w] for w in op.writes if w in kwargs]
@@ -307,6 +317,40 @@ class Calls(NestedTransforms):
             owner = Const(value=value)
             return self.call_function(call_method, [owner, *args], kwargs, node)
         return Unknown(active)
+
+    def as_arrays(
+        self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> tuple[list[Type], dict[str, Type]]:
+        """The arguments of a library's function, its lists of numbers as arrays."""
+        op, definition = lookup(value), composite_of(value)
+        home = str(getattr(value, "__module__", "") or type(value).__module__)
+        if home.split(".")[0] not in ("numpy", "scipy") or (op and op.inert):
+            return args, kwargs
+        if definition is not None:
+            return self.listed(inspect.signature(definition), args, kwargs, node)
+        if op is None:
+            return args, kwargs
+        return self.listed(op.signature, args, kwargs, node)
+
+    def listed(
+        self,
+        signature: inspect.Signature,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+    ) -> tuple[list[Type], dict[str, Type]]:
+        """Take lists as arrays, and remember the nodes that have to be made ones."""
+        found = array_likes(signature, args, kwargs)
+        nodes: dict[Any, Any] = dict(enumerate(getattr(node, "args", ())))
+        if not found or any(isinstance(n, gast.Starred) for n in nodes.values()):
+            return args, kwargs
+        nodes |= {k.arg: k.value for k in node.keywords}
+        if self.recording:
+            self.facts.lists |= {id(nodes[key]) for key in found}
+            self.facts.nodes += [nodes[key] for key in found]
+        args = [array_of(t) if i in found else t for i, t in enumerate(args)]
+        kwargs = {k: array_of(t) if k in found else t for k, t in kwargs.items()}
+        return args, kwargs
 
     def special(
         self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env
@@ -533,6 +577,9 @@ class Calls(NestedTransforms):
         if isinstance(definition, pytypes.MethodType):
             args = [global_type(definition.__self__, "self"), *args]
             definition = definition.__func__
+        if isinstance(definition, BoundTo):
+            args, definition = [definition.owner, *args], definition.function
+            active = any(map(is_active, [*args, *kwargs.values()]))
         if not active:
             try:
                 return self.call_function(definition, args, kwargs, node)

@@ -46,6 +46,8 @@ class Facts:
     variants: dict[int, dict[tuple, Variant]] = field(default_factory=dict)
     #: Resolved callees by call node: values as in `Const.value`, or Closure types.
     callees: dict[int, list[Any]] = field(default_factory=dict)
+    #: Arguments (nodes) that are lists where NumPy takes an array.
+    lists: set[int] = field(default_factory=set)
     #: Buffers that a statement writes in place.
     writes: dict[int, Buffers] = field(default_factory=dict)
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.errors import UnsupportedError, error_at
@@ -36,6 +37,7 @@ from srcjax.frontend.loops import Loops, binds
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.special_calls import SpecialCalls
 from srcjax.frontend.targets import Targets
+from srcjax.frontend.ufuncs import unwrap_out
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
 
@@ -468,25 +470,13 @@ class Lowering(Targets, Loops, SpecialCalls):
                 function = gast.Attribute(base, function.attr, syntax.LOAD)
         elif not isinstance(function, gast.Name):
             function = self.atom(function)
+        unwrap_out(node)
         args = self.atoms(self.held_iterators(node))
         keywords = [gast.keyword(k.arg, self.argument(k.value)) for k in node.keywords]
-        return self.out_argument(gast.Call(function, args, keywords))
-
-    def out_argument(self, node: gast.Call) -> gast.expr:
-        """`np.add(a, b, out=c)` is `c[...] = np.add(a, b)`."""
-        out = next((k for k in node.keywords if k.arg == "out"), None)
-        if out is None or not isinstance(out.value, (gast.Name, gast.Tuple)):
-            return node
-        target = out.value
-        if isinstance(target, gast.Tuple):
-            if len(target.elts) != 1:
-                return node
-            target = target.elts[0]
-        rest = [k for k in node.keywords if k.arg != "out"]
-        value = self.temp(gast.Call(node.func, node.args, rest))
-        whole = gast.Subscript(target, syntax.const(...), None)
-        self.emit(syntax.assign(whole, value))
-        return target
+        called = gast.Call(function, args, keywords)
+        if isinstance(self.varying.value(node.func), np.ufunc):
+            return self.ufunc_call(called, self.varying.value(node.func))
+        return self.out_argument(called)
 
 
 def _innermost(made: Any) -> str:

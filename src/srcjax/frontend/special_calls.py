@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.frontend.sequences import SequenceCalls
+from srcjax.frontend.ufuncs import UfuncCalls
 from srcjax.frontend.varying import find_varying
 
 
-class SpecialCalls(SequenceCalls):
+class SpecialCalls(UfuncCalls, SequenceCalls):
     """Lowers what stands for a loop."""
 
     def early_defaults(self, arguments: gast.arguments) -> gast.arguments:
@@ -95,31 +95,6 @@ class SpecialCalls(SequenceCalls):
             return self.operation(gast.copy_location(whole, node))
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
-        return None
-
-    def ufunc_method(self, node: gast.Call, value: Any) -> gast.expr | None:
-        """`np.add.reduce(a)` is `np.sum(a, axis=0)`, and so on."""
-        chain = syntax.dotted(node.func) or ""
-        module, ufunc, method = (["", "", "", *chain.split(".")])[-3:]
-        if not isinstance(getattr(value, "__self__", None), np.ufunc) or not module:
-            return None
-        base = chain[: -len(f".{ufunc}.{method}")]
-        name = _REDUCTIONS.get((value.__self__, method))
-        if name is not None and len(node.args) <= 2:
-            new = gast.Call(syntax.expression(f"{base}.{name}"), node.args, [])
-            new.keywords = list(node.keywords)
-            given = {k.arg for k in node.keywords}
-            if len(node.args) == 1 and "axis" not in given:
-                new.keywords.append(gast.keyword("axis", syntax.const(0)))
-            return (
-                gast.copy_location(new, node) if given <= {"axis", "keepdims"} else None
-            )
-        if method == "outer" and len(node.args) == 2 and not node.keywords:
-            left, right = self.atoms(node.args)
-            shape = f"{base}.shape(a) + (1,) * {base}.ndim(b)"
-            text = f"{base}.{ufunc}({base}.reshape(a, {shape}), b)"
-            new = syntax.expression(text, a=left, b=right)
-            return gast.copy_location(new, node)
         return None
 
     def partial_call(self, node: gast.Call) -> gast.expr:
@@ -299,17 +274,6 @@ class SpecialCalls(SequenceCalls):
         find_varying(loop, [], self.varying)
         for stmt in loop:
             self.statement(stmt)
-
-
-#: What a method of a ufunc stands for.
-_REDUCTIONS = {
-    (np.add, "reduce"): "sum",
-    (np.multiply, "reduce"): "prod",
-    (np.maximum, "reduce"): "max",
-    (np.minimum, "reduce"): "min",
-    (np.add, "accumulate"): "cumsum",
-    (np.multiply, "accumulate"): "cumprod",
-}
 
 
 def _parameter(name: str) -> gast.Name:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.types import is_mapping
@@ -249,7 +250,12 @@ def _method_flow(node: gast.Call, varying: Varying) -> None:
     for keyword in node.keywords:
         if keyword.arg == "out" and varying.carries(arguments):
             varying.names.update(_bases(keyword.value))
-    op = lookup(varying.value(node.func))
+    function = varying.value(node.func)
+    if isinstance(function, np.ufunc) and varying.carries(arguments):
+        varying.names.update(
+            b for out in node.args[function.nin :] for b in _bases(out)
+        )
+    op = lookup(function)
     if op is not None and op.writes and node.args and varying.carries(arguments):
         varying.names.update(_bases(node.args[0]))
 

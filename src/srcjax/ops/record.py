@@ -36,6 +36,9 @@ does not serve it refuses: `raise NotImplementedError("what is not supported")` 
 branch that is sure to be taken becomes an error at the user's call; so does an argument
 that is not in its signature.
 
+Calls with arguments that are in no rule's signature can be a composite too, where the
+plain call has rules: `@completes(np.sum)` serves `np.sum(x, where=mask)`.
+
 Functions are found by identity, bound methods (`scipy.stats.norm.logpdf`, a new object
 at each access) by their owner and name. Records of a library that is slow to import
 are made when a function of it is first looked up: `register_lazily`.
@@ -124,6 +127,8 @@ class Op:
     #: Arguments that the call writes to (`np.copyto`, `out=`).
     writes: tuple[str, ...] = ()
     functions: list[Any] = field(default_factory=list)
+    #: A composite for arguments that the signature does not have (`completes`).
+    otherwise: Callable[..., Any] | None = None
 
     def bind(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Arguments by parameter name; absent ones are left out, but `*args` is `()`.
@@ -135,6 +140,16 @@ class Op:
             if parameter.kind is parameter.VAR_POSITIONAL:
                 bound.setdefault(name, ())
         return bound
+
+    def completed(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The composite for these arguments, None where the rules serve them."""
+        if self.otherwise is None:
+            return None
+        try:
+            self.bind(args, kwargs)
+        except TypeError:
+            return self.otherwise
+        return None
 
     def refuses_complex(self) -> bool:
         """Whether the rules are wrong for complex arguments.
@@ -185,7 +200,8 @@ def lookup(function: Any) -> Op | None:
     found = TABLE.get(key)
     if found is None and isinstance(function, pytypes.MethodType):
         found = TABLE.get(id(function.__func__))  # a method of any object of a class
-    return MAPPED.get(key) if found is None and is_mapping() else found
+    mapped = MAPPED.get(key) if is_mapping() else None
+    return found if mapped is None else mapped
 
 
 def composite_of(function: Any) -> Any:
@@ -479,6 +495,23 @@ def composite(
         for function in functions:
             _ALIVE.append(function)
             COMPOSITES[key_of(function)] = definition  # type: ignore[assignment]
+        return definition
+
+    return decorate
+
+
+def completes(function: Any, refuses: Iterable[str] = ()) -> Callable[[Callable], Any]:
+    """Decorator: the plain NumPy function serves the calls that the rules do not.
+
+    Those with arguments that the operation's signature does not have: `np.sum` has
+    rules, and `np.sum(x, where=mask)` is differentiated as this function.
+    """
+
+    def decorate(definition: Callable) -> Any:
+        op = lookup(function)
+        assert op is not None, f"no record of {function}"
+        op.otherwise = definition
+        REFUSED[id(definition)] = tuple(refuses)
         return definition
 
     return decorate

@@ -28,6 +28,7 @@ from srcjax.ops import (
     selection,
     shaping,
     special,
+    sums,
 )
 
 __all__ = [
@@ -58,4 +59,5 @@ __all__ = [
     "selection",
     "shaping",
     "special",
+    "sums",
 ]

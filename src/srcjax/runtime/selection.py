@@ -86,7 +86,8 @@ def unselect(d, conditions, choices):
     """The adjoints of the choices in `np.select(conditions, choices)`."""
     adjoints, free = [], True
     for condition, choice in zip(conditions, choices, strict=True):
-        adjoints.append(unbroadcast(np.where(condition & free, d, 0), choice))
+        taken_here = np.logical_and(condition, free)
+        adjoints.append(unbroadcast(np.where(taken_here, d, 0), choice))
         free = np.logical_not(condition) & free
     return adjoints
 

@@ -82,27 +82,29 @@ def uncolumn_stack(d, arrays):
 
 def unblock(d, arrays):
     """The parts of `d` that belong to each array in the nested lists of `np.block`."""
-    shapes = []
-
-    def number(part):
-        if isinstance(part, list):
-            return [number(p) for p in part]
-        shapes.append(np.shape(part))
-        first = sum(int(np.prod(shape)) for shape in shapes[:-1])
-        return np.reshape(np.arange(first, first + np.size(part)), shapes[-1])
-
-    places = np.block(number(arrays))
+    numbers = numbered(arrays, 0)[0]
     flat = np.zeros_like(np.ravel(d))
-    flat[np.ravel(places)] = np.ravel(d)
-    pieces = iter(np.split(flat, np.cumsum([int(np.prod(s)) for s in shapes])[:-1]))
-    sizes = iter(shapes)
+    flat[np.ravel(np.block(numbers))] = np.ravel(d)
+    return taken(flat, numbers)
 
-    def collect(part):
-        if isinstance(part, list):
-            return [collect(p) for p in part]
-        return np.reshape(next(pieces), next(sizes))
 
-    return collect(arrays)
+def numbered(part, first):
+    """The entries of nested lists of arrays, numbered from `first`; the next number."""
+    if isinstance(part, list):
+        parts = []
+        for inner in part:
+            numbers, first = numbered(inner, first)
+            parts.append(numbers)
+        return parts, first
+    numbers = np.arange(first, first + np.size(part))
+    return np.reshape(numbers, np.shape(part)), first + np.size(part)
+
+
+def taken(flat, numbers):
+    """The entries of these numbers, in their nested lists."""
+    if isinstance(numbers, list):
+        return [taken(flat, part) for part in numbers]
+    return flat[numbers]
 
 
 def unappend_left(d, x, axis):

@@ -20,8 +20,10 @@ from srcjax.ops.composites import (
     linear_algebra,
     numbers,
     polynomials,
+    reductions,
     sets,
     statistics,
+    ufunc_methods,
 )
 from srcjax.ops.record import register_lazily
 
@@ -35,8 +37,10 @@ __all__ = [
     "linear_algebra",
     "numbers",
     "polynomials",
+    "reductions",
     "sets",
     "statistics",
+    "ufunc_methods",
 ]
 
 register_lazily("scipy.integrate", "srcjax.ops.composites.scipy_integrate")

@@ -140,6 +140,8 @@ def quantile(
     below = np.floor(place).astype(int)
     above = np.ceil(place).astype(int)
     part = np.reshape(place - below, np.shape(q) + (1,) * (x.ndim - 1))
+    if isinstance(q, (int, float)) and x.dtype.kind == "f":
+        part = part.astype(x.dtype)
     lower, upper = np.take(x, below, axis=0), np.take(x, above, axis=0)
     result = np.where(np.isnan(x[-1]), np.nan, lower + (upper - lower) * part)[()]
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
@@ -159,48 +161,65 @@ def percentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`."""
-    return np.quantile(
-        a, np.true_divide(q, 100), axis, method=method, keepdims=keepdims
-    )
+    share = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100)
+    return np.quantile(a, share, axis, method=method, keepdims=keepdims)
 
 
 # -- without NaN --------------------------------------------------------------------
 
 
-@composite(np.nanprod)
-def nanprod(a, axis=None, *, keepdims=False):
+@composite(np.nanprod, refuses=["out"])
+def nanprod(
+    a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None
+):
     """NaN counts as 1."""
-    return np.prod(np.where(np.isnan(a), 1, a), axis=axis, keepdims=keepdims)
+    numbers = np.where(np.isnan(a), 1, a)
+    if dtype is None and initial is None and where is None:
+        return np.prod(numbers, axis=axis, keepdims=keepdims)
+    kept = True if where is None else where
+    first = 1 if initial is None else initial
+    return np.prod(numbers, axis, dtype, None, keepdims, first, kept)
 
 
 @composite(np.nancumsum)
-def nancumsum(a, axis=None):
+def nancumsum(a, axis=None, dtype=None):
     """NaN counts as 0."""
-    return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis)
+    numbers = np.where(np.isnan(a), 0, a)
+    if dtype is None:
+        return np.cumsum(numbers, axis=axis)
+    return np.cumsum(numbers, axis, dtype)
 
 
 @composite(np.nancumprod)
-def nancumprod(a, axis=None):
+def nancumprod(a, axis=None, dtype=None):
     """NaN counts as 1."""
-    return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis)
+    numbers = np.where(np.isnan(a), 1, a)
+    if dtype is None:
+        return np.cumprod(numbers, axis=axis)
+    return np.cumprod(numbers, axis, dtype)
 
 
-@composite(np.nanvar)
-def nanvar(a, axis=None, *, ddof=0, keepdims=False):
+@composite(np.nanvar, refuses=["out", "dtype"])
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
     """The mean square of the deviations, of what is a number."""
     kept = ~np.isnan(a)
+    if where is not None:
+        kept = kept & where
     count = np.sum(kept, axis=axis, keepdims=True)
-    mean = np.sum(np.where(kept, a, 0), axis=axis, keepdims=True) / count
+    total = np.sum(np.where(kept, a, 0), axis=axis, keepdims=True)
+    mean = (total / count).astype(total.dtype)
     deviation = np.where(kept, a - mean, 0)
     square = np.real(deviation * np.conj(deviation))
     count = np.sum(kept, axis=axis, keepdims=keepdims)
-    return np.sum(square, axis=axis, keepdims=keepdims) / (count - ddof)
+    total = np.sum(square, axis=axis, keepdims=keepdims)
+    return (total / (count - ddof)).astype(total.dtype)
 
 
-@composite(np.nanstd)
-def nanstd(a, axis=None, *, ddof=0, keepdims=False):
+@composite(np.nanstd, refuses=["out", "dtype"])
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
     """The square root of the variance, of what is a number."""
-    return np.sqrt(np.nanvar(a, axis, ddof=ddof, keepdims=keepdims))
+    kept = True if where is None else where
+    return np.sqrt(np.nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=kept))
 
 
 @composite(np.nanmedian, refuses=["out"])
@@ -236,7 +255,10 @@ def nanquantile(
     above = np.ceil(place).astype(int)
     lower = np.take_along_axis(x, below, axis=0)
     upper = np.take_along_axis(x, above, axis=0)
-    result = lower + (upper - lower) * (place - below)
+    part = place - below
+    if isinstance(q, (int, float)) and x.dtype.kind == "f":
+        part = part.astype(x.dtype)
+    result = lower + (upper - lower) * part
     result = np.reshape(result, np.shape(q) + x.shape[1:])[()]
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
 
@@ -255,5 +277,5 @@ def nanpercentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`, of those that are numbers."""
-    share = np.true_divide(q, 100)
+    share = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100)
     return np.nanquantile(a, share, axis, method=method, keepdims=keepdims)

@@ -135,8 +135,11 @@ def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return args[0]
     if have is None or (have.kind == "c") != (want.kind == "c"):
         return None  # perhaps complex beside a real one
-    if is_number(types[0]) and is_number(types[1]):
-        return syntax.expression(f"np.{want.name}(d)", d=args[0])
+    if is_number(types[0]):  # where x is an array: a number that all entries share
+        weak = getattr(types[0], "python", isinstance(types[0], Const))
+        spread = weak and not is_number(types[1])
+        form = "d" if spread else f"np.{want.name}(d)"
+        return syntax.expression(form, d=args[0])
     if is_array(types[0]):
         return syntax.expression(f"d.astype(np.{want.name})", d=args[0])
     return None

@@ -249,11 +249,15 @@ class Contributions(DerivativeWriter):
         a_complex_number = isinstance(t, Scalar) and has_complex(t)
         if a_complex_number and not same_dtype(dtype_of(have), dtype_of(t)):
             self.mixed.add(name)
+        if self.is_wider_number(have, t):
+            value = syntax.expression(f"np.{dtype_of(t).name}(v)", v=value)  # type: ignore[union-attr]
+            have = t
         if isinstance(t, Array) and t.dtype is not None:
             exact = dtype_of(have)
             unsure = exact is None and t.dtype.char != "d"
             other = exact is not None and exact != t.dtype
-            if not isinstance(have, Scalar) and (unsure or other):
+            weak = isinstance(have, Scalar) and (have.python or not other)
+            if not weak and (unsure or other):
                 self.mixed.add(name)
             reads = syntax.names_read(value)
             for place_, held in self.places.variables.items():
@@ -302,6 +306,14 @@ class Contributions(DerivativeWriter):
         total = gast.BinOp(old, gast.Add(), value)
         self.emit(syntax.assign(variable, total))
         self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
+
+    def is_wider_number(self, have: Type, t: Type) -> bool:
+        """Whether a NumPy scalar would make the adjoint of a float32 number float64."""
+        if not isinstance(t, Scalar) or not isinstance(have, Scalar):
+            return False
+        if t.python or have.python or t.dtype is None or have.dtype is None:
+            return False
+        return t.dtype.kind == have.dtype.kind == "f" and t.dtype != have.dtype
 
     def is_calculated_with(self, name: str) -> bool:
         """Whether a name of unknown type is an operand somewhere: it is no list then.

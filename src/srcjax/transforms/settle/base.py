@@ -51,9 +51,19 @@ class SettlingBase:
         return out
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
+        call = getattr(stmt, "value", None)
+        if isinstance(call, gast.Call) and not isinstance(stmt, gast.Return):
+            made = self.arrays_of_lists(call)
+            if made:
+                self.changed = True
+                return [*made, stmt]
         handler = getattr(self, f"on_{type(stmt).__name__}", None)
         found: list[gast.stmt] = handler(stmt) if handler is not None else [stmt]
         return found
+
+    def arrays_of_lists(self, call: gast.Call) -> list[gast.stmt]:
+        """Arrays of the lists among the arguments of a call."""
+        raise NotImplementedError
 
     def type_before(self, stmt: gast.stmt, name: str) -> Type | None:
         """The join of what the name was when the statement was reached."""

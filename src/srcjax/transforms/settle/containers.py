@@ -33,6 +33,23 @@ NOTHING = Const(value=None)
 class ContainerSettling(SettlingBase):
     """Rewrites statements that change, copy or convert containers."""
 
+    def arrays_of_lists(self, call: gast.Call) -> list[gast.stmt]:
+        """`np.mean(xs)` of a list is `np.mean(np.array(xs))`."""
+        made: list[gast.stmt] = []
+
+        def array(node: gast.expr) -> gast.expr:
+            if id(node) not in self.facts.lists:
+                return node
+            id_ = self.fresh("values")
+            value = gast.copy_location(syntax.call("np.array", node), call)
+            made.append(syntax.assign(id_, value))
+            return syntax.name(id_)
+
+        call.args = [array(a) for a in call.args]
+        for keyword in call.keywords:
+            keyword.value = array(keyword.value)
+        return made
+
     def spread_dict(
         self, stmt: gast.Assign, value: gast.Dict
     ) -> list[gast.stmt] | None:

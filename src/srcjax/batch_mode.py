@@ -65,6 +65,10 @@ class Batched(Transform):
         check_axes(in_axes, "in_axes")
         check_axes(out_axes, "out_axes")
 
+    #: Inside a transformed function, what each parameter gets: an "arg" by position, a
+    #: "keyword", or a default or a variable from around, which have no batch axis.
+    given: tuple[str, ...] | None = None
+
     # -- axes --------------------------------------------------------------------------
 
     def axes_of(self, count: int, names: list[str]) -> list[Axes]:
@@ -82,6 +86,19 @@ class Batched(Transform):
             found = [axes] * count
         return [*found, *[0] * (len(names) - count)]
 
+    def axes_of_types(self, count: int) -> list[Axes]:
+        """The axes of the parameters of a function that is called in another one."""
+        given = self.given or tuple(
+            "keyword" if p.kind is p.KEYWORD_ONLY else "arg"
+            for p in list(self.signature.parameters.values())[:count]
+        )
+        found = iter(self.axes_of(given.count("arg"), [n for n in given if n == "arg"]))
+        by_kind: dict[str, Callable[[], Axes]] = {
+            "arg": lambda: next(found),
+            "keyword": lambda: 0,
+        }
+        return [by_kind.get(kind, lambda: None)() for kind in given]
+
     def prepared(self, args: tuple, kwargs: dict) -> tuple[list[Any], list[Axes]]:
         """The value and the axes of every parameter."""
         values = self.bind(args, kwargs)
@@ -98,20 +115,21 @@ class Batched(Transform):
         return values, [by_name.get(n) for n in self.parameters]
 
     def needs_spreading(self) -> bool:
-        """Whether the arguments are not known by name (`*args`)."""
+        """Whether the arguments are not known by name (`*args`), or defaults mapped."""
         if self.inner is not None:
-            return False
+            return self.inner.maps_defaults()
         code = getattr(underlying(self.function), "__code__", None)
         return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
 
-    def spread_call(self, count: int) -> Batched:
-        """The transform of the function with `count` arguments, each with a name."""
-        found: Batched = self.spread(count).__srcjax_transform__  # type: ignore[attr-defined]
+    def spread_call(self, args: tuple, kwargs: dict) -> Batched:
+        """The transform of the function with as many arguments, each with a name."""
+        spread = self.spread(len(args), tuple(kwargs))
+        found: Batched = spread.__srcjax_transform__  # type: ignore[attr-defined]
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.needs_spreading():
-            return self.spread_call(len(args))(*args, **kwargs)
+            return self.spread_call(args, kwargs)(*args, **kwargs)
         values, axes = self.prepared(args, kwargs)
         size = common_size(self.parameters, values, axes, self.axis_size)
         version = self.version_for(values, axes)
@@ -191,8 +209,10 @@ class Batched(Transform):
         name = self.source.name
         called = "function" if name == "<lambda>" or not name.isidentifier() else name
         parameters = ", ".join(self.parameters)
+        kinds = inspect.signature(function).parameters
         given = ", ".join(
-            f"example({n}, {axes.get(n, 0)!r}, k)" if n in wrt else n
+            (f"{n}=" if kinds[n].kind is inspect.Parameter.KEYWORD_ONLY else "")
+            + (f"example({n}, {axes.get(n, 0)!r}, k)" if n in wrt else n)
             for n in self.parameters
         )
         first = wrt[0]
@@ -222,7 +242,7 @@ class Batched(Transform):
                 instead="`srcjax.source(srcjax.vmap(f), x)`",
             )
         if self.needs_spreading():
-            return self.spread_call(len(args)).module_for(args, kwargs)
+            return self.spread_call(args, kwargs).module_for(args, kwargs)
         values, axes = self.prepared(args, kwargs)
         common_size(self.parameters, values, axes, self.axis_size)
         fresh = self.anew() if is_recording() else self
@@ -235,7 +255,7 @@ class Batched(Transform):
 
     def version_of(self, types: list[Type]) -> Version:
         """The version for batches of these types, for other transforms."""
-        axes = self.axes_of(len(types), self.parameters[: len(types)])
+        axes = self.axes_of_types(len(types))
         key = ("types", names_in_scope(), tuple(types))
         found = self.versions.get(key)
         if found is None or not found.holds():

@@ -87,7 +87,7 @@ class Transform:
         self.reals: dict[Any, list[int]] = {}
         #: Versions that were called again, found by tests that are faster than the key.
         self.hot: dispatch.Hot = []
-        self._spread: dict[int, Callable] = {}
+        self._spread: dict[Any, Callable] = {}
 
     # -- the function ---------------------------------------------------------------
 
@@ -212,7 +212,8 @@ class Transform:
         if self.needs_spreading():
             positions = [n for n in self.argnums_list() if not isinstance(n, str)]
             count = len(args) or max([0, *positions]) + 1
-            inner = self.spread(count).__srcjax_transform__  # type: ignore[attr-defined]
+            spread = self.spread(count, tuple(kwargs))
+            inner = spread.__srcjax_transform__  # type: ignore[attr-defined]
             found: Module = inner.module_for(args, kwargs)
             return found
         if args or kwargs:
@@ -314,11 +315,19 @@ class Transform:
                     instead="`argnums=0` or `argnums=(0, 1)`",
                 )
 
+    def maps_defaults(self) -> bool:
+        """Whether a `vmap` maps a function with defaults: they have no batch axis."""
+        below = self.inner is not None and self.inner.maps_defaults()
+        return below or (hasattr(self, "given") and bool(self.source.defaults))
+
     def needs_spreading(self) -> bool:
-        """Whether argnums may point into `*args`."""
-        code = getattr(underlying(self.function), "__code__", None)
+        """Whether how the arguments are given decides more than their values.
+
+        So it is where argnums may point into `*args`, and where defaults are mapped.
+        """
         if self.inner is not None:
-            return False
+            return self.inner.maps_defaults()
+        code = getattr(underlying(self.function), "__code__", None)
         if code is None or not code.co_flags & inspect.CO_VARARGS:
             return False
         count = code.co_argcount - inspect.ismethod(self.function)
@@ -327,8 +336,13 @@ class Transform:
             for n in self.argnums_list()
         )
 
-    def spread(self, count: int) -> Callable:
-        """The transform of the function with `count` arguments, each with a name."""
+    def spread(self, count: int, keywords: tuple[str, ...] = ()) -> Callable:
+        """The transform of the function with `count` arguments, each with a name.
+
+        Below a `vmap` it takes the `keywords` that are given, and no others.
+        """
+        if self.inner is not None:
+            return self.spread_inside(count, keywords)
         if count not in self._spread:
             arguments = self.source.node.args
             more = arguments.vararg.id
@@ -350,6 +364,27 @@ class Transform:
             wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
             self._spread[count] = self.rebased(wrapper)
         return self._spread[count]
+
+    def spread_inside(self, count: int, keywords: tuple[str, ...]) -> Callable:
+        """The transforms of the function as it is called: what is not given is not."""
+        key = (count, keywords)
+        if key not in self._spread:
+            innermost: Transform = self
+            while innermost.inner is not None:
+                innermost = innermost.inner
+            names = self.parameters[:count]
+            named = [n for n in self.parameters[count:] if n in keywords]
+            passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
+            taken = ", ".join([*names, "*", *named] if named else names)
+            name = self.source.name
+            text = f"def {name}_({taken}):\n    return {name}({passed})\n"
+            wrapper = load(text, f"{name}_", {name: innermost.function})
+            self._spread[key] = self.on(getattr(wrapper, f"{name}_"))
+        return self._spread[key]
+
+    def on(self, function: Callable) -> Callable:
+        """The same transforms, this one and those inside it, of another function."""
+        return self.rebased(function if self.inner is None else self.inner.on(function))
 
     def rebased(self, function: Callable, count: int | None = None) -> Callable:
         """The same transform of another function.
@@ -569,7 +604,7 @@ def make_callable(transform: Transform) -> Callable:
 
     def general(args: tuple, kwargs: dict) -> Any:
         if spread:
-            return transform.spread(len(args))(*args, **kwargs)
+            return transform.spread(len(args), tuple(kwargs))(*args, **kwargs)
         version, values, keywords = transform.prepare(args, kwargs)
         try:
             return version.function(*values, **keywords)

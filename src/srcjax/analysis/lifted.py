@@ -57,9 +57,17 @@ class _Parameter:
 
 
 def wrapped(
-    interpreter: Any, value: Any, count: int, keywords: list[str], node: Any
+    interpreter: Any,
+    value: Any,
+    count: int,
+    keywords: list[str],
+    node: Any,
+    mapped: bool = False,
 ) -> Lifted:
-    """A live function as one that is called by position."""
+    """A live function as one that is called by position.
+
+    With `mapped` the function is one of its own for each way to give its arguments.
+    """
     python = isinstance(value, pytypes.FunctionType) or lookup(value) is None
     try:
         signature = inspect.signature(value) if python else None
@@ -72,9 +80,11 @@ def wrapped(
         signature = inspect.Signature([inspect.Parameter(n, _PLAIN) for n in names])
     parameters = _plan(interpreter, signature, count, keywords, node)
     given = [p.given for p in parameters]
-    if isinstance(value, pytypes.FunctionType) and all(
+    plain = all(
         p.kind in (_PLAIN, p.POSITIONAL_ONLY) for p in signature.parameters.values()
-    ):
+    )
+    alike = not mapped or all(kind == "arg" for kind, _ in given)
+    if isinstance(value, pytypes.FunctionType) and plain and alike:
         return Lifted(value, given, len(given))
     name = getattr(value, "__name__", type(value).__name__)
     if not name.isidentifier():

@@ -22,9 +22,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, Env
 from srcjax.analysis.effects import Effects, Missed, Unreachable
-from srcjax.analysis.lifted import Lifted, lift, wrapped
+from srcjax.analysis.lifted import Given, Lifted, lift, wrapped
 from srcjax.analysis.types import (
     UNKNOWN,
     Closure,
@@ -123,6 +124,8 @@ class NestedTransforms(Effects):
     ) -> Type:
         """`grad(h, argnums=1)`: a function."""
         self.callee(node, maker)
+        args = [self.option(t, node, k) for k, t in enumerate(args)]
+        kwargs = {k: self.option(t, node, k) for k, t in kwargs.items()}
         function = args[0] if args else kwargs.get("f")
         self.refuse_bound(node, function)
         options = [*args[1:], *(v for k, v in kwargs.items() if k != "f")]
@@ -154,6 +157,18 @@ class NestedTransforms(Effects):
         if active:
             self.later(node, maker)
         return replace(UNKNOWN, active=active)
+
+    def option(self, t: Type, node: Any, key: int | str) -> Type:
+        """A transform's argument; a global or closure variable is the value it has."""
+        given = dict(enumerate(getattr(node, "args", ()))) | {
+            k.arg: k.value for k in getattr(node, "keywords", ())
+        }
+        name = getattr(given.get(key), "id", None)
+        local = syntax.names_written(self.unit.node) | set(self.unit.parameters)
+        if name is None or name in local or _value_of(t) is not None:
+            return t
+        value = self.program.resolve(self.unit, name)
+        return Const(value=value) if isinstance(value, (int, str, tuple)) else t
 
     def is_here(self, function: Type) -> bool:
         """Whether the function was defined in the unit at hand."""
@@ -336,15 +351,22 @@ class NestedTransforms(Effects):
         kwargs: dict[str, Type],
         node: Any,
         env: Env,
+        mapped: bool = False,
     ) -> Lifted:
-        """The function with all that it needs as parameters, by position."""
+        """The function with all that it needs as parameters, by position.
+
+        `mapped`: below a `vmap`, for which what the call gives has a batch axis, and
+        defaults and variables from around have none.
+        """
         if isinstance(function, Transformed):
-            inner = self.lifted(function.function, args, kwargs, node, env)
+            mapped = mapped or getattr(function.maker, "__name__", "") == "vmap"
+            inner = self.lifted(function.function, args, kwargs, node, env, mapped)
             options = [_value_of(t)[0] for t in function.args]  # type: ignore[index]
             named = {k: _value_of(t)[0] for k, t in function.kwargs}  # type: ignore[index]
             made = self.program.made_of(
                 function.maker, inner.function, options, named, inner.own
             )
+            tell_axes(made, inner.given)
             return replace(inner, function=made)
         if isinstance(function, Closure):
             return lift(self, function, len(args), list(kwargs), node, env)
@@ -352,12 +374,14 @@ class NestedTransforms(Effects):
         value = function.value
         transform = getattr(value, "__srcjax_transform__", None)
         if transform is None:
-            return wrapped(self, value, len(args), list(kwargs), node)
+            return wrapped(self, value, len(args), list(kwargs), node, mapped)
         inside = Const(value=transform.function)
-        inner = self.lifted(inside, args, kwargs, node, env)
+        mapped = mapped or hasattr(transform, "given")
+        inner = self.lifted(inside, args, kwargs, node, env, mapped)
         if inner.function is transform.function:
             return replace(inner, function=value)
         made = self.program.made_of(transform.rebased, inner.function, [inner.own], {})
+        tell_axes(made, inner.given)
         return replace(inner, function=made)
 
     def parameter_types(
@@ -398,6 +422,13 @@ class NestedTransforms(Effects):
             return self.call_function(function, quiet, {}, None)
         except (Unreachable, Missed, TypeError):
             return UNKNOWN
+
+
+def tell_axes(made: Any, given: list[Given]) -> None:
+    """Tell a `vmap` what each parameter of its function gets."""
+    transform = made.__srcjax_transform__
+    if hasattr(transform, "given"):
+        transform.given = tuple(kind for kind, _ in given)
 
 
 def as_tangent(t: Type) -> Type:

@@ -1,0 +1,106 @@
+"""What has a batch axis when a `vmap` is differentiated or mapped: what a call gives.
+
+Defaults and variables from around have none, also where their length happens to be the
+number of examples.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import srcjax
+
+W = np.array([1.0, 2.0, 3.0])
+X = np.array([[0.5, 1.0, 2.0], [3.0, 4.0, 5.0], [1.0, 1.0, 7.0]])
+ONES = np.ones(3)
+
+
+def weighted(x, w=W):
+    return np.sum(x * w)
+
+
+def weighted_by_name(x, *, w=W):
+    return np.sum(x * w)
+
+
+def power(x, n, *, scale=2.0):
+    return power_loop(x, n, scale)
+
+
+def power_loop(x, n, total):
+    return total if n == 0 else power_loop(x, n - 1, total * x)
+
+
+mapped = pytest.mark.parametrize("in_axes", [0, (0,)], ids=repr)
+functions = pytest.mark.parametrize("f", [weighted, weighted_by_name])
+
+
+@mapped
+@functions
+def test_defaults(f, in_axes):
+    batched = srcjax.vmap(f, in_axes=in_axes)
+    value, pullback = srcjax.vjp(batched, X)
+    np.testing.assert_allclose(value, X @ W)
+    np.testing.assert_allclose(pullback(ONES)[0], np.tile(W, (3, 1)))
+    np.testing.assert_allclose(srcjax.jvp(batched, (X,), (X,))[1], X @ W)
+    np.testing.assert_allclose(srcjax.vmap(batched)(X[None]), (X @ W)[None])
+    np.testing.assert_allclose(srcjax.jacrev(batched)(X)[1, 1], W)
+    np.testing.assert_allclose(srcjax.jacfwd(batched)(X)[1, 1], W)
+
+
+@mapped
+@functions
+def test_defaults_inside(f, in_axes):
+    def total(xs):
+        return np.sum(srcjax.vmap(f, in_axes=in_axes)(xs) * xs[:, 0])
+
+    expected = W * X[:, :1]
+    expected[:, 0] += X @ W
+    np.testing.assert_allclose(srcjax.grad(total)(X), expected)
+
+
+@functions
+def test_keywords_are_mapped(f):
+    def total(w):
+        return srcjax.vmap(f)(X, w=w)[1]
+
+    expected = np.zeros((3, 3))
+    expected[1] = X[1]
+    np.testing.assert_allclose(srcjax.grad(total)(np.tile(W, (3, 1))), expected)
+    _, tangent = srcjax.jvp(total, (X,), (X,))
+    np.testing.assert_allclose(tangent, np.sum(X[1] ** 2))
+
+
+@mapped
+def test_variables_from_around(in_axes):
+    def first(w, xs):
+        def inner(x, shift=w):
+            return x * w + shift
+
+        return np.sum(srcjax.vmap(inner, in_axes=in_axes)(xs)[0])
+
+    np.testing.assert_allclose(srcjax.grad(first)(W, X), X[0] + 1)
+    np.testing.assert_allclose(srcjax.jvp(first, (W, X), (W, X))[1], W @ (2 * X[0] + 1))
+
+
+def test_axes_of_another_dimension():
+    def first(xs):
+        return srcjax.vmap(weighted, in_axes=-1)(xs)[0]
+
+    expected = np.zeros((3, 3))
+    expected[:, 0] = W
+    np.testing.assert_allclose(srcjax.grad(first)(X), expected)
+
+
+def test_keyword_only_defaults():
+    xs = np.array([1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", srcjax.PerformanceWarning)
+        slopes = srcjax.vmap(srcjax.grad(power), in_axes=(0, None))(xs, 3)
+        np.testing.assert_allclose(slopes, 6 * xs**2)
+
+        def total(xs):
+            return np.sum(srcjax.vmap(power, in_axes=(0, None))(xs, 3))
+
+        np.testing.assert_allclose(srcjax.grad(total)(xs), 6 * xs**2)

@@ -123,3 +123,39 @@ def test_it_can_be_transformed():
     got = srcjax.vmap(f_jvp)(np.array([1.0, 2.0]))
     np.testing.assert_allclose(got, [f_jvp(1.0), f_jvp(2.0)])
     assert srcjax.grad(f_jvp)(1.0) == pytest.approx(f_jvp(1.0))
+
+
+def transposed_view(matrix):
+    a = matrix.copy()
+    t = a.T
+    t[0] = 1.0
+    t[1] *= t[2]
+    return np.sum(a**3)
+
+
+def of_items(params):
+    total = 0.0
+    for name, value in params.items():
+        total = total * value if name == "b" else total + value**2
+    return total
+
+
+def windows(x):
+    rows = np.stack([x[i : i + 3] for i in range(3)])
+    return np.einsum("ij,j->i", rows, np.array([0.25, 0.5, 0.25]))
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (transposed_view, np.arange(1.0, 13.0).reshape(3, 4)),
+        (of_items, {"a": 0.4, "b": 1.4, "c": 2.4}),
+        (windows, np.arange(1.0, 6.0)),
+    ],
+)
+def test_what_is_kept_is_not_written_to(f, x):
+    """Views of what is kept, dicts, lists that grow: values are computed anew."""
+    x_dot = {k: v * 2 for k, v in x.items()} if isinstance(x, dict) else np.cos(x)
+    _, f_jvp = linearize(f, x)
+    for _ in range(2):
+        np.testing.assert_allclose(f_jvp(x_dot), jvp(f, (x,), (x_dot,))[1])

@@ -171,7 +171,8 @@ def linearize(f: Callable, *primals: Any) -> tuple:
         version, values, keywords = _linearized(f, active, primals)
         with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
             y, residuals = version.function(*values, **keywords)
-    except (SrcjaxError, ArithmeticError):
+            _try_out(version, residuals, [primals[k] for k in active])
+    except (SrcjaxError, ArithmeticError, LookupError, TypeError, ValueError):
         return _recomputing(f, *primals)
     return y, _linear_function(f, primals, active, version, residuals)
 
@@ -210,16 +211,40 @@ def _linearized(f: Callable, active: tuple[int, ...], primals: tuple) -> Any:
     return known[1].prepare(primals, {})
 
 
+def _try_out(version: Version, residuals: Any, primals: list) -> None:
+    """Raises what the linear map raises; then the values are computed each time."""
+    zeros = [zeros_like(p) for p in primals]
+    if all(map(is_leaf, zeros)):
+        _linear(version)(residuals, *zeros)
+
+
+def _linear(version: Version) -> Callable:
+    """The linear map of a module of `linearize`."""
+    found: Callable = getattr(version.loaded, version.module.functions[-2].name)
+    return found
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether the argument is a number or an array, whose zero is easily made."""
+    return isinstance(value, (int, float, complex, np.generic, np.ndarray))
+
+
 def _linear_function(
     f: Callable, primals: tuple, active: tuple[int, ...], version: Version, kept: Any
 ) -> Callable:
     """The function of tangents that reads what was kept."""
-    linear = getattr(version.loaded, version.module.functions[-2].name)
-    restores = version.module.consumes
+    linear = _linear(version)
+
+    def served(tangent: Any, primal: Any, k: int) -> bool:
+        if k in active:
+            return tangent is not None or is_leaf(primal)
+        return tangent is None
 
     def f_jvp(*tangents: Any) -> Any:
-        others = [t for k, t in enumerate(tangents) if k not in active]
-        if len(tangents) != len(primals) or any(t is not None for t in others):
+        each = range(len(primals))
+        if len(tangents) != len(primals) or not all(
+            map(served, tangents, primals, each)
+        ):
             return jvp(f, primals, tangents)[1]
         dots = [
             zeros_like(primals[k])
@@ -227,9 +252,8 @@ def _linear_function(
             else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
             for k in active
         ]
-        residuals = tree.copy_saved(kept) if restores else kept
         try:
-            return linear(residuals, *dots)
+            return linear(kept, *dots)
         except Exception as error:
             annotate(error)
             raise

@@ -23,6 +23,8 @@ import numpy as np
 from srcjax import pipeline, runtime, syntax
 from srcjax.analysis.types import (
     Array,
+    Const,
+    List,
     Tuple,
     Type,
     is_active,
@@ -35,6 +37,7 @@ from srcjax.callables import Transform, own_memory
 from srcjax.errors import UnsupportedError
 from srcjax.joining import with_forward
 from srcjax.pipeline import Module, Request
+from srcjax.transforms.simplify.effects import MUTATING
 
 
 class Linearized(Transform):
@@ -45,6 +48,8 @@ class Linearized(Transform):
     def build(self, types: list[Type], typed: bool) -> Module:
         module = pipeline.vjp(self.request(types))
         value, saved = self.kept(module, types)
+        if module.restores or not is_plain(saved):
+            raise UnsupportedError("the pullback writes to what is saved for it")
         backward = module.functions[-1]
         first, second = (a.id for a in backward.args.args)
         adjoint = with_active(value, True)
@@ -73,8 +78,9 @@ class Linearized(Transform):
         found.guards = [*module.guards, *found.guards]
         found.stages = module.stages.followed_by("reverse", found.stages, "transpose")
         found.result = module.result
+        if found.restores or not only_tapes(linear):
+            raise UnsupportedError("the linear map writes to what is kept for it")
         pipeline.keep_saved(found)
-        found.consumes = found.restores
         found = with_forward(module, found)
         self.add_entry(found, module.entry, value, unread, alone)
         found.print()
@@ -155,6 +161,40 @@ class Linearized(Transform):
         syntax.rename(linear.body, found)
         for a in linear.args.args:
             a.id = found.get(a.id, a.id)
+
+
+def is_plain(t: Type) -> bool:
+    """Whether the value is made of numbers, arrays, tuples and lists of them."""
+    if isinstance(t, List) and t.items is None:
+        return t.elem is None or is_plain(t.elem)
+    if isinstance(t, (Tuple, List)):
+        return all(map(is_plain, parts(t)))
+    return is_number(t) or isinstance(t, (Array, Const))
+
+
+def only_tapes(linear: gast.FunctionDef) -> bool:
+    """Whether what changes containers takes from the end of a list, or adds to it.
+
+    Lists that are kept may only be taken from: they are copied before.
+    """
+    made = {
+        stmt.targets[0].id
+        for stmt in syntax.walk(linear.body)
+        if isinstance(stmt, gast.Assign)
+        and isinstance(stmt.targets[0], gast.Name)
+        and isinstance(stmt.value, gast.List)
+    }
+    for node in syntax.walk(linear.body):
+        if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)):
+            continue
+        name = node.func.attr
+        if name == "pop" and not node.args and not node.keywords:
+            continue
+        if name == "append" and getattr(node.func.value, "id", None) in made:
+            continue
+        if name in MUTATING:
+            return False
+    return True
 
 
 def has_counts(t: Type) -> bool:

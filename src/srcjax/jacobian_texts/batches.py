@@ -41,6 +41,8 @@ from srcjax.jacobian_texts.text import Unwritable, identifier, is_container, lea
 from srcjax.joining import with_forward
 from srcjax.pipeline import Module, Request
 
+#: Where operations over a named batch axis are.
+COLLECTIVES = "srcjax.ops.collectives"
 #: A leaf: the expression for it and its type.
 Leaf = tuple[str, Type]
 
@@ -67,7 +69,8 @@ def rows_at_once(
     """What writes `jacrev` in one batch; None where that is not possible."""
     value = transform.value(module)
     try:
-        if not can_stand_together(leaves_of(value, "")):
+        # What is saved may be an array and its views: that is not known of arguments.
+        if module.restores or not can_stand_together(leaves_of(value, "")):
             return None
         found = pullback(transform, module, types)
     except (Unwritable, UnsupportedError, ArgumentError):
@@ -167,6 +170,10 @@ def batched(
     has_aux: bool,
 ) -> Module:
     """The module with the batched form of a function of another module."""
+    if any(getattr(v, "__module__", "") == COLLECTIVES for v in module.values.values()):
+        raise UnsupportedError(
+            "a collective is about another batch than that of columns"
+        )
     axes = dict.fromkeys(mapped, 0)
     request = Request(function, types, mapped)
     out_axes = (0, None) if has_aux else 0

@@ -47,7 +47,7 @@ _PURE_NAMES = frozenset(
     ]
 )
 #: Methods that change the object they belong to.
-_MUTATING = frozenset(
+MUTATING = frozenset(
     [
         "append",
         "extend",
@@ -156,7 +156,7 @@ def written_bases(stmt: Any) -> set[str]:
         elif isinstance(sub, gast.Call) and not is_pure_call(sub):
             if isinstance(sub.func, gast.Attribute):
                 found.add(_base(sub.func))
-                if sub.func.attr in _MUTATING:
+                if sub.func.attr in MUTATING:
                     continue
             chain = syntax.dotted(sub.func) or ""
             if chain.endswith(("_forward", "_backward")) or chain == "pullback":

@@ -1,9 +1,10 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
-Names are `grad`, `jacobians` and `orders`; without one, all are printed.
+Names are `grad`, `jacobians`, `orders` and `vmap`; without one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
-wait for each other's threads are slow in a way that says nothing of the gradients.
+wait for each other's threads are slow in a way that says nothing of the gradients. With
+`--cpu-time` the time that other programs had the core for does not count either.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 
 import srcjax
 
-from . import cases, jacobians, orders
+from . import batches, cases, jacobians, orders
 from .cases import Case
 from .peers import (
     AUTOGRAD,
@@ -42,7 +43,7 @@ from .peers import (
     on_module,
     the_jax,
 )
-from .timing import interleaved, ratio, seconds, spell, table
+from .timing import CLOCK, interleaved, ratio, seconds, spell, table
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -50,24 +51,29 @@ RESULTS = Path(__file__).parent / "results"
 # --- tables -----------------------------------------------------------------------
 
 
-def compare(chosen: Iterable[Case], rounds: int) -> str:
-    """One row per case: each peer's time, and how many times the gradient by hand."""
-    head = ["case", *PEERS, "compiling"]
+def compare(
+    chosen: Iterable[Any],
+    rounds: int,
+    calls_of: Callable[[Any], dict[str, Callable[[], Any]]] = calls_of,
+    peers: tuple[str, ...] = PEERS,
+) -> str:
+    """One row per case: each peer's time, and how many times the code by hand."""
+    head = ["case", *peers, "compiling"]
     rows = []
     for case in chosen:
-        calls, first, failed = working(case)
+        calls, first, failed = working(calls_of(case))
         times = interleaved(calls, rounds)
-        cells = [failed.get(p) or cell(times.get(p), times[BY_HAND]) for p in PEERS]
+        cells = [failed.get(p) or cell(times.get(p), times[BY_HAND]) for p in peers]
         rows.append([case.name, *cells, spell(first.get(JAX_JIT))])
     return table(head, rows)
 
 
 def working(
-    case: Case,
+    made: dict[str, Callable[[], Any]],
 ) -> tuple[dict[str, Callable[[], Any]], dict[str, float], dict[str, str]]:
     """Peers that run the case; the time of their first call; the errors of others."""
     calls, first, failed = {}, {}, {}
-    for peer, call in calls_of(case).items():
+    for peer, call in made.items():
         try:
             first[peer] = seconds(call)
             calls[peer] = call
@@ -85,7 +91,7 @@ def cell(duration: float | None, reference: float) -> str:
 
 def growth(make: Callable[[int], Case], sizes: list[int], rounds: int, per: str) -> str:
     """The time per unit of size: constant where the cost is linear."""
-    found = {n: interleaved(working(make(n))[0], rounds) for n in sizes}
+    found = {n: interleaved(working(calls_of(make(n)))[0], rounds) for n in sizes}
     rows = [
         [
             f"{per} = {n}",
@@ -308,10 +314,17 @@ def jacobians_report(quick: bool) -> str:
     return f"## {title}\n\n{attempt(lambda: jacobians.compare(5 if quick else 15))}"
 
 
+def vmap_report(quick: bool) -> str:
+    """What batched code takes, beside a person's."""
+    chosen = batches.batch_cases(quick)
+    return compare(chosen, 5 if quick else 15, batches.calls_of, batches.PEERS)
+
+
 REPORTS = {
     "grad": grad_report,
     "jacobians": jacobians_report,
     "orders": orders_report,
+    "vmap": vmap_report,
 }
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -331,12 +344,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[*REPORTS, []], metavar="name")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and sizes")
     parser.add_argument("--threads", type=int, help="threads of BLAS and of JAX")
+    parser.add_argument("--cpu-time", action="store_true", help="not the wall's clock")
     parser.add_argument("--save", action="store_true", help="write results/*.md")
     options = parser.parse_args()
     if options.threads and os.environ.get(THREADS[0]) != str(options.threads):
         again_with_threads(options.threads)
+    kind = "times"
+    if options.cpu_time:
+        CLOCK["clock"], kind = time.process_time, "CPU times"
     for name in options.names or REPORTS:
-        title = f"# {name}\n\nMedian times, interleaved. {machine()}."
+        title = f"# {name}\n\nMedian {kind}, interleaved. {machine()}."
         report = f"{title}\n\n{REPORTS[name](options.quick)}\n"
         print(report, flush=True)
         if options.save:

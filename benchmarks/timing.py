@@ -10,6 +10,8 @@ from typing import Any
 
 ROUNDS = 15
 ROUND_SECONDS = 0.01
+#: What tells the time; `time.process_time` leaves out what other programs take.
+CLOCK = {"clock": time.perf_counter}
 
 
 def interleaved(
@@ -53,11 +55,11 @@ def repetitions(call: Callable[[], Any], round_seconds: float) -> int:
 
 def seconds(call: Callable[[], Any], count: int = 1) -> float:
     """The time of `count` calls."""
-    again = range(count)
-    start = time.perf_counter()
+    again, clock = range(count), CLOCK["clock"]
+    start = clock()
     for _ in again:
         call()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def spell(duration: float | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import srcjax
 from benchmarks import __main__ as reports
-from benchmarks import orders
+from benchmarks import batches, orders
 from benchmarks.cases import small_cases
 from benchmarks.peers import BY_HAND, PEERS, available, call_of
 from benchmarks.timing import interleaved, ratio, spell, table
@@ -49,6 +49,16 @@ def test_peers_agree(case, peer):
     if peer in case.without or not available(peer):
         pytest.skip(f"{peer} does not run this")
     assert_close(gradient(case, peer), gradient(case, BY_HAND), **tolerance(case))
+
+
+@pytest.mark.parametrize("case", batches.batch_cases(True), ids=lambda case: case.name)
+def test_batches_agree(case):
+    calls = batches.calls_of(case)
+    expected = optree.tree_map(np.asarray, calls.pop(BY_HAND)())
+    loop = optree.tree_map(lambda *each: np.stack(each), *calls.pop(batches.LOOP)())
+    assert_close(loop, expected)
+    for call in calls.values():
+        assert_close(optree.tree_map(np.asarray, call()), expected)
 
 
 def test_times_are_per_call():

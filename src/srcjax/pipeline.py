@@ -55,6 +55,7 @@ from srcjax.ops import (
 from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.entry import Batch
+from srcjax.transforms.batch.sizes import drop_unused_sizes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
 from srcjax.transforms.finish import finish
@@ -568,8 +569,19 @@ def batch(
 
         top = Batch(program, unit, callees)
         top.give_axes(out_axes)
-        written = top.write(entry, request.wrt, in_axes, out_axes, request.axis_size)
-        return assemble(program, callees, [written], entry, stages, write, "batch")
+        form = None
+        arguments = unit.node.args
+        again = id(unit.source.func) in recursive_functions(program)
+        if again and not (arguments.vararg or arguments.kwarg):
+            (form,) = callees.names_of(unit)
+        written = top.write(
+            entry, request.wrt, in_axes, out_axes, request.axis_size, form
+        )
+        module = assemble(program, callees, [written], entry, stages, write, "batch")
+        names_of_callees = {name for _, (name,) in callees.wanted.values()}
+        drop_unused_sizes(module.functions, names_of_callees)
+        module.print()
+        return module
 
 
 def check_result(

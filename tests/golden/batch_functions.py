@@ -21,10 +21,12 @@ class Batched:
     axes: tuple
     #: What is batched: the function itself, or its gradient.
     gradient: bool = False
+    #: The name of the batch axis, where the function reduces over it.
+    axis_name: str | None = None
 
     def transformed(self) -> Callable[..., Any]:
         """The function of the batch."""
-        return srcjax.vmap(self.one(), in_axes=self.axes)
+        return srcjax.vmap(self.one(), in_axes=self.axes, axis_name=self.axis_name)
 
     def one(self) -> Callable[..., Any]:
         """The function of one example."""
@@ -34,13 +36,18 @@ class Batched:
 BATCHED: dict[str, Batched] = {}
 
 
-def batched(*batch: Any, axes: tuple = (), gradient: bool = False) -> Callable:
+def batched(
+    *batch: Any,
+    axes: tuple = (),
+    gradient: bool = False,
+    axis_name: str | None = None,
+) -> Callable:
     """Registers the decorated function of one example."""
 
     def register(function: Callable) -> Callable:
         name = function.__name__
         chosen = axes or (0,) * len(batch)
-        BATCHED[name] = Batched(name, function, batch, chosen, gradient)
+        BATCHED[name] = Batched(name, function, batch, chosen, gradient, axis_name)
         return function
 
     return register
@@ -149,3 +156,19 @@ def factorial_like(x):
 def softmax_at(x, temperature):
     z = np.exp((x - np.max(x)) / math.exp(temperature))
     return z / np.sum(z)
+
+
+@batched(3 * normal(4))
+def in_pieces(x):
+    if x < 0:
+        return np.exp(x)
+    if x < 2:
+        return 1 + x
+    return np.log(x) + 3 - np.log(2.0)
+
+
+@batched(normal(4, 3), normal(3), normal(3), axes=(0, None, None), axis_name="batch")
+def batch_norm(x, scale, shift):
+    mean = srcjax.pmean(x, "batch")
+    variance = srcjax.pmean((x - mean) ** 2, "batch")
+    return scale * (x - mean) / np.sqrt(variance + 1e-5) + shift

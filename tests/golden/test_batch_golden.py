@@ -33,7 +33,11 @@ def test_text(case):
     assert text == path.read_text(encoding="utf-8")
 
 
-@every_function
+#: Those that give for an example what they give for it alone.
+ALONE = [case for case in BATCHED.values() if case.axis_name is None]
+
+
+@pytest.mark.parametrize("case", ALONE, ids=lambda case: case.name)
 def test_numbers(case):
     got = case.transformed()(*case.batch)
     one = case.one()

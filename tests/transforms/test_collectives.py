@@ -18,6 +18,7 @@ from srcjax import (
     vmap,
 )
 from srcjax.errors import ArgumentError, UnsupportedError
+from tests.golden.batch_functions import BATCHED
 
 X = np.random.default_rng(0).normal(size=(4, 3))
 SQUARE = np.random.default_rng(1).normal(size=(4, 4, 4))
@@ -109,6 +110,13 @@ def test_containers():
     p = {"a": X, "b": [X[:, 0], X**2]}
     ours = vmap(shared, axis_name="i")(p)
     same(ours, jax.vmap(shared_in_jax, axis_name="i")(p))
+
+
+def test_batch_norm():
+    case = BATCHED["batch_norm"]
+    x, scale, shift = case.batch
+    expected = scale * (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5) + shift
+    same(case.transformed()(*case.batch), expected)
 
 
 def over_two(x):

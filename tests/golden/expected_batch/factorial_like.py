@@ -7,20 +7,14 @@ def factorial_like_batch(x, batch_size2):
     taken = x <= 1
     result = np.empty(batch_size2)
     result[taken] = 1.0
-    if not taken.all():
-        x_other = x[~taken]
-        factorial_like2 = factorial_like_batch(x_other - 1, np.count_nonzero(~taken))
-        result[~taken] = x_other * factorial_like2
+    other = ~taken
+    if other.any():
+        x_other = x[other]
+        factorial_like2 = factorial_like_batch(x_other - 1, len(x_other))
+        result[other] = x_other * factorial_like2
     return result
 
 
 def vmap_factorial_like(x):
     batch_size = len(x)
-    taken = x <= 1
-    result = np.empty(batch_size)
-    result[taken] = 1.0
-    if not taken.all():
-        x_other = x[~taken]
-        factorial_like2 = factorial_like_batch(x_other - 1, np.count_nonzero(~taken))
-        result[~taken] = x_other * factorial_like2
-    return result
+    return factorial_like_batch(x, batch_size)

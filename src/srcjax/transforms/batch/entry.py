@@ -58,10 +58,12 @@ class Batch:
         in_axes: dict[str, Any],
         out_axes: Any,
         axis_size: int | None,
+        form: str | None = None,
     ) -> Written:
         """`vmap_f(x, w)`; `in_axes` by parameter name, an int or None each.
 
-        `axis_size` is the number of examples where no argument is mapped.
+        `axis_size` is the number of examples where no argument is mapped. A function
+        that calls itself has a batched form of that name, which is called.
         """
         rules = self.rules
         arguments = user_parameters(self.unit, rules.needs)
@@ -90,7 +92,7 @@ class Batch:
         if not sized:
             head.append(syntax.assign(rules.size, syntax.const(axis_size)))
         head += copies_of_written(rules)
-        body = [*head, *self.body(wrt)]
+        body = [*head, *(self.body(wrt) if form is None else self.call_of(form, wrt))]
         last = body[-1]
         assert isinstance(last, gast.Return)
         last.value = with_axes(last.value, self.result, out_axes)
@@ -117,8 +119,15 @@ class Batch:
                     return self.sized(gast.Attribute(value, key, syntax.LOAD), part)
         return syntax.call("len", value)
 
-    def body(self, wrt: list[str]) -> list[gast.stmt]:
-        """The statements; parameters that are mapped later are spread first."""
+    def call_of(self, form: str, wrt: list[str]) -> list[gast.stmt]:
+        """`return f_batch(x, batch_size)`."""
+        args: list[gast.expr] = [syntax.name(n) for n in self.unit.parameters]
+        call = gast.Call(syntax.name(form), [*args, self.rules.count()], [])
+        done: list[gast.stmt] = syntax.clone([*self.late(wrt), gast.Return(call)])
+        return done
+
+    def late(self, wrt: list[str]) -> list[gast.stmt]:
+        """Batches of the parameters that are mapped in some calls only."""
         rules = self.rules
         out: list[gast.stmt] = []
         for parameter in self.unit.parameters:
@@ -129,6 +138,12 @@ class Batch:
                 syntax.name(parameter), _unmapped(t), t, rules.dtypes.get(parameter)
             )
             out.append(syntax.assign(parameter, value))
+        return out
+
+    def body(self, wrt: list[str]) -> list[gast.stmt]:
+        """The statements; parameters that are mapped later are spread first."""
+        rules = self.rules
+        out = self.late(wrt)
         out += rules.declarations()
         out += rules.block(self.unit.node.body[:-1])
         last = self.unit.node.body[-1]

@@ -104,7 +104,7 @@ class Lanes(Writer):
 
     def spread(self, value: gast.expr, have: Type, want: Type, dtype: Any) -> Any:
         """The value as a batch, in the parts that are mapped in `want` only."""
-        if not is_active(want):
+        if not is_active(want) or is_no_number(have):
             return value
         containers = (Tuple, List, Dict, Object)
         if isinstance(have, containers) and parts(have):
@@ -122,7 +122,8 @@ class Lanes(Writer):
             elem = join_all(parts(want)) or want
             wants = dict.fromkeys(haves, elem)
         if all(
-            not is_active(wants[key]) or all_active(part) for key, part in haves.items()
+            not is_active(wants[key]) or all_active(part) or is_no_number(part)
+            for key, part in haves.items()
         ):
             return value
         if isinstance(value, gast.Dict):
@@ -205,6 +206,11 @@ class Lanes(Writer):
         )
         name = syntax.name(shown) if shown else syntax.expression(f"np.{dtype.name}")
         return syntax.expression("v.astype(t)", v=value, t=name)
+
+
+def is_no_number(t: Type) -> bool:
+    """Whether the value is None or text, of which there is no batch."""
+    return isinstance(t, Const) and (t.value is None or isinstance(t.value, str))
 
 
 def all_active(t: Type) -> bool:

@@ -51,6 +51,8 @@ _HARMLESS = frozenset(
     )
 )
 _BOOL = np.dtype(bool)
+#: Whether each example takes a branch.
+MASK = Scalar(True, frozenset(), _BOOL, True)
 
 
 class Regions(Rules):
@@ -178,8 +180,7 @@ class Regions(Rules):
 
     def chosen(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt] | None:
         """Both sides for all examples, and `np.where`; None if that may be seen."""
-        sides = [*stmt.body, *stmt.orelse]
-        if len(sides) > 4 or not all(map(self.is_harmless, sides)):
+        if not self.is_mild(stmt):
             return None
         names = self.merged_names(stmt)
         if any(
@@ -193,7 +194,7 @@ class Regions(Rules):
         if before & (self.maybe_unbound(stmt) | self.declared):
             return None
         self.check_merged(stmt, names)
-        mask = self.held_mask(test)
+        mask = self.held("taken", MASK)
         out: list[gast.stmt] = [syntax.assign(mask.id, test)]
         values: list[dict[str, str]] = []
         for side, suffix in ((stmt.body, "then"), (stmt.orelse, "otherwise")):
@@ -225,8 +226,10 @@ class Regions(Rules):
             s.backward = True
         return out
 
-    def held_mask(self, test: gast.expr) -> gast.Name:
-        return self.held("taken", Scalar(True, frozenset(), _BOOL, True))
+    def is_mild(self, stmt: gast.If) -> bool:
+        """Whether all examples may run both sides."""
+        sides = [*stmt.body, *stmt.orelse]
+        return len(sides) <= 4 and all(map(self.is_harmless, sides))
 
     def is_harmless(self, stmt: gast.stmt) -> bool:
         """An assignment whose value no example can upset."""
@@ -279,24 +282,27 @@ class Regions(Rules):
 
     def taken_apart(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt]:
         """Each side on the examples that take it."""
-        mask = self.held_mask(test)
-        out: list[gast.stmt] = [syntax.assign(mask.id, test)]
         names = self.merged_names(stmt)
         self.check_merged(stmt, names)
         unbound = self.maybe_unbound(stmt)
-        sides = [(stmt.body, mask, "taken")]
-        if any(not isinstance(s, gast.Pass) for s in stmt.orelse):
-            other = syntax.expression("~m", m=mask)
-            sides.append((stmt.orelse, other, "other"))
-        written = [set(syntax.names_written(side)) for side, _, _ in sides]
+        sides = self.sides_of(stmt, set(names), unbound)
+        written = [set(syntax.names_written(side)) for _, _, side in sides]
         sure = [
-            set().union(*map(surely, side)) if side else set() for side, _, _ in sides
+            set().union(*map(surely, side)) if side else set() for _, _, side in sides
         ]
+        complete = sides[-1][1] is None
+        out: list[gast.stmt] = []
+        masks: list[gast.expr] = []
         made: set[str] = set()
-        for k, (side, where, word) in enumerate(sides):
+        for k, (before, own_test, side) in enumerate(sides):
+            out += [s for each in before for s in self.statement(each)]
+            condition = test if k == 0 else own_test and self.condition(own_test)
+            where = self.side_mask(condition, masks)
+            out.append(syntax.assign(where.id, where.value))
+            masks.append(where)
             inside = [n for n in names if n in written[k]]
             for n in inside:
-                everywhere = len(sides) == 2 and all(n in s for s in sure)
+                everywhere = complete and all(n in s for s in sure)
                 everywhere = everywhere and n not in exposed([stmt])
                 if n in made:
                     continue
@@ -307,16 +313,64 @@ class Regions(Rules):
                     out += self.own(n)
             entry = {n for n in inside if n not in sure[k]}
             loops = self.loops
+            word = "taken" if own_test is not None else "other"
             body = self.on_lanes(side, where, word, inside, entry)
             if self.needs_guard(side) or self.loops > loops:
-                test_any = syntax.expression("m.any()", m=where)
-                if isinstance(where, gast.UnaryOp):
-                    test_any = syntax.expression("not m.all()", m=mask)
-                body = [gast.If(test_any, body, [])]
+                body = [gast.If(syntax.expression("m.any()", m=where), body, [])]
             out += body
         for s in out:
             s.backward = True
         return out
+
+    def sides_of(
+        self, stmt: gast.If, names: set[str], unbound: set[str]
+    ) -> list[tuple[list[gast.stmt], gast.expr | None, list[gast.stmt]]]:
+        """The sides of `if ... elif ... else`: what the test needs, the test, the body.
+
+        An `elif` is one whose test may be computed for all examples. The last side has
+        no test; it is left out where it does nothing.
+        """
+        sides: list[tuple[list[gast.stmt], gast.expr | None, list[gast.stmt]]] = []
+        before: list[gast.stmt] = []
+        while True:
+            sides.append((before, stmt.test, stmt.body))
+            rest = [s for s in stmt.orelse if not isinstance(s, gast.Pass)]
+            inner = rest[-1] if rest else None
+            before = rest[:-1]
+            if (
+                not isinstance(inner, gast.If)
+                or self.is_mild(inner)
+                or not isinstance(inner.test, (gast.Name, gast.Compare))
+                or not all(map(self.is_harmless, before))
+                or syntax.names_written(before) & names
+                or self.reads_too_early([*before, inner.test], unbound)
+                or not self.reads_mapped(inner.test)
+            ):
+                break
+            stmt = inner
+        if rest:
+            sides.append(([], None, stmt.orelse))
+        return sides
+
+    def reads_too_early(self, nodes: list[Any], unbound: set[str]) -> bool:
+        """Whether the code reads names that may have no value for some examples."""
+        reads = syntax.names_read(nodes) - syntax.names_written(nodes)
+        return bool(reads & (unbound | self.declared))
+
+    def side_mask(self, test: gast.expr | None, before: list[gast.expr]) -> gast.Name:
+        """A name for the examples that pass the test, and none before it."""
+        mask = self.held("taken" if test is not None else "other", MASK)
+        self.unit.temps.discard(mask.id)  # it reads better than the test repeated
+        value = test
+        if before:
+            some: gast.expr = before[0]
+            for m in before[1:]:
+                some = gast.BinOp(some, gast.BitOr(), m)
+            value = syntax.expression("~m", m=some)
+            if test is not None:
+                value = syntax.expression("m & t", m=value, t=test)
+        mask.value = value
+        return mask
 
     def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
         """A name must not become another array's memory for some examples only."""
@@ -445,7 +499,11 @@ class Regions(Rules):
             fresh = self.unit.names.fresh(f"{self.size}_{word}")
             self.unit.temps.add(fresh)
             self.types[fresh] = self.types[self.size]
-            out.append(syntax.assign(fresh, self.number(where)))
+            number = self.number(where)
+            chosen = isinstance(where, gast.Name) and where.id.startswith("lanes")
+            if gathered and not chosen and self.is_batch(syntax.name(gathered[0])):
+                number = syntax.call("len", syntax.name(names[gathered[0]]))
+            out.append(syntax.assign(fresh, number))
             names[self.size] = fresh
         syntax.rename(body, {**names, **temporaries})
         out += [s for s in body if not isinstance(s, gast.Pass)]

@@ -127,6 +127,36 @@ def test_the_text_of_moved_axes():
     assert text.endswith("    x = x.T\n    return (2 * x).T\n")
 
 
+# -- inside of transformed functions ---------------------------------------------------
+
+
+def by_its_total(x):
+    def scaled(t):
+        return t * np.sum(x)
+
+    return vmap(scaled)(x)
+
+
+def weighted_sum(t, weight, scale=2.0):
+    return t * weight * scale
+
+
+def with_keyword(x, w):
+    return vmap(weighted_sum, in_axes=(0,))(x, weight=w)
+
+
+def test_what_an_inner_function_takes_from_around_is_not_mapped():
+    expected = X * X.sum(axis=1)[:, None]
+    same(vmap(by_its_total)(X), expected)
+    same(srcjax.grad(lambda x: np.sum(by_its_total(x)))(X[1]), np.full(3, 24.0))
+
+
+def test_keywords_are_mapped_and_defaults_are_not():
+    same(vmap(with_keyword)(X, X), 2 * X * X)
+    gradient = srcjax.grad(lambda x: np.sum(with_keyword(x, X[0])))(X[1])
+    same(gradient, 2 * X[0])
+
+
 # -- what does not ---------------------------------------------------------------------
 
 ARGUMENTS = [

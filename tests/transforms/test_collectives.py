@@ -208,6 +208,16 @@ def test_gathered_values_are_free_to_be_written_to():
     same(X, before)
 
 
+def test_an_inner_batch_that_a_collective_does_not_name():
+    def outer(x):
+        def inner(t):
+            return t * all_gather(x, "i", axis=1)[0, 1] + all_gather(t, "i")[2]
+
+        return vmap(inner)(x)
+
+    same(vmap(outer, axis_name="i")(X), X * X[1, 0] + X[2])
+
+
 # -- text ------------------------------------------------------------------------------
 
 

@@ -106,7 +106,8 @@ def gathered(call: MappedCall) -> gast.expr | None:
     if not isinstance(axis, int) or tiled is MISSING or rank is None:
         return None
     if not one_name(call):
-        return call.rebuild(axis=expr(shifted(axis, rank)))
+        place = shifted(axis, rank) if call.is_mapped("x") else axis
+        return call.rebuild(axis=expr(place))
     x = call.arg("x")
     if not call.is_mapped("x"):
         own = gast.Starred(syntax.expression("np.shape(x)", x=x), syntax.LOAD)
@@ -126,8 +127,8 @@ def scattered(call: MappedCall) -> gast.expr | None:
     if not isinstance(axis, int) or tiled is MISSING or rank is None:
         return None
     if not one_name(call):
-        place = expr(shifted(axis, rank))
-        return call.rebuild(scatter_dimension=place)
+        place = shifted(axis, rank) if call.is_mapped("x") else axis
+        return call.rebuild(scatter_dimension=expr(place))
     text = "np.sum(x, axis=0)" if call.is_mapped("x") else "x * n"
     total = syntax.expression(text, x=call.arg("x"), n=call.size)
     if tiled:

@@ -1200,6 +1200,40 @@ def test_checkpoint():
     assert_close(srcjax.grad(f)(X), srcjax.grad(plain)(X))
 
 
+@pytest.mark.parametrize("make", [srcjax.checkpoint, srcjax.custom_jvp])
+@pytest.mark.parametrize("only_by_name", [True, False])
+def test_keywords_of_a_function_with_its_own_rule(make, only_by_name):
+    """None is lost: they go to their positions, or the call is refused."""
+    if only_by_name:
+
+        @make
+        def f(x, *, k=2.0):
+            return k * x**2
+
+    else:
+
+        @make
+        def f(x, j=1.0, k=2.0):
+            return j * k * x**2
+
+    if make is srcjax.custom_jvp:
+        f.defjvps(lambda t, y, x, j, k: t * 2.0 * j * k * x, None, None)
+
+    def lost(x):
+        return f(x, k=3.0) * 1.0
+
+    for run in (srcjax.grad(lost), lambda x: srcjax.jvp(lost, (x,), (1.0,))):
+        with pytest.raises(UnsupportedError, match="`k` cannot be put at a position"):
+            run(1.5)
+    if not only_by_name:
+
+        def kept(x):
+            return f(x, k=3.0, j=2.0) * 1.0
+
+        assert srcjax.value_and_grad(kept)(1.5) == (13.5, 18.0)
+        assert srcjax.jvp(kept, (1.5,), (1.0,)) == (13.5, 18.0)
+
+
 def test_checkpoint_alone():
     assert srcjax.grad(srcjax.checkpoint(square))(3.0) == 6.0
 

@@ -136,16 +136,6 @@ def bound_arguments(
         ) from None
 
 
-def no_rule(writer: DerivativeWriter, op: Op) -> Any:
-    """The error that the operation has no rule in this direction."""
-    return writer.refuse(
-        f"`{op.name}` has no {writer.rule_name}",
-        f"give it one with `@srcjax.{writer.decorator}({op.name})`, or wrap what needs "
-        "no derivative in `srcjax.stop_gradient`",
-        NoRuleError,
-    )
-
-
 def check_nothing_lost(
     writer: DerivativeWriter, op: Op, active: list[str], named: set[str]
 ) -> None:
@@ -209,5 +199,4 @@ __all__ = [
     "family_of",
     "flat_arguments",
     "holes_of",
-    "no_rule",
 ]

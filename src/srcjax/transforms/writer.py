@@ -6,6 +6,7 @@ The passes that simplify ask the same object about the names of what it wrote.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import gast
@@ -21,8 +22,10 @@ from srcjax.analysis.types import (
     is_number,
     join_all,
 )
-from srcjax.errors import UnsupportedError, error_at
+from srcjax.custom import CustomTangent
+from srcjax.errors import NoRuleError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
+from srcjax.ops.record import ATTRIBUTES, Op
 from srcjax.transforms.places import Places, rebuild
 from srcjax.transforms.specialise import Env, Typer
 
@@ -146,6 +149,71 @@ class DerivativeWriter(Writer):
         if isinstance(t, (Const, Object)):
             return is_number(t)
         return t is not None
+
+    # -- operations and calls ----------------------------------------------------------
+
+    def attribute_op(self, value: gast.Attribute) -> Op:
+        """The operation that an attribute of a differentiated value is."""
+        op = ATTRIBUTES.get(value.attr)
+        if op is None:
+            raise self.refuse(
+                f"attribute `{value.attr}` of a differentiated value is not known",
+                "an operation that srcjax has a rule for, or a rule of your own",
+                NoRuleError,
+            )
+        return op
+
+    def no_rule(self, name: str) -> Any:
+        """The error that an operation or function has no rule in this direction."""
+        return self.refuse(
+            f"`{name}` has no {self.rule_name}",
+            f"give it one with `@srcjax.{self.decorator}({name})`, or wrap what needs "
+            "no derivative in `srcjax.stop_gradient`",
+            NoRuleError,
+        )
+
+    def check_tangent_rule(self, callee: CustomTangent) -> None:
+        """A function made by `custom_jvp` needs its rule in both directions."""
+        if callee.rule is None:
+            raise self.refuse(
+                f"`{callee.__name__}` was made by custom_jvp but has no rule",
+                f"`{callee.__name__}.defjvp(rule)`",
+            )
+
+    def positional(self, call: gast.Call, function: Any) -> gast.Call:
+        """The call of a function with its own rule, every argument by position."""
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(
+            k.arg is None for k in call.keywords
+        ):
+            raise self.refuse(
+                "`*args` or `**kwargs` in the call of a function with its own rule",
+                "the arguments one by one",
+            )
+        keywords = {k.arg: k.value for k in call.keywords}
+        try:
+            bound = inspect.signature(function).bind(*call.args, **keywords)
+        except TypeError as error:
+            reason = f"the call does not fit: {error}"
+            raise self.refuse(reason, "its own parameters") from error
+        if bound.kwargs:
+            named = ", ".join(f"`{n}`" for n in bound.kwargs)
+            raise self.refuse(
+                f"{named} cannot be put at a position in this call of a function with "
+                "its own rule",
+                "the arguments in front of it as well; a parameter that is "
+                "keyword-only has to become one that has a position",
+            )
+        return gast.Call(call.func, list(bound.args), [])
+
+    def check_closed(self, function: gast.expr) -> None:
+        """A function that is not known must not hold differentiated values."""
+        if self.active(function):
+            raise self.refuse(
+                f"which function `{syntax.text(function)}` is, is only known when "
+                "the program runs, and it uses differentiated values from around it",
+                "pass these values to it as arguments, or call each function in a "
+                "branch of its own",
+            )
 
 
 __all__ = ["OLD", "DerivativeWriter", "Writer"]

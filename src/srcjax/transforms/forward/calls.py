@@ -102,13 +102,7 @@ class CallTangents(TangentTemplates):
             return None
         if function in ("len", "range", "isinstance", "np.shape", "np.ndim", "np.size"):
             return None
-        shown = syntax.text(value.func)
-        raise self.refuse(
-            f"`{shown}` has no forward derivative rule",
-            f"give it one with `@srcjax.tangent({shown})`, or wrap what needs no "
-            "derivative in `srcjax.stop_gradient`",
-            NoRuleError,
-        )
+        raise self.no_rule(syntax.text(value.func))
 
     def is_method(self, function: gast.Attribute) -> bool:
         """Whether a method is called: its base is a value, not a module."""
@@ -254,7 +248,9 @@ class CallTangents(TangentTemplates):
             return None
         transformed = getattr(callee, "__srcjax_transform__", None)
         unclear = callee is None or transformed is not None
-        if call is None and (unclear or isinstance(callee, Checkpointed)):
+        if isinstance(callee, Checkpointed):
+            call = self.unknown_call(self.positional(value, callee.function))
+        elif call is None and unclear:
             call = self.unknown_call(value)
         if call is None:
             return None
@@ -267,21 +263,8 @@ class CallTangents(TangentTemplates):
 
     def custom_call(self, value: gast.Call, callee: CustomTangent) -> gast.expr:
         """`f_rule((x,), (x_dot,))` of a function with its own tangent rule."""
-        if callee.rule is None:
-            raise self.refuse(
-                f"`{callee.__name__}` was made by custom_jvp but has no rule",
-                f"`{callee.__name__}.defjvp(rule)`",
-            )
-        if any(isinstance(a, gast.Starred) for a in value.args) or any(
-            k.arg is None for k in value.keywords
-        ):
-            raise self.refuse(
-                "`*args` or `**kwargs` in the call of a function with its own rule",
-                "the arguments one by one",
-            )
-        keywords = {k.arg or "": k.value for k in value.keywords}
-        bound = inspect.signature(callee.function).bind(*value.args, **keywords)
-        args: list[Any] = list(bound.args)
+        self.check_tangent_rule(callee)
+        args = self.positional(value, callee.function).args
         fixed = [syntax.clone(args[i]) for i in callee.nondiff_argnums]
         moving = [a for i, a in enumerate(args) if i not in callee.nondiff_argnums]
         primals = gast.Tuple(list(map(syntax.clone, moving)), syntax.LOAD)
@@ -326,13 +309,7 @@ class CallTangents(TangentTemplates):
         """A callee known only when the program runs: ask `jvp` for its tangent."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return None
-        if self.active(value.func):
-            raise self.refuse(
-                f"which function `{syntax.text(value.func)}` is, is only known when "
-                "the program runs, and it uses differentiated values from around it",
-                "pass these values to it as arguments, or call each function in a "
-                "branch of its own",
-            )
+        self.check_closed(value.func)
         from srcjax import forward_mode
 
         self.needs["jvp"] = forward_mode.jvp

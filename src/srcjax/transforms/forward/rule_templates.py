@@ -30,7 +30,6 @@ from srcjax.transforms.rule_text import (
     bound_arguments,
     check_nothing_lost,
     flat_arguments,
-    no_rule,
 )
 
 
@@ -56,7 +55,7 @@ class TangentTemplates(Tangents):
         if op.inert or not active:
             return None
         if not op.linear and op.tangent is None:
-            raise no_rule(self, op)
+            raise self.no_rule(op.name)
         check_nothing_lost(self, op, active, named_in_tangent(op))
         terms = self.linear_terms(op, value, flat)
         if op.tangent is not None:

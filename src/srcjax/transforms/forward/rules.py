@@ -30,8 +30,7 @@ from srcjax.analysis.types import (
     is_number,
     join_all,
 )
-from srcjax.errors import NoRuleError
-from srcjax.ops.record import ATTRIBUTES, Op, lookup
+from srcjax.ops.record import Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
 from srcjax.transforms.simplify.owned import own
 from srcjax.transforms.writer import OLD
@@ -409,11 +408,5 @@ class Rules(CallTangents):
         t = self.type_of(base)
         if isinstance(t, Object) or (isinstance(t, Tuple) and t.cls is not None):
             return gast.Attribute(self.dot(base), value.attr, syntax.LOAD)
-        op = ATTRIBUTES.get(value.attr)
-        if op is None:
-            raise self.refuse(
-                f"attribute `{value.attr}` of a differentiated value is not known",
-                "an operation that srcjax has a rule for, or a rule of your own",
-                NoRuleError,
-            )
+        op = self.attribute_op(value)
         return self.apply(name, op, value, [base], {}, "np")

@@ -27,8 +27,6 @@ from srcjax.analysis.types import (
     parts,
     shape_of,
 )
-from srcjax.errors import NoRuleError
-from srcjax.ops.record import ATTRIBUTES
 from srcjax.transforms.places import (
     Adjoint,
     Path,
@@ -147,13 +145,7 @@ class ContainerRules(RuleTemplates):
                 key = t.cls._fields.index(value.attr)  # type: ignore[union-attr]
             self.pass_to_part(name, base.id, (key,))
             return
-        op = ATTRIBUTES.get(value.attr)
-        if op is None:
-            raise self.refuse(
-                f"attribute `{value.attr}` of a differentiated value is not known",
-                "an operation that srcjax has a rule for, or a rule of your own",
-                NoRuleError,
-            )
+        op = self.attribute_op(value)
         self.apply(name, op, [base], {}, "np")
 
     def pass_to_part(self, name: str, base: str, path: Path) -> None:

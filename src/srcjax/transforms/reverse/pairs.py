@@ -6,7 +6,6 @@ y = g(a, b)          forward:   y, saved = g_forward(a, b)
 
 from __future__ import annotations
 
-import inspect
 import types as pytypes
 from typing import Any
 
@@ -33,13 +32,10 @@ class Pairs(Callees):
         """Differentiate `name = g(...)`; False if the callee is not known."""
         if isinstance(callee, CustomRule):
             return self.custom_call(rules, name, value, callee)
-        if isinstance(callee, CustomTangent) and callee.rule is None:
-            raise rules.refuse(
-                f"`{callee.__name__}` was made by custom_jvp but has no rule",
-                f"`{callee.__name__}.defjvp(rule)`",
-            )
+        if isinstance(callee, CustomTangent):
+            rules.check_tangent_rule(callee)
         if isinstance(callee, (Checkpointed, CustomTangent)):
-            value = self.positional(rules, value, callee.function)
+            value = rules.positional(value, callee.function)
             return self.unknown_call(rules, name, value, callee.vjp, callee)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
             function = getattr(callee, "__func__", callee)
@@ -113,7 +109,7 @@ class Pairs(Callees):
                 f"`{callee.__name__}` was made by custom_vjp but has no rule",
                 f"`{callee.__name__}.defvjp(forward, backward)`",
             )
-        value = self.positional(rules, value, callee.function)
+        value = rules.positional(value, callee.function)
         base = callee.__name__
         forward = self.constant(f"{base}_fwd", callee.fwd)
         backward = self.constant(f"{base}_bwd", callee.bwd)
@@ -132,38 +128,13 @@ class Pairs(Callees):
         self.receive(rules, result, targets)
         return True
 
-    def positional(self, rules: Any, value: gast.Call, function: Any) -> gast.Call:
-        """The call with every argument by position."""
-        if any(isinstance(a, gast.Starred) for a in value.args) or any(
-            k.arg is None for k in value.keywords
-        ):
-            raise rules.refuse(
-                "`*args` or `**kwargs` in the call of a function with its own rule",
-                "the arguments one by one",
-            )
-        if not value.keywords:
-            return value
-        keywords = {k.arg: k.value for k in value.keywords}
-        try:
-            bound = inspect.signature(function).bind(*value.args, **keywords)
-        except TypeError as error:
-            reason = f"the call does not fit: {error}"
-            raise rules.refuse(reason, "its own parameters") from error
-        return gast.Call(value.func, list(bound.args), [])
-
     def unknown_call(
         self, rules: Any, name: str, value: gast.Call, vjp: Any, callee: Any
     ) -> bool:
         """A callee known only when the program runs: ask `vjp` for its pullback."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return False
-        if rules.active(value.func):
-            raise rules.refuse(
-                f"which function `{syntax.text(value.func)}` is, is only known when "
-                "the program runs, and it uses differentiated values from around it",
-                "pass these values to it as arguments, or call each function in a "
-                "branch of its own",
-            )
+        rules.check_closed(value.func)
         base = "vjp"
         if callee is not None:
             custom = isinstance(callee, CustomTangent)

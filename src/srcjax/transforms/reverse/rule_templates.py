@@ -24,7 +24,6 @@ from srcjax.transforms.rule_text import (
     check_nothing_lost,
     flat_arguments,
     holes_of,
-    no_rule,
 )
 
 #: Operations that make an array from a list of lists of numbers.
@@ -58,7 +57,7 @@ class RuleTemplates(Contributions):
                 return
         active = [n for n, v in flat.items() if self.any_active(v)]
         if op.adjoint is None or not op.differentiable:
-            raise no_rule(self, op)
+            raise self.no_rule(op.name)
         check_nothing_lost(self, op, active, set(op.differentiable))
         seed = self.seed(name, op, op.adjoint, holes_of(op, bound))
         rule = RuleText(self, op, op.adjoint, bound, name, lambda _: seed, family)

@@ -16,7 +16,6 @@ from srcjax.analysis.types import (
     Tuple,
     join_all,
 )
-from srcjax.errors import NoRuleError
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
@@ -283,13 +282,7 @@ class Rules(InplaceRules):
             return
         if not any(self.active(n) for n in syntax.walk(value)):
             return
-        shown = syntax.text(value.func)
-        raise self.refuse(
-            f"`{shown}` has no derivative rule",
-            f"give it one with `@srcjax.adjoint({shown})`, or wrap what needs no "
-            "derivative in `srcjax.stop_gradient`",
-            NoRuleError,
-        )
+        raise self.no_rule(syntax.text(value.func))
 
     def original_call(self, value: gast.Call) -> gast.expr:
         """The call node that inference saw (a copy may be at hand)."""

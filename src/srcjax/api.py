@@ -187,7 +187,9 @@ def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     """Decorator: give a function a derivative of its own with `f.defvjp(fwd, bwd)`.
 
     `fwd(*args) -> (y, residuals)` and `bwd(residuals, dy) -> tuple of adjoints`, one
-    for each argument; arguments at `nondiff_argnums` come first in `bwd`.
+    for each argument; arguments at `nondiff_argnums` come first in `bwd`. A call inside
+    of a transformed function must give every argument at a position, or by the name of
+    one that has a position.
     """
     return _decorator(lambda g: CustomRule(g, tuple(nondiff_argnums)), f)
 
@@ -198,13 +200,16 @@ def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     `rule(primals, tangents) -> (y, y_dot)`, both tuples, `y_dot` linear in the
     tangents; arguments at `nondiff_argnums` come first. Or `f.defjvps(*rules)` with a
     `rule(x_dot, y, *args)` for each argument, whose results are added. The rule serves
-    forward and reverse mode.
+    forward and reverse mode. Arguments are given as those of `custom_vjp` functions.
     """
     return _decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums)), f)
 
 
 def checkpoint(f: Callable | None = None) -> Any:
-    """Decorator: save nothing of `f`; its backward sweep runs it again."""
+    """Decorator: save nothing of `f`; its backward sweep runs it again.
+
+    Arguments are given as those of `custom_vjp` functions.
+    """
     return _decorator(Checkpointed, f)
 
 

@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
     is_active,
     parts,
 )
+from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.rebinding import check_of, refusal
 from srcjax.transforms.settle.base import SettlingBase
 
@@ -32,6 +33,14 @@ class UpdateSettling(SettlingBase):
             if isinstance(old, Array) and old.shape != ():
                 return self.in_place(stmt)
             if isinstance(old, List) and old.cls is list:
+                if not isinstance(stmt.op, gast.Add):
+                    raise error_at(
+                        UnsupportedError,
+                        self.unit.source,
+                        stmt,
+                        "a list of differentiated values is repeated in place",
+                        f"a new list: `{target.id} = {target.id} * n`",
+                    )
                 self.changed = True
                 call = syntax.expression(
                     "xs.extend(v)", xs=syntax.name(target.id), v=stmt.value

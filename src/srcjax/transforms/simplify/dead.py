@@ -36,7 +36,9 @@ class DeadCode:
         kept: list[gast.stmt] = []
         for stmt in reversed(stmts):
             new = self.statement(stmt, live)
-            if new is not None:
+            if isinstance(new, list):
+                kept += reversed(new)
+            elif new is not None:
                 kept.append(new)
         kept.reverse()
         return kept
@@ -66,9 +68,10 @@ class DeadCode:
             return stmt
         if isinstance(stmt, gast.Try):
             stmt.finalbody = self.block(stmt.finalbody, live)
+            last = syntax.names_read(stmt.finalbody)
             stmt.body = self.block(stmt.body, live) or [gast.Pass()]
-            live |= syntax.names_read(stmt.handlers)
-            return stmt
+            live |= last  # the body may be left before it binds them
+            return stmt if _real(stmt.finalbody) else stmt.body
         if self.is_dead(stmt, live):
             return None
         if isinstance(stmt, gast.Assign):

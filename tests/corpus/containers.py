@@ -537,3 +537,19 @@ def reduced_to_one_by_popping(x):
         row = rows.pop(0)
         rows[0] = rows[0] * row
     return rows.pop()
+
+
+@program(1.3)
+def counted_in_a_dict(x):
+    seen = {}
+    for letter in "abracadabra":
+        seen[letter] = seen.get(letter, 0.0) * x + 1.0
+    return seen["a"] * seen["b"]
+
+
+@program(1.3, 0.4)
+def added_up_in_a_dict(x, y):
+    total = {}
+    for key, value in (("u", x), ("v", x * y), ("u", y * 3)):
+        total[key] = total.get(key, 0.0) + value
+    return total["u"] * total["v"]

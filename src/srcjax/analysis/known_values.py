@@ -117,6 +117,8 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             keys = [k for k, _ in b.items]
         elif isinstance(b, Tuple) and all(isinstance(i, Const) for i in b.items):
             keys = [i.value for i in b.items]  # type: ignore[attr-defined]
+        if keys == []:
+            return Const(value=isinstance(op, gast.NotIn))
         if isinstance(a, Const) and keys is not None:
             return Const(value=(a.value in keys) == isinstance(op, gast.In))
         return BOOL

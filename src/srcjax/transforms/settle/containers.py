@@ -13,6 +13,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import (
+    UNKNOWN,
     Array,
     Const,
     Dict,
@@ -74,12 +75,19 @@ class ContainerSettling(SettlingBase):
     def item_or_default(
         self, stmt: gast.Assign, call: gast.Call
     ) -> list[gast.stmt] | None:
-        """`v = d.get(k, e)` is `d[k]` or `e`."""
+        """`v = d.get(k, e)` is `d[k]` or `e`.
+
+        It stays as it is where types tell which, and where nothing is differentiated.
+        """
         (key, default), base = call.args, call.func.value
         if not isinstance(stmt.targets[0], gast.Name):
             return None
-        held = self.atom_type(stmt, default)
-        if held is None or not is_active(held):
+        types = [self.atom_type(stmt, node) for node in (base, key, default)]
+        held, at, other = types
+        known = getattr(held, "items", None) is not None and isinstance(at, Const)
+        if not is_active(other or UNKNOWN) and (
+            known or call.func.attr == "pop" or not is_active(held or UNKNOWN)
+        ):
             return None
         item = gast.Subscript(base, key, syntax.LOAD)
         found: gast.expr = item

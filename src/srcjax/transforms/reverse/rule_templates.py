@@ -7,14 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import (
-    UNKNOWN,
-    Array,
-    List,
-    Tuple,
-    is_number,
-    shape_of,
-)
+from srcjax.analysis.types import UNKNOWN, Array, List, Tuple, is_number, shape_of
 from srcjax.ops.record import Op, Template
 from srcjax.transforms.places import is_static
 from srcjax.transforms.reverse.contributions import Contributions

@@ -15,9 +15,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import (
-    site_of,
-)
+from srcjax.analysis.types import site_of
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit

@@ -8,12 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Facts, Program
-from srcjax.analysis.types import (
-    Closure,
-    Const,
-    Type,
-    join_all,
-)
+from srcjax.analysis.types import Closure, Const, Type, join_all
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import Inliner
 

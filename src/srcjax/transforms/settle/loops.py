@@ -8,14 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Variant
-from srcjax.analysis.types import (
-    Array,
-    Dict,
-    List,
-    Tuple,
-    Unknown,
-    is_active,
-)
+from srcjax.analysis.types import Array, Dict, List, Tuple, Unknown, is_active
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.settle.base import SettlingBase, is_function
 

@@ -10,13 +10,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.swaps import swap_pairs
-from srcjax.analysis.types import (
-    Array,
-    Dict,
-    List,
-    Object,
-    Tuple,
-)
+from srcjax.analysis.types import Array, Dict, List, Object, Tuple
 from srcjax.ops.record import Op
 from srcjax.transforms.settle.calls import CallSettling
 from srcjax.transforms.settle.updates import UpdateSettling

@@ -234,3 +234,79 @@ def method_changes_its_object(x):
     for _ in range(3):
         integrator.advance(0.2)
     return integrator.x * integrator.time
+
+
+@dataclass
+class Particle:
+    pos: np.ndarray | float
+    vel: np.ndarray | float
+
+
+@program(normal(2), jax=False, order=1)
+def particles_in_a_list_moved(x):
+    particles = [Particle(0.0, x[0]), Particle(1.0, x[1])]
+    for _ in range(2):
+        for p in particles:
+            p.vel = p.vel - 0.1 * p.pos * x[0]
+            p.pos = p.pos + 0.1 * p.vel
+    return particles[0].pos * particles[1].pos
+
+
+@program(normal(2), jax=False, order=1)
+def particles_with_arrays_moved_by_forces(x):
+    particles = [Particle(np.zeros(2), x * (i + 1)) for i in range(2)]
+    for _ in range(2):
+        forces = [p.pos * x[0] for p in particles]
+        for p, f in zip(particles, forces):  # noqa: B905
+            p.vel = p.vel - 0.1 * f
+            p.pos = p.pos + 0.1 * p.vel
+    return sum(np.sum(p.pos**2) for p in particles)
+
+
+@program(normal(2), jax=False, order=1)
+def particles_that_act_on_each_other(x):
+    particles = [Particle(0.0, x[0]), Particle(1.0, x[1])]
+    for i in range(2):
+        for j in range(2):
+            if i != j:
+                force = (particles[j].pos - particles[i].pos) * 0.3
+                particles[i].vel += force * x[0]
+        for p in particles:
+            p.pos += p.vel
+    return particles[0].pos * particles[1].pos
+
+
+@program(normal(2), jax=False, order=1)
+def objects_in_a_dict_changed(x):
+    held = {"a": Particle(x[0], x[1]), "b": Particle(x[1], 0.5)}
+    for _ in range(2):
+        for _, p in held.items():
+            p.pos = p.pos * p.vel + 0.1
+        held["a"].pos += held["b"].pos
+    return held["a"].pos * held["b"].pos
+
+
+class Controller:
+    def __init__(self, kp, ki, kd):
+        self.kp, self.ki, self.kd = kp, ki, kd
+        self.integral = 0.0
+        self.last = None
+
+    def step(self, error, dt):
+        self.integral += error * dt
+        slope = 0.0 if self.last is None else (error - self.last) / dt
+        self.last = error
+        return self.kp * error + self.ki * self.integral + self.kd * slope
+
+
+@program(np.array([2.0, 0.5, 0.1]), jax=False, order=1)
+def controller_with_memory(gains):
+    controller = Controller(*gains)
+    x = v = cost = 0.0
+    for _ in range(8):
+        error = 1.0 - x
+        force = np.clip(controller.step(error, 0.1), -3, 3)
+        v += (force - 0.5 * v) * 0.1
+        x += v * 0.1
+        cost += error**2 * 0.1 + 0.01 * force**2
+    return cost

@@ -13,6 +13,7 @@ from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, Env, global_type
 from srcjax.analysis.calls import Calls
 from srcjax.analysis.effects import UNROLLED, Missed
+from srcjax.analysis.indexing import row_count
 from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
 from srcjax.analysis.types import (
     BOOL,
@@ -80,12 +81,24 @@ class Expressions(Calls):
             return List(False, buffers, as_tuple.items)
         return List(False, buffers, None, getattr(as_tuple, "elem", None))
 
-    def display(self, nodes: list, env: Env) -> list[Type] | None:
+    def rows(self, t: Type) -> list[Type] | None:
+        """The items of an array of few, as `f(*x)` passes them; None if not known."""
+        count = row_count(t)
+        if count is None:
+            return None
+        return [self.subscript(t, Const(value=i), None) for i in range(count)]
+
+    def display(
+        self, nodes: list, env: Env, in_call: bool = False
+    ) -> list[Type] | None:
         """Types of the items of a display or argument list; None if not known."""
         items: list[Type] = []
         for node in nodes:
             if isinstance(node, gast.Starred):
-                inner = self.iteration(self.eval(node.value, env))
+                held = self.eval(node.value, env)
+                inner = self.iteration(held)
+                if inner is None:
+                    inner = self.rows(held) if in_call else None
                 if inner is None:
                     return None
                 items.extend(inner)
@@ -250,7 +263,7 @@ class Expressions(Calls):
         order = self.order(node, env)
         if order is not None:
             return order
-        args = self.display(node.args, env)
+        args = self.display(node.args, env, in_call=True)
         kwargs: dict[str, Type] = {}
         loose = args is None
         for keyword in node.keywords:

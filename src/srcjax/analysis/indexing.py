@@ -115,3 +115,10 @@ def _slice_dim(dim: Any, items: tuple[Type, ...]) -> Any:
         if start >= 0 and (upper is None or stop < 0):
             return shift(dim, stop - start)
     return None
+
+
+def row_count(t: Type | None) -> int | None:
+    """How many items an array of few certainly has."""
+    if isinstance(t, Array) and t.shape and isinstance(t.shape[0], int):
+        return t.shape[0] if t.shape[0] <= 16 else None
+    return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 
@@ -185,4 +187,15 @@ def zeros_like(x):
         return np.zeros_like(x) if np.ndim(x) else x.dtype.type(0)
     if isinstance(x, complex):
         return 0j
+    if is_record(x):
+        zero = copy.copy(x)
+        for key, value in vars(x).items():
+            object.__setattr__(zero, key, zeros_like(value))
+        return zero
     return 0.0 if isinstance(x, (int, float)) else None
+
+
+def is_record(x):
+    """Whether `x` is an object with attributes, of a class written in Python."""
+    made = type(x).__init__
+    return hasattr(x, "__dict__") and hasattr(made, "__code__")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
-from srcjax.runtime.basics import zeros_like
+from srcjax.runtime.basics import is_record, zeros_like
 
 
 def add(a, b):
@@ -18,6 +20,11 @@ def add(a, b):
     if isinstance(a, (list, tuple)):
         items = [add(x, y) for x, y in zip(a, b, strict=True)]
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+    if is_record(a):
+        total = copy.copy(a)
+        for key, value in vars(a).items():
+            object.__setattr__(total, key, add(value, getattr(b, key)))
+        return total
     return a + b
 
 

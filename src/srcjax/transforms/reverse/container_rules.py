@@ -33,6 +33,7 @@ from srcjax.transforms.places import (
     is_static,
     keyed_parts,
     part_of,
+    read_part,
 )
 from srcjax.transforms.reverse.rule_templates import RuleTemplates
 
@@ -148,10 +149,24 @@ class ContainerRules(RuleTemplates):
         op = self.attribute_op(value)
         self.apply(name, op, [base], {}, "np")
 
+    def pass_to_item(self, name: str, base: str, path: Path, t: Type) -> None:
+        """`name = p.x` for an object in a list: its adjoint is an object in a list."""
+        if not isinstance(t, (Array, Scalar)):
+            raise self.refuse(
+                "a container in an object in a container", "simpler containers"
+            )
+        item = read_part(self.type_of_name(base), self.adjoint(base), path[0])
+        d = self.adjoint(name)
+        self.emit(syntax.assign(item, gast.BinOp(syntax.clone(item), gast.Add(), d)))
+        self.consumed.add((name, ()))
+
     def pass_to_part(self, name: str, base: str, path: Path) -> None:
         """`name = base[key]` with a known key of a split container."""
         t = part_of(self.type_of_name(base), path)
         if not is_active(t):
+            return
+        if base in self.views:
+            self.pass_to_item(name, base, path, t)
             return
         if is_static(t) and self.kind(name) == "split":
             for place in self.places.of(name):

@@ -386,6 +386,10 @@ class Contributions(DerivativeWriter):
         target = self.adjoint(name)
         value = self.typer.agree(value, self.envs)
         value = self.real_of_complex(value, self.type_of_name(name))
+        if isinstance(self.type_of_name(name), Object):
+            total = syntax.call("add", syntax.clone(target), value)
+            self.emit(syntax.assign(syntax.as_store(target), total))
+            return
         if isinstance(target, gast.Name):
             stmt: gast.stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)
         elif isinstance(target, gast.Subscript):

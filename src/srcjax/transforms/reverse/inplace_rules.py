@@ -9,16 +9,20 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
+    Array,
     Dict,
     List,
     Tuple,
     is_number,
     join_all,
+    same_shape,
+    shape_of,
 )
 from srcjax.ops.record import Op
 from srcjax.transforms.places import (
     keyed_parts,
     part_of,
+    zero_of,
 )
 from srcjax.transforms.reverse.container_rules import ContainerRules, as_value
 from srcjax.transforms.writer import OLD
@@ -99,6 +103,9 @@ class InplaceRules(ContainerRules):
         if not self.active(base):
             return
         assert isinstance(base, gast.Name)
+        if base.id in self.views:
+            self.store_attribute_of_item(target, value)
+            return
         self.explode(base.id)
         path = (target.attr,)
         places = [p for p in self.places.of(base.id) if p[1][:1] == path]
@@ -107,6 +114,32 @@ class InplaceRules(ContainerRules):
             self.pass_part(value.id, base.id, path, part)
         for place in places:
             self.places.present.pop(place, None)
+
+    def store_attribute_of_item(self, target: gast.Attribute, value: gast.expr) -> None:
+        """`p.x = value` for an object in a list: its adjoint is an object in a list."""
+        base = target.value.id
+        if not self.has_adjoint(base):
+            return
+        part = part_of(self.type_of_name(base), (target.attr,))
+        known = [
+            part_of(v.after[base], (target.attr,))
+            for v in self.facts.of(self.stmt)
+            if base in v.after
+        ]
+        if not is_number(part) and not (
+            isinstance(part, Array)
+            and all(same_shape(shape_of(t), shape_of(part)) for t in known)
+        ):
+            raise self.refuse(
+                f"`{syntax.text(target)}` of an object in a container is assigned, and "
+                "its shape is not known to stay",
+                "a list of new objects",
+            )
+        item = gast.Attribute(self.adjoint(base), target.attr, syntax.LOAD)
+        d = self.held("d" + target.attr, item)
+        self.emit(syntax.assign(item, zero_of(part, d)))
+        if self.active(value):
+            self.contribute(value.id, d)
 
     def on_AugAssign(self, stmt: gast.AugAssign) -> None:
         """`x += v`, `x[i] *= v` on an array, in place."""

@@ -34,6 +34,7 @@ from srcjax.transforms.reverse.reads_writes import (
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
+from srcjax.transforms.reverse.views import is_handed_over
 from srcjax.transforms.writer import OLD
 
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
@@ -552,6 +553,8 @@ class Planner(Recomputing):
         types = self.rules.types
         trees = {n: self.rules.views[n][0] for n in self.rules.views}
         for stmt, where in self.linking():
+            if is_handed_over(self.unit, stmt):
+                continue
             facts = self.rules.facts.of(stmt)
             reads = syntax.names_read(stmt)
             targets = set(bound_names(stmt)) | changed_container(stmt)

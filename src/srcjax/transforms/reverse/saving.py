@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
+    Object,
     all_buffers,
     is_number,
     with_active,
@@ -201,6 +202,8 @@ class Saver(Planner):
         at = isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "at"
         if at and len(value.args) >= 2:
             target = gast.Subscript(value.args[0], value.args[1], syntax.STORE)
+        if isinstance(target, gast.Attribute):
+            return self.save_attribute(stmt, target, where)
         if not isinstance(target, gast.Subscript):
             return self.save_container(stmt, value, where)
         item = syntax.as_load(target)
@@ -232,6 +235,34 @@ class Saver(Planner):
             before = [syntax.assign(held, kept)]
             restore = [syntax.assign(store, syntax.name(held))]
         return before, [], restore
+
+    def save_attribute(
+        self, stmt: gast.stmt, target: gast.Attribute, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Keep what an attribute of an object held; and put it back."""
+        types = [
+            v.before.get(syntax.dotted(target.value) or "")
+            for v in self.rules.facts.of(stmt)
+        ]
+        has = {
+            isinstance(t, Object) and any(key == target.attr for key, _ in t.items)
+            for t in types
+        }
+        if has == {False} and all(isinstance(t, Object) for t in types):
+            return [], [], []  # it is new: there was nothing to read
+        if has != {True}:
+            self.rules.stmt = stmt
+            raise self.rules.refuse(
+                f"`{syntax.text(stmt)}` changes a value that the gradient needs",
+                "build a new value instead of changing this one",
+            )
+        old, store = syntax.as_load(target), syntax.clone(target)
+        if where.loops:
+            tape = self.tape((target.attr, id(stmt)), where.loops, target.attr)
+            popped = syntax.expression("t.pop()", t=syntax.name(tape))
+            return [_push(tape, old)], [], [syntax.assign(store, popped)]
+        held = self.unit.names.fresh(f"{target.attr}_before")
+        return [syntax.assign(held, old)], [], [syntax.assign(store, syntax.name(held))]
 
     def save_deleted(
         self, target: gast.Subscript, where: Where

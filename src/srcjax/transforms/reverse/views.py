@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -121,6 +122,8 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         if not t.buffers & rules.written or not is_active(t):
             continue
         rules.stmt = stmt
+        if is_handed_over(rules.unit, stmt):
+            continue
         if is_maybe_view(rules, value) and not writes_through(rules.unit, target.id):
             continue  # `saving.check_aliases` sees to it that nothing is missed
         base = view_base(rules, value)
@@ -166,6 +169,37 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             rules.dynamic.add(name)
             rules.nested.add(name)
     return views
+
+
+def is_handed_over(unit: Unit, stmt: Any) -> bool:
+    """Whether `name = temporary` is all that becomes of the temporary.
+
+    It is made above in the same block, and not read again: no second name is left, and
+    the adjoint passes from one to the other.
+    """
+    value = getattr(stmt, "value", None)
+    if not isinstance(value, gast.Name) or value.id not in unit.temps:
+        return False
+    if syntax.count_bindings(unit.node, value.id) != 1:
+        return False
+    for block in blocks(unit.node.body):
+        at = next((k for k, s in enumerate(block) if s is stmt), None)
+        if at is None:
+            continue
+        made = [k for k in range(at) if value.id in syntax.names_written(block[k])]
+        here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
+        return bool(made) and here == syntax.count_reads(unit.node, value.id)
+    return False
+
+
+def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
+    """The lists of statements, the innermost ones too."""
+    yield body
+    for stmt in body:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
+                yield from blocks(inner)
 
 
 def apart(source: Type) -> bool:

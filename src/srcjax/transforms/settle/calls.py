@@ -8,6 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -153,8 +154,11 @@ class CallSettling(ContainerSettling):
             if isinstance(a, gast.Starred) and isinstance(a.value, gast.Name):
                 t = self.type_before(stmt, a.value.id)
                 items = getattr(t, "items", None)
+                count = row_count(t)
                 if isinstance(t, (Tuple, List)) and items is not None:
-                    for i in range(len(items)):
+                    count = len(items)
+                if count is not None:
+                    for i in range(count):
                         args.append(self.held_item(before, a.value, i))
                     continue
             args.append(a)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import gast
 import numpy as np
 
 from srcjax import pipeline, tree
@@ -21,6 +20,8 @@ from srcjax.analysis.types import (
     Scalar,
     Tuple,
     Type,
+    Unknown,
+    all_buffers,
     is_active,
     map_parts,
     mapping,
@@ -32,6 +33,7 @@ from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
 from srcjax.pipeline import Module, Request
 from srcjax.stage_texts import is_recording
+from srcjax.transforms.batch.loop import ExampleLoop
 from srcjax.transforms.batch.results import leaves
 
 Axes = Any
@@ -99,6 +101,14 @@ class Batched(Transform):
         }
         return [by_kind.get(kind, lambda: None)() for kind in given]
 
+    def axes_without_arguments(self) -> list[Axes]:
+        """The axes of every parameter; those that keep their default have none."""
+        given = self.in_axes
+        if isinstance(given, (list, tuple)):
+            return [*given, *[None] * (len(self.parameters) - len(given))]
+        defaults = self.source.defaults
+        return [None if n in defaults else given for n in self.parameters]
+
     def prepared(self, args: tuple, kwargs: dict) -> tuple[list[Any], list[Axes]]:
         """The value and the axes of every parameter."""
         values = self.bind(args, kwargs)
@@ -117,7 +127,8 @@ class Batched(Transform):
     def needs_spreading(self) -> bool:
         """Whether the arguments are not known by name (`*args`), or defaults mapped."""
         if self.inner is not None:
-            return self.inner.maps_defaults()
+            variadic = self.source.node.args.vararg is not None
+            return variadic or self.inner.maps_defaults()
         code = getattr(underlying(self.function), "__code__", None)
         return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
 
@@ -202,32 +213,24 @@ class Batched(Transform):
             ),
             stacklevel=5,
         )
-        return self.loop(function, wrt, by_name)
+        return self.loop(request, by_name, why)
 
-    def loop(self, function: Callable, wrt: list[str], axes: dict[str, Axes]) -> Module:
+    def loop(self, request: Request, axes: dict[str, Axes], reason: str) -> Module:
         """A loop over the examples, where there is no batched form."""
-        name = self.source.name
-        called = "function" if name == "<lambda>" or not name.isidentifier() else name
-        parameters = ", ".join(self.parameters)
-        kinds = inspect.signature(function).parameters
-        given = ", ".join(
-            (f"{n}=" if kinds[n].kind is inspect.Parameter.KEYWORD_ONLY else "")
-            + (f"example({n}, {axes.get(n, 0)!r}, k)" if n in wrt else n)
-            for n in self.parameters
+        name = getattr(request.function, "__name__", self.source.name)
+        called = name if name.isidentifier() else "function"
+        result, written = pipeline.result_of_examples(request)
+        copied = [n for n, t in request.types.items() if all_buffers(t) & written]
+        loop = ExampleLoop(
+            self.signature,
+            request.types,
+            axes,
+            self.out_axes,
+            result,
+            frozenset(copied),
         )
-        first = wrt[0]
-        text = (
-            f"def vmap_{called}({parameters}):\n"
-            f"    count = batch_count({first}, {axes.get(first, 0)!r})\n"
-            f"    examples = [{called}({given}) for k in range(count)]\n"
-            f"    return stacked(examples, {self.out_axes!r})\n"
-        )
-        from srcjax import runtime
-
-        node: Any = gast.parse(text).body[0]
-        helpers = ("example", "batch_count", "stacked")
-        values = {n: getattr(runtime, n) for n in helpers}
-        module = Module(node.name, [node], {**values, called: function})
+        node = loop.write(called, request.function, reason)
+        module = Module(node.name, [node], loop.values)
         module.entry = node.name
         module.stages.keep("read", lambda: self.source.text)
         module.print()
@@ -237,10 +240,7 @@ class Batched(Transform):
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         if not args and not kwargs and self.parameters:
-            raise ArgumentError(
-                "the text of a vmap needs example arguments: ranks decide it",
-                instead="`srcjax.source(srcjax.vmap(f), x)`",
-            )
+            return self.untyped_module()
         if self.needs_spreading():
             return self.spread_call(args, kwargs).module_for(args, kwargs)
         values, axes = self.prepared(args, kwargs)
@@ -252,6 +252,42 @@ class Batched(Transform):
                 "vmap: no argument is mapped", instead="an axis in in_axes"
             )
         return version.module
+
+    def untyped_module(self) -> Module:
+        """The text for arguments of every rank.
+
+        Type hints are those of one example. Where they do not tell that a mapped
+        argument is a number or an array, it is a loop.
+        """
+        if self.axis_name is not None or None in leaves(self.out_axes):
+            raise ArgumentError(
+                "the text of a vmap with axis_name, or with None in out_axes, needs "
+                "example arguments: it is no loop over the examples",
+                instead="`srcjax.source(srcjax.vmap(f), x)`",
+            )
+        axes = self.axes_without_arguments()
+        with mapping():
+            types = [
+                _quiet(t) if a is None else with_active(t, True)
+                for t, a in zip(self.hinted_types(), axes, strict=True)
+            ]
+        if not any(map(is_active, types)):
+            raise ArgumentError(
+                "vmap: no argument is mapped", instead="an axis in in_axes"
+            )
+        if not any(isinstance(t, Unknown) and is_active(t) for t in types):
+            return self.module(types, axes)
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for([_quiet(t) for t in types])
+        names = dict(zip(self.parameters, types, strict=True))
+        wrt = [n for n, t in names.items() if is_active(t)]
+        reason = (
+            "the ranks of the arguments are not known, and they decide the batched "
+            "form. Example arguments give it."
+        )
+        by_name = dict(zip(self.parameters, axes, strict=True))
+        return self.loop(Request(function, names, wrt), by_name, reason)
 
     def version_of(self, types: list[Type]) -> Version:
         """The version for batches of these types, for other transforms."""

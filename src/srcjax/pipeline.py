@@ -43,7 +43,7 @@ from srcjax.analysis.types import (
 from srcjax.backends import stage_listings
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
-from srcjax.errors import ArgumentError, UnsupportedError, error_at
+from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import read
@@ -582,6 +582,20 @@ def batch(
         drop_unused_sizes(module.functions, names_of_callees)
         module.print()
         return module
+
+
+def result_of_examples(request: Request) -> tuple[Type | None, frozenset]:
+    """What the function gives for one example, and the memory that it writes to.
+
+    None for the result where the types do not settle.
+    """
+    with mapping():
+        try:
+            program, unit = analyse(request, StageTexts())
+        except SrcjaxError:
+            return None, frozenset(b for t in request.types.values() for b in t.buffers)
+        result = program.facts.results.get(id(unit.source.func))
+        return result, program.facts.written()
 
 
 def check_result(

@@ -222,6 +222,7 @@ class Calls(NestedTransforms):
         """Call a function value."""
         active = any(map(is_active, [*args, *kwargs.values()]))
         if isinstance(function, Closure) and function.scope is not self.unit:
+            self.facts.unseen = True
             self.callee(node, None)
             return Unknown(active or function.active)
         if isinstance(function, Closure):
@@ -500,6 +501,7 @@ class Calls(NestedTransforms):
         self, closure: Closure, args: list[Type], kwargs: dict, env: Env
     ) -> Type:
         """A function defined inside the program, before it is inlined."""
+        self.facts.unseen = True
         definition = closure.definition
         names = parameter_names(definition.args)
         free = syntax.names_read(definition) - set(names)

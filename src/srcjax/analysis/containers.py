@@ -68,6 +68,8 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
         return replace(base, items=None, elem=join_all([*parts(base), value]))
     if not isinstance(base, List):
         return base
+    if isinstance(key, Tuple) and key.cls is slice:
+        return store_items(base, key, value)
     if (
         base.items is not None
         and isinstance(key, Const)
@@ -80,6 +82,18 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
     if base.items is not None:
         return replace(base, items=tuple(join(t, value) for t in base.items))
     return replace(base, elem=join_all([*parts(base), value]))
+
+
+def store_items(base: List, bounds: Tuple, value: Type) -> Type:
+    """The list after `base[a:b] = value`."""
+    new = value.items if isinstance(value, (Tuple, List)) else None
+    ends: list[Any] = [b.value if isinstance(b, Const) else ... for b in bounds.items]
+    if base.items is not None and new is not None and ... not in ends:
+        items = list(base.items)
+        items[slice(*ends)] = new
+        return replace(base, items=tuple(items))
+    given = parts(value) or (Unknown(is_active(value)),)
+    return replace(base, items=None, elem=join_all([*parts(base), *given]))
 
 
 def extend(base: List, value: Type) -> List:
@@ -108,6 +122,8 @@ def concatenate(a: Any, b: Any, site: int) -> Type:
 def repeat(a: Type, b: Type, site: int) -> Type:
     """`[x] * n`."""
     base, count = (a, b) if isinstance(a, (List, Tuple)) else (b, a)
+    if isinstance(count, Const) and not isinstance(count.value, int):
+        return UNKNOWN  # raises where it runs
     if isinstance(base, Tuple):
         if isinstance(count, Const) and count.value <= 64:
             return Tuple(items=base.items * count.value)

@@ -35,6 +35,7 @@ from srcjax.analysis.types import (
     is_active,
     with_active,
 )
+from srcjax.analysis.uniform import Uniform, lifted
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import Unit
 from srcjax.frontend.varying import (
@@ -71,13 +72,16 @@ class MappedInterpreter(Interpreter):
         super().__init__(program)
         self.leaves = []
         self.batches: set[tuple[int, str]] = set()
+        self.uniform = Uniform()
 
     def run(self, unit: Unit, arguments: Env) -> Type:
         """Execute the unit until no more names turn out to hold batches."""
         while True:
             known = len(self.batches)
             found = super().run(unit, dict(arguments))
-            if not self.settled or len(self.batches) == known:
+            if not self.settled:
+                return found
+            if len(self.batches) == known and not self.uniform.learn(self.program):
                 return found
             self.program.facts = self.facts = Facts()
             self.memo.clear()
@@ -91,20 +95,35 @@ class MappedInterpreter(Interpreter):
                 self.batches.add(key)
             elif key in self.batches and not isinstance(value, (Closure, Other)):
                 value = with_active(value, True)
-        super().assign(stmt, target, value, env)
+            if key in self.uniform.names:
+                value = with_active(value, True)
+        super().assign(stmt, target, self.uniform.applied(value), env)
 
     def update(self, base: Type, env: Env, change: Any) -> None:
         before = {n for n, t in env.items() if is_active(t)}
         super().update(base, env, change)
         if self.settled:
             for name, t in env.items():
+                env[name] = t = self.uniform.applied(t)
                 if is_active(t) and name not in before:
                     self.batches.add((id(self.unit.source.func), name))
+
+    def call_unit(self, unit: Unit, arguments: Env) -> Type:
+        key = id(unit.source.func)
+        if not any(map(is_active, arguments.values())):
+            return super().call_unit(unit, arguments)
+        arguments = {
+            n: with_active(t, True) if (key, n) in self.uniform.names else t
+            for n, t in arguments.items()
+        }
+        found = super().call_unit(unit, arguments)
+        known = self.uniform.results.get(key)
+        return found if known is None else lifted(found, known)
 
     # -- expressions -------------------------------------------------------------------
 
     def eval(self, node: Any, env: Env) -> Type:
-        found = super().eval(node, env)
+        found = self.uniform.applied(super().eval(node, env))
         if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp)):
             return self.marked(found, self.operand_types(node, env))
         if isinstance(node, gast.Subscript):

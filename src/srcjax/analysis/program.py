@@ -54,6 +54,9 @@ class Facts:
     tests: dict[int, set] = field(default_factory=dict)
     #: Result type by the identity of the unit's function.
     results: dict[int, Type] = field(default_factory=dict)
+    #: Whether a function made in another one was called: what its body calls, and with
+    #: what types, is not known before it stands in the place of the call.
+    unseen: bool = False
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
     #: Whether complex numbers take part; None: not looked at yet.

@@ -174,9 +174,9 @@ class Varying:
                 for sub in syntax.walk(node)
                 if isinstance(sub, gast.NamedExpr)
             )
-        if isinstance(node, (gast.IfExp,)):
+        if isinstance(node, gast.IfExp) and not self.mapping:
             return self.carries([node.body, node.orelse]) or self.has_walrus(node.test)
-        if isinstance(node, gast.Subscript):
+        if isinstance(node, gast.Subscript) and not self.mapping:
             return self.carries(node.value) or self.has_walrus(node.slice)
         return any(
             self.carries(value)

@@ -142,7 +142,10 @@ def in_shape_of(call: MappedCall, value: gast.expr, shape: Any) -> gast.expr:
 @helper(runtime.unbroadcast, like="x")
 def _(call: MappedCall) -> Found:
     have, want = call.rank("d"), call.rank("x")
-    if have is None or want is None or not only(call, "d", "x"):
+    if have is None or want is None:
+        d, x = batch_of(call, "d"), batch_of(call, "x")
+        return d and x and syntax.call("unbroadcast_examples", d, x)
+    if not only(call, "d", "x"):
         return None
     x = spread(call, call.arg("x"), call.type("x"), want)
     d = spread(call, call.arg("d"), call.type("d"), max(have, want))
@@ -157,8 +160,23 @@ def _(call: MappedCall) -> Found:
     return call.rebuild(d=d, x=x)
 
 
+def batch_of(call: MappedCall, parameter: str) -> Found:
+    """The argument as a batch, whatever its rank; None for a container."""
+    if parts(call.type(parameter)):
+        return None
+    value = call.arg(parameter)
+    if call.is_mapped(parameter):
+        return value
+    return syntax.call("spread_items", value, syntax.clone(call.size))
+
+
 @helper(runtime.unreduce, like="x")
 def _(call: MappedCall) -> Found:
+    if call.rank("x") is None:
+        if call.const("axis") is not None or call.const("keepdims") not in (0, None):
+            return None
+        d, x = batch_of(call, "d"), batch_of(call, "x")
+        return d and x and syntax.call("unreduce_examples", d, x)
     changes, axis = whole(call, "d", "x"), axis_of(call)
     keepdims, rank = call.const("keepdims"), call.rank("x")
     if changes is None or axis is MISSING or keepdims is MISSING or rank is None:

@@ -23,7 +23,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Type, is_active, shape_of
+from srcjax.analysis.types import UNKNOWN, Type, is_active, parts, shape_of
 from srcjax.ops.expand import MISSING, known_value
 from srcjax.ops.record import Op, lookup
 
@@ -166,6 +166,44 @@ def lift(node: gast.expr, t: Type, rank: int) -> gast.expr | None:
     return syntax.expression(f"x[:, {', '.join(['None'] * missing)}]", x=new)
 
 
+def align(operands: list[tuple[gast.expr, Type]]) -> list[gast.expr] | None:
+    """Operands that broadcast example by example, of ranks that only the run tells.
+
+    A mapped one gets as many axes after the batch axis as another one has more:
+    `expand_examples(x, np.ndim(c))`. None where an operand of unknown rank has no name,
+    or is a container.
+    """
+    from srcjax.ops.batch_operands import array_type
+
+    shapes = [shape_of(array_type(t)) for _, t in operands]
+    ranks = [None if s is None else len(s) for s in shapes]
+    for (node, t), rank in zip(operands, ranks, strict=True):
+        if rank is None and (parts(t) or not isinstance(node, gast.Name)):
+            return None
+    new: list[gast.expr] = []
+    for k, (node, t) in enumerate(operands):
+        own = ranks[k] or 0
+        others = zip(operands, ranks, strict=True)
+        wanted = [
+            _rank_of(other, other_type, rank)
+            for j, ((other, other_type), rank) in enumerate(others)
+            if j != k and (rank is None or rank > own)
+        ]
+        value: gast.expr = syntax.clone(node)
+        if is_active(t) and wanted:
+            rank = wanted[0] if len(wanted) == 1 else syntax.call("max", *wanted)
+            value = syntax.call("expand_examples", value, rank)
+        new.append(value)
+    return new
+
+
+def _rank_of(node: gast.expr, t: Type, rank: int | None) -> gast.expr:
+    """The rank of an example, as an expression."""
+    if rank is not None:
+        return syntax.const(rank)
+    return syntax.expression("x.ndim - 1" if is_active(t) else "np.ndim(x)", x=node)
+
+
 # -- kinds of rules --------------------------------------------------------------------
 
 
@@ -200,7 +238,10 @@ def elementwise(call: MappedCall) -> gast.expr | None:
     operands = [p for p in call.bound if call.const(p, MISSING) is not None]
     ranks = [call.rank(p) for p in operands]
     if any(r is None for r in ranks):
-        return None
+        aligned = align([(call.bound[p], call.type(p)) for p in operands])
+        if aligned is None:
+            return None
+        return call.rebuild(**dict(zip(operands, aligned, strict=True)))
     highest = max((r for r in ranks if r is not None), default=0)
     changes = {}
     for parameter in operands:
@@ -243,8 +284,14 @@ def along_axis(
         rank = call.rank(parameter)
         given = axis_of(call, axis, default)
         mapped = [p for p in call.bound if call.is_mapped(p)]
-        if rank is None or given is MISSING or mapped != [parameter]:
+        if given is MISSING or mapped != [parameter]:
             return None
+        if rank is None:
+            node = call.bound[parameter]
+            if not whole or given is not None or not isinstance(node, gast.Name):
+                return None
+            axes = syntax.expression("tuple(range(1, x.ndim))", x=node)
+            return None if parts(call.type(parameter)) else call.rebuild(**{axis: axes})
         if given is not None and not within(given, max(rank, 1)):
             return None  # an axis that examples do not have must not be the batch's
         node = call.bound[parameter]
@@ -280,6 +327,7 @@ __all__ = [
     "BUILTINS",
     "MISSING",
     "MappedCall",
+    "align",
     "all_axes",
     "along_axis",
     "batch",

@@ -28,11 +28,14 @@ from srcjax.runtime.basics import (
 from srcjax.runtime.batches import (
     batch_count,
     example,
+    expand_examples,
     gathered,
     move_axes,
     put_back,
     spread_items,
     stacked,
+    unbroadcast_examples,
+    unreduce_examples,
 )
 from srcjax.runtime.checks import (
     items_like,

@@ -4,6 +4,8 @@ import copy
 
 import numpy as np
 
+from srcjax.runtime.basics import unbroadcast
+
 
 def over_parts(function, x, *others):
     """The container with `function` applied to each of its parts.
@@ -62,6 +64,21 @@ def spread_items(x, n):
     if x is None or isinstance(x, str) or callable(x):
         return x
     return np.broadcast_to(x, (n, *np.shape(x))).copy()
+
+
+def expand_examples(x, rank):
+    """A batch whose examples have at least `rank` axes: new ones follow the first."""
+    return np.expand_dims(x, tuple(range(1, rank + 2 - x.ndim)))
+
+
+def unbroadcast_examples(d, x):
+    """For each example, the adjoint `d` summed where `x` was broadcast."""
+    return np.moveaxis(unbroadcast(np.moveaxis(d, 0, -1), np.moveaxis(x, 0, -1)), -1, 0)
+
+
+def unreduce_examples(d, x):
+    """For each example, the adjoint `d` of a sum of `x` spread over x's shape."""
+    return np.broadcast_to(expand_examples(d, x.ndim - 1), x.shape)
 
 
 def move_axes(x, source, target):

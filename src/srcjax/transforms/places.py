@@ -152,9 +152,7 @@ def is_lazy(have: Type, want: Type) -> bool:
         return False
     if len(small) < len(full):
         return True
-    return any(
-        is_one(m) and is_one(n) is False for m, n in zip(small, full, strict=False)
-    )
+    return any(is_one(m) and not is_one(n) for m, n in zip(small, full, strict=False))
 
 
 def inactive_zero(t: Type) -> gast.expr:

@@ -117,6 +117,16 @@ class Lanes(Writer):
         """A container with each part a batch where it is one in `want`."""
         if isinstance(value, gast.Name):
             value = self.displays.get(value.id, value)
+        if isinstance(have, (List, Dict)) and have.items is None:
+            if all_active(have):
+                return value
+            if is_active(have):
+                raise self.refuse(
+                    "a container of unknown length of which only some parts differ "
+                    "between examples",
+                    "two containers",
+                )
+            return syntax.call("spread_items", value, self.count())
         haves, wants = dict(keyed_parts(have)), dict(keyed_parts(want))
         if haves.keys() != wants.keys() or not haves:
             elem = join_all(parts(want)) or want
@@ -142,7 +152,7 @@ class Lanes(Writer):
                 for e, w in zip(value.elts, wants.values(), strict=True)
             ]
             return type(value)(made, syntax.LOAD)
-        if isinstance(have, Object) and not is_dataclass(have.cls) or not haves:
+        if isinstance(have, Object) and not is_dataclass(have.cls):
             raise self.refuse(
                 "a container of which only some parts differ between examples",
                 "a tuple, or arrays",
@@ -152,6 +162,27 @@ class Lanes(Writer):
             for key, part in haves.items()
         ]
         return self.rebuild(have, made)
+
+    def by_parts(self, t: Type, value: gast.expr, f: Any) -> gast.expr | None:
+        """The container with `f` applied to its mapped arrays and numbers.
+
+        None where the types do not tell what is in it.
+        """
+        if not is_active(t):
+            return value
+        if isinstance(t, (Array, Scalar, Const)):
+            made: gast.expr = f(value)
+            return made
+        found = keyed_parts(t)
+        if not found or (isinstance(t, Object) and not is_dataclass(t.cls)):
+            return None
+        items = [
+            self.by_parts(part, read_part(t, syntax.clone(value), key), f)
+            for key, part in found
+        ]
+        if any(item is None for item in items):
+            return None
+        return self.rebuild(t, [item for item in items if item is not None])
 
     def repeated(self, value: gast.expr, have: Type, dtype: Any) -> gast.expr:
         """A batch of examples that are all the same, free to be written to."""

@@ -32,7 +32,14 @@ from srcjax.analysis.types import (
 from srcjax.errors import PerformanceWarning
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.varying import SHAPE_ATTRIBUTES
-from srcjax.ops.batching import BUILTINS, MappedCall, elementwise, lift, literal
+from srcjax.ops.batching import (
+    BUILTINS,
+    MappedCall,
+    align,
+    elementwise,
+    lift,
+    literal,
+)
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes
 from srcjax.transforms.rule_text import flat_arguments
@@ -196,7 +203,12 @@ class Operations(Lanes):
             )
         ranks = [self.rank(o) for o in operands]
         if None in ranks:
-            raise self.refuse("a comparison of values of unknown rank", "known types")
+            types = [self.example(o) for o in operands]
+            aligned = align(list(zip(operands, types, strict=True)))
+            vague = any(isinstance(t, Unknown) and is_active(t) for t in types)
+            if aligned is None or vague:  # it may be a container of batches
+                raise self.refuse("a comparison of values of unknown rank", "an array")
+            return gast.Compare(aligned[0], value.ops, aligned[1:])
         highest = max(r for r in ranks if r is not None)
         new = [lift(o, self.example(o), highest) for o in operands]
         return gast.Compare(new[0], value.ops, new[1:])
@@ -477,6 +489,8 @@ class Operations(Lanes):
         elem = next((p for p in parts_of(base) if is_active(p)), None)
         method = value.func.attr
         absent = method in ("get", "pop") and not is_active(result)
+        if elem is not None and method == "extend":
+            elem = List(elem=elem)
         if elem is not None and not absent:
             new.args = [
                 self.shapes(a)

@@ -553,6 +553,14 @@ class Regions(Rules):
 
     def gather(self, name: str, where: gast.expr) -> gast.expr:
         t = self.examples[name]
+        if isinstance(t, _CONTAINERS) and name not in self.declared:
+            parts = self.by_parts(
+                t,
+                syntax.name(name),
+                lambda part: gast.Subscript(part, syntax.clone(where), syntax.LOAD),
+            )
+            if parts is not None:
+                return parts
         if isinstance(t, (*_CONTAINERS, Unknown)) or name in self.declared:
             return syntax.call("gathered", syntax.name(name), syntax.clone(where))
         return gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)

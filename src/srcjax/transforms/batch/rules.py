@@ -97,12 +97,21 @@ class Rules(Operations):
             from srcjax.analysis.types import with_active
 
             have = with_active(have, False)
+        elif self.makes_container(original):
+            raw = self.typer.type_of(original, self.examples)
+            have = raw if type(raw) is type(have) else have
         value = self.spread(value, have, want, dtype)
         known = dtype_of(have)
         numbers = isinstance(have, (Array, Scalar)) and is_active(have)
         if numbers and dtype is not None and known is not None and known != dtype:
             return self.cast(value, dtype)
         return value
+
+    def makes_container(self, value: gast.expr) -> bool:
+        """Whether the parts of a new container are those of its operands."""
+        if isinstance(value, gast.Call):
+            return syntax.dotted(value.func) in ("list", "tuple", "dict")
+        return isinstance(value, (gast.BinOp, gast.Subscript))
 
     def unpack(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:
         """`a, b = value`."""
@@ -154,6 +163,8 @@ class Rules(Operations):
             new.slice = self.shapes(index)
         value = syntax.clone(stmt.value)
         elem = next((p for p in parts(t) if is_active(p)), None)
+        if isinstance(index, gast.Slice) and elem is not None:
+            elem = List(elem=elem)
         if isinstance(target, gast.Attribute):
             elem = dict(getattr(t, "items", ()) or ()).get(target.attr)
         if elem is not None:
@@ -194,7 +205,8 @@ class Rules(Operations):
         base = target if isinstance(target, gast.Name) else target.value
         t = self.example(base)
         if isinstance(t, _CONTAINERS):
-            return [self.kept(stmt)]
+            added = self.spread(stmt.value, self.example(stmt.value), t, None)
+            return [gast.AugAssign(self.shapes(target), stmt.op, added)]
         if not self.mapped(base):
             return [self.kept(stmt)]
         if isinstance(stmt.op, gast.MatMult):

@@ -36,7 +36,7 @@ class Settling(LoopSettling, ValueSettling):
     def on_If(self, stmt: gast.If) -> list[gast.stmt]:
         outcomes = self.facts.tests.get(id(stmt))
         pure = not any(isinstance(n, gast.NamedExpr) for n in syntax.walk(stmt.test))
-        if outcomes in ({True}, {False}) and pure:
+        if outcomes in ({True}, {False}) and pure and not self.facts.unseen:
             self.changed = True
             taken = stmt.body if outcomes == {True} else stmt.orelse
             return self.block([s for s in taken if not isinstance(s, gast.Pass)])

@@ -219,3 +219,74 @@ def test_what_is_no_axis(options, message):
 def test_a_size_that_is_not_that_of_the_arguments():
     with pytest.raises(ArgumentError, match=r"`x` .* 4 .* and axis_size is 3"):
         vmap(parts_of, axis_size=3)(X)
+
+
+# -- the text without arguments --------------------------------------------------------
+
+
+def scaled_sum(x: np.ndarray, s: float, w):
+    y = np.sin(x) * s + w
+    return y.sum() + len(x)
+
+
+def run(text, name, **values):
+    """The function of the text, which gets what is not imported in it."""
+    exec(str(text), values)
+    return values[name]
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 5), (2, 3, 5)])
+def test_hinted_text_is_right_for_every_rank(shape):
+    rng = np.random.default_rng(0)
+    x, s, w = rng.normal(size=(3, *shape)), rng.normal(size=3), rng.normal(size=shape)
+    text = srcjax.source(vmap(scaled_sum, in_axes=(0, 0, None)))
+    assert "for " not in text
+    found = run(text, "vmap_scaled_sum")(x, s, w)
+    np.testing.assert_allclose(
+        found, [scaled_sum(a, b, w) for a, b in zip(x, s, strict=True)]
+    )
+
+
+def test_text_of_unknown_ranks_is_a_loop():
+    text = srcjax.source(vmap(weighted, in_axes=(1, None)))
+    assert "# A loop over the examples: the ranks" in text
+    found = run(text, "vmap_weighted", weighted=weighted)
+    same(found(X, 2.0), np.array([weighted(x, 2.0) for x in X.T]))
+    parts = run(srcjax.source(vmap(parts_of)), "vmap_parts_of", parts_of=parts_of)
+    same(parts(X), vmap(parts_of)(X))
+
+
+def test_text_of_a_gradient_of_unknown_ranks():
+    gradient = srcjax.grad(weighted)
+    text = srcjax.source(vmap(gradient, in_axes=(0, None)))
+    found = run(text, "vmap_grad_weighted", grad_weighted=gradient)
+    same(found(X, 2.0), vmap(gradient, in_axes=(0, None))(X, 2.0))
+
+
+# -- a loop over the examples ----------------------------------------------------------
+
+
+def tried(x):
+    try:
+        found = [x[0], {"inverse": 1.0 / float(x[1]), "kind": "tried"}]
+    except ZeroDivisionError:
+        found = [x[0] * x[2], {"inverse": 0.0, "kind": "tried"}]
+    return found
+
+
+def test_loop_over_examples_is_seen_and_has_a_derivative():
+    batched = vmap(tried)
+    with pytest.warns(srcjax.PerformanceWarning, match=r"tried runs in a loop"):
+        text = srcjax.source(batched, X)
+    assert "examples = [tried(x[k]) for k in range(len(x))]" in text
+    found = batched(X)
+    assert found[1]["kind"] == "tried"
+    np.testing.assert_array_equal(found[0], X[:, 0])
+
+    def total(x):
+        return np.sum(batched(x)[0] ** 2)
+
+    expected = np.zeros_like(X)
+    expected[:, 0] = 2 * X[:, 0]
+    with pytest.warns(srcjax.PerformanceWarning):
+        np.testing.assert_array_equal(srcjax.grad(total)(X), expected)

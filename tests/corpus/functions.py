@@ -543,3 +543,19 @@ def recursion_of_inactive_values(x, n):
         return 1.0 if k == 0 else z * power(k - 1, z)
 
     return x * factorial(n) + power(2, 3.0) * power(3, x)
+
+
+def _each(function, values):
+    return [function(v) for v in values]
+
+
+def _doubled(tree):
+    if isinstance(tree, list):
+        return _each(lambda part: _doubled(part), tree)
+    return tree * 2.0
+
+
+@program(0.7, 1.3)
+def recursion_through_a_lambda(x, y):
+    doubled = _doubled([x, [y, x * y]])
+    return doubled[0] * doubled[1][0] + doubled[1][1]

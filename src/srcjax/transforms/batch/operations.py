@@ -299,7 +299,8 @@ class Operations(Lanes):
         if len(entries) == 1 and self.is_ellipsis(entries[0]):
             return entries[0]
         single = len(entries) == 1 and isinstance(entries[0], gast.Name)
-        if single and isinstance(self.example(entries[0]), Tuple):
+        t = self.example(entries[0]) if single else None
+        if isinstance(t, Tuple) and t.cls is not slice:
             return syntax.expression("(slice(None), *i)", i=entries[0])
         if arrays and numbers and not self.adjacent(entries):
             raise self.refuse("index arrays on axes that are apart", "one step each")

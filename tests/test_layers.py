@@ -31,7 +31,7 @@ ORDER = [
     ("linear_map",),
     ("api", "forward_mode", "batch_mode"),
     ("jacobian_texts",),
-    ("jacobians",),
+    ("jacobians", "vectorized"),
     ("testing",),
     ("__init__",),
     ("demo",),

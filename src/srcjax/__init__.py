@@ -26,6 +26,7 @@ from srcjax.ops.collectives import (
     psum_scatter,
 )
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
+from srcjax.vectorized import vectorize
 
 __all__ = [
     "PerformanceWarning",
@@ -56,6 +57,7 @@ __all__ = [
     "stop_gradient",
     "tangent",
     "value_and_grad",
+    "vectorize",
     "vjp",
     "vmap",
 ]

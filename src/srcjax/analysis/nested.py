@@ -359,7 +359,10 @@ class NestedTransforms(Effects):
         defaults and variables from around have none.
         """
         if isinstance(function, Transformed):
-            mapped = mapped or getattr(function.maker, "__name__", "") == "vmap"
+            mapped = mapped or getattr(function.maker, "__name__", "") in (
+                "vmap",
+                "vectorize",
+            )
             inner = self.lifted(function.function, args, kwargs, node, env, mapped)
             options = [_value_of(t)[0] for t in function.args]  # type: ignore[index]
             named = {k: _value_of(t)[0] for k, t in function.kwargs}  # type: ignore[index]

@@ -298,3 +298,22 @@ def test_numbers(function, layers, argnums):
     exec(str(srcjax.source(derivative)), world)  # the text without types
     untyped = world[f"grad_{function.__name__}"](*args)
     assert_close(untyped, expected, rtol=1e-6, atol=1e-7)
+
+
+def last_layer_apart(params, x):
+    for W, b in params[:-1]:
+        x = np.tanh(x @ W + b)
+    W, b = params[-1]
+    return np.sum((x @ W + b) ** 2)
+
+
+@pytest.mark.parametrize("layers", [2, 3, 4])
+def test_gradients_of_a_part_of_a_list(layers):
+    """The items of the part are tuples, which have no method `copy`."""
+    random = np.random.default_rng(layers)
+    params = [
+        (random.normal(size=(3, 3)), random.normal(size=3)) for _ in range(layers)
+    ]
+    args = (params, random.normal(size=3))
+    expected = differences(lambda *a: float(last_layer_apart(*a)), args, (0,))
+    assert_close(srcjax.grad(last_layer_apart)(*args), expected[0])

@@ -219,14 +219,25 @@ class _Owner:
         return syntax.expression("v.copy()", v=value)
 
     def is_container(self, name: str) -> bool:
+        """Whether the name stands for a display, or for an item that was one."""
+        displays = (gast.List, gast.Tuple, gast.Dict)
+        items: set[str] = set()
         for sub in syntax.walk(self.node.body):
-            if (
-                isinstance(sub, gast.Assign)
-                and syntax.is_name(sub.targets[0], name)
-                and isinstance(sub.value, (gast.List, gast.Tuple, gast.Dict))
-            ):
-                return True
-        return False
+            if not isinstance(sub, gast.Assign):
+                continue
+            target, value = sub.targets[0], sub.value
+            if syntax.is_name(target, name):
+                if isinstance(value, displays):
+                    return True
+                if isinstance(value, gast.Subscript):
+                    items |= shared_roots(value.value)
+        return any(
+            isinstance(sub, gast.Assign)
+            and isinstance(sub.targets[0], gast.Subscript)
+            and isinstance(sub.value, displays)
+            and shared_roots(sub.targets[0].value) & items
+            for sub in syntax.walk(self.node.body)
+        )
 
     def roots(self, value: Any, seen: set[str]) -> set[str]:
         """Names whose memory the value may share; "?" for one that is not known."""

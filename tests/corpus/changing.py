@@ -194,3 +194,91 @@ def arguments_named_like_helpers(add, unreduce):
     for i in range(2):
         items[i] = items[i] * items[i - 1] * add[2]
     return np.sum((items[0] + items[1]) * add * unreduce)
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def read_then_appended_to(x):
+    values = [e * e for e in x]
+    first = values[0] * 2
+    values.append(first + 3.0)
+    return first * x[1] * len(values)
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def popped_and_dropped(x):
+    values = [e * e for e in x]
+    total = 0.0
+    for k in range(2):
+        total = total + values[0] * values[-1] * x[k]
+        values.pop(k - 1)
+    return total * values[0]
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def dict_items_popped_in_a_loop(x):
+    table = {}
+    for k in range(3):
+        table[k] = x[k] * x[k]
+    total = 0.0
+    for k in (0, 2):
+        for key in table:
+            total = total + table[key] * x[k]
+        table.pop(k)
+        total = total + table.pop(k, 0.5) * table.get(k, x[0] if k else 2.0)
+    return total
+
+
+def sum_of_squares(table, keys):
+    total = 0.0
+    for key in keys:
+        total = total + table[key] ** 2
+    return total
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def dict_changed_after_a_call_has_read_it(x):
+    table = {"a": x[0]}
+    total = 0.0
+    for k in range(3):
+        total = total + sum_of_squares(table, list(table))
+        table["abc"[k]] = x[k] * total
+        if k == 1:
+            total = total * table.pop("a")
+    return total * sum_of_squares(table, ["b", "c"])
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def slices_change_the_length(x):
+    values = [e * e for e in x]
+    values[1:2] = [x[0] * x[1], x[1] * x[2]]
+    total = values[0] * values[1] * values[2] + values[3] * len(values)
+    for k in range(2):
+        product = values[0] * values[-1]
+        values[k:] = [product, total]
+        total = total + values[0] * values[1] * values[-1]
+    return total
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def read_then_deleted(x):
+    values = [e * e for e in x]
+    first = values[0]
+    del values[1:]
+    return first * x[1] * len(values)
+
+
+@program(np.array([1.1, 2.0, 0.5]))
+def rows_grow_while_they_are_read(x):
+    rows = [[e, e * e] for e in x]
+    total = 0.0
+    for k in range(3):
+        for row in rows:
+            total = total + row[0] * row[-1]
+            row.append(total * x[k] * 0.1)
+    return total * x[1]
+
+
+@program([1.1, 2.0, 0.5], 0.9, argnums=(0, 1), tags="mutates")
+def argument_appended_to(xs, y):
+    xs.append(y)
+    return y * y

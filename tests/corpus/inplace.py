@@ -882,3 +882,94 @@ def older_view_squared(u):
         v = new[:-1]
         u = new
     return np.sum(u[1:] * v)
+
+
+# -- what a callee has read, and needs when its own backward sweep runs ---------------
+
+
+def squares_one_by_one(values):
+    total = 0.0
+    for i in range(len(values)):
+        total = total + values[i] ** 2
+    return total
+
+
+@program([0.3, 1.0, 0.5], jax=False)
+def changed_after_a_call_has_read_it(x):
+    values = np.array(x)
+    total = 0.0
+    for k in range(3):
+        total = total + squares_one_by_one(values)
+        values[k] = x[k] * total
+    return total
+
+
+@program([0.3, 1.0, 0.5])
+def list_changed_after_a_call_has_read_it(x):
+    values = [e for e in x]  # noqa: C416
+    total = squares_one_by_one(values)
+    values[0] = total
+    total = total * squares_one_by_one(values)
+    values.pop()
+    return total * values[0] * values[1]
+
+
+@program([[0.3, 1.0], [0.5]])
+def inner_list_changed_after_a_call_has_read_it(x):
+    rows = [[e * e for e in row] for row in x]
+    total = squares_one_by_one(rows[0])
+    rows[0][1] = total * x[1][0]
+    return total * squares_one_by_one(rows[0])
+
+
+def exponential_of_a_recurrence(v):
+    t = v
+    for _ in range(2):
+        t = np.sin(t) * v
+    return np.exp(t)
+
+
+@program(np.array([0.3, 1.0, 0.5]), jax=False)
+def result_of_a_call_changed(x):
+    y = exponential_of_a_recurrence(x)
+    y *= 2.0
+    y[0] = y[1] * y[2]
+    return np.sum(y * y)
+
+
+def push_down(v, s):
+    for _ in range(2):
+        v[1] = v[0] * s
+        v[2] += s * v[1]
+
+
+@program(np.array([0.3, 1.0, 0.5]), jax=False)
+def changed_by_one_callee_and_read_by_another(x):
+    v = x.copy()
+    total = 0.0
+    for k in range(3):
+        total = total + squares_one_by_one(v)
+        push_down(v, x[k])
+    return total * squares_one_by_one(v)
+
+
+@program(np.array([0.3, 1.0, 0.5]), jax=False)
+def changed_after_an_unknown_callee(x):
+    v = x.copy()
+    total = 0.0
+    for f in [squares_one_by_one, exponential_of_a_recurrence]:
+        total = total + np.sum(f(v))
+        v[0] = total * x[1]
+    return total
+
+
+@program(np.array([0.3, 1.0, 0.5]), 0.7, jax=False)
+def slices_written_after_they_were_read(v, s):
+    y = v * s
+    part = y[0:2]
+    total = np.sum(part * part * part)
+    for k in range(2):
+        total = total + np.sum(y * y * y)
+        y[k:] = total
+        y[:1] *= s
+    return np.sum(y * y * y) * total

@@ -53,51 +53,38 @@ REFUSED: set[str] = {
     "inplace.which_is_changed_depends",
 }
 
-# Programs whose generated gradient is refused a second time, or (bisection) has a jump
-# that finite differences see and derivatives do not. To be emptied.
+# Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {
     "inplace.three_time_levels",
-    "inplace.buffers_in_a_list",
-    "objects.callable_object",
-    "arrays.taken",
-    "arrays.taken_along_axis",
-    "arrays.tensordots",
-    "attempts.damped",
-    "attempts.damped_until_positive",
-    "attempts.half_done_array",
-    "attempts.half_done_list",
-    "attempts.positive_at_once",
-    "attempts.retried_until_it_works",
-    "attempts.several_handlers_in_a_loop",
-    "attempts.tapes_of_a_body_left_early",
-    "changing.dict_item_read_and_stored",
-    "changing.read_and_inserted",
-    "changing.read_and_sorted",
-    "containers.dict_built_and_changed",
-    "containers.dict_comprehension",
+    "changing.dict_changed_after_a_call_has_read_it",
+    "changing.rows_grow_while_they_are_read",
+    "changing.slices_change_the_length",
     "containers.dict_of_lists",
-    "containers.dict_with_tuple_keys",
-    "containers.list_extend_and_insert",
-    "containers.memo_table",
     "containers.nested_comprehension",
     "containers.table_of_lists",
     "edges.branch_never_taken",
-    "edges.many_inactive_arguments",
     "functions.composition",
-    "functions.default_arguments",
     "functions.functions_in_a_list",
-    "functions.recursion_captures_what_a_loop_changes",
     "functions.recursion_over_a_tree_inside",
-    "functions.star_arguments",
-    "inactive.random_with_a_seed",
+    "inplace.arrays_in_a_list_changed",
+    "inplace.buffers_in_a_list",
+    "inplace.buffers_swapped",
+    "inplace.changed_after_a_call_has_read_it",
+    "inplace.changed_after_an_unknown_callee",
+    "inplace.changed_by_one_callee_and_read_by_another",
+    "inplace.list_changed_after_a_call_has_read_it",
+    "inplace.reshaped_in_a_loop",
+    "inplace.result_of_a_call_changed",
+    "inplace.three_buffers_rotated",
+    "inplace.views_of_swapped_buffers",
     "models.hidden_markov_forward",
-    "models.lotka_volterra",
-    "models.option_on_simulated_paths",
+    "objects.callable_object",
     "objects.method_changes_its_object",
-    "objects.objects_in_a_list",
     "statements.import_inside",
-    "statements.names_of_builtins",
-    "statements.subscripts_of_many_kinds",
+}
+# A jump, or a steep curve: compared with forward mode over the gradient instead.
+NOT_BY_DIFFERENCES = {
+    "attempts.tapes_of_a_body_left_early",
     "whiles.bisection_then_newton",
 }
 
@@ -105,7 +92,7 @@ SECOND_ORDER_NOT_YET: set[str] = {
 UNTYPED_REFUSED: set[str] = {
     "inplace.history_of_states",
     "arrays.converted",
-    "containers.deque_of_three",
+    "changing.argument_appended_to",
     "containers.list_sorted_in_place",
     "containers.namedtuple_argument",
     "inplace.adjoints_rotated_that_start_from_an_argument",
@@ -298,7 +285,8 @@ def test_deterministic_text():
 def test_generated_again(program, accepted, request):
     """A generated gradient is plain source: it is differentiated like any other."""
     if program.name in SECOND_ORDER_NOT_YET:
-        request.applymarker(pytest.mark.xfail(strict=False))
+        refused = pytest.mark.xfail(strict=True, raises=srcjax.errors.SrcjaxError)
+        request.applymarker(refused)
     derivative = srcjax.grad(program.function, argnums=program.argnums)
     args = program.args()
     rng = np.random.default_rng(0)
@@ -314,7 +302,12 @@ def test_generated_again(program, accepted, request):
         return float(directional(*args))
 
     second = srcjax.grad(directional, argnums=program.argnums)(*args)
-    expected = differences(by_value, program.args(), program.argnums)
+    if program.name in NOT_BY_DIFFERENCES:
+        (position,) = program.argnums
+        direction = [1.0 if i == position else None for i in range(len(args))]
+        expected = (np.array(srcjax.jvp(directional, args, direction)[1]),)
+    else:
+        expected = differences(by_value, program.args(), program.argnums)
     assert_close(second, expected, **tolerance(program))
 
 

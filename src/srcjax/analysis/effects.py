@@ -20,16 +20,23 @@ from srcjax.analysis.types import (
     Array,
     Const,
     Dict,
+    Earlier,
     List,
+    Object,
     Range,
     Tuple,
     Type,
     Unknown,
+    aged,
+    ageless_buffers,
     all_buffers,
     is_active,
+    is_number,
     join,
     join_all,
     map_parts,
+    site_of,
+    sites_of,
     type_of,
 )
 from srcjax.errors import UnsupportedError, error_at
@@ -62,6 +69,9 @@ class Effects:
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
+        #: The places inside a statement that may make memory, and those that have.
+        self.makes: dict[int, frozenset[int]] = {}
+        self.made: set[int] = set()
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
         self.unit: Unit = None  # type: ignore[assignment]
@@ -89,12 +99,36 @@ class Effects:
     def wrote(self, stmt: gast.AST, base: Type) -> None:
         """Remember which buffers the statement writes."""
         known = self.facts.writes.get(id(stmt), NONE)
-        self.facts.writes[id(stmt)] = known | base.buffers
+        self.facts.writes[id(stmt)] = known | ageless_buffers(base.buffers)
         self.facts.nodes.append(stmt)
+
+    def make_older(self, stmt: Any, value: Type, env: Env) -> Type:
+        """A statement makes memory: what it made before is another object.
+
+        Returns the value; objects inside that the statement made before are older, too.
+        """
+        if not isinstance(value, (Tuple, List, Dict, Object)):
+            return value
+        if id(stmt) not in self.makes:
+            self.facts.nodes.append(stmt)
+            self.makes[id(stmt)] = frozenset(map(id, syntax.walk(stmt.value)))
+        made = sites_of(all_buffers(value)) & self.makes[id(stmt)]
+        if not made:
+            return value
+        if not made <= self.made:
+            self.made |= made
+            return value
+        for name, t in env.items():
+            if any(site_of(b) in made for b in all_buffers(t)):
+                env[name] = aged(t, made)
+        own = sites_of(value.buffers) & made
+        return map_parts(value, lambda t: aged(t, own)) if own else value
 
     def update(self, base: Type, env: Env, change: Any) -> None:
         """Change the type of everything that may be the written object."""
-        must = len(base.buffers) <= 1
+        must = len(base.buffers) <= 1 and not any(
+            isinstance(b, Earlier) for b in base.buffers
+        )
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
@@ -179,6 +213,8 @@ class Effects:
                 self.facts.nodes.append(node)  # gathered: memory of its own
                 found = replace(found, buffers=frozenset([("gathered", id(node))]))
             return found
+        if isinstance(base, Range):
+            return _item_of_range(base, index)
         if isinstance(base, Const) and isinstance(index, Const):
             try:
                 return type_of(base.value[index.value])
@@ -199,6 +235,19 @@ class Effects:
     def body_of(self, unit: Unit, env: Env) -> Type:
         """What the body returns (statements are inferred in `infer`)."""
         raise NotImplementedError
+
+
+def _item_of_range(base: Range, index: Type) -> Type:
+    """`range(n)[k]`, and `range(n)[a:b]`, which is a range."""
+    if is_number(index):
+        return INT
+    if not (isinstance(index, Tuple) and index.cls is slice):
+        return UNKNOWN
+    bounds: list[Any] = [getattr(i, "value", ...) for i in index.items]
+    if base.values is None or ... in bounds:
+        return Range()
+    values = base.values[slice(*bounds)]
+    return Range(length=len(values), values=values)
 
 
 def _is_global(buffer: Any) -> bool:

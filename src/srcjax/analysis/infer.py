@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
     Other,
     Type,
     Unknown,
+    ageless,
     all_buffers,
     is_active,
     is_differentiable,
@@ -101,8 +102,8 @@ class Interpreter(Expressions):
             reads, writes = syntax.names_read(stmt), syntax.names_written(stmt)
             if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
                 reads.add(stmt.target.id)
-        first = {n: before[n] for n in sorted(reads) if n in before}
-        second = {n: after[n] for n in sorted(writes | reads) if n in after}
+        first = {n: ageless(before[n]) for n in sorted(reads) if n in before}
+        second = {n: ageless(after[n]) for n in sorted(writes | reads) if n in after}
         self.facts.record(stmt, Variant(first, second))
 
     def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:
@@ -171,7 +172,7 @@ class Interpreter(Expressions):
             if pairs and trade_contents([env.get(n, UNKNOWN) for n, _ in pairs]):
                 self.swap(stmt, pairs, env)
                 return
-            value = self.eval(stmt.value, env)
+            value = self.make_older(stmt, self.eval(stmt.value, env), env)
             for target in stmt.targets:
                 self.assign(stmt, target, value, env)
         elif isinstance(stmt, gast.AugAssign):

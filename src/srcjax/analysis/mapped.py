@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Closure,
     Const,
     Dict,
+    Earlier,
     List,
     Object,
     Other,
@@ -257,10 +258,11 @@ class MappedInterpreter(Interpreter):
                 if self.settled and self.is_read_outside(name, stmt):
                     self.batches.add((id(self.unit.source.func), name))
         for inner in syntax.walk(stmt):
-            for buffer in self.facts.writes.get(id(inner), ()):
-                self.update(Array(buffers=frozenset([buffer])), end, _mapped)
-                self.update(List(buffers=frozenset([buffer])), end, _mapped)
-                self.update(Dict(buffers=frozenset([buffer])), end, _mapped)
+            for written in self.facts.writes.get(id(inner), ()):
+                for buffer in map(frozenset, ([written], [Earlier(written)])):
+                    self.update(Array(buffers=buffer), end, _mapped)
+                    self.update(List(buffers=buffer), end, _mapped)
+                    self.update(Dict(buffers=buffer), end, _mapped)
         return end
 
     def is_read_outside(self, name: str, stmt: Any) -> bool:

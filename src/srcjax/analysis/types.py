@@ -12,7 +12,7 @@ argument's axes of size 1 keep their 1, because they are the ones that broadcast
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -333,11 +333,54 @@ def with_active(t: Type, active: bool) -> Type:
     return replace(t, active=active and is_differentiable(t))
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """All memory that a place made before it made memory once more (in a loop).
+
+    Only while types are inferred: the latest object may be changed for sure, of the
+    earlier ones no one knows which.
+    """
+
+    buffer: Any
+
+
+def aged(t: Type, sites: Set[int]) -> Type:
+    """The type of a value once these places have made memory again."""
+
+    def older(buffer: Any) -> Any:
+        made_here = not isinstance(buffer, Earlier) and site_of(buffer) in sites
+        return Earlier(buffer) if made_here else buffer
+
+    t = map_parts(t, lambda part: aged(part, sites))
+    return replace(t, buffers=frozenset(map(older, t.buffers))) if t.buffers else t
+
+
+def ageless(t: Type) -> Type:
+    """The type with memory named by the place that made it alone."""
+    t = map_parts(t, ageless)
+    if not any(isinstance(b, Earlier) for b in t.buffers):
+        return t
+    return replace(t, buffers=ageless_buffers(t.buffers))
+
+
+def ageless_buffers(buffers: Buffers) -> Buffers:
+    """Memory named by the place that made it alone."""
+    return frozenset(b.buffer if isinstance(b, Earlier) else b for b in buffers)
+
+
 def site_of(buffer: Any) -> int | None:
     """Where memory was made: the identity of a node; None if it was given."""
+    if isinstance(buffer, Earlier):
+        return site_of(buffer.buffer)
     if isinstance(buffer, tuple):
         buffer = buffer[0]
     return buffer if isinstance(buffer, int) else None
+
+
+def sites_of(buffers: Buffers) -> set[int]:
+    """Where memory was made, as far as it was not given."""
+    found = map(site_of, buffers)
+    return {site for site in found if site is not None}
 
 
 def returned_by(t: Type, site: int, given: Buffers) -> Type:
@@ -352,6 +395,8 @@ def returned_by(t: Type, site: int, given: Buffers) -> Type:
     def renamed(buffer: Any) -> Any:
         if buffer in given or site_of(buffer) is None:
             return buffer
+        if isinstance(buffer, Earlier):
+            return Earlier(renamed(buffer.buffer))
         return (site, buffer[1] if isinstance(buffer, tuple) else buffer)
 
     return visit(t)

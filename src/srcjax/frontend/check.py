@@ -13,6 +13,7 @@ import gast
 from srcjax import syntax
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.frontend.varying import Varying
 
 _SIMPLE = (
     gast.Assign,
@@ -51,6 +52,14 @@ def violations(unit: Unit) -> list[str]:
 
 def _names(node: Any, unit: Unit) -> set[str]:
     return syntax.names_read(node) & unit.varying
+
+
+def _carries(node: Any, unit: Unit) -> bool:
+    """Whether a derivative may flow into the value: `1.0 * (len(xs) - 1)` has none."""
+    bound = syntax.names_written(unit.node.body) | set(unit.parameters)
+    varying = Varying(unit.source.resolve, bound)
+    varying.names = unit.varying
+    return bool(varying.carries(node))
 
 
 def _block(
@@ -102,6 +111,8 @@ def _assignment(stmt: gast.Assign, unit: Unit, found: list[str]) -> None:
     if isinstance(stmt.value, gast.BinOp):
         for side in (stmt.value.left, stmt.value.right):
             if isinstance(side, gast.BinOp) and _names(side, unit):
+                if not _carries(stmt.value, unit):
+                    break
                 found.append(f"two operations: {syntax.text(stmt)}")
 
 

@@ -10,13 +10,16 @@ from srcjax.runtime.basics import is_record, zeros_like
 
 
 def add(a, b):
-    """The sum of two adjoints of one value: numbers, arrays or containers of them."""
+    """The sum of two adjoints of one value: numbers, arrays or containers of them.
+
+    A key that the adjoint of a dict does not have stands for zero.
+    """
     if a is None:
         return b
     if b is None:
         return a
     if isinstance(a, dict):
-        return {key: add(a[key], b.get(key)) for key in a}
+        return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
     if isinstance(a, (list, tuple)):
         items = [add(x, y) for x, y in zip(a, b, strict=True)]
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)

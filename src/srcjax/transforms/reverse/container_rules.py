@@ -439,9 +439,12 @@ class ContainerRules(RuleTemplates):
             elif name is not None:
                 d = self.zero(self.type_of_name(name), syntax.name(name))
             else:
-                raise self.refuse(
-                    "`pop` of an item that is not used", "slice the list instead"
-                )
+                removed = self.unit.names.fresh("removed")
+                self.unit.temps.add(removed)
+                taken = syntax.assign(removed, self.stmt.value)
+                self.forward[id(self.stmt)] = [taken]
+                self.extra_defs.setdefault(id(self.stmt), []).append(removed)
+                d = syntax.call("zeros_like", syntax.name(removed))
         self.ensure_buffer(base)
         target = self.adjoint(base)
         if args:
@@ -525,26 +528,28 @@ class ContainerRules(RuleTemplates):
             raise self.refuse(
                 "`get` with a differentiated default", "`d[k] if k in d else default`"
             )
-        d = self.adjoint(name)
-        self.ensure_buffer(base)
-        adjoint = self.adjoint(base)
-        total = syntax.expression("t.get(k, 0.0) + d", t=adjoint, k=args[0], d=d)
-        store = gast.Subscript(adjoint, args[0], syntax.STORE)
-        test = syntax.expression("k in v", k=args[0], v=syntax.name(base))
-        self.emit(gast.If(test, [syntax.assign(store, total)], []))
+        # Without the key nothing is read: what then stands in the adjoint is not used,
+        # as a key comes by a store and goes by `pop`, which both take its adjoint out.
+        self.dict_item(name, base, args[0])
 
     dict_copy = list_copy
 
     def dict_pop(self, name: str | None, base: str, args: list) -> None:
         """`v = d.pop(key)`: the item's adjoint is that of `v`."""
+        if not self.has_adjoint(base) and (name is None or not self.has_adjoint(name)):
+            return
+        self.ensure_buffer(base)
         if name is None or not self.has_adjoint(name):
+            nothing = syntax.expression(
+                "d.pop(k, 0.0)", d=self.adjoint(base), k=args[0]
+            )
+            self.emit(gast.Expr(nothing))
             return
         if len(args) > 1 and self.active(args[1]):
             raise self.refuse(
                 "`pop` with a differentiated default", "`d[k] if k in d else default`"
             )
         d = self.adjoint(name)
-        self.ensure_buffer(base)
         target = gast.Subscript(self.adjoint(base), args[0], syntax.STORE)
         self.emit(syntax.assign(target, d))
 

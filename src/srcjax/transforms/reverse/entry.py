@@ -150,6 +150,18 @@ class Reverse:
             )
         return value
 
+    def early_zero(self, name: str, head: list[gast.stmt]) -> gast.expr | None:
+        """The zero of a list or dict that the function changes, made before it does."""
+        rules = self.rules
+        t = rules.type_of_name(name)
+        if rules.has_adjoint(name) or not isinstance(t, (List, Dict)):
+            return None
+        if not all_buffers(t) & rules.written:
+            return None
+        zero = self.unit.names.fresh(f"d{name}")
+        head.append(syntax.assign(zero, rules.zero(t, syntax.name(name))))
+        return syntax.name(zero)
+
     def is_open(self, name: str) -> bool:
         """Whether nothing told the dtype of an argument of the gradient."""
         t = self.entry_types.get(name)
@@ -214,9 +226,12 @@ class Reverse:
         rules.code = []
         rules.stmt = self.returned
         rules.envs = [{}]
-        results = [self.adjoint_of_parameter(n) for n in wrt]
+        head: list[gast.stmt] = []
+        results = [
+            self.early_zero(n, head) or self.adjoint_of_parameter(n) for n in wrt
+        ]
         tail, rules.code = rules.code, []
-        head: list[gast.stmt] = copies_of_written(self.rules)
+        head += copies_of_written(self.rules)
         if seed is not None:
             start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)

@@ -7,12 +7,14 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.containers import element
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Dict,
     List,
     Tuple,
+    Unknown,
     is_number,
     join_all,
     same_shape,
@@ -61,6 +63,9 @@ class InplaceRules(ContainerRules):
         if base.id not in self.views:
             self.ensure_buffer(base.id)
         item = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
+        if isinstance(t, List) and isinstance(index, gast.Slice):
+            self.store_slice(base, index, value)
+            return
         if isinstance(t, (List, Tuple)):
             if self.active(value):
                 self.contribute(value.id, item)
@@ -85,6 +90,47 @@ class InplaceRules(ContainerRules):
                 return
             self.contribute(value.id, d)
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+
+    def store_slice(self, base: gast.Name, index: gast.Slice, value: gast.expr) -> None:
+        """`xs[a:b] = ys` of a list, which may give it another length."""
+        stmt = self.stmt
+        adjoint = self.adjoint(base.id)
+        removed = self.fresh_temp("removed")
+        kept = [syntax.assign(removed, gast.Subscript(base, index, syntax.LOAD))]
+        names = [removed]
+        item = gast.Subscript(adjoint, index, syntax.LOAD)
+        if index.step is None:
+            start = self.fresh_temp("start")
+            names.append(start)
+            bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
+            first = syntax.expression(
+                "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=base
+            )
+            kept.insert(0, syntax.assign(start, first))
+            item = syntax.expression(
+                "d[s:s + len(v)]", d=adjoint, s=syntax.name(start), v=value
+            )
+        self.forward[id(stmt)] = [*kept, stmt]
+        self.extra_defs.setdefault(id(stmt), []).extend(names)
+        if self.active(value):
+            self.contribute(value.id, self.typed_like(item, value))
+            self.places.drop_ownership(value.id)
+        elem = element(self.type_of_name(base.id))
+        zero = self.zero(elem, syntax.name("v"))
+        zeros = syntax.expression("[z for v in r]", z=zero, r=syntax.name(removed))
+        self.emit(syntax.assign(syntax.as_store(item), zeros))
+
+    def typed_like(self, d: gast.expr, value: gast.expr) -> gast.expr:
+        """The adjoint of a list, for what a list was made from."""
+        t = self.type_of_name(value.id) if isinstance(value, gast.Name) else UNKNOWN
+        if isinstance(t, Array):
+            return syntax.call("np.array", d)
+        return syntax.call("items_like", d, value) if isinstance(t, Unknown) else d
+
+    def fresh_temp(self, base: str) -> str:
+        name = self.unit.names.fresh(base)
+        self.unit.temps.add(name)
+        return name
 
     def same_memory(self, first: str, second: str) -> bool:
         """Whether the two names have parts of one adjoint buffer."""

@@ -14,7 +14,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure
+from srcjax.analysis.types import NONE, Closure, Unknown, all_buffers
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.callees import Callees
@@ -75,6 +75,11 @@ class Pairs(Callees):
         stmt.user_line = getattr(rules.stmt, "user_line", None)
         rules.forward[id(rules.stmt)] = [_now(stmt)]
         rules.extra_defs.setdefault(id(rules.stmt), []).append(other)
+        # What was saved refers to the arguments and the result, which must hold what
+        # they held after the call when it is read.
+        shared = sorted(syntax.names_read(call) | {name})
+        buffers = [all_buffers(rules.type_of_name(n)) for n in shared]
+        rules.types[other] = Unknown(buffers=NONE.union(*buffers))
 
     def receive(self, rules: Any, result: gast.expr, targets: list[Any]) -> None:
         """Contribute the adjoints that a backward function returns."""

@@ -14,6 +14,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Tuple,
+    Unknown,
     all_buffers,
     is_number,
     site_of,
@@ -25,7 +26,6 @@ from srcjax.transforms.reverse.reads_writes import (
     changed_container,
     exposed,
     has_break,
-    has_code,
     is_range,
     read_counts,
     shape_only_names,
@@ -33,7 +33,14 @@ from srcjax.transforms.reverse.reads_writes import (
 )
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
-from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
+from srcjax.transforms.reverse.sweep import (
+    Attempt,
+    Block,
+    Branch,
+    Group,
+    Loop,
+    has_code,
+)
 from srcjax.transforms.reverse.views import is_handed_over
 from srcjax.transforms.writer import OLD
 
@@ -53,7 +60,7 @@ class Planner(Recomputing):
         self.reads: dict[str, list[Read]] = {}
         self.content_reads: dict[str, list[Read]] = {}
         self.loops: dict[int, Loop] = {}
-        #: The places where a `try` has been left, by its identity.
+        #: The places where a `try` or a loop has been left, by its identity.
         self.ends: dict[int, Where] = {}
         #: The `try` that sets each flag (0 where several do), and the loops around it.
         self.flags: dict[str, tuple[int, tuple[int, ...]]] = {}
@@ -111,6 +118,8 @@ class Planner(Recomputing):
                     for name in syntax.names_written(stmt.target):
                         self.defs.setdefault(name, []).append((target, stmt))
                 self.locate(node.body, inside, sides, (*blocks, id(node.body)))
+                self.counter += 1
+                self.ends[id(stmt)] = Where(self.counter, loops, sides, blocks)
             else:
                 self.blocks[id(node.body)] = node.body
                 self.locate(node.body, loops, sides, (*blocks, id(node.body)))
@@ -140,7 +149,9 @@ class Planner(Recomputing):
         found = writes.get(id(stmt), frozenset())
         return found | writes.get(id(getattr(stmt, "value", None)), frozenset())
 
-    def note_reads(self, code: Any, where: Where, stmt: gast.stmt | None) -> None:
+    def note_reads(
+        self, code: Any, where: Where, stmt: gast.stmt | None, after: bool = False
+    ) -> None:
         """Remember what backward code reads."""
         results = set(bound_names(stmt)) if stmt is not None else set()
         if stmt is not None:
@@ -152,9 +163,10 @@ class Planner(Recomputing):
             plain = name.removesuffix(OLD)
             if plain not in self.defs or (name in local and not old):
                 continue
-            read = Read(where, after=plain in results and not old)
+            read = Read(where, after=after or (plain in results and not old))
             self.reads.setdefault(plain, []).append(read)
-            if count > shape_only.get(name, 0):
+            grows = isinstance(self.rules.type_of_name(plain), (List, Dict, Unknown))
+            if grows or count > shape_only.get(name, 0):
                 self.content_reads.setdefault(plain, []).append(read)
 
     def collect(self, nodes: list) -> None:
@@ -162,7 +174,11 @@ class Planner(Recomputing):
         for node in nodes:
             where = self.where[id(node.stmt)]
             if isinstance(node, Group):
-                self.note_reads(node.code, where, node.stmt)
+                # An adjoint starts as what the statement left, not as what it found.
+                starts = [s for s in node.code if getattr(s, "initial", False)]
+                rest = [s for s in node.code if not getattr(s, "initial", False)]
+                self.note_reads(rest, where, node.stmt)
+                self.note_reads(starts, where, node.stmt, after=True)
             elif isinstance(node, Branch):
                 self.collect(node.then)
                 self.collect(node.orelse)
@@ -170,7 +186,7 @@ class Planner(Recomputing):
                     self.note_reads(tail, where, None)
             elif isinstance(node, Loop):
                 self.collect(node.body)
-                self.note_reads(node.before, where, None)
+                self.note_reads(node.before, self.ends[id(node.stmt)], None)
                 inner = Where(
                     where.order,
                     (*where.loops, id(node.stmt)),
@@ -236,7 +252,9 @@ class Planner(Recomputing):
                     continue
                 if outside or (name in first and not target):
                     self.carried.add((key, name))
-                    if not outside:
+                    # Carried over a loop around too, it is declared before that one.
+                    around = any((k, name) in self.carried for k in at.loops)
+                    if not outside and not around:
                         self.declared.setdefault(id(loop.stmt), []).append(name)
 
     def plan_name(self, name: str) -> bool:

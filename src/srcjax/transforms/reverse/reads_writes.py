@@ -8,7 +8,6 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
-from srcjax.transforms.reverse.sweep import Branch, Group, Loop
 
 #: Calls that look at the shape of an argument, not at what it holds.
 _SHAPE_ONLY = {"np.zeros_like", "np.full_like", "np.shape", "len", "np.ones_like"}
@@ -153,12 +152,6 @@ def surely(stmt: Any) -> set[str]:
     return set(bound_names(stmt))
 
 
-def surely_bound(nodes: list, name: str) -> bool:
-    return any(name in surely(node.stmt) for node in nodes) or not any(
-        name in syntax.names_written(node.stmt) for node in nodes
-    )
-
-
 def own_breaks(stmts: list[gast.stmt]) -> list[gast.stmt]:
     found: list[gast.stmt] = []
     for stmt in stmts:
@@ -173,18 +166,6 @@ def own_breaks(stmts: list[gast.stmt]) -> list[gast.stmt]:
 
 def has_break(stmt: Any) -> bool:
     return bool(own_breaks(stmt.body))
-
-
-def has_code(node: Any) -> bool:
-    """Whether any backward code hangs below a branch or loop."""
-    if isinstance(node, Group):
-        return bool(node.code)
-    if isinstance(node, Branch):
-        tails = bool(node.then_tail or node.else_tail)
-        return tails or any(map(has_code, [*node.then, *node.orelse]))
-    if isinstance(node, Loop):
-        return bool(node.tail) or any(map(has_code, node.body))
-    return any(map(has_code, node.body))
 
 
 def is_range(value: Any) -> bool:

@@ -13,7 +13,7 @@ from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
-from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES
+from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES, bound_names
 from srcjax.transforms.reverse.recency import Recency
 
 
@@ -26,6 +26,8 @@ class Recomputing(Intact, Recency):
             return None
         where, stmt = defs[0]
         if not isinstance(stmt, gast.Assign) or where.blocks[-1] != block:
+            return None
+        if name not in bound_names(stmt):  # made beside it by the forward sweep
             return None
         if id(stmt) in self.plan.overwritten:
             return None

@@ -35,9 +35,15 @@ from srcjax.transforms.reverse.reads_writes import (
     is_range,
     own_breaks,
     read_counts,
+)
+from srcjax.transforms.reverse.sweep import (
+    Attempt,
+    Block,
+    Branch,
+    Group,
+    Loop,
     surely_bound,
 )
-from srcjax.transforms.reverse.sweep import Attempt, Block, Branch, Group, Loop
 from srcjax.transforms.writer import OLD
 
 
@@ -215,13 +221,14 @@ class Saver(Planner):
         )
         t = self.rules.type_of_name(base.id) if isinstance(base, gast.Name) else UNKNOWN
         if isinstance(t, Dict):
-            raise self.rules.refuse(
-                "an item of a dict is overwritten that the gradient needs",
-                "use another key, or build a new dict",
-            )
+            return self.save_key(base, target.slice, where)
+        if isinstance(t, List) and isinstance(target.slice, gast.Slice):
+            return self.save_slice(base, target.slice, where)
         kept = item
         if isinstance(t, Array) and not scalar:
             kept = syntax.expression("v.copy()", v=base if whole else item)
+        elif not isinstance(t, List) and not scalar:
+            kept = syntax.call("copied", base if whole else item)
         label = base.id if isinstance(base, gast.Name) else "item"
         store = syntax.as_store(syntax.clone(item))
         if where.loops:
@@ -263,6 +270,73 @@ class Saver(Planner):
             return [_push(tape, old)], [], [syntax.assign(store, popped)]
         held = self.unit.names.fresh(f"{target.attr}_before")
         return [syntax.assign(held, old)], [], [syntax.assign(store, syntax.name(held))]
+
+    def save_key(
+        self, base: gast.Name, key: gast.expr, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Keep the item of a dict under a key, if there is one; and put it back."""
+        had = self.unit.names.fresh("had_key")
+        held: gast.expr = syntax.name(self.unit.names.fresh(f"{base.id}_before"))
+        item = syntax.expression("d[k]", d=base, k=key)
+        found = syntax.expression("k in d", d=base, k=key)
+        before = [syntax.assign(had, found)]
+        restore: list[gast.stmt] = []
+        if where.loops:
+            tape = self.tape((had, "key"), where.loops, had)
+            before.append(_push(tape, syntax.name(had)))
+            restore.append(_pop(had, tape))
+            tape = self.tape((had, "item"), where.loops, base.id)
+            keep = _push(tape, item)
+            held = syntax.expression("t.pop()", t=syntax.name(tape))
+        else:
+            keep = syntax.assign(held, item)
+        before.append(gast.If(syntax.name(had), [keep], []))
+        back = syntax.assign(syntax.as_store(syntax.clone(item)), held)
+        away = gast.Expr(syntax.expression("d.pop(k)", d=base, k=key))
+        restore.append(gast.If(syntax.name(had), [back], [away]))
+        return before, [], restore
+
+    def save_slice(
+        self, base: gast.expr, index: gast.Slice, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Undo `xs[a:b] = ys`, which may give the list another length."""
+        if index.step is not None:
+            kept: gast.expr = gast.Subscript(base, index, syntax.LOAD)
+            names = ["items"]
+            back: gast.expr = gast.Subscript(base, index, syntax.STORE)
+        else:
+            bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
+            kept = syntax.expression(
+                "(slice(a, b).indices(len(v))[0], "
+                "len(v) - max(slice(a, b).indices(len(v))[:2]), v[i])",
+                a=bounds[0],
+                b=bounds[1],
+                v=base,
+                i=index,
+            )
+            names = ["start", "rest", "items"]
+            back = syntax.expression("v[start:len(v) - rest]", v=base)
+        held = [self.unit.names.fresh(name) for name in names]
+        holes = {n: syntax.name(h) for n, h in zip(names, held, strict=True)}
+        if where.loops:
+            tape = self.tape(("slice", id(index)), where.loops, "slice")
+            before: list[gast.stmt] = [_push(tape, kept)]
+            kept = syntax.expression("t.pop()", t=syntax.name(tape))
+        else:
+            name = self.unit.names.fresh("kept")
+            before = [syntax.assign(name, kept)]
+            kept = syntax.name(name)
+        targets: gast.expr = syntax.name(held[0], store=True)
+        if len(held) > 1:
+            stores = [syntax.name(h, store=True) for h in held]
+            targets = gast.Tuple(stores, syntax.STORE)
+        restore = [
+            gast.Assign([targets], kept, None),
+            syntax.assign(
+                syntax.as_store(syntax.substitute(back, holes)), syntax.name(held[-1])
+            ),
+        ]
+        return before, [], restore
 
     def save_deleted(
         self, target: gast.Subscript, where: Where
@@ -310,6 +384,9 @@ class Saver(Planner):
             return [], [], [gast.Expr(undo)]
         if method == "reverse":
             return [], [], [gast.Expr(syntax.expression("v.reverse()", v=base))]
+        t = self.rules.type_of_name(base.id) if isinstance(base, gast.Name) else UNKNOWN
+        if method == "pop" and isinstance(t, Dict):
+            return self.save_key(base, value.args[0], where)
         index = value.args[0] if method == "pop" and value.args else None
         known = isinstance(index, gast.Constant) and isinstance(index.value, int)
         if known and isinstance(stmt, gast.Assign):
@@ -333,6 +410,8 @@ class Saver(Planner):
             push = _push(tape, syntax.name(name))
             undo = syntax.expression("v.append(t.pop())", v=base, t=syntax.name(tape))
             return [], [push], [gast.Expr(undo)]
+        if method == "pop":
+            return self.save_popped(base, value.args, where)
         if method == "fill":
             return self.save_content(
                 gast.Assign(
@@ -347,6 +426,26 @@ class Saver(Planner):
             f"`{syntax.text(stmt)}` changes a value that the gradient needs",
             "build a new value instead of changing this one",
         )
+
+    def save_popped(
+        self, base: gast.expr, args: list[gast.expr], where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Undo `xs.pop(i)` whose result has no name, or may be at any place."""
+        at = args[0] if args else syntax.expression("-1")
+        item = syntax.expression("v[i]", v=base, i=at)
+        if where.loops:
+            tape = self.tape(("popped", id(at)), where.loops, "popped")
+            before = [_push(tape, item)]
+            held = syntax.expression("t.pop()", t=syntax.name(tape))
+        else:
+            name = self.unit.names.fresh("popped")
+            before = [syntax.assign(name, item)]
+            held = syntax.name(name)
+        undo = syntax.expression("v.append(x)", v=base, x=held)
+        if args:
+            place = self.rules.place_of_popped(base, at)
+            undo = syntax.expression("v.insert(i, x)", v=base, i=place, x=held)
+        return before, [], [gast.Expr(undo)]
 
     def as_bool(self, test: gast.expr) -> gast.expr:
         """The condition as a value that does not change any more."""

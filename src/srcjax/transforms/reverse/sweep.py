@@ -16,6 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import UNKNOWN, Array, Unknown, has_complex, shape_of
 from srcjax.transforms.places import Adjoint, Place, part_of
+from srcjax.transforms.reverse.reads_writes import surely
 from srcjax.transforms.reverse.rules import Rules
 
 
@@ -175,11 +176,26 @@ class Sweep:
                     if not path
                     else rules.zero(t, rules.primal(name, path))
                 )
+                zero = self.if_bound(name, zero, stmt)
                 rules.emit(syntax.assign(want.variable, zero))
             elif have.lazy is not None and want.lazy is None:
                 rules.materialise(name, path, t, have)
         code, rules.code = rules.code, []
         return code
+
+    def if_bound(self, name: str, zero: gast.expr, stmt: gast.stmt) -> gast.expr:
+        """A zero that looks into its value, which may be None: not bound so far."""
+        whole = isinstance(zero, gast.Call) and zero.args
+        if whole and syntax.is_name(zero.args[0], name):
+            return zero
+        if name not in syntax.names_read(zero):
+            return zero
+        unit = self.rules.unit
+        if name in set(unit.parameters) | bound_before(unit.node.body, stmt):
+            return zero
+        return syntax.expression(
+            "z if v is not None else None", z=zero, v=syntax.name(name)
+        )
 
     # -- loops ------------------------------------------------------------------------
 
@@ -249,3 +265,40 @@ class Sweep:
         if isinstance(stmt, gast.For):
             for name in syntax.names_written(stmt.target):
                 self.places.kill(name)
+
+
+def bound_before(block: list[gast.stmt], stmt: gast.stmt) -> set[str]:
+    """Names that have a value for sure when the statement is reached."""
+    bound: set[str] = set()
+    for each in block:
+        if each is stmt:
+            break
+        if any(s is stmt for s in syntax.walk(each)):
+            if isinstance(each, gast.For):
+                bound |= syntax.names_written(each.target)
+            inner = [getattr(each, key, []) for key in ("body", "orelse", "finalbody")]
+            for part in [*inner, *(h.body for h in getattr(each, "handlers", []))]:
+                if any(s is stmt for s in syntax.walk(part)):
+                    bound |= bound_before(part, stmt)
+            break
+        bound |= surely(each)
+    return bound
+
+
+def surely_bound(nodes: list, name: str) -> bool:
+    """Whether the nodes bind the name on every path, or do not bind it at all."""
+    return any(name in surely(node.stmt) for node in nodes) or not any(
+        name in syntax.names_written(node.stmt) for node in nodes
+    )
+
+
+def has_code(node: Any) -> bool:
+    """Whether any backward code hangs below a branch or loop."""
+    if isinstance(node, Group):
+        return bool(node.code)
+    if isinstance(node, Branch):
+        tails = bool(node.then_tail or node.else_tail)
+        return tails or any(map(has_code, [*node.then, *node.orelse]))
+    if isinstance(node, Loop):
+        return bool(node.tail) or any(map(has_code, node.body))
+    return any(map(has_code, node.body))

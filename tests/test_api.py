@@ -1669,19 +1669,19 @@ def half(x):
 
 
 @pytest.mark.parametrize(
-    ("transformed", "stage"),
+    ("transformed", "written"),
     [
-        (srcjax.grad(halved_until_small), "reverse"),
-        (srcjax.jvp(halved_until_small), "forward"),
-        (srcjax.jacfwd(halved_until_small), "forward"),
-        (srcjax.vmap(halved_until_small), "batch"),
+        (srcjax.grad(halved_until_small), ["reverse"]),
+        (srcjax.jvp(halved_until_small), ["forward"]),
+        (srcjax.jacfwd(halved_until_small), ["forward", "batch"]),
+        (srcjax.vmap(halved_until_small), ["batch"]),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
-def test_every_stage_has_a_python_text_of_its_own(transformed, stage):
+def test_every_stage_has_a_python_text_of_its_own(transformed, written):
     args = (np.ones((2, 3)),)
     stages = srcjax.stages(transformed, *args)
-    assert list(stages) == [*STAGES, stage, "simplify", "emit", "load"]
+    assert list(stages) == [*STAGES, *written, "simplify", "emit", "load"]
     for text in stages.values():
         ast.parse(text)
     texts = list(stages.values())
@@ -1709,3 +1709,47 @@ def test_stages_of_what_was_called_before():
 def test_all_of_the_package():
     for name in srcjax.__all__:
         assert hasattr(srcjax, name)
+
+
+def through_helper(x):
+    return np.sum(made_by_numpy(x + 1))
+
+
+def made_by_numpy(v):
+    return np.fromiter(v, float)
+
+
+def test_an_error_in_a_helper_names_its_line_and_the_call():
+    with pytest.raises(NoRuleError, match="np.fromiter") as caught:
+        srcjax.grad(through_helper)(X)
+    text = str(caught.value)
+    own, call = text.index("return np.fromiter(v, float)"), text.index("called here:")
+    assert own < call < text.index("made_by_numpy(x + 1)")
+    assert caught.value.lineno == made_by_numpy.__code__.co_firstlineno + 1
+
+
+def shapes_that_do_not_fit(x):
+    y = x * 2
+    return np.sum(y @ np.ones(5))
+
+
+def shapes_that_fit_where_they_meet(x):
+    if x.ndim == 2:
+        return np.sum(x @ np.ones(5))
+    try:
+        return np.sum(x + np.ones(7))
+    except ValueError:
+        return np.sum(x**2)
+
+
+def test_shapes_that_do_not_fit_are_an_error_though_no_derivative_needs_them():
+    with pytest.raises(ArgumentError, match=r"shapes \(3,\) and \(5,\)") as caught:
+        srcjax.grad(shapes_that_do_not_fit)(np.ones(3))
+    assert "y @ np.ones(5)" in str(caught.value)
+    got = srcjax.grad(shapes_that_fit_where_they_meet)(np.ones(3))
+    np.testing.assert_array_equal(got, 2 * np.ones(3))
+
+
+def test_none_cannot_be_differentiated():
+    with pytest.raises(ArgumentError, match="`x` is None"):
+        srcjax.grad(sum_of_squares)(None)

@@ -107,6 +107,7 @@ def error_at(
     node: Any,
     reason: str,
     instead: str | None = None,
+    inside: tuple[str, int, str] | None = None,
 ) -> ErrorT:
     """Returns (does not raise) a `cls` that shows where `node` is in the user's code.
 
@@ -117,13 +118,20 @@ def error_at(
         as far as the end of its first line. A node without a position, made by a
         pass, shows the first line of the function, without carets.
     - `reason`: what is wrong. `instead`: what to write instead.
+    - `inside`: the file, line and text that the statement comes from; it is shown
+        first where that is another function, which is written out at `node`.
     """
     lineno = getattr(node, "lineno", None)
     located = lineno is not None
     if lineno is None:
         lineno = source.node.lineno
     raw = source.raw_line(lineno).rstrip()
-    excerpt = [
+    excerpt = []
+    filename, line = source.filename, lineno
+    if inside is not None and _is_elsewhere(inside, source):
+        filename, line, text = inside
+        excerpt = [f'  File "{filename}", line {line}', f"    {text}", "  called here:"]
+    excerpt += [
         f'  File "{source.filename}", line {lineno}, in {source.name}',
         f"    {raw.lstrip()}",
     ]
@@ -132,10 +140,18 @@ def error_at(
     return cls(
         reason,
         instead=instead,
-        filename=source.filename,
-        lineno=lineno,
+        filename=filename,
+        lineno=line,
         excerpt="\n".join(excerpt),
     )
+
+
+def _is_elsewhere(inside: tuple[str, int, str], source: SourceText) -> bool:
+    """Whether the line is none of the function's own."""
+    first = getattr(source.node, "lineno", 0)
+    last = getattr(source.node, "end_lineno", None) or first
+    own = inside[0] == source.filename and first <= inside[1] <= last
+    return bool(inside[1]) and not own
 
 
 def _carets(raw: str, node: Any) -> str:

@@ -20,6 +20,7 @@ from srcjax import runtime, syntax
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
+from srcjax.analysis.mismatch import check_shapes
 from srcjax.analysis.program import Facts, Guard, Program
 from srcjax.analysis.types import (
     ACTIVE,
@@ -328,6 +329,7 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             merged = True
             continue
         if split:
+            check_shapes(unit, program.facts)
             stages.keep("settle", lambda: stage_listings.typed_units(program))
             return program, unit
         for each in list(program.units.values()):

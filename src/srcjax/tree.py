@@ -96,6 +96,11 @@ def argument_type(value: Any, name: str, active: bool) -> Type:
     if isinstance(value, np.matrix):
         check_leaf(value, name)
     if active:
+        if value is None:
+            raise ArgumentError(
+                f"argument `{name}` is None; it cannot be differentiated",
+                instead="a float or an array of floats, or leave it out of argnums",
+            )
         check_differentiable(value, name)
         t = as_real(t)
         t = with_active(t, True)

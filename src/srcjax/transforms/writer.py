@@ -65,7 +65,8 @@ class Writer:
 
     def refuse(self, reason: str, instead: str, cls: type = UnsupportedError) -> Any:
         """The error that the statement at hand is not supported."""
-        return error_at(cls, self.unit.source, self.stmt, reason, instead)
+        inside = getattr(self.stmt, "user_line", None)
+        return error_at(cls, self.unit.source, self.stmt, reason, instead, inside)
 
     def operands_of(
         self, call: gast.Call, method: bool

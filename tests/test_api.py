@@ -1696,7 +1696,7 @@ def test_every_stage_has_a_python_text_of_its_own(transformed, written):
     entry = stages["emit"].split('__all__ = ["')[1].split('"')[0]
     code = loaded[entry].__code__
     assert f"as the file {code.co_filename}" in stages["load"]
-    assert "test_api.py:" in stages["load"]
+    assert ".py:" in stages["load"]
 
 
 def test_stages_of_what_was_called_before():

@@ -1753,3 +1753,18 @@ def test_shapes_that_do_not_fit_are_an_error_though_no_derivative_needs_them():
 def test_none_cannot_be_differentiated():
     with pytest.raises(ArgumentError, match="`x` is None"):
         srcjax.grad(sum_of_squares)(None)
+
+
+def area_of(a, b, c):
+    return a * b + c
+
+
+def area_of_starred(x):
+    return area_of(*x) * x[0]
+
+
+def test_a_starred_call_without_types_says_what_is_not_known():
+    with pytest.raises(UnsupportedError, match="how many arguments the call of `area"):
+        srcjax.source(srcjax.grad(area_of_starred))
+    got = srcjax.grad(area_of_starred)(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(got, [7.0, 1.0, 1.0])

@@ -16,6 +16,8 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    Object,
+    Other,
     Scalar,
     Tuple,
     Type,
@@ -116,4 +118,6 @@ def spell(t: Type) -> str:
         return "(" + ", ".join(map(spell, t.items)) + ")"
     if isinstance(t, (List, Dict)):
         return f"{mark}{type(t).__name__.lower()}"
+    if isinstance(t, (Object, Other)) and t.cls is not None:
+        return f"{mark}{t.cls.__name__}"
     return f"{mark}unknown"

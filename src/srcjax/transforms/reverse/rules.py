@@ -282,6 +282,12 @@ class Rules(InplaceRules):
             return
         if not any(self.active(n) for n in syntax.walk(value)):
             return
+        if callee is None and any(isinstance(a, gast.Starred) for a in value.args):
+            shown = syntax.text(value.func)
+            raise self.refuse(
+                f"how many arguments the call of `{shown}` has is not known here",
+                "write them out instead of `*args`, or give srcjax example arguments",
+            )
         raise self.no_rule(syntax.text(value.func))
 
     def original_call(self, value: gast.Call) -> gast.expr:

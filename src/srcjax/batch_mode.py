@@ -28,8 +28,8 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.backends.load import annotate
-from srcjax.callables import Transform, Version, underlying, with_source
+from srcjax.backends.load import annotate, load
+from srcjax.callables import Gradient, Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
 from srcjax.pipeline import Module, Request
 from srcjax.stage_texts import is_recording
@@ -178,7 +178,7 @@ class Batched(Transform):
         if not any(map(is_active, types)) and self.axis_name is None:
             return None
         size = self.size_of(batches, axes)
-        version = Version(self.module(types, axes, size), types)
+        version = Version(self.module(types, axes, size, batches), types)
         self.versions[key] = version
         return version
 
@@ -189,10 +189,20 @@ class Batched(Transform):
         sizes = (size_of(t, a) for t, a in zip(batches, axes, strict=True))
         return next((n for n in sizes if isinstance(n, int)), None)
 
+    #: Whether a function that has no batched form is refused, not run in a loop.
+    strict = False
+
     def module(
-        self, types: list[Type], axes: list[Axes], size: int | None = None
+        self,
+        types: list[Type],
+        axes: list[Axes],
+        size: int | None = None,
+        batches: list[Type] | None = None,
     ) -> Module:
-        """Generate the module for one example of these types, of `size` of them."""
+        """Generate the module for one example of these types, of `size` of them.
+
+        `batches` are the types of the whole batches, where they are known.
+        """
         names = dict(zip(self.parameters, types, strict=True))
         wrt = [n for n, t in names.items() if is_active(t)]
         by_name = dict(zip(self.parameters, axes, strict=True))
@@ -206,6 +216,11 @@ class Batched(Transform):
             except UnsupportedError as error:
                 if axis.used or not wrt or None in leaves(self.out_axes):
                     raise  # all the examples are needed at a time
+                module = batches and self.gradient_of_batch(batches, axes)
+                if module:
+                    return module
+                if self.strict:
+                    raise
                 why = str(error).splitlines()[0]
         warnings.warn(
             PerformanceWarning(
@@ -214,6 +229,34 @@ class Batched(Transform):
             stacklevel=5,
         )
         return self.loop(request, by_name, why)
+
+    def gradient_of_batch(self, batches: list[Type], axes: list[Axes]) -> Module | None:
+        """The gradient of the sum over a batch, for `vmap(grad(f))`; None: not so here.
+
+        An example's result depends on its own arguments alone, so this is the gradient
+        of each. The tapes of a loop that ends at a time of its own for each example
+        have a batched form this way round: one entry for all that take an iteration.
+        """
+        inner = self.inner
+        if not isinstance(inner, Gradient) or inner.with_value or inner.has_aux:
+            return None
+        mapped = dict(zip(self.parameters, axes, strict=True))
+        plain = self.out_axes == 0 and self.axis_name is None and self.positional
+        if not plain or any(mapped[n] != 0 for n in inner.wrt):
+            return None
+        batch = Batched(inner.function, tuple(axes), 0, self.axis_size)
+        batch.strict = True
+        types = list(map(_quiet, batches))
+        try:
+            function = batch.version_of(types).function
+            names, called = ", ".join(self.parameters), function.__name__
+            name = f"sum_of_{called.removeprefix('vmap_')}"
+            text = f"def {name}({names}):\n    return np.sum({called}({names}))\n"
+            total = getattr(load(text, name, {called: function, "np": np}), name)
+            gradient = Gradient(total, inner.argnums, False, False, inner.holomorphic)
+            return gradient.version_of(types).module
+        except UnsupportedError:
+            return None
 
     def loop(self, request: Request, axes: dict[str, Axes], reason: str) -> Module:
         """A loop over the examples, where there is no batched form."""
@@ -300,7 +343,7 @@ class Batched(Transform):
                     example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
                 ]
             size = self.size_of(types, axes)
-            module = self.module(examples, axes, size)
+            module = self.module(examples, axes, size, types)
             found = self.versions[key] = Version(module, examples)
         return found
 

@@ -32,8 +32,10 @@ from srcjax.analysis.types import (
     Other,
     Scalar,
     Tuple,
+    Type,
     Unknown,
     is_active,
+    parts,
     shape_of,
 )
 from srcjax.ops.batching import lift
@@ -53,6 +55,13 @@ _HARMLESS = frozenset(
 _BOOL = np.dtype(bool)
 #: Whether each example takes a branch.
 MASK = Scalar(True, frozenset(), _BOOL, True)
+
+
+def is_plain_array(t: Type) -> bool:
+    """Whether the value is, or holds, an array without a batch axis."""
+    if isinstance(t, Array):
+        return not is_active(t)
+    return any(map(is_plain_array, parts(t)))
 
 
 class Regions(Rules):
@@ -554,13 +563,18 @@ class Regions(Rules):
     def gather(self, name: str, where: gast.expr) -> gast.expr:
         t = self.examples[name]
         if isinstance(t, _CONTAINERS) and name not in self.declared:
-            parts = self.by_parts(
+            made = self.by_parts(
                 t,
                 syntax.name(name),
                 lambda part: gast.Subscript(part, syntax.clone(where), syntax.LOAD),
             )
-            if parts is not None:
-                return parts
+            if made is not None:
+                return made
+            if is_plain_array(t):
+                raise self.refuse(
+                    f"`{name}` mixes mapped arrays with others",
+                    "them in a tuple or a dict, or apart",
+                )
         if isinstance(t, (*_CONTAINERS, Unknown)) or name in self.declared:
             return syntax.call("gathered", syntax.name(name), syntax.clone(where))
         return gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)

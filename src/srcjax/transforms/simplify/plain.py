@@ -19,6 +19,8 @@ def transposed(node: Any) -> gast.expr | None:
 
 def item_of_display(node: gast.expr, pure: frozenset[str]) -> gast.expr:
     """`(a, b)[0]` is `a`, where leaving `b` out leaves no effect out."""
+    if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Dict):
+        return item_of_dict(node, pure)
     if not isinstance(node, gast.Subscript) or not isinstance(
         node.value, (gast.Tuple, gast.List)
     ):
@@ -35,6 +37,17 @@ def item_of_display(node: gast.expr, pure: frozenset[str]) -> gast.expr:
         return node
     chosen: gast.expr = items[index]
     return node if isinstance(chosen, gast.Starred) else chosen
+
+
+def item_of_dict(node: gast.Subscript, pure: frozenset[str]) -> gast.expr:
+    """`{"a": x, "b": y}["a"]` is `x`."""
+    keys = [k.value if isinstance(k, gast.Constant) else None for k in node.value.keys]
+    wanted = node.slice.value if isinstance(node.slice, gast.Constant) else None
+    if wanted is None or None in keys or keys.count(wanted) != 1:
+        return node
+    chosen: gast.expr = node.value.values[keys.index(wanted)]
+    others = [item for item in node.value.values if item is not chosen]
+    return chosen if all(is_pure(item, pure) for item in others) else node
 
 
 def sign_outside(node: gast.expr) -> gast.expr:

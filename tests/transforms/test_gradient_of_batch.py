@@ -1,0 +1,93 @@
+"""Gradients of each example where loops end at a time of their own for each.
+
+The tapes of `grad(f)` have a length for each example; the gradient of the batch has one
+entry for all examples that take an iteration. Warnings are errors: nothing here runs in
+a loop over the examples, but for the last test.
+"""
+
+import numpy as np
+import pytest
+
+import srcjax
+
+
+def root(a):
+    x = 1.0
+    while abs(x * x - a) > 1e-10:
+        x = x - (x * x - a) / (2 * x)
+    return x
+
+
+def damped(p, limit):
+    total = 0.0
+    for i in range(8):
+        total = total + np.exp(-p["rate"] * i) * np.sum(p["weights"])
+        if total > limit:
+            break
+        total = total * p["rate"]
+    return total**2
+
+
+XS = np.array([2.0, 3.0, 400.0])
+
+
+def test_while():
+    slopes = srcjax.vmap(srcjax.grad(root))
+    np.testing.assert_allclose(slopes(XS), 0.5 / np.sqrt(XS))
+    np.testing.assert_allclose(slopes(XS[:1]), 0.5 / np.sqrt(XS[:1]))
+    text = srcjax.source(slopes, XS)
+    assert "grad_sum_of_root" in text and "stacked" not in text
+
+
+def test_second_order():
+    second = srcjax.vmap(srcjax.grad(srcjax.grad(root)))(XS)
+    np.testing.assert_allclose(second, -0.25 * XS**-1.5, rtol=1e-6)
+
+
+def test_break_and_containers():
+    rng = np.random.default_rng(0)
+    batch = {"rate": rng.uniform(0.2, 0.9, 4), "weights": rng.uniform(0.5, 1, (4, 3))}
+    gradient = srcjax.grad(damped)
+    found = srcjax.vmap(gradient, in_axes=(0, None))(batch, 1.5)
+    for k in range(4):
+        alone = gradient({name: value[k] for name, value in batch.items()}, 1.5)
+        np.testing.assert_allclose(found["rate"][k], alone["rate"])
+        np.testing.assert_allclose(found["weights"][k], alone["weights"])
+
+
+def test_one_argument_of_two():
+    def f(scale, a):
+        return scale * root(a) ** 3
+
+    scales = np.array([1.0, -2.0, 0.5])
+    found = srcjax.vmap(srcjax.grad(f, argnums=1))(scales, XS)
+    np.testing.assert_allclose(found, scales * 1.5 * np.sqrt(XS))
+
+
+def test_an_argument_that_is_not_mapped_has_a_gradient_for_each_example():
+    def f(scale, a):
+        return root(scale * a)
+
+    with pytest.warns(srcjax.PerformanceWarning, match="runs in a loop"):
+        found = srcjax.vmap(srcjax.grad(f), in_axes=(None, 0))(2.0, XS)
+    np.testing.assert_allclose(found, 0.5 * np.sqrt(XS / 2.0))
+
+
+def until_large(p, limit):
+    total = 0.0
+    for i in range(8):
+        total = total + np.exp(-p["rate"] * i) * np.sum(p["weights"])
+        if total > limit - p["rate"]:
+            break
+        total = total * p["rate"]
+    return total**2
+
+
+@pytest.mark.parametrize("limit", [1.5, 8.0, 20.0])
+def test_a_container_of_mapped_and_other_arrays(limit):
+    """As many weights as examples: examples that are done take none of them away."""
+    rates, weights = np.array([0.05, 0.4, 0.8]), np.array([0.6, 0.9, 0.7])
+    axes = ({"rate": 0, "weights": None}, None)
+    found = srcjax.vmap(until_large, axes)({"rate": rates, "weights": weights}, limit)
+    alone = [until_large({"rate": r, "weights": weights}, limit) for r in rates]
+    np.testing.assert_allclose(found, alone)

@@ -56,7 +56,7 @@ from srcjax.ops import (
 from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.entry import Batch
-from srcjax.transforms.batch.sizes import drop_unused_sizes
+from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
 from srcjax.transforms.finish import finish
@@ -581,7 +581,9 @@ def batch(
         )
         module = assemble(program, callees, [written], entry, stages, write, "batch")
         names_of_callees = {name for _, (name,) in callees.wanted.values()}
-        drop_unused_sizes(module.functions, names_of_callees)
+        drop_unused_parameters(module.functions, names_of_callees)
+        for function in module.functions:
+            gather_at_once(function)
         module.print()
         return module
 

@@ -9,7 +9,7 @@ def vmap_first_above(x):
     returned = np.full(batch_size, False)
     lanes = np.arange(batch_size)
     for k in range(x.shape[1]):
-        taken = x[lanes][:, k] > 1
+        taken = x[lanes, k] > 1
         result[lanes] = np.where(taken, np.full(len(lanes), k), result[lanes])
         returned[lanes] = np.where(taken, True, returned[lanes])
         lanes = lanes[~taken]

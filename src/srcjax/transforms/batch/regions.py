@@ -577,7 +577,9 @@ class Regions(Rules):
                 )
         if isinstance(t, (*_CONTAINERS, Unknown)) or name in self.declared:
             return syntax.call("gathered", syntax.name(name), syntax.clone(where))
-        return gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)
+        found = gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)
+        found.lanes = True
+        return found
 
     def number(self, where: gast.expr) -> gast.expr:
         """How many examples are at `where`."""

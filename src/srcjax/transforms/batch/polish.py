@@ -1,0 +1,134 @@
+"""What only the whole batched module shows: parameters and gathers that can go.
+
+Before:                                 After:
+
+    def g_batch(x, flag, batch_size):       def g_batch(x):
+        return np.sin(x)                        return np.sin(x)
+
+    def vmap_f(x):                          def vmap_f(x):
+        batch_size = len(x)                     return g_batch(x)
+        return g_batch(x, None, batch_size)
+
+    y = x[lanes][:, k]                      y = x[lanes, k]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+
+def drop_unused_parameters(
+    functions: list[gast.FunctionDef], callees: set[str]
+) -> None:
+    """Take away the parameters of batched callees that nothing reads, in place.
+
+    So are the arguments for them, and the numbers of examples that are then not needed.
+    """
+    inside = [f for f in functions if f.name in callees]
+    changed = True
+    while changed:
+        changed = False
+        for function in inside:
+            calls = calls_of(functions, function.name)
+            reads = syntax.names_read(function.body)
+            for k in reversed(range(len(function.args.args))):
+                given = [call.args[k] for call in calls]
+                if function.args.args[k].id in reads or not all(map(is_plain, given)):
+                    continue
+                del function.args.args[k]
+                for call in calls:
+                    del call.args[k]
+                changed = True
+        for function in functions:
+            function.body = without_counts(function.body, function) or function.body
+
+
+def is_plain(value: gast.expr) -> bool:
+    """Whether leaving the argument out leaves no effect out."""
+    if isinstance(value, (gast.Tuple, gast.List)):
+        return all(map(is_plain, value.elts))
+    return isinstance(value, (gast.Name, gast.Constant)) or counts(value)
+
+
+def calls_of(functions: list[gast.FunctionDef], name: str) -> list[gast.Call]:
+    """Every call of the function of that name."""
+    return [
+        node
+        for function in functions
+        for node in syntax.walk(function.body)
+        if isinstance(node, gast.Call) and syntax.is_name(node.func, name)
+    ]
+
+
+def without_counts(block: list[Any], function: gast.FunctionDef) -> list[Any]:
+    """The statements without `batch_size = len(x)` where that is not read."""
+    reads = syntax.names_read(function.body)
+    kept = []
+    for stmt in block:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and inner:
+                setattr(stmt, key, without_counts(inner, function) or [gast.Pass()])
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        name = target.id if isinstance(target, gast.Name) else ""
+        unread = name.startswith("batch_size") and name not in reads
+        if not (unread and counts(stmt.value)):
+            kept.append(stmt)
+    return kept
+
+
+def counts(value: gast.expr) -> bool:
+    """Whether the value is a number of examples, which has no effect."""
+    counting = isinstance(value, gast.Call) and syntax.dotted(value.func) in (
+        "len",
+        "np.count_nonzero",
+    )
+    return counting or isinstance(value, gast.Constant)
+
+
+def gather_at_once(function: gast.FunctionDef) -> None:
+    """`x[lanes][:, k]` as `x[lanes, k]`, in place.
+
+    `lanes` are numbers or a mask of examples (the subscript is marked `lanes`), and
+    what comes after is no array.
+    """
+    counters = {
+        loop.target.id
+        for loop in syntax.walk(function)
+        if isinstance(loop, gast.For)
+        and isinstance(loop.target, gast.Name)
+        and isinstance(loop.iter, gast.Call)
+        and syntax.dotted(loop.iter.func) == "range"
+    }
+
+    def is_simple(entry: Any) -> bool:
+        if isinstance(entry, gast.Name):
+            return entry.id in counters
+        value = getattr(entry, "value", entry)
+        return isinstance(entry, gast.Constant) and (
+            value is None or type(value) is int
+        )
+
+    def is_whole(entry: Any) -> bool:
+        parts = ("lower", "upper", "step")
+        return isinstance(entry, gast.Slice) and not any(
+            getattr(entry, part) for part in parts
+        )
+
+    for node in syntax.walk(function.body):
+        if not isinstance(node, gast.Subscript):
+            continue
+        inner, index = node.value, node.slice
+        if not (isinstance(index, gast.Tuple) and getattr(inner, "lanes", False)):
+            continue
+        first, *rest = index.elts
+        if is_whole(first) and all(map(is_simple, rest)):
+            node.value = inner.value
+            node.slice = gast.Tuple([inner.slice, *rest], syntax.LOAD)
+
+
+__all__ = ["drop_unused_parameters", "gather_at_once"]

@@ -104,3 +104,46 @@ def test_keyword_only_defaults():
             return np.sum(srcjax.vmap(power, in_axes=(0, None))(xs, 3))
 
         np.testing.assert_allclose(srcjax.grad(total)(xs), 6 * xs**2)
+
+
+def after_a_number(x):
+    values = [1.0, *x]
+    return values[1] * values[2] + values[0]
+
+
+def beside_a_tuple(x):
+    parts = (x[0] * 2, x[1] ** 2)
+    return sum((x[1], *parts, 3.0))
+
+
+def beside_a_comprehension(x):
+    values = [*x, *[v * 2 for v in x]]
+    return values[0] * values[3]
+
+
+def total_of(values):
+    total = 0.0
+    for value in list(values):
+        total = total + value * value
+    return total
+
+
+def of_an_array_and_of_a_list(x):
+    return total_of(x) + total_of([x[0], x[1] * 2])
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize(
+    "f",
+    [after_a_number, beside_a_tuple, beside_a_comprehension, of_an_array_and_of_a_list],
+)
+def test_items_of_examples(f, count):
+    """`[*x]` has the items of an example, also where there are as many examples."""
+    batch = np.array([[0.5, 1.5], [3.0, 4.5], [-1.0, 2.0]])[:count]
+    gradient = srcjax.grad(f)
+    alone = [gradient(x) for x in batch]
+    assert all(isinstance(d, np.ndarray) for d in alone)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", srcjax.PerformanceWarning)
+        np.testing.assert_allclose(srcjax.vmap(f)(batch), [f(x) for x in batch])
+        np.testing.assert_allclose(srcjax.vmap(gradient)(batch), alone)

@@ -39,6 +39,13 @@ from srcjax.transforms.places import keyed_parts, read_part
 from srcjax.transforms.writer import Writer
 
 
+def is_starred(value: Any) -> bool:
+    """Whether the value is a display such as `[a, *xs]`."""
+    return isinstance(value, (gast.Tuple, gast.List)) and any(
+        isinstance(e, gast.Starred) for e in value.elts
+    )
+
+
 class Lanes(Writer):
     """What the names of one unit hold; `size` is the number of examples."""
 
@@ -70,7 +77,7 @@ class Lanes(Writer):
             found = self.examples.get(node.id)
             if found is not None:
                 return found
-        if isinstance(node, (gast.Tuple, gast.List)):
+        if isinstance(node, (gast.Tuple, gast.List)) and not is_starred(node):
             items = tuple(map(self.example, node.elts))
             return (
                 Tuple(items=items)
@@ -117,6 +124,7 @@ class Lanes(Writer):
         """A container with each part a batch where it is one in `want`."""
         if isinstance(value, gast.Name):
             value = self.displays.get(value.id, value)
+        value = self.written_out(value)
         if isinstance(have, (List, Dict)) and have.items is None:
             if all_active(have):
                 return value
@@ -144,9 +152,7 @@ class Lanes(Writer):
                 for k, v in zip(value.keys, value.values, strict=True)
             ]
             return gast.Dict(value.keys, items)
-        if isinstance(value, (gast.Tuple, gast.List)) and not any(
-            isinstance(e, gast.Starred) for e in value.elts
-        ):
+        if isinstance(value, (gast.Tuple, gast.List)) and not is_starred(value):
             made = [
                 self.spread(e, self.example(e), w, None)
                 for e, w in zip(value.elts, wants.values(), strict=True)
@@ -162,6 +168,21 @@ class Lanes(Writer):
             for key, part in haves.items()
         ]
         return self.rebuild(have, made)
+
+    def written_out(self, value: Any) -> Any:
+        """`[a, *xs]` with the items of `xs` one by one, where it is known which."""
+        if not is_starred(value):
+            return value
+        elements: list[gast.expr] = []
+        for element in value.elts:
+            inner = getattr(element, "value", None)
+            found = keyed_parts(self.example(inner)) if inner is not None else []
+            if isinstance(element, gast.Starred) and found:
+                t = self.example(inner)
+                elements += [read_part(t, syntax.clone(inner), k) for k, _ in found]
+            else:
+                elements.append(element)
+        return type(value)(elements, syntax.LOAD)
 
     def by_parts(self, t: Type, value: gast.expr, f: Any) -> gast.expr | None:
         """The container with `f` applied to its mapped arrays and numbers.

@@ -41,7 +41,7 @@ from srcjax.ops.batching import (
     literal,
 )
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
-from srcjax.transforms.batch.lanes import Lanes
+from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
 from srcjax.transforms.rule_text import flat_arguments
 
 _CONTAINERS = (Tuple, List, Dict, Object)
@@ -152,11 +152,36 @@ class Operations(Lanes):
     def of_Constant(self, value: gast.Constant, _: Type) -> gast.expr:
         return value
 
-    def of_Tuple(self, value: Any, _: Type) -> gast.expr:
+    def of_Dict(self, value: Any, _: Type) -> gast.expr:
         kept: gast.expr = self.shapes(value)
         return kept
 
-    of_List = of_Dict = of_Tuple
+    def of_Tuple(self, value: Any, result: Type) -> gast.expr:
+        value = self.written_out(value)
+        if is_starred(value) and is_active(result):
+            elem = getattr(result, "elem", None) or UNKNOWN
+            elements = [self.one_of_many(e, elem) for e in value.elts]
+            value = type(value)(elements, syntax.LOAD)
+        kept: gast.expr = self.shapes(value)
+        return kept
+
+    of_List = of_Tuple
+
+    def one_of_many(self, element: gast.expr, elem: Type) -> gast.expr:
+        """An element of `[a, *xs]`, whose items all are batches of the type."""
+        if not isinstance(element, gast.Starred):
+            found: gast.expr = self.spread(element, self.example(element), elem, None)
+            return found
+        t = self.example(element.value)
+        if isinstance(t, Array) and is_active(t):
+            rows = syntax.expression("np.moveaxis(x, 1, 0)", x=element.value)
+            return gast.Starred(rows, syntax.LOAD)
+        if isinstance(t, Unknown) or not all_active(t):
+            raise self.refuse(
+                f"`*{syntax.text(element.value)}` in a container of mapped values",
+                "a loop that appends the items",
+            )
+        return element
 
     def of_BinOp(self, value: gast.BinOp, result: Type) -> gast.expr:
         operands = [value.left, value.right]
@@ -474,6 +499,11 @@ class Operations(Lanes):
             and syntax.dotted(value.func) in ("list", "tuple")
         ):
             a = value.args[0]
+            if not isinstance(self.example(a), Array):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` of what may be an array or a container",
+                    "a function for each",
+                )
             return syntax.call(
                 syntax.clone(value.func), syntax.expression("np.moveaxis(x, 1, 0)", x=a)
             )

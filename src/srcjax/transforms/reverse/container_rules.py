@@ -112,6 +112,11 @@ class ContainerRules(RuleTemplates):
                 else:
                     stop = gast.BinOp(start, gast.Add(), syntax.call("len", inner))
                     part = gast.Subscript(d, gast.Slice(start, stop, None), syntax.LOAD)
+                    t = self.type_of_name(inner.id)
+                    if isinstance(t, Array):
+                        part = syntax.call("np.array", part)
+                    elif isinstance(t, Unknown):
+                        part = syntax.call("items_like", part, inner)
                 self.contribute(inner.id, part)
             step = syntax.const(1) if one else syntax.call("len", inner)
             start = gast.BinOp(start, gast.Add(), step)

@@ -207,3 +207,17 @@ def many_iterations(x):
     for _ in range(200):
         x = x + 0.01 * np.sin(x)
     return x
+
+
+@program(0.7, 0.3, 1.0, jax=False)
+def sums_of_products_that_are_computed_again(x, s, d):
+    for _ in range(2):
+        product = d * np.cos(s) * s
+        total = product + d * x
+        total2 = total + d
+        step = total2 * np.sin(s)
+        s = s + np.cos(step)
+        d = d + step
+        for _ in range(2):
+            s = s * x
+    return s + d

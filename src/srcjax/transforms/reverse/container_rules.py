@@ -378,8 +378,15 @@ class ContainerRules(RuleTemplates):
             d = gast.List(d.elts, syntax.LOAD)
         self.contribute(source.id, d)
 
+    def check_core(self, value: gast.expr) -> None:
+        """Refuse what is more than one operation (defined in `rules`)."""
+        raise NotImplementedError
+
     def container_call(self, name: str | None, value: gast.Call, callee: str) -> None:
         """Methods of lists and dicts; `name` is the result, if it is used."""
+        if not isinstance(value.func.value, gast.Name):
+            self.check_core(value.func)
+            return  # as it was written: nothing differentiated is in it
         base = value.func.value.id
         method = callee.split(".")[1]
         handler = getattr(self, f"list_{method}", None)

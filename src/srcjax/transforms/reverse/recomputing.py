@@ -203,14 +203,15 @@ class Recomputing(Intact, Recency):
 
     def read_operands(self, stmt: gast.stmt, at: Where) -> None:
         """Note that the operands are read there, and plan what that takes."""
-        names = sorted(n for n in syntax.names_read(stmt) if n in self.defs)
+        names = {n for n in syntax.names_read(stmt) if n in self.defs}
         for name in names:
             self.reads.setdefault(name, []).append(Read(at, False))
-        changed = True
-        while changed:
-            changed = False
-            for name in names:
-                changed |= self.plan_name(name)
+        while names:  # what is computed again reads operands of its own
+            known = {n: len(reads) for n, reads in self.reads.items()}
+            for name in sorted(names):
+                while self.plan_name(name):
+                    pass
+            names = {n for n, reads in self.reads.items() if len(reads) != known.get(n)}
 
     def first_backward(self, name: str, block: int) -> Where | None:
         """The place of the node of the block whose backward code reads a name first."""

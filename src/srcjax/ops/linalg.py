@@ -521,5 +521,11 @@ if scipy_linalg is not None:
     def _(y, a):
         d[y] = unexpm(d[a], transposed(a))
 
-    for holomorphic in (scipy_linalg.inv, scipy_linalg.det, scipy_linalg.expm):
+    for holomorphic in (
+        scipy_linalg.inv,
+        scipy_linalg.det,
+        scipy_linalg.expm,
+        scipy_linalg.solve,
+        scipy_linalg.cholesky,
+    ):
         operation(holomorphic, real_only=False)

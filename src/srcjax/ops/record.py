@@ -478,19 +478,19 @@ def elementwise(
 
 
 def composite(
-    *functions: Any, real_only: bool = False, refuses: Iterable[str] = ()
+    *functions: Any, real_only: bool | None = None, refuses: Iterable[str] = ()
 ) -> Callable[[Callable], Any]:
     """Decorator: the plain NumPy function has the same value as these functions.
 
     Its parameters are those of the functions, as far as it serves them: those that it
     `refuses` must be left at their default. What it returns must share memory with its
     arguments where the functions' own result does. With `real_only`, or for functions
-    of SciPy, complex arguments are refused.
+    of SciPy unless it is False, complex arguments are refused.
     """
 
     def decorate(definition: Callable) -> Any:
         REFUSED[id(definition)] = tuple(refuses)
-        if real_only or any(map(is_of_scipy, functions)):
+        if real_only or real_only is None and any(map(is_of_scipy, functions)):
             REAL_COMPOSITES.add(id(definition))
         for function in functions:
             _ALIVE.append(function)

@@ -13,7 +13,7 @@ from srcjax.analysis.types import UNKNOWN, Array, Const, Tuple, Type, shape_of
 from srcjax.ops.expand import MISSING, known_value
 from srcjax.ops.infer_rules import FALSE, NONE
 from srcjax.ops.linalg import infer_same, linalg_dtype, real_dtype, smaller
-from srcjax.ops.record import adjoint, inert, tangent
+from srcjax.ops.record import adjoint, inert, operation, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     bands_of_product,
     bands_times,
@@ -297,6 +297,15 @@ if scipy is not None:
     @tangent(scipy.linalg.logm)
     def _(y, A):  # noqa: N803
         d[y] = logm_along(A, d[A])
+
+    for holomorphic in (
+        scipy.linalg.lu,
+        scipy.linalg.lu_factor,
+        scipy.linalg.solve_sylvester,
+        scipy.linalg.sqrtm,
+        scipy.linalg.logm,
+    ):
+        operation(holomorphic, real_only=False)
 
     # -- constants ------------------------------------------------------------------
     inert(

@@ -18,7 +18,7 @@ except ImportError:  # then only math's own functions are there to be differenti
 
 from srcjax.analysis.types import Array, Type, broadcast_shapes, shape_of
 from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise
-from srcjax.ops.record import adjoint, elementwise, tangent
+from srcjax.ops.record import adjoint, elementwise, operation, tangent
 from srcjax.ops.reductions import infer_norm
 from srcjax.runtime import (
     in_dtype_of,  # noqa: F401  (named in the rows)
@@ -258,3 +258,10 @@ if scipy is not None:
     @tangent(scipy.special.log_softmax)
     def _(y, x, axis=None):
         d[y] = d[x] - sum_keeping(np.exp(y) * d[x], axis)
+
+    for holomorphic in (
+        scipy.special.logsumexp,
+        scipy.special.softmax,
+        scipy.special.log_softmax,
+    ):
+        operation(holomorphic, real_only=False)

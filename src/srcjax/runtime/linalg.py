@@ -192,6 +192,8 @@ def unscipy_solve(d, y, a, b, which, assume_a=None, lower=False, transposed=Fals
     if assume_a not in (None, "gen", "general"):
         if assume_a not in ("sym", "symmetric", "pos", "positive definite"):
             raise NotImplementedError(f"scipy.linalg.solve(assume_a={assume_a!r})")
+        if np.iscomplexobj(a):
+            raise NotImplementedError("a complex matrix that is not general")
         matrix = np.tril(a) if lower else np.triu(a)
         k = -1 if lower else 1
         other = np.tril(a, k) if lower else np.triu(a, k)

@@ -37,6 +37,8 @@ def full_matrix(a, assume_a=None, lower=False, transposed=False):
         return np.swapaxes(a, -1, -2) if transposed else a
     if assume_a not in ("sym", "symmetric", "pos", "positive definite"):
         raise NotImplementedError(f"scipy.linalg.solve(assume_a={assume_a!r})")
+    if np.iscomplexobj(a):
+        raise NotImplementedError("a complex matrix that is not general")
     half = np.tril(a) if lower else np.triu(a)
     other = np.tril(a, -1) if lower else np.triu(a, 1)
     return half + np.swapaxes(other, -1, -2)

@@ -13,7 +13,7 @@ from srcjax.ops.record import composite
 # -- structured matrices ------------------------------------------------------------
 
 
-@composite(scipy.linalg.toeplitz)
+@composite(scipy.linalg.toeplitz, real_only=False)
 def toeplitz(c, r=None):
     """Entry `[i, j]` is `c[i - j]`, above the diagonal `r[j - i]`."""
     row = np.conj(c) if r is None else r
@@ -23,7 +23,7 @@ def toeplitz(c, r=None):
     return values[np.arange(len(c))[:, None] - np.arange(len(row)) + len(row) - 1]
 
 
-@composite(scipy.linalg.hankel)
+@composite(scipy.linalg.hankel, real_only=False)
 def hankel(c, r=None):
     """Entry `[i, j]` is `c[i + j]`, then on into `r`."""
     if np.ndim(c) != 1:
@@ -33,7 +33,7 @@ def hankel(c, r=None):
     return values[np.arange(len(c))[:, None] + np.arange(len(row))]
 
 
-@composite(scipy.linalg.circulant)
+@composite(scipy.linalg.circulant, real_only=False)
 def circulant(c):
     """Column `j` is `c`, rolled by `j`."""
     if np.ndim(c) != 1:
@@ -82,7 +82,7 @@ def leslie(f, s):
     return np.concatenate([f[None], below])
 
 
-@composite(scipy.linalg.convolution_matrix)
+@composite(scipy.linalg.convolution_matrix, real_only=False)
 def convolution_matrix(a, n, mode="full"):
     """The matrix whose product with `v` of length `n` is `np.convolve(a, v, mode)`."""
     if np.ndim(a) != 1:
@@ -98,7 +98,7 @@ def convolution_matrix(a, n, mode="full"):
     return matrix[extra // 2 : rows - extra + extra // 2]
 
 
-@composite(scipy.linalg.block_diag)
+@composite(scipy.linalg.block_diag, real_only=False)
 def block_diag(*arrs):
     columns = sum([np.atleast_2d(a).shape[1] for a in arrs])
     left = 0
@@ -113,7 +113,7 @@ def block_diag(*arrs):
     return np.concatenate(rows)
 
 
-@composite(scipy.linalg.khatri_rao)
+@composite(scipy.linalg.khatri_rao, real_only=False)
 def khatri_rao(a, b):
     """The Kronecker products of the columns."""
     product = a[:, None, :] * b[None, :, :]
@@ -123,7 +123,7 @@ def khatri_rao(a, b):
 # -- decompositions that NumPy has --------------------------------------------------
 
 
-@composite(scipy.linalg.svd)
+@composite(scipy.linalg.svd, real_only=False)
 def svd(
     a,
     full_matrices=True,
@@ -140,12 +140,12 @@ def svd(
     return u, s, vh
 
 
-@composite(scipy.linalg.svdvals)
+@composite(scipy.linalg.svdvals, real_only=False)
 def svdvals(a, overwrite_a=False, check_finite=True):
     return np.linalg.svdvals(a)
 
 
-@composite(scipy.linalg.qr)
+@composite(scipy.linalg.qr, real_only=False)
 def qr(
     a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True
 ):
@@ -204,12 +204,12 @@ def eigvalsh(
     )
 
 
-@composite(scipy.linalg.norm)
+@composite(scipy.linalg.norm, real_only=False)
 def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
     return np.linalg.norm(a, ord, axis, keepdims)
 
 
-@composite(scipy.linalg.pinv)
+@composite(scipy.linalg.pinv, real_only=False)
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     if atol is not None or rtol is not None or return_rank:
         raise NotImplementedError("`atol`, `rtol` or `return_rank`")
@@ -274,7 +274,7 @@ def two_by_two(a, b, c, e):
     return np.concatenate([upper, lower])
 
 
-@composite(scipy.linalg.expm_frechet)
+@composite(scipy.linalg.expm_frechet, real_only=False)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):  # noqa: N803
     """The derivative of expm along `E` is a block of the expm of a matrix of blocks."""
     n = A.shape[0]

@@ -35,7 +35,7 @@ def kept_places(shape, shape1, shape2, mode):
     return tuple([slice(i, i + n) for i, n in zip(starts, sizes, strict=True)])
 
 
-@composite(scipy.signal.convolve)
+@composite(scipy.signal.convolve, real_only=False)
 def convolve(in1, in2, mode="full", method="auto"):
     if np.ndim(in1) > 1:
         full = full_convolution(in1, in2)
@@ -52,18 +52,24 @@ def convolve(in1, in2, mode="full", method="auto"):
     return full[start : start + size]
 
 
-@composite(scipy.signal.fftconvolve, refuses=["axes"])
+@composite(scipy.signal.fftconvolve, real_only=False, refuses=["axes"])
 def fftconvolve(in1, in2, mode="full", axes=None):
     return convolve(in1, in2, mode)
 
 
-@composite(scipy.signal.convolve2d)
+@composite(scipy.signal.convolve2d, real_only=False)
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     if boundary != "fill" or fillvalue != 0:
         raise NotImplementedError("another boundary than zeros")
     return convolve(in1, in2, mode)
 
 
-@composite(scipy.signal.correlate)
+@composite(scipy.signal.correlate, real_only=False)
 def correlate(in1, in2, mode="full", method="auto"):
     return convolve(in1, np.conj(np.flip(in2)), mode)
+
+
+@composite(scipy.signal.correlate2d, real_only=False)
+def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    turned = np.conj(np.flip(in2))
+    return convolve2d(in1, turned, mode, boundary, fillvalue)

@@ -21,21 +21,10 @@ PAGE = HERE.parent / "docs" / "coverage.md"
 
 #: Composites whose tests take one derivative only.
 ONE_DERIVATIVE = {
-    "numpy.histogram2d",
     "numpy.histogramdd",
     "scipy.integrate.odeint",
     "scipy.stats.gaussian_kde.logpdf",
     "scipy.stats.gaussian_kde.pdf",
-    *(f"scipy.linalg.{name}" for name in ("lu_solve", "qr", "qr_multiply", "svd")),
-}
-#: Rules whose second derivatives are checked in the file of their family.
-SECOND_ELSEWHERE = {
-    *("numpy.angle", "numpy.imag", "numpy.poly"),
-    *(f"scipy.linalg.{name}" for name in ("eigh", "eigh_tridiagonal", "lu")),
-    *(f"scipy.linalg.{name}" for name in ("lu_factor", "polar", "solve_banded")),
-    *(f"scipy.linalg.{name}" for name in ("solve_sylvester", "sqrtm")),
-    *(f"scipy.special.{name}" for name in ("comb", "factorial", "fresnel")),
-    *(f"scipy.special.{name}" for name in ("sici", "zeta")),
 }
 
 HEAD = """\
@@ -104,16 +93,16 @@ def row_of(name: str) -> Row:
         return Row(name, "no derivative", True, True, None)
     adjoint = op.adjoint is not None
     tangent = op.tangent is not None or bool(op.linear)
-    elsewhere = name in SECOND_ELSEWHERE or name.startswith("numpy.fft.")
-    order = 2 if elsewhere else order_of(op)
-    return Row(name, "rule", adjoint, tangent, order)
+    return Row(name, "rule", adjoint, tangent, order_of(name, op))
 
 
-def order_of(op: Op) -> int:
-    """How many derivatives of a rule the tests take."""
+def order_of(name: str, op: Op) -> int:
+    """How many derivatives of a rule the tests take: looked up in their tables."""
     from .ops.test_second_order import CALLS, FIRST_ORDER_ONLY
+    from .ops.test_second_order_elsewhere import SECOND
 
-    return 2 if op.name in CALLS and op.name not in FIRST_ORDER_ONLY else 1
+    one_call = op.name in CALLS and op.name not in FIRST_ORDER_ONLY
+    return 2 if one_call or name in SECOND else 1
 
 
 def rows() -> list[Row]:

@@ -66,6 +66,7 @@ from srcjax.transforms.nested import keep_tapes, restores_saved, write_nested
 from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
+from srcjax.transforms.signatures import copies_of_written
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
@@ -535,7 +536,16 @@ def jvp(request: Request) -> Module:
         wrt = callees.active(callee)
         return Forward(program, callee, callees).write(name, wrt, top=False)
 
-    written = Forward(program, unit, callees).write(entry, request.wrt, top=True)
+    forward = Forward(program, unit, callees)
+    key = id(unit.source.func)
+    if (
+        key in recursive_functions(program)
+        and callees.active(unit) == request.wrt
+        and not copies_of_written(forward.rules)
+    ):
+        callees.wanted[key] = (unit, (entry,))  # it calls itself
+        callees.entry = key
+    written = forward.write(entry, request.wrt, top=True)
     return assemble(program, callees, [written], entry, stages, write, "forward")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
@@ -303,7 +304,49 @@ class Finisher:
         value = syntax.map_expressions(value, join_choices)
         value = syntax.map_expressions(value, plain_where)
         value = syntax.map_expressions(value, self.without_complex_one)
-        return tidy(value, self.is_number, self.is_float)
+        value = syntax.map_expressions(value, self.plain_zeros)
+        value = tidy(value, self.is_number, self.is_float)
+        return syntax.map_expressions(value, self.plain_minus)
+
+    def plain_minus(self, node: gast.expr) -> gast.expr:
+        """`a + -2 * b * c` is `a - 2 * b * c`."""
+        if not isinstance(node, gast.BinOp) or not isinstance(
+            node.op, (gast.Add, gast.Sub)
+        ):
+            return node
+        factors: list[Any] = []
+        first: Any = node.right
+        while isinstance(first, gast.BinOp) and isinstance(
+            first.op, (gast.Mult, gast.Div)
+        ):
+            factors.append(first)
+            first = first.left
+        if not (isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub)):
+            return node
+        number = isinstance(first.operand, gast.Constant) and factors
+        if not number or not self.is_float(node.right):
+            return node
+        product = first.operand
+        for factor in reversed(factors):
+            product = gast.BinOp(product, factor.op, factor.right)
+        op = gast.Sub() if isinstance(node.op, gast.Add) else gast.Add()
+        return gast.BinOp(node.left, op, product)
+
+    def plain_zeros(self, node: gast.expr) -> gast.expr:
+        """`np.broadcast_to(np.zeros_like(x), (n, 3)).copy()` is `np.zeros((n, 3))`."""
+        spread: Any = node.func.value if _is_copy(node) else None
+        if not _is_call(spread, "np.broadcast_to") or len(spread.args) != 2:
+            return node
+        zeros, shape = spread.args
+        if not _is_call(zeros, "np.zeros_like") or len(zeros.args) != 1:
+            return node
+        t = self.type_of(zeros.args[0])
+        if not isinstance(t, Array) or t.dtype is None or zeros.keywords:
+            return node
+        if t.dtype == np.dtype(float):
+            return syntax.call("np.zeros", shape)
+        dtype = gast.Attribute(zeros.args[0], "dtype", syntax.LOAD)
+        return syntax.call("np.zeros", shape, dtype=dtype)
 
     def without_complex_one(self, node: gast.expr) -> gast.expr:
         """`(1 + 0j) * z`, of a holomorphic gradient, is `1.0 * z` for complex `z`."""
@@ -333,7 +376,10 @@ class Finisher:
             operands = [inner.left, inner.right]
         elif isinstance(inner, gast.UnaryOp):
             operands = [inner.operand]
-        if node.attr == "size" and isinstance(inner, gast.Call):
+        elif isinstance(inner, gast.Call) and len(inner.args) == 1:
+            chain = syntax.dotted(inner.func)
+            operands = inner.args if chain in _ALWAYS_FLOAT else []
+        if node.attr == "size" and isinstance(inner, gast.Call) and not operands:
             return self.size_of_reduction(node, inner)
         whole = shape_of(self.type_of(inner)) if operands else None
         for operand in operands:
@@ -442,6 +488,21 @@ class Finisher:
                 base = self.unit.base_names.get(place[0], place[0])
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
+
+
+def _is_call(node: Any, name: str) -> bool:
+    return isinstance(node, gast.Call) and syntax.dotted(node.func) == name
+
+
+def _is_copy(node: Any) -> bool:
+    """Whether the expression is `value.copy()`."""
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "copy"
+        and not node.args
+        and not node.keywords
+    )
 
 
 #: Functions whose work grows faster than their arguments.

@@ -1,0 +1,13 @@
+import numpy as np
+
+__all__ = ["jvp_damped_wave"]
+
+
+def jvp_damped_wave(t, t_dot):
+    exp_product = np.exp(-0.1 * t)
+    cos_product2 = np.cos(2 * t)
+    return (
+        exp_product * cos_product2,
+        -0.1 * t_dot * exp_product * cos_product2
+        - 2 * t_dot * np.sin(2 * t) * exp_product,
+    )

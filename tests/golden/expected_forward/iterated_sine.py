@@ -1,0 +1,47 @@
+import numpy as np
+
+__all__ = ["linearize_iterated_sine"]
+
+
+def iterated_sine_forward(x):
+    x_tape = []
+    sin_x_tape = []
+    for _ in range(4):
+        sin_x = np.sin(x)
+        x_tape.append(x)
+        x = sin_x * x
+        sin_x_tape.append(sin_x)
+    return x, (x_tape, sin_x_tape)
+
+
+def iterated_sine_residuals(saved):
+    x_tape, sin_x_tape = saved
+    cos_x_tape = []
+    sin_x_tape2 = []
+    x_tape2 = []
+    items = list(reversed(range(4)))
+    for _ in items:
+        sin_x = sin_x_tape.pop()
+        x = x_tape.pop()
+        cos_x_tape.append(np.cos(x))
+        sin_x_tape2.append(sin_x)
+        x_tape2.append(x)
+    return cos_x_tape, sin_x_tape2, x_tape2, items
+
+
+def iterated_sine_linear(residuals, x_dot):
+    cos_x_tape, sin_x_tape2, x_tape2, items = residuals
+    cos_x_tape = list(cos_x_tape)
+    sin_x_tape2 = list(sin_x_tape2)
+    x_tape2 = list(x_tape2)
+    for _ in reversed(items):
+        cos_x = cos_x_tape.pop()
+        sin_x = sin_x_tape2.pop()
+        x = x_tape2.pop()
+        x_dot = x_dot * cos_x * x + x_dot * sin_x
+    return x_dot
+
+
+def linearize_iterated_sine(x):
+    y, saved = iterated_sine_forward(x)
+    return y, iterated_sine_residuals(saved)

@@ -1,0 +1,24 @@
+import numpy as np
+
+__all__ = ["jvp_grad_logistic_loss"]
+
+
+def jvp_grad_logistic_loss(w, w_dot):
+    exp_product2 = np.exp(-LABELS * (SAMPLES @ w))
+    exp_product2_dot = -(SAMPLES @ w_dot * LABELS * exp_product2)
+    ratio = 1 / exp_product2.size
+    total = 1 + exp_product2
+    ratio2 = ratio / total
+    return (
+        -(SAMPLES.T @ (ratio2 * exp_product2 * LABELS)),
+        -(
+            SAMPLES.T
+            @ (
+                (
+                    exp_product2_dot * ratio2
+                    - exp_product2_dot * ratio / total**2 * exp_product2
+                )
+                * LABELS
+            )
+        ),
+    )

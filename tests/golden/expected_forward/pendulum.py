@@ -1,0 +1,18 @@
+import math
+
+__all__ = ["jvp_pendulum"]
+
+
+def jvp_pendulum(angle, gravity, steps, angle_dot, gravity_dot):
+    speed = 0.0
+    speed_dot = 0.0
+    for _ in range(steps):
+        sin_angle = math.sin(angle)
+        speed = speed - 0.01 * gravity * sin_angle
+        speed_dot = speed_dot - (
+            gravity_dot * 0.01 * sin_angle
+            + angle_dot * math.cos(angle) * (0.01 * gravity)
+        )
+        angle = angle + 0.01 * speed
+        angle_dot = angle_dot + speed_dot * 0.01
+    return angle, angle_dot

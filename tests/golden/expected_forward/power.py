@@ -1,0 +1,10 @@
+__all__ = ["jvp_power"]
+
+
+def jvp_power(x, x_dot):
+    y = 1.0
+    y_dot = 0.0
+    for _ in range(5):
+        y_dot = y_dot * x + x_dot * y
+        y = y * x
+    return y, y_dot

@@ -1,0 +1,12 @@
+__all__ = ["jvp_recursive_power"]
+
+
+def jvp_recursive_power(x, n, x_dot):
+    if n == 0:
+        result = 1.0
+        result_dot = 0.0
+    else:
+        recursive_power2, recursive_power2_dot = jvp_recursive_power(x, n - 1, x_dot)
+        result = x * recursive_power2
+        result_dot = x_dot * recursive_power2 + recursive_power2_dot * x
+    return result, result_dot

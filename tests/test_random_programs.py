@@ -5,12 +5,14 @@ Each seed gives one program as text (scalars, vectors, matrices, lists, dicts, l
 branches, early exits, views, in-place updates, helpers, closures). Its gradient is
 compared with central differences, its tangent with the gradient, and the second
 derivatives of the four nestings of `grad` and `jvp` with each other and with
-differences. `SRCJAX_RANDOM_PROGRAMS=2000` runs more of them. The nestings are for
-programs of at most `SRCJAX_RANDOM_LINES` lines, as they take long.
+differences; `vmap` is compared with a loop over examples. `SRCJAX_RANDOM_PROGRAMS=2000`
+runs more of them. The nestings and `vmap` are for programs of at most
+`SRCJAX_RANDOM_LINES` lines, as they take long.
 """
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import math
 import os
@@ -719,6 +721,30 @@ def second_difference(f, args, v) -> tuple[float, bool]:
     return fine, abs(coarse - fine) <= 1e-5 * (1 + abs(fine))
 
 
+def judge_vmap(f, seed: int) -> tuple[str, str]:
+    """A verdict for a batch of three: the values of a loop over the examples."""
+    args = arguments(seed)
+    examples = [[a * np.float64(factor) for a in args] for factor in (1.0, 1.3, 0.6)]
+    batch = [np.stack(parts) for parts in zip(*examples, strict=True)]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            expected = np.array([float(f(*copy.deepcopy(e))) for e in examples])
+        except Exception as error:
+            return "skip", f"the loop over the examples: {error!r}"
+        if not np.isfinite(expected).all() or np.abs(expected).max() > 1e7:
+            return "skip", "large"
+        try:
+            got = srcjax.vmap(f)(*batch)
+        except SrcjaxError as error:
+            return "refused", str(error)
+        except Exception as error:
+            return "crash", f"{type(error).__name__}: {error}"
+    if np.shape(got) != (3,) or not np.allclose(got, expected, rtol=1e-8, atol=1e-9):
+        return "wrong", f"{got}, not {expected}"
+    return "right", ""
+
+
 def program(seed: int) -> str:
     return Writer(seed).write()
 
@@ -731,7 +757,10 @@ def run(seed: int, path: Path) -> tuple[dict[str, tuple[str, str]], str]:
         f = load(HEAD + "\n" + text, path, name).f
         verdicts = {"grad": judge(f, seed)}
         if verdicts["grad"][0] == "right":
-            verdicts |= judge_modes(f, seed, text.count("\n") <= LINES)
+            short = text.count("\n") <= LINES
+            verdicts |= judge_modes(f, seed, short)
+            if short:
+                verdicts["vmap"] = judge_vmap(f, seed)
         return verdicts, text
     finally:
         sys.modules.pop(name, None)

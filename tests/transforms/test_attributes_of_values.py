@@ -1,6 +1,7 @@
 """`m.sum(x)` where `m` is a variable: a module, or an object with functions."""
 
 import dataclasses
+import itertools
 import types
 
 import numpy as np
@@ -65,3 +66,24 @@ def test_forward_mode():
     assert moved == 6.0
     _, moved = srcjax.jvp(lambda w: with_layer(Layer(w, np.square), X), (2.0,), (1.0,))
     assert moved == 20.0
+
+
+WEIGHT = np.array(2.0)
+
+
+def test_an_array_without_axes_is_no_number():
+    """`1.0 * w` is a number; `w` itself would be written to where adjoints add up."""
+
+    def total(x, weight):
+        return weight * sum(itertools.accumulate(x)) * WEIGHT
+
+    def weighted(x):
+        return WEIGHT * sum(itertools.accumulate(x))
+
+    weight, x = np.array(3.0), np.array([1.0, 2.0, 3.0])
+    for _ in range(2):
+        dx, dweight = srcjax.grad(total, (0, 1))(x, weight)
+        np.testing.assert_allclose(dx, [18.0, 12.0, 6.0])
+        np.testing.assert_allclose(dweight, 20.0)
+        np.testing.assert_allclose(srcjax.grad(weighted)(x), [6.0, 4.0, 2.0])
+    assert weight == 3.0 and WEIGHT == 2.0

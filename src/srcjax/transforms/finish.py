@@ -457,6 +457,8 @@ class Finisher:
             return True
         t = self.type_of(node)
         dtype = dtype_of(t)
+        if isinstance(t, Array) and t.shape == ():
+            return False  # `1.0 * x` is a number; to `x` itself may be written
         return (
             isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
         )

@@ -372,8 +372,14 @@ class Transform:
             innermost: Transform = self
             while innermost.inner is not None:
                 innermost = innermost.inner
-            names = self.parameters[:count]
-            named = [n for n in self.parameters[count:] if n in keywords]
+            more = self.source.node.args.vararg
+            fixed = self.parameters
+            if more is not None:
+                fixed = fixed[: fixed.index(more.id)]
+            names = fixed[:count]
+            if more is not None:
+                names += [f"{more.id}_{k}" for k in range(count - len(names))]
+            named = [n for n in self.parameters if n in keywords and n not in names]
             passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
             taken = ", ".join([*names, "*", *named] if named else names)
             name = self.source.name

@@ -246,6 +246,9 @@ SCIPY = [
     "scipy.linalg.solve_triangular(m, c, lower=True)",
     "scipy.linalg.solve_triangular(m, v, trans='T')",
     "scipy.linalg.solve_triangular(m, v, 1, True)",
+    "scipy.linalg.cho_solve((m, True), v)", "scipy.linalg.cho_solve((m, False), c)",
+    f"scipy.linalg.cho_solve(scipy.linalg.cho_factor({SPD}), v)",
+    f"scipy.linalg.cho_solve(scipy.linalg.cho_factor({SPD}, lower=True), c)",
 ]  # fmt: skip
 
 ONE_MATRIX = [

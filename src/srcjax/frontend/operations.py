@@ -143,6 +143,8 @@ class Operations(SpecialCalls):
             )
             return gast.Slice(lower, upper, step)
         if isinstance(node, gast.Tuple):
+            if any(isinstance(e, gast.Starred) for e in node.elts):
+                return self.atom(node)
             return gast.Tuple([self.index(e) for e in node.elts], syntax.LOAD)
         if _is_cheap_index(node):
             return node

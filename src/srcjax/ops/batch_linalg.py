@@ -10,9 +10,9 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import shape_of
+from srcjax.analysis.types import Type, is_active, shape_of
 from srcjax.ops import eigen, linalg, scipy_linalg  # noqa: F401  (the records)
-from srcjax.ops.batch_operands import as_it_is, has_ints, only
+from srcjax.ops.batch_operands import as_it_is, display, has_ints, only
 from srcjax.ops.batch_products import mapped, operands, rank_of
 from srcjax.ops.batching import MISSING, MappedCall, batch, lift
 
@@ -144,7 +144,41 @@ if scipy is not None:
 
     @batch(scipy.linalg.cho_solve, lists=("c_and_lower",))
     def _(call: MappedCall) -> gast.expr | None:
-        return right_sides(call, "c_and_lower")
+        """By two triangular systems, where the factor differs between examples."""
+        if not call.is_mapped("c_and_lower"):
+            return right_sides(call, "c_and_lower")
+        node, t = call.bound["c_and_lower"], call.type("c_and_lower")
+        found, columns = display(call, node, t), shape_of(call.type("b"))
+        if found is None or len(found) != 2 or columns is None:
+            return None
+        (c, factor_type), (lower, lower_type) = found
+        if len(shape_of(factor_type) or ()) != 2 or not 0 < len(columns) < 3:
+            return None
+        half = lower_half(call, c, factor_type, lower, lower_type)
+        b = call.arg("b")
+        if len(columns) == 1:
+            text = "b[:, :, None]" if call.is_mapped("b") else "b[:, None]"
+            b = syntax.expression(text, b=b)
+        text = "np.linalg.solve(l.swapaxes(1, 2), np.linalg.solve(l, b))"
+        x = half and syntax.expression(text, l=half, b=b)
+        if x is None or len(columns) == 2:
+            return x
+        return syntax.expression("x[:, :, 0]", x=x)
+
+    def lower_half(
+        call: MappedCall, c: gast.expr, t: Type, lower: gast.expr, lower_type: Type
+    ) -> gast.expr | None:
+        """The lower factors; what `cho_factor` left in the other half is no part."""
+        known = call.const_of(lower)
+        if not is_active(t):
+            return None
+        if known is MISSING or is_active(lower_type):
+            if not is_active(lower_type):
+                return None
+            text = "np.where(f[:, None, None], np.tril(c), np.triu(c).swapaxes(1, 2))"
+            return syntax.expression(text, f=lower, c=c)
+        text = "np.tril(c)" if known else "np.triu(c).swapaxes(1, 2)"
+        return syntax.expression(text, c=c)
 
     def right_sides(call: MappedCall, matrix: str) -> gast.expr | None:
         """Vectors on the right of one matrix, as the columns of a matrix."""

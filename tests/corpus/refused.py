@@ -1,0 +1,141 @@
+"""Programs of the corpus that `vmap` and its compositions do not serve yet."""
+
+#: Arguments that are not only real numbers: they have no examples.
+NOT_REAL = {
+    "edges.loop_over_empty_list",
+    "edges.python_integer",
+    "edges.python_integers_in_a_list",
+}
+#: Programs of which `vmap` runs all or a part in a loop over the examples, by reason.
+REASONS = {
+    "try ... except: which example raised is not known": [
+        "attempts.both_sides_use_old_values",
+        "attempts.damped",
+        "attempts.damped_until_positive",
+        "attempts.exception_with_a_value",
+        "attempts.half_done_array",
+        "attempts.half_done_list",
+        "attempts.half_done_names",
+        "attempts.inverted",
+        "attempts.not_inverted",
+        "attempts.only_the_look_up_is_tried",
+        "attempts.positive_at_once",
+        "attempts.raised_again",
+        "attempts.raised_again_caught_outside",
+        "attempts.retried_until_it_works",
+        "attempts.returns_from_the_body",
+        "attempts.returns_from_the_handler",
+        "attempts.several_handlers_in_a_loop",
+        "attempts.tapes_of_a_body_left_early",
+        "attempts.value_overwritten",
+        "attempts.value_overwritten_where_it_fails",
+        "inactive.exception_caught",
+        "inactive.loop_over_attempts",
+        "statements.try_except_not_raised",
+    ],
+    "an operation or function that is not known, or ranks that are not": [
+        "arrays.attributes_of_arrays",
+        "changing.ragged_parameters_of_a_callee",
+        "changing.ragged_parameters_summed_twice",
+        "edges.branch_never_taken",
+        "edges.network_without_layers",
+        "functions.composition",
+        "functions.functions_in_a_list",
+        "statements.import_inside",
+    ],
+    "the order differs between examples": [
+        "changing.read_and_sorted",
+        "containers.list_sorted_in_place",
+        "containers.sorted_and_reversed",
+        "containers.sorted_by_key",
+        "containers.sorted_dict",
+        "containers.sorted_pairs_unzipped",
+        "containers.sorted_with_key_and_reverse",
+    ],
+    "a container that examples change in their own ways": [
+        "containers.comprehension_with_two_loops",
+        "containers.default_dict_of_sums",
+        "containers.default_dicts",
+        "containers.iterators_in_variables",
+        "models.knapsack_by_table",
+        "objects.objects_in_a_list",
+        "standard.iterators_that_stop",
+    ],
+    "other: structure that is not known": [
+        "containers.any_and_all_on_lists",
+        "functions.function_redefined_in_branch",
+        "functions.recursion_over_a_tree_inside",
+        "inactive.random_with_a_seed",
+        "inplace.which_is_changed_depends",
+        "standard.pairs_triples_and_products",
+    ],
+    "an object of which some parts are the same for all": [
+        "objects.method_changes_its_object",
+        "objects.object_called",
+        "objects.object_from_method",
+        "objects.operators_of_a_class",
+        "objects.static_and_class_methods",
+    ],
+    "a mask that selects": [
+        "arrays.masks",
+        "inplace.gathered_is_not_a_view",
+        "inplace.mask_assigned_from_values",
+    ],
+    "text, logs and prints of a mapped value": [
+        "standard.logs_and_clocks",
+        "statements.formatted_strings",
+        "statements.printing",
+    ],
+    "`is None` of a mapped value": [
+        "arrays.converted",
+        "objects.controller_with_memory",
+    ],
+}
+IN_A_LOOP = {name for names in REASONS.values() for name in names}
+
+#: The result has a structure that types do not tell, and the examples are stacked by a
+#: helper that looks at it.
+STRUCTURE_NOT_KNOWN = (
+    "attempts.only_the_look_up_is_tried",
+    "attempts.returns_from_the_body",
+    "attempts.returns_from_the_handler",
+    "containers.default_dicts",
+    "inactive.exception_caught",
+    "inactive.loop_over_attempts",
+)
+#: Such a result of some examples is put among those of the others.
+PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
+
+#: Batches of numbers in a tree that a recursion takes apart are taken for one array.
+TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
+
+#: What the error says, by composition and program.
+REFUSED: dict[str, dict[str, str]] = {
+    "vmap": {**TREE},
+    "vmap(grad)": {**TREE},
+    "grad(vmap)": {
+        **TREE,
+        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first` has no derivative rule"),
+        **dict.fromkeys(PUT_BACK, "was made in a loop"),
+        "objects.callable_object": "`Model_` has no derivative rule",
+        "objects.particles_in_a_list_moved": "may share memory with several arrays",
+        "statements.import_inside": "name 'pi' is not defined",
+    },
+    "vmap(vmap)": {
+        **TREE,
+        "containers.memo_table": "no attribute 'ndim'",
+        "objects.particles_in_a_list_moved": "no attribute 'ndim'",
+    },
+    "jvp(vmap)": {
+        **TREE,
+        **dict.fromkeys(
+            STRUCTURE_NOT_KNOWN, "`type_first` has no forward derivative rule"
+        ),
+        **dict.fromkeys(PUT_BACK, "was made in a loop"),
+        "functions.star_arguments": "has 1 parameter",
+    },
+    "vmap(jvp)": {
+        **TREE,
+        "objects.callable_object": "`Model_` has no forward derivative rule",
+    },
+}

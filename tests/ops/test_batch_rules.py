@@ -1,0 +1,32 @@
+"""Every operation has a batch rule, or stands here with the reason."""
+
+from srcjax.ops import registry  # noqa: F401  (fills the table)
+from srcjax.ops.record import TABLE
+
+ITERATIVE = "NumPy and SciPy take one matrix, and a stack has no formula of its own"
+#: Operations that run in a loop over the examples, seen in the text, with a warning.
+IN_A_LOOP = {
+    "numpy.arange": "how many items there are differs between examples",
+    "numpy.fft.fftfreq": "the spacing is a number, and no array in NumPy",
+    "numpy.fft.rfftfreq": "the spacing is a number, and no array in NumPy",
+    "numpy.linalg.lstsq": ITERATIVE,
+    "numpy.poly": "NumPy takes one sequence of roots",
+    "numpy.roots": "how many roots there are may differ between examples",
+    "scipy.linalg._basic.solve_banded": ITERATIVE,
+    "scipy.linalg._decomp.eigh_tridiagonal": ITERATIVE,
+    "scipy.linalg._decomp_lu.lu_factor": ITERATIVE,
+    "scipy.linalg._decomp_polar.polar": ITERATIVE,
+    "scipy.linalg._matfuncs.logm": ITERATIVE,
+    "scipy.linalg._matfuncs.sqrtm": ITERATIVE,
+    "scipy.linalg._solvers.solve_sylvester": ITERATIVE,
+    "srcjax.runtime.containers.add": "its items may be of any structure",
+}
+
+
+def test_every_operation_has_a_batch_rule_or_a_reason():
+    without = {
+        op.name
+        for op in TABLE.values()
+        if op.batch is None and not op.elementwise and not op.inert
+    }
+    assert without == set(IN_A_LOOP)

@@ -6,6 +6,8 @@ NOT_REAL = {
     "edges.python_integer",
     "edges.python_integers_in_a_list",
 }
+#: NumPy's numbers warn where Python's raise, and the program tries again.
+LEFT_OUT = {"attempts.retried_until_it_works"}
 #: Programs of which `vmap` runs all or a part in a loop over the examples, by reason.
 REASONS = {
     "try ... except: which example raised is not known": [
@@ -22,7 +24,6 @@ REASONS = {
         "attempts.positive_at_once",
         "attempts.raised_again",
         "attempts.raised_again_caught_outside",
-        "attempts.retried_until_it_works",
         "attempts.returns_from_the_body",
         "attempts.returns_from_the_handler",
         "attempts.several_handlers_in_a_loop",
@@ -109,33 +110,52 @@ PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
 #: Batches of numbers in a tree that a recursion takes apart are taken for one array.
 TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
 
+#: Their gradients are refused, of one example too.
+NOT_DIFFERENTIATED = {
+    "functions.function_redefined_in_branch": "`curve`|`type_first`",
+    "inplace.which_is_changed_depends": "shares? memory",
+}
+#: The loop over their tangents fails: a number for an array, a division that raises.
+NO_TANGENT = {
+    "functions.function_redefined_in_branch": "which function `curve` is",
+}
+
 #: What the error says, by composition and program.
 REFUSED: dict[str, dict[str, str]] = {
     "vmap": {**TREE},
-    "vmap(grad)": {**TREE},
+    "vmap(grad)": {**TREE, **NOT_DIFFERENTIATED},
     "grad(vmap)": {
+        **NOT_DIFFERENTIATED,
         **TREE,
-        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first` has no derivative rule"),
+        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
         "objects.callable_object": "`Model_` has no derivative rule",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
+        "objects.particles_that_act_on_each_other": "may share memory",
+        "objects.particles_with_arrays_moved_by_forces": "not known to stay",
         "statements.import_inside": "name 'pi' is not defined",
     },
     "vmap(vmap)": {
         **TREE,
+        "containers.added_up_in_a_dict": "'u'",
+        "containers.counted_in_a_dict": "'a'",
         "containers.memo_table": "no attribute 'ndim'",
         "objects.particles_in_a_list_moved": "no attribute 'ndim'",
+        "objects.particles_that_act_on_each_other": "no attribute 'ndim'",
     },
     "jvp(vmap)": {
+        "edges.zero_dimensional_broadcast": "not subscriptable",
+        **NO_TANGENT,
         **TREE,
-        **dict.fromkeys(
-            STRUCTURE_NOT_KNOWN, "`type_first` has no forward derivative rule"
-        ),
+        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
         "functions.star_arguments": "has 1 parameter",
     },
     "vmap(jvp)": {
-        **TREE,
+        **NO_TANGENT,
+        "functions.recursion_over_a_tree": "too many values to unpack",
+        "containers.added_up_in_a_dict": "'u'",
+        "containers.counted_in_a_dict": "'a'",
         "objects.callable_object": "`Model_` has no forward derivative rule",
     },
 }

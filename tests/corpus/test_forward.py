@@ -38,6 +38,7 @@ REFUSED: set[str] = {"functions.function_redefined_in_branch"}
 REFUSED_IN_REVERSE: set[str] = {"inplace.which_is_changed_depends"}
 # Programs whose derivative cannot be differentiated in this way yet. To be emptied.
 REVERSE_OVER_FORWARD_NOT_YET: set[str] = {
+    "functions.largest_of_star_arguments",
     "containers.table_of_lists",
     "edges.branch_never_taken",
     "functions.composition",
@@ -54,10 +55,10 @@ FORWARD_OVER_REVERSE_NOT_YET: set[str] = {
     "edges.branch_never_taken",
     "functions.composition",
     "functions.functions_in_a_list",
+    "functions.largest_of_star_arguments",
     "functions.recursion_over_a_tree_inside",
     "functions.star_arguments",
     "inplace.changed_after_an_unknown_callee",
-    "inplace.list_changed_after_a_call_has_read_it",
     "statements.import_inside",
 }
 FORWARD_OVER_FORWARD_NOT_YET: set[str] = {

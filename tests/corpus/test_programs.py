@@ -55,10 +55,11 @@ REFUSED: set[str] = {
 
 # Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {
+    "functions.largest_of_star_arguments",
+    "inplace.factor_in_a_dict_of_what_is_put_back",
     "inplace.three_time_levels",
     "changing.dict_changed_after_a_call_has_read_it",
     "changing.rows_grow_while_they_are_read",
-    "changing.slices_change_the_length",
     "containers.dict_of_lists",
     "containers.nested_comprehension",
     "containers.table_of_lists",
@@ -69,12 +70,9 @@ SECOND_ORDER_NOT_YET: set[str] = {
     "inplace.arrays_in_a_list_changed",
     "inplace.buffers_in_a_list",
     "inplace.buffers_swapped",
-    "inplace.changed_after_a_call_has_read_it",
     "inplace.changed_after_an_unknown_callee",
     "inplace.changed_by_one_callee_and_read_by_another",
-    "inplace.list_changed_after_a_call_has_read_it",
     "inplace.reshaped_in_a_loop",
-    "inplace.result_of_a_call_changed",
     "inplace.three_buffers_rotated",
     "inplace.views_of_swapped_buffers",
     "models.hidden_markov_forward",

@@ -736,7 +736,7 @@ class Calls(NestedTransforms):
         if op.alias == "same" and operands:
             return replace(with_active(result, active), buffers=operands[0].buffers)
         result = with_active(result, active) if not op.inert else result
-        if isinstance(result, (Array, Unknown, List)):
+        if isinstance(result, (Array, Unknown, List, Dict)):
             if op.alias == "fresh":
                 self.facts.nodes.append(node)
                 buffers = frozenset([id(node)])
@@ -750,11 +750,16 @@ class Calls(NestedTransforms):
             result = map_parts(
                 result, lambda t: replace(t, buffers=t.buffers | buffers)
             )
-        elif isinstance(result, (List, Tuple)):
-            result = map_parts(
-                result, lambda t: replace(t, buffers=t.buffers | frozenset([id(node)]))
-            )
+        elif isinstance(result, (List, Tuple, Dict)):
+            made = frozenset([id(node)])
+            result = map_parts(result, lambda t: _made_at(t, made))
         return result
+
+
+def _made_at(t: Type, made: frozenset) -> Type:
+    """A part of a new container, with all that is in it: memory of its own."""
+    t = map_parts(t, lambda part: _made_at(part, made))
+    return t if isinstance(t, Const) else replace(t, buffers=t.buffers | made)
 
 
 def _flatten_bound(op: Op, bound: dict[str, Any]) -> dict[str, Any]:

@@ -125,9 +125,16 @@ class Rules(Operations):
         have = self.example(stmt.value)
         items = parts(have) if isinstance(have, (Tuple, List)) else ()
         for position, element in enumerate(target.elts):
-            want = self.examples.get(element.id, UNKNOWN)
-            if not is_active(want):
+            rest = isinstance(element, gast.Starred)
+            name = element.value if rest else element
+            want = self.examples.get(name.id, UNKNOWN)
+            if not is_active(want) or (rest and self.mapped(stmt.value)):
                 continue
+            if rest:
+                raise self.refuse(
+                    f"`*{name.id}` of a value that is the same for all examples",
+                    "a slice: `rest = values[1:]`",
+                )
             if len(items) == len(target.elts):
                 t = items[position]
             else:

@@ -651,3 +651,20 @@ def scale(y):
 
 def uses_scale(x):
     return grad(lambda y: scale(y))(x)
+
+
+def counted(x):
+    seen = {}
+    for letter in "abracadabra":
+        seen[letter] = seen.get(letter, 0.0) * x + 1.0
+    return seen["a"] * seen["b"]
+
+
+def test_a_pullback_that_empties_a_dict_is_called_twice():
+    def total(x):
+        y, pullback = srcjax.vjp(counted, x)
+        return y + pullback(2.0)[0] + pullback(1.0)[0]
+
+    step = 1e-6
+    expected = (total(1.3 + step) - total(1.3 - step)) / (2 * step)
+    assert np.isclose(srcjax.grad(total)(1.3), expected, rtol=1e-7)

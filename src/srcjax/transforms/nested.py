@@ -536,7 +536,7 @@ def keep_tapes(functions: list[gast.FunctionDef]) -> None:
     Before:                                   After:
 
         s, s_tape = saved                         s, s_tape = saved
-        for _ in range(n):                        s_tape = list(s_tape)
+        for _ in range(n):                        s_tape = s_tape.copy()
             s = s_tape.pop()                      for _ in range(n):
                                                       s = s_tape.pop()
     """
@@ -554,7 +554,7 @@ def keep_tapes(functions: list[gast.FunctionDef]) -> None:
 
 
 def _copy(name: str) -> gast.stmt:
-    return syntax.statements(f"{name} = list({name})")[0]
+    return syntax.statements(f"{name} = {name}.copy()")[0]
 
 
 def _with_copies(block: list[Any], used: set[str]) -> list[Any]:
@@ -565,6 +565,7 @@ def _with_copies(block: list[Any], used: set[str]) -> list[Any]:
             if isinstance(inner, list):
                 setattr(stmt, key, _with_copies(inner, used))
         out.append(stmt)
-        if isinstance(stmt, gast.Assign) and not isinstance(stmt.value, gast.List):
+        new = (gast.List, gast.Dict)
+        if isinstance(stmt, gast.Assign) and not isinstance(stmt.value, new):
             out += [_copy(n) for n in sorted(syntax.names_written(stmt) & used)]
     return out

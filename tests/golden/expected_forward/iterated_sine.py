@@ -31,9 +31,9 @@ def iterated_sine_residuals(saved):
 
 def iterated_sine_linear(residuals, x_dot):
     cos_x_tape, sin_x_tape2, x_tape2, items = residuals
-    cos_x_tape = list(cos_x_tape)
-    sin_x_tape2 = list(sin_x_tape2)
-    x_tape2 = list(x_tape2)
+    cos_x_tape = cos_x_tape.copy()
+    sin_x_tape2 = sin_x_tape2.copy()
+    x_tape2 = x_tape2.copy()
     for _ in reversed(items):
         cos_x = cos_x_tape.pop()
         sin_x = sin_x_tape2.pop()

@@ -70,6 +70,7 @@ FORWARD_OVER_FORWARD_NOT_YET: set[str] = {
     "statements.import_inside",
 }
 DEEP_NOT_YET: set[str] = {
+    "inplace.changed_after_an_unknown_callee",
     "objects.callable_object",
 }
 # The value jumps, or its third derivative is too large: differences of gradients, which

@@ -91,7 +91,6 @@ UNTYPED_REFUSED: set[str] = {
     "inplace.history_of_states",
     "arrays.converted",
     "changing.argument_appended_to",
-    "containers.list_sorted_in_place",
     "containers.namedtuple_argument",
     "inplace.adjoints_rotated_that_start_from_an_argument",
     "inplace.alias",

@@ -24,9 +24,11 @@ IN_A_LOOP = {
 
 
 def test_every_operation_has_a_batch_rule_or_a_reason():
+    """Operations of other tests' own are in the table too, if those ran before."""
     without = {
         op.name
         for op in TABLE.values()
         if op.batch is None and not op.elementwise and not op.inert
+        if op.name.startswith(("numpy.", "scipy.", "math.", "builtins.", "srcjax."))
     }
     assert without == set(IN_A_LOOP)

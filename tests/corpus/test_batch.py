@@ -22,6 +22,9 @@ from .directions import leaves, tree_map
 from .harness import unchanged
 from .refused import IN_A_LOOP, LEFT_OUT, NOT_REAL, REFUSED
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = {"test_vmap": 2}
+
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 
 

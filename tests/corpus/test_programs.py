@@ -41,6 +41,7 @@ HERE = Path(__file__).resolve().parent
 SAMPLE = {
     "test_differences_agree_with_jax": 5,
     "test_generated_again": 4,
+    "test_grad_alone_and_called_again": 2,
     "test_grad_of_a_reduction": 3,
     "test_program_changes_nothing": 3,
     "test_program_runs_the_same_twice": 3,

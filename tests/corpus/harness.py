@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import math
+import os
 import sys
 import types
 import zlib
@@ -513,10 +514,14 @@ def print_text_hashes() -> None:
     """Prints a JSON object: each program's name, and the hash of its texts.
 
     A program that cannot be transformed counts by the name of its error, so that
-    this says one thing only: whether the texts are the same in each process.
+    this says one thing only: whether the texts are the same in each process. One
+    program in three, unless SRCJAX_TESTS=all.
     """
     hashes = {}
+    share = 1 if os.environ.get("SRCJAX_TESTS") == "all" else 3
     for each in PROGRAMS:
+        if zlib.crc32(each.name.encode()) % share:
+            continue
         try:
             text = "\n".join(gradient_texts(each))
         except Exception as error:

@@ -181,17 +181,8 @@ CASES = [
 ]
 
 
-#: `multi_dot_adjoints` appends to a list what it makes from the list's last item, which
-#: the backward sweep reads again when the list has grown.
-STALE = pytest.mark.xfail(strict=True, reason="the reverse of a list read at -1")
-
-
 @pytest.mark.parametrize(
-    "f, args",
-    [
-        pytest.param(f, args, id=f.__name__, marks=[STALE] if f is chains else [])
-        for f, *args in CASES
-    ],
+    "f, args", [pytest.param(f, args, id=f.__name__) for f, *args in CASES]
 )
 def test_the_gradient_in_both_modes(f, args):
     """The derivative by `vjp` and `jvp`, then those of the gradient."""

@@ -111,6 +111,21 @@ def place_of_quantile(q, n, method):
     return np.clip(n * q + alpha + q * (1 - alpha - beta) - 1, 0, n - 1)
 
 
+def around(place, q, x):
+    """The places below and above, and how far between them; in float32 for float32."""
+    below = np.floor(place).astype(int)
+    above = np.ceil(place).astype(int)
+    part = place - below
+    if isinstance(q, (int, float)) and x.dtype.kind == "f":
+        part = part.astype(x.dtype)
+    return below, above, part
+
+
+def hundredth(q):
+    """The share that a percentage stands for."""
+    return q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100)
+
+
 @composite(np.median, refuses=["out"])
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle value, or the mean of the two in the middle."""
@@ -137,11 +152,8 @@ def quantile(
     """Between the two sorted values around the place of the quantile."""
     x = np.sort(axes_first(a, axis), axis=0)
     place = place_of_quantile(np.asarray(q), len(x), method)
-    below = np.floor(place).astype(int)
-    above = np.ceil(place).astype(int)
-    part = np.reshape(place - below, np.shape(q) + (1,) * (x.ndim - 1))
-    if isinstance(q, (int, float)) and x.dtype.kind == "f":
-        part = part.astype(x.dtype)
+    below, above, part = around(place, q, x)
+    part = np.reshape(part, np.shape(q) + (1,) * (x.ndim - 1))
     lower, upper = np.take(x, below, axis=0), np.take(x, above, axis=0)
     result = np.where(np.isnan(x[-1]), np.nan, lower + (upper - lower) * part)[()]
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
@@ -161,8 +173,7 @@ def percentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`."""
-    share = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100)
-    return np.quantile(a, share, axis, method=method, keepdims=keepdims)
+    return np.quantile(a, hundredth(q), axis, method=method, keepdims=keepdims)
 
 
 # -- without NaN --------------------------------------------------------------------
@@ -250,14 +261,9 @@ def nanquantile(
     x = np.sort(axes_first(a, axis), axis=0)  # NaN last
     rows = np.reshape(q, (-1,) + (1,) * (x.ndim - 1))
     n = np.maximum(np.sum(~np.isnan(x), axis=0), 1)
-    place = place_of_quantile(rows, n, method)
-    below = np.floor(place).astype(int)
-    above = np.ceil(place).astype(int)
+    below, above, part = around(place_of_quantile(rows, n, method), q, x)
     lower = np.take_along_axis(x, below, axis=0)
     upper = np.take_along_axis(x, above, axis=0)
-    part = place - below
-    if isinstance(q, (int, float)) and x.dtype.kind == "f":
-        part = part.astype(x.dtype)
     result = lower + (upper - lower) * part
     result = np.reshape(result, np.shape(q) + x.shape[1:])[()]
     return axes_kept(result, a, axis, np.ndim(q)) if keepdims else result
@@ -277,5 +283,4 @@ def nanpercentile(
     interpolation=None,
 ):
     """The quantile of a hundredth of `q`, of those that are numbers."""
-    share = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100)
-    return np.nanquantile(a, share, axis, method=method, keepdims=keepdims)
+    return np.nanquantile(a, hundredth(q), axis, method=method, keepdims=keepdims)

@@ -14,6 +14,15 @@ from srcjax.ops.record import composite
 # -- reduce -------------------------------------------------------------------------
 
 
+def folded(function, array, axis, keepdims):
+    """The items along an axis, taken together two by two from the first on."""
+    x = axes_first(array, axis)
+    total = x[0]
+    for i in range(1, len(x)):
+        total = function(total, x[i])
+    return axes_kept(total, array, axis, 0) if keepdims else total
+
+
 @composite(np.subtract.reduce)
 def subtract_reduce(array, axis=0, *, keepdims=False):
     """The first without all the others."""
@@ -33,31 +42,19 @@ def divide_reduce(array, axis=0, *, keepdims=False):
 @composite(np.logaddexp.reduce)
 def logaddexp_reduce(array, axis=0, *, keepdims=False):
     """The logarithm of the sum of exponentials."""
-    x = axes_first(array, axis)
-    total = x[0]
-    for i in range(1, len(x)):
-        total = np.logaddexp(total, x[i])
-    return axes_kept(total, array, axis, 0) if keepdims else total
+    return folded(np.logaddexp, array, axis, keepdims)
 
 
 @composite(np.logaddexp2.reduce)
 def logaddexp2_reduce(array, axis=0, *, keepdims=False):
     """The logarithm of the sum of powers of 2."""
-    x = axes_first(array, axis)
-    total = x[0]
-    for i in range(1, len(x)):
-        total = np.logaddexp2(total, x[i])
-    return axes_kept(total, array, axis, 0) if keepdims else total
+    return folded(np.logaddexp2, array, axis, keepdims)
 
 
 @composite(np.hypot.reduce)
 def hypot_reduce(array, axis=0, *, keepdims=False):
     """The length."""
-    x = axes_first(array, axis)
-    total = x[0]
-    for i in range(1, len(x)):
-        total = np.hypot(total, x[i])
-    return axes_kept(total, array, axis, 0) if keepdims else total
+    return folded(np.hypot, array, axis, keepdims)
 
 
 @composite(np.fmax.reduce)
@@ -122,33 +119,32 @@ def pieces(indices, size):
     return [(i, j if j > i else i + 1) for i, j in zip(starts, ends, strict=True)]
 
 
+def by_pieces(function, array, indices, axis):
+    """What a reduction gives of each piece."""
+    x = np.moveaxis(array, axis, 0)
+    bounds = pieces(indices, len(x))
+    return np.stack([function(x[i:j], axis=0) for i, j in bounds], axis)
+
+
 @composite(np.add.reduceat)
 def add_reduceat(array, indices, axis=0):
     """The sums of the pieces that begin at the indices."""
-    x = np.moveaxis(array, axis, 0)
-    bounds = pieces(indices, len(x))
-    return np.stack([np.sum(x[i:j], axis=0) for i, j in bounds], axis)
+    return by_pieces(np.sum, array, indices, axis)
 
 
 @composite(np.multiply.reduceat)
 def multiply_reduceat(array, indices, axis=0):
     """The products of the pieces that begin at the indices."""
-    x = np.moveaxis(array, axis, 0)
-    bounds = pieces(indices, len(x))
-    return np.stack([np.prod(x[i:j], axis=0) for i, j in bounds], axis)
+    return by_pieces(np.prod, array, indices, axis)
 
 
 @composite(np.maximum.reduceat)
 def maximum_reduceat(array, indices, axis=0):
     """The largest of the pieces that begin at the indices."""
-    x = np.moveaxis(array, axis, 0)
-    bounds = pieces(indices, len(x))
-    return np.stack([np.max(x[i:j], axis=0) for i, j in bounds], axis)
+    return by_pieces(np.max, array, indices, axis)
 
 
 @composite(np.minimum.reduceat)
 def minimum_reduceat(array, indices, axis=0):
     """The smallest of the pieces that begin at the indices."""
-    x = np.moveaxis(array, axis, 0)
-    bounds = pieces(indices, len(x))
-    return np.stack([np.min(x[i:j], axis=0) for i, j in bounds], axis)
+    return by_pieces(np.min, array, indices, axis)

@@ -31,12 +31,6 @@ special = pytest.importorskip("scipy.special")
 rng = np.random.default_rng(0)
 
 
-@pytest.fixture(autouse=True)
-def same_draws():
-    """Each test draws the same numbers, whichever tests ran before it."""
-    rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
-
-
 def draw(shape=(2, 3), low=0.2, high=0.9):
     """Distinct numbers, well apart, so that no kink is near."""
     size = int(np.prod(shape))

@@ -19,7 +19,8 @@ from srcjax.backends.python_text import emit
 SHORT = """
 x = 1
 x = 1e16
-x = 1e-05
+x = 1e-5
+x = 1e6
 x = 0.5
 x = 2j**2
 x = -1

@@ -16,7 +16,20 @@ def literal(value: Any, quote: str = '"') -> str:
     if isinstance(value, complex) and value.real:
         sign = "-" if str(value.imag).startswith("-") else "+"
         return f"{literal(value.real)} {sign} {literal(complex(0, abs(value.imag)))}"
+    if isinstance(value, float):
+        return _float(value)
     return repr(value).replace("inf", "1e400").replace("e+", "e")
+
+
+def _float(value: float) -> str:
+    """The shortest text: `1e6` for 1000000.0, and `1e-6` for 1e-06."""
+    text = repr(value).replace("inf", "1e400")
+    digits, e, exponent = text.partition("e")
+    if not e and abs(value) >= 1e5 and text.endswith("00000.0"):
+        mantissa = text.removesuffix(".0").rstrip("0")
+        exponent = str(len(text.removesuffix(".0")) - len(mantissa))
+        digits, e = mantissa, "e"
+    return f"{digits}e{int(exponent)}" if e else text
 
 
 def preferred_quote(text: str, quote: str = '"') -> str:

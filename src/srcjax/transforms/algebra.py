@@ -135,6 +135,7 @@ RULES = [
     Rule("-(c * a)", "-c * a", floats="a"),  # -(2·a) = (-2)·a
     Rule("-(a * c)", "-c * a", floats="a"),  # -(a·2) = (-2)·a
     Rule("-(c / a)", "-c / a", floats="a"),  # -(2/a) = (-2)/a
+    Rule("-(-a * b)", "a * b"),  # -((-a)·b) = a·b, for integers that wrap as well
     # ... which a sum takes up
     Rule("a + c * b", "a - -c * b", floats="b", when=_negative),  # a + (-2)·b = a - 2·b
     Rule("a - c * b", "a + -c * b", floats="b", when=_negative),  # a - (-2)·b = a + 2·b
@@ -246,10 +247,12 @@ class _Tidier:
         return self._gathered(node) or node
 
     def _gathered(self, node: gast.AST) -> Any:
-        """Constants that are apart in a product, in front: 12·a·b for a·4·b·3."""
+        """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2."""
         factors = list(_factors(node))
         rest = [f for f in factors if _constant(f) is None]
-        if len(rest) > len(factors) - 2 or not any(map(self._is_floating, rest)):
+        several = len(rest) < len(factors) - 1
+        behind = len(rest) == len(factors) - 1 and _constant(factors[0]) is None
+        if not (several or behind) or not any(map(self._is_floating, rest)):
             return None
         numbers = [c for c in map(_constant, factors) if c is not None]
         total = numbers[0]
@@ -308,6 +311,9 @@ class _Tidier:
         if _is_product(node):
             first = self._negated(node.left)
             return first and gast.BinOp(first, node.op, node.right)
+        value = _constant(node)
+        if value is not None and value > 0:
+            return _literal(-value)
         plain = isinstance(node, (gast.Name, gast.Call, gast.Attribute, gast.Subscript))
         if plain and self._is_floating(node):
             return gast.UnaryOp(gast.USub(), node)

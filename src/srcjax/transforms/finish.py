@@ -27,6 +27,8 @@ from srcjax.transforms.reverse.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
+from srcjax.transforms.simplify.effects import is_pure
+from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import (
@@ -280,19 +282,24 @@ class Finisher:
         return kept
 
     def fold_updates(self, stmt: Any) -> None:
-        """`x += -e` is `x -= e`."""
-        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, gast.Add):
-            value = stmt.value
-            if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-                stmt.op, stmt.value = gast.Sub(), value.operand
-            elif (
-                isinstance(value, gast.BinOp)
-                and isinstance(value.op, (gast.Mult, gast.Div))
-                and isinstance(value.left, gast.UnaryOp)
-                and isinstance(value.left.op, gast.USub)
-            ):
-                stmt.op = gast.Sub()
-                stmt.value = gast.BinOp(value.left.operand, value.op, value.right)
+        """`x += -e` is `x -= e`, and `x -= -a * b / c` is `x += a * b / c`."""
+        if not isinstance(stmt, gast.AugAssign) or not isinstance(
+            stmt.op, (gast.Add, gast.Sub)
+        ):
+            return
+        value = stmt.value
+        parts: list[Any] = []
+        while isinstance(value, gast.BinOp) and isinstance(
+            value.op, (gast.Mult, gast.Div)
+        ):
+            parts.append(value)
+            value = value.left
+        if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+            product = value.operand
+            for part in reversed(parts):
+                product = gast.BinOp(product, part.op, part.right)
+            stmt.op = gast.Sub() if isinstance(stmt.op, gast.Add) else gast.Add()
+            stmt.value = product
 
     def tidy(self, value: gast.expr) -> gast.expr:
         value = syntax.map_expressions(value, self.without_zero)
@@ -306,14 +313,33 @@ class Finisher:
         value = syntax.map_expressions(value, self.without_complex_one)
         value = syntax.map_expressions(value, self.plain_zeros)
         value = tidy(value, self.is_number, self.is_float)
+        value = syntax.map_expressions(value, self.lowest_terms)
         return syntax.map_expressions(value, self.plain_minus)
 
+    def lowest_terms(self, node: gast.expr) -> gast.expr:
+        """`2 * (a / (2 * b))` is `a / b`."""
+        return cancelled(node, self.alike, self.is_float, self.is_number)
+
+    def alike(self, new: gast.expr, old: gast.expr) -> bool:
+        """Whether both are floating, of one shape and dtype."""
+        if not self.is_float(old):
+            return False
+        types = [self.type_of(e) for e in (new, old)]
+        if dtype_of(types[0]) != dtype_of(types[1]):
+            return False
+        if all(map(is_number, types)):
+            return True
+        return same_shape(shape_of(types[0]), shape_of(types[1]))
+
     def plain_minus(self, node: gast.expr) -> gast.expr:
-        """`a + -2 * b * c` is `a - 2 * b * c`."""
+        """`a + -2 * b * c` is `a - 2 * b * c`, and so is `-2 * b * c + a`."""
         if not isinstance(node, gast.BinOp) or not isinstance(
             node.op, (gast.Add, gast.Sub)
         ):
             return node
+        plus = isinstance(node.op, gast.Add) and is_pure(node)
+        if plus and _is_negative(node.left) and not _is_negative(node.right):
+            node = gast.BinOp(node.right, gast.Add(), node.left)
         factors: list[Any] = []
         first: Any = node.right
         while isinstance(first, gast.BinOp) and isinstance(
@@ -490,6 +516,13 @@ class Finisher:
                 base = self.unit.base_names.get(place[0], place[0])
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
+
+
+def _is_negative(node: Any) -> bool:
+    """Whether a product starts with a minus."""
+    while isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
+        node = node.left
+    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
 
 
 def _is_call(node: Any, name: str) -> bool:

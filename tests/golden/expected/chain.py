@@ -9,4 +9,4 @@ def grad_chain(x):
     # return math.exp(inner)
     dinner = math.exp(inner)
     # inner = math.sin(x**2)
-    return dinner * math.cos(power) * 2 * x
+    return 2 * dinner * math.cos(power) * x

@@ -8,7 +8,7 @@ def grad_layer_norm(x, gain, bias, targets):
     centred = x - mean
     power = centred**2
     variance = np.mean(power, axis=1, keepdims=True)
-    sqrt_total = np.sqrt(variance + 1e-05)
+    sqrt_total = np.sqrt(variance + 1e-5)
     scale = 1 / sqrt_total
     normalised = centred * scale
     # y = gain * normalised + bias
@@ -19,9 +19,7 @@ def grad_layer_norm(x, gain, bias, targets):
     dcentred = dnormalised * scale
     dscale = (dnormalised * centred).sum(axis=1, keepdims=True)
     # variance = np.mean(centred**2, axis=1, keepdims=True)
-    dcentred += (
-        -2 * (dscale / sqrt_total**2 / (2 * sqrt_total) / power.shape[1]) * centred
-    )
+    dcentred -= dscale / sqrt_total**2 / sqrt_total / power.shape[1] * centred
     # centred = x - mean
     dmean = -dcentred.sum(axis=1, keepdims=True)
     return dcentred + dmean / x.shape[1], dgain, dbias

@@ -8,4 +8,4 @@ def grad_leaky_relu(x):
     # return np.sum(y**2)
     dy = 2 * y
     # y = np.where(x > 0, x, 0.1 * x)
-    return np.where(x > 0, dy, dy * 0.1)
+    return np.where(x > 0, dy, 0.1 * dy)

@@ -23,8 +23,8 @@ def grad_lotka_volterra(prey, predators, dt):
         dbirths = dprey * dt
         # deaths = predators * (0.1 * prey - 0.4)
         dpredators += ddeaths * (0.1 * prey - 0.4)
-        dprey += ddeaths * predators * 0.1
+        dprey += 0.1 * ddeaths * predators
         # births = prey * (1.1 - 0.4 * predators)
         dprey += dbirths * (1.1 - 0.4 * predators)
-        dpredators -= 0.4 * (dbirths * prey)
+        dpredators -= 0.4 * dbirths * prey
     return dprey, dpredators

@@ -4,7 +4,7 @@ __all__ = ["grad_ridge_regression"]
 def grad_ridge_regression(w, features, targets, strength):
     residuals = features @ w - targets
     # return np.mean(residuals**2) + strength * np.sum(w**2)
-    dw = strength * 2 * w
+    dw = 2 * strength * w
     dresiduals = 2 / residuals.size * residuals
     # residuals = features @ w - targets
     return dw + features.T @ dresiduals

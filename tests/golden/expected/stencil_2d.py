@@ -13,7 +13,7 @@ def grad_stencil_2d(u):
             # v[i, j] = 0.25 * (v[i - 1, j] + v[i + 1, j] + v[i, j - 1] + v[i, j + 1])
             dproduct = dv[i, j]
             dv[i, j] = 0.0
-            dtotal3 = dproduct * 0.25
+            dtotal3 = 0.25 * dproduct
             dv[i, j + 1] += dtotal3
             dv[i, j - 1] += dtotal3
             dv[i + 1, j] += dtotal3

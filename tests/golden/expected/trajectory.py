@@ -17,8 +17,8 @@ def grad_trajectory(start, rate, steps):
         dtotal = dx[t + 1]
         dx[t + 1] = 0.0
         dproduct2 = dtotal * (1 - x_t)
-        drate += dproduct2 * x_t * 0.1
-        dx[t] += dtotal - dtotal * (0.1 * rate * x_t) + dproduct2 * (0.1 * rate)
+        drate += 0.1 * dproduct2 * x_t
+        dx[t] += dtotal - 0.1 * dtotal * rate * x_t + 0.1 * dproduct2 * rate
     # x[0] = start
     dstart = dx[0]
     return dstart, drate

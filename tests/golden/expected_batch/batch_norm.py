@@ -7,4 +7,4 @@ def vmap_batch_norm(x, scale, shift):
     mean = np.mean(x, axis=0)
     difference = x - mean
     variance = np.mean(difference**2, axis=0)
-    return scale * difference / np.sqrt(variance + 1e-05) + shift
+    return scale * difference / np.sqrt(variance + 1e-5) + shift

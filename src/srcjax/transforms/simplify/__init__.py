@@ -3,6 +3,7 @@
 - `dead`: remove what nothing reads
 - `nest`: put single-use temporaries back into the expression that uses them
 - `algebra` (beside this package): no `x + 0`, no `1.0 * x`
+- `factors`: what a product multiplies by and divides by
 - `spell_out`: write cheap temporaries out where they are read
 - `updates`: join what is added to one adjoint
 - `rotate`, `last_iteration`: leave out what the ends of a loop do not need

@@ -30,6 +30,9 @@ class DeadCode:
         self.pure = pure
         self.shares = shares
         self.local = local
+        #: Tapes of which a popped value is not read, and those that may lose them all.
+        self.idle_tapes: set[str] = set()
+        self.without_tapes: set[str] = set()
 
     def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
         """The statements that matter; `live` is updated to the block's start."""
@@ -161,6 +164,10 @@ class DeadCode:
         )
         if stores or names & live:
             return False
+        tape = _popped(stmt)
+        if tape is not None and tape in self.local:
+            self.idle_tapes.add(tape)
+            return tape in self.without_tapes
         return is_pure(stmt.value, self.pure)
 
     def unread(self, name: str, live: set[str]) -> bool:
@@ -174,6 +181,33 @@ def _real(stmts: list[gast.stmt]) -> bool:
     return any(not isinstance(s, gast.Pass) for s in stmts)
 
 
+def _popped(stmt: gast.Assign) -> str | None:
+    """The name of the tape in `x = tape.pop()`."""
+    value = stmt.value
+    if not isinstance(value, gast.Call) or value.args or value.keywords:
+        return None
+    chain = syntax.dotted(value.func) or ""
+    tape, dot, method = chain.rpartition(".")
+    return tape if dot and method == "pop" and "." not in tape else None
+
+
+def _is_tape(node: gast.FunctionDef, name: str) -> bool:
+    """Whether the name is a list that is only appended to and popped from."""
+    uses = bindings = 0
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Assign) and syntax.is_name(sub.targets[0], name):
+            bindings += syntax.equal(sub.value, syntax.expression("[]"))
+        elif isinstance(sub, gast.Call) and (syntax.dotted(sub.func) or "") in (
+            f"{name}.append",
+            f"{name}.pop",
+        ):
+            uses += 1
+    mentions = sum(
+        isinstance(sub, gast.Name) and sub.id == name for sub in syntax.walk(node)
+    )
+    return bindings == 1 and mentions == uses + bindings
+
+
 def remove_dead(
     node: gast.FunctionDef,
     pure: frozenset[str] = frozenset(),
@@ -182,4 +216,14 @@ def remove_dead(
     """Remove dead code from the function, in place."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    node.body = DeadCode(pure, shares, local).block(node.body, set()) or [gast.Pass()]
+    first = DeadCode(pure, shares, local)
+    node.body = first.block(node.body, set()) or [gast.Pass()]
+    tapes = {t for t in first.idle_tapes if _is_tape(node, t)}
+    if not tapes:
+        return
+    again = DeadCode(pure, shares, local)
+    again.without_tapes = tapes
+    body = again.block(syntax.clone(node.body), set()) or [gast.Pass()]
+    left = {_popped(s) for s in syntax.walk(body) if isinstance(s, gast.Assign)}
+    if not left & tapes:
+        node.body = body

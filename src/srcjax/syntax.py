@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, cast
@@ -236,6 +237,15 @@ def count_reads(node: Any, id: str) -> int:
     return sum(
         isinstance(sub, gast.Name) and sub.id == id and isinstance(sub.ctx, gast.Load)
         for sub in walk(node)
+    )
+
+
+def read_counts(node: Any) -> Counter[str]:
+    """How often each name is loaded inside."""
+    return Counter(
+        sub.id
+        for sub in walk(node)
+        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load)
     )
 
 

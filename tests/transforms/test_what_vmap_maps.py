@@ -147,3 +147,43 @@ def test_items_of_examples(f, count):
         warnings.simplefilter("ignore", srcjax.PerformanceWarning)
         np.testing.assert_allclose(srcjax.vmap(f)(batch), [f(x) for x in batch])
         np.testing.assert_allclose(srcjax.vmap(gradient)(batch), alone)
+
+
+def parameter_becomes_a_constant(x):
+    total = 0.0
+    for _ in range(2):
+        total = total + x[0]
+        x = np.ones(2)
+    if x[1] > 0.5:
+        total = total * x[1]
+    return total
+
+
+def function_inside_a_branch(x):
+    total = x[0]
+    if total > 1.0:
+
+        def doubled():
+            return [2 * e for e in x]
+
+        total = doubled()[1]
+    return total
+
+
+def constants_unpacked_into_items(x):
+    weights = np.zeros(2)
+    weights[0], weights[1] = (1, 3)
+    return weights[0] * x[0] + weights[1] * x[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        parameter_becomes_a_constant,
+        function_inside_a_branch,
+        constants_unpacked_into_items,
+    ],
+)
+def test_names_of_which_some_hold_batches(f):
+    batch = np.array([[0.5, 1.5], [3.0, 4.5], [-1.0, 2.0]])
+    np.testing.assert_allclose(srcjax.vmap(f)(batch), [f(x) for x in batch])

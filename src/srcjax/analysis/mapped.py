@@ -74,9 +74,12 @@ class MappedInterpreter(Interpreter):
         self.leaves = []
         self.batches: set[tuple[int, str]] = set()
         self.uniform = Uniform()
+        self.outside: dict[int, set[str]] = {}
 
     def run(self, unit: Unit, arguments: Env) -> Type:
         """Execute the unit until no more names turn out to hold batches."""
+        self.enter(unit, arguments)
+        self.outside.clear()
         while True:
             known = len(self.batches)
             found = super().run(unit, dict(arguments))
@@ -88,6 +91,12 @@ class MappedInterpreter(Interpreter):
             self.memo.clear()
             self.stack.clear()
             self.provisional.clear()
+
+    def enter(self, unit: Unit, arguments: Env) -> None:
+        """A parameter that holds a batch holds one wherever it is assigned again."""
+        if self.settled:
+            key = id(unit.source.func)
+            self.batches |= {(key, n) for n, t in arguments.items() if is_active(t)}
 
     def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
         if isinstance(target, gast.Name) and self.settled:
@@ -117,6 +126,7 @@ class MappedInterpreter(Interpreter):
             n: with_active(t, True) if (key, n) in self.uniform.names else t
             for n, t in arguments.items()
         }
+        self.enter(unit, arguments)
         found = super().call_unit(unit, arguments)
         known = self.uniform.results.get(key)
         return found if known is None else lifted(found, known)
@@ -255,7 +265,7 @@ class MappedInterpreter(Interpreter):
             if name in end and not isinstance(end[name], (Closure, Other)):
                 self.require(name)
                 end[name] = with_active(end[name], True)
-                if self.settled and self.is_read_outside(name, stmt):
+                if self.settled and name in self.read_outside(stmt):
                     self.batches.add((id(self.unit.source.func), name))
         for inner in syntax.walk(stmt):
             for written in self.facts.writes.get(id(inner), ()):
@@ -265,10 +275,15 @@ class MappedInterpreter(Interpreter):
                     self.update(Dict(buffers=buffer), end, _mapped)
         return end
 
-    def is_read_outside(self, name: str, stmt: Any) -> bool:
-        """Whether the name is used beyond the statement that assigns it."""
-        total = syntax.count_reads(self.unit.node.body, name)
-        return total > syntax.count_reads(stmt, name)
+    def read_outside(self, stmt: Any) -> set[str]:
+        """Names of the unit that are read beyond the statement."""
+        found = self.outside.get(id(stmt))
+        if found is None:
+            everywhere = syntax.read_counts(self.unit.node.body)
+            here = syntax.read_counts(stmt)
+            found = {n for n, count in everywhere.items() if count > here[n]}
+            self.outside[id(stmt)] = found
+        return found
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)

@@ -177,6 +177,8 @@ class Regions(Rules):
     def merged_names(self, stmt: gast.If) -> list[str]:
         """Names that the branch assigns and that are read outside of it."""
         written = syntax.names_written(stmt.body) | syntax.names_written(stmt.orelse)
+        # Names of functions and comprehensions inside are none of this scope.
+        written &= {*self.examples, *_functions(stmt)}
         inside = {n: syntax.count_reads(stmt, n) for n in written}
         exposed_inside = exposed([stmt])
         return sorted(
@@ -383,9 +385,7 @@ class Regions(Rules):
 
     def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
         """A name must not become another array's memory for some examples only."""
-        functions = {
-            s.name for s in syntax.walk(stmt) if isinstance(s, gast.FunctionDef)
-        }
+        functions = _functions(stmt)
         for n in names:
             t = self.examples.get(n, UNKNOWN)
             if isinstance(t, (Closure, Const, Other)) or n in functions:
@@ -880,6 +880,11 @@ def syntax_with_stops(stmts: list[gast.stmt], flag: str) -> list[gast.stmt]:
         return out
 
     return visit(stmts)
+
+
+def _functions(node: Any) -> set[str]:
+    """Names of the functions that are defined inside."""
+    return {s.name for s in syntax.walk(node) if isinstance(s, gast.FunctionDef)}
 
 
 def _target(stmt: Any) -> str:

@@ -115,6 +115,10 @@ class Rules(Operations):
 
     def unpack(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:
         """`a, b = value`."""
+        if not self.reads_mapped(stmt.value) and not any(
+            self.mapped(syntax.name(n)) for n in syntax.all_names(target)
+        ):
+            return [self.kept(stmt)]
         value = self.batched(stmt.value, UNKNOWN)
         if isinstance(stmt.value, gast.Name) and self.is_batch(stmt.value):
             first = "x.T" if self.rank(stmt.value) == 1 else "np.moveaxis(x, 1, 0)"

@@ -27,7 +27,6 @@ from srcjax.transforms.reverse.reads_writes import (
     exposed,
     has_break,
     is_range,
-    read_counts,
     shape_only_names,
     written_name,
 )
@@ -158,7 +157,7 @@ class Planner(Recomputing):
             results |= set(self.rules.extra_defs.get(id(stmt), ()))
         shape_only = shape_only_names(code)
         local = syntax.names_written(code)
-        for name, count in read_counts(code).items():
+        for name, count in syntax.read_counts(code).items():
             old = name.endswith(OLD)
             plain = name.removesuffix(OLD)
             if plain not in self.defs or (name in local and not old):

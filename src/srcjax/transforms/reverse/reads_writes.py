@@ -76,14 +76,6 @@ def changed_container(stmt: Any) -> set[str]:
     return set()
 
 
-def read_counts(code: Any) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for node in syntax.walk(code):
-        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
-            counts[node.id] = counts.get(node.id, 0) + 1
-    return counts
-
-
 def shape_only_names(code: Any) -> dict[str, int]:
     """How often each name is read for its shape alone."""
     counts: dict[str, int] = {}

@@ -34,7 +34,6 @@ from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.reads_writes import (
     is_range,
     own_breaks,
-    read_counts,
 )
 from srcjax.transforms.reverse.sweep import (
     Attempt,
@@ -163,8 +162,8 @@ class Saver(Planner):
                     self.rules.types[held] = with_active(t, False)
                 forward.insert(0, syntax.assign(held, syntax.name(name)))
                 old = syntax.name(held)
-            reads_new = name in read_counts(code)
-            if reads_new and name + OLD in read_counts(code):
+            reads_new = name in syntax.read_counts(code)
+            if reads_new and name + OLD in syntax.read_counts(code):
                 previous = self.unit.names.fresh(f"previous_{name}")
                 code = syntax.substitute(code, {name + OLD: syntax.name(previous)})
                 code = [syntax.assign(previous, old), *code]
@@ -174,7 +173,7 @@ class Saver(Planner):
             else:
                 restored.append(syntax.assign(name, old))
         code = [*restored, *code]
-        olds = {n for n in read_counts(code) if n.endswith(OLD)}
+        olds = {n for n in syntax.read_counts(code) if n.endswith(OLD)}
         code = syntax.substitute(
             code, {n: syntax.name(n.removesuffix(OLD)) for n in sorted(olds)}
         )

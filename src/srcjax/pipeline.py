@@ -60,6 +60,7 @@ from srcjax.transforms.batch.entry import Batch
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
+from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.finish import finish
 from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
@@ -319,11 +320,13 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             stages.keep("infer", lambda: stage_listings.typed_units(program))
         settled = True
         recursive = recursive_functions(program)
-        changed = False
-        for each in list(program.units.values()):
-            changed |= settle(program, each, recursive)
+        changed = settle(program, recursive)
         validate(program, "settle")
         if changed:
+            continue
+        if dissolve(program):
+            validate(program, "dissolve")
+            split = merged = False
             continue
         if write_nested(program):
             validate(program, "nested")

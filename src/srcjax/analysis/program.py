@@ -111,6 +111,8 @@ class Program:
         #: The name of the batch axis, for collectives.
         self.axis_name: str | None = None
         self.typing_units: dict[int, Unit | None] = {}
+        #: Functions that were generated for calls of transforms, by id.
+        self.generated: set[int] = set()
         self.guards: dict[tuple[int, str], Guard] = {}
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.

@@ -198,6 +198,7 @@ class _Writer:
         return found
 
     def function(self, value: Any) -> gast.Name:
+        self.program.generated.add(id(value))
         return syntax.name(self.inliner.constant(value, value.__name__))
 
     def resolved(self, value: gast.expr) -> gast.expr:

@@ -62,6 +62,7 @@ from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import (
     ATTRIBUTES,
+    LAYOUT,
     METHODS,
     REAL_COMPOSITES,
     REFUSED,
@@ -592,6 +593,10 @@ class Calls(NestedTransforms):
             name = getattr(value, "__name__", "")
             self.check_real(name, [*args, *kwargs.values()], node)
         signature = inspect.signature(definition)
+        without = LAYOUT & (kwargs.keys() - signature.parameters.keys())
+        if without and isinstance(node, gast.Call):
+            node.keywords = [k for k in node.keywords if k.arg not in without]
+            kwargs = {k: t for k, t in kwargs.items() if k not in without}
         try:
             bound = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
@@ -736,19 +741,13 @@ class Calls(NestedTransforms):
         if op.alias == "same" and operands:
             return replace(with_active(result, active), buffers=operands[0].buffers)
         result = with_active(result, active) if not op.inert else result
-        alias = op.alias
-        if (
-            np.einsum in op.functions
-            and sum(isinstance(t, Array) for t in operands) > 1
-        ):
-            alias = "fresh"  # of one array it may be a view, of several a product
         if isinstance(result, (Array, Unknown, List, Dict)):
-            if alias == "fresh":
+            if op.alias == "fresh":
                 self.facts.nodes.append(node)
                 buffers = frozenset([id(node)])
             else:
                 buffers = frozenset().union(*map(all_buffers, operands))
-                if alias == "maybe":
+                if op.alias == "maybe":
                     self.facts.nodes.append(node)
             result = replace(result, buffers=buffers)
         if isinstance(result, (List, Tuple)) and op.alias != "fresh":

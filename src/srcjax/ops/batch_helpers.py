@@ -496,6 +496,12 @@ def _(call: MappedCall) -> Found:
     return None if changes is None else call.rebuild(**changes)
 
 
+@helper(runtime.polyval_slope, like="x")
+def _(call: MappedCall) -> Found:
+    changes = whole(call, "x")
+    return None if changes is None else call.rebuild(**changes)
+
+
 @helper(runtime.unselect, like="choices")
 def _(call: MappedCall) -> Found:
     conditions, choices = items_in(call, "conditions"), items_in(call, "choices")

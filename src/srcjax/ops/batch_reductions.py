@@ -34,6 +34,8 @@ batch(
     np.prod,
     np.max,
     np.min,
+    np.nanmax,
+    np.nanmin,
     np.ptp,
     np.nansum,
     np.nanmean,

@@ -69,6 +69,7 @@ _IN_LIBRARIES = {
             "repeats",
             "reps",
             "s",
+            "stable",
             "shift",
             "source",
             "start",

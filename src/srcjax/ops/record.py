@@ -133,8 +133,11 @@ class Op:
     def bind(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Arguments by parameter name; absent ones are left out, but `*args` is `()`.
 
-        Raises TypeError for an argument that the signature does not have.
+        Raises TypeError for an argument that the signature does not have. Keywords of
+        the layout of the result are none of the rules' business.
         """
+        known = self.signature.parameters
+        kwargs = {k: v for k, v in kwargs.items() if k in known or k not in LAYOUT}
         bound = dict(self.signature.bind(*args, **kwargs).arguments)
         for name, parameter in self.signature.parameters.items():
             if parameter.kind is parameter.VAR_POSITIONAL:
@@ -159,6 +162,11 @@ class Op:
         if self.real_only is None:
             return any(map(is_of_scipy, self.functions))
         return self.real_only
+
+
+#: Keywords of how a result lies in memory, which change no value. (Where `order` says
+#: in which order elements are read, as in `np.reshape`, the rules have it.)
+LAYOUT = frozenset(["order", "subok", "casting"])
 
 
 def is_of_scipy(function: Any) -> bool:

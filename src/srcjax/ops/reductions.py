@@ -279,25 +279,19 @@ def _(y, a, axis=None):
 # -- extremes ------------------------------------------------------------------------
 
 
-@adjoint(np.max, np.nanmax, methods=["max"], infer=infer_extreme, spreads=True)
-def _(y, a, axis=None, *, keepdims=False):
-    d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
+for _function in (np.max, np.min, np.nanmax, np.nanmin):
 
-
-@adjoint(np.min, np.nanmin, methods=["min"], infer=infer_extreme, spreads=True)
-def _(y, a, axis=None, *, keepdims=False):
-    d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
-
-
-for _function in (np.max, np.min):
+    @adjoint(_function, infer=infer_extreme, spreads=True)
+    def _(y, a, axis=None, *, keepdims=False):
+        d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 
     @tangent(_function)
     def _(y, a, axis=None, *, keepdims=False):
         d[y] = reduce_extreme(d[a], y, axis, keepdims, a)
 
 
-operation(np.max, np.amax)
-operation(np.min, np.amin)
+operation(np.max, np.amax, methods=["max"])
+operation(np.min, np.amin, methods=["min"])
 
 
 @adjoint(np.ptp, infer=infer_extreme)

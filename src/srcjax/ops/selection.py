@@ -34,6 +34,7 @@ from srcjax.ops.shaping import array_like, with_dim
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     gradient_tangent,
     no_derivative,
+    polyval_slope,
     spacing_adjoints,
     trapezoid_dx_tangent,
     unbroadcast,
@@ -323,13 +324,17 @@ def infer_vander(x: Type, N: Type = NONE, increasing: Type | None = None) -> Typ
 # -- order --------------------------------------------------------------------------
 
 
-@adjoint(np.sort, signature="x, axis=-1, kind=None, order=None", infer=infer_sort)
-def _(y, x, axis=-1, kind=None, order=None):
+@adjoint(
+    np.sort,
+    signature="x, axis=-1, kind=None, order=None, *, stable=None",
+    infer=infer_sort,
+)
+def _(y, x, axis=-1, kind=None, order=None, *, stable=None):
     d[x] = unsort(d[y], x, axis)
 
 
 @tangent(np.sort)
-def _(y, x, axis=-1, kind=None, order=None):
+def _(y, x, axis=-1, kind=None, order=None, *, stable=None):
     d[y] = np.take_along_axis(d[x], np.argsort(x, axis, kind="stable"), axis)
 
 
@@ -473,8 +478,8 @@ def _(y, x, n=1, axis=-1, prepend=None, append=None):
 @adjoint(np.ediff1d, infer=infer_vector_of, linear=[("x", "to_end", "to_begin")])
 def _(y, x, to_end=None, to_begin=None):
     d[x] = unediff1d(d[y], x, to_end, to_begin)
-    d[to_end] = np.reshape(d[y][len(y) - np.size(to_end) :], np.shape(to_end))
-    d[to_begin] = np.reshape(d[y][: np.size(to_begin)], np.shape(to_begin))
+    d[to_end] = unreshape(d[y][len(y) - np.size(to_end) :], to_end)
+    d[to_begin] = unreshape(d[y][: np.size(to_begin)], to_begin)
 
 
 @adjoint(
@@ -532,7 +537,7 @@ def _(y, p, x):
 
 @tangent(np.polyval)
 def _(y, p, x):
-    d[y] = unpolyval_x(d[x], p, x)
+    d[y] = d[x] * polyval_slope(p, x)
 
 
 @adjoint(np.vander, infer=infer_vander)

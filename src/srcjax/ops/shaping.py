@@ -26,6 +26,7 @@ from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product
 from srcjax.ops.products import product_dtype
 from srcjax.ops.record import adjoint, tangent
+from srcjax.ops.reductions import named_dtype
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     pad_tangent,
     transposed,
@@ -36,6 +37,7 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
     unbroadcast_each,
     uncolumn_stack,
     unconcatenate,
+    undo_dtypes,
     undstack,
     unhstack,
     unmeshgrid,
@@ -311,6 +313,19 @@ def same_dim(shapes: Any, i: int) -> Dim:
     return next((s[i] for s in shapes if isinstance(s[i], int)), shapes[0][i])
 
 
+def with_dtype(infer: Any) -> Any:
+    """The rule, for a result in the dtype that the call names."""
+
+    def in_dtype(*args: Type, dtype: Type = NONE, **kwargs: Type) -> Type:
+        found = infer(*args, **kwargs)
+        if dtype == NONE:
+            return found
+        return Array(dtype=named_dtype(dtype), shape=shape_of(found))
+
+    return in_dtype
+
+
+@with_dtype
 def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
     items, along = types_in(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
@@ -328,6 +343,7 @@ def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
     return joined(items, shapes, along)
 
 
+@with_dtype
 def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
     items, along = types_in(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
@@ -349,6 +365,7 @@ def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
 def infer_lifted(lift: Any, axis_of: Any) -> Any:
     """The rule of vstack and the like: shapes are lifted, then concatenated."""
 
+    @with_dtype
     def infer(arrays: Type, **_: Type) -> Type:
         items = types_in(arrays)
         if not items:
@@ -675,7 +692,7 @@ def _(y, x, k=1, axes=(0, 1)):
     linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
-    d[arrays] = unconcatenate(d[y], arrays, axis)
+    d[arrays] = undo_dtypes(unconcatenate(d[y], arrays, axis), dtype, arrays)
 
 
 @adjoint(
@@ -685,7 +702,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
-    d[arrays] = unstack(d[y], arrays, axis)
+    d[arrays] = undo_dtypes(unstack(d[y], arrays, axis), dtype, arrays)
 
 
 @adjoint(
@@ -695,7 +712,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
-    d[arrays] = unvstack(d[y], arrays)
+    d[arrays] = undo_dtypes(unvstack(d[y], arrays), dtype, arrays)
 
 
 @adjoint(
@@ -705,7 +722,7 @@ def _(y, arrays, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
-    d[arrays] = unhstack(d[y], arrays)
+    d[arrays] = undo_dtypes(unhstack(d[y], arrays), dtype, arrays)
 
 
 @adjoint(np.dstack, infer=infer_lifted(layers, lambda _: 2), linear="arrays")

@@ -176,6 +176,7 @@ from srcjax.runtime.reductions import (
     prod_of_others,
     sum_keeping,
     undo_dtype,
+    undo_dtypes,
     unreduce_extreme,
 )
 from srcjax.runtime.scipy_linalg import (
@@ -213,6 +214,7 @@ from srcjax.runtime.scipy_special import (
     spherical_harmonic_slope,
 )
 from srcjax.runtime.selection import (
+    polyval_slope,
     uncompress,
     undelete,
     undiag,

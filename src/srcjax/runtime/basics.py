@@ -119,6 +119,8 @@ def transposed(x):
 
 def undiff(d, x, n=1, axis=-1, prepend=None, append=None):
     """The adjoint of `x` in `np.diff(x, n, axis, prepend, append)`."""
+    if n == 0:
+        return d  # NumPy takes nothing in front or behind then
     axis %= np.ndim(x)
     size, first = np.shape(x)[axis], 0
     if prepend is not None:

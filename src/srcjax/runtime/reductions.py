@@ -47,6 +47,13 @@ def undo_dtype(d, dtype, x):
     return d if dtype is None else in_dtype_of(d, x)
 
 
+def undo_dtypes(parts, dtype, arrays):
+    """The adjoints of arrays that were joined in the given `dtype`."""
+    if dtype is None:
+        return parts
+    return [in_dtype_of(d, x) for d, x in zip(parts, arrays, strict=True)]
+
+
 def unreduce_extreme(d, y, axis, keepdims, x):
     """The adjoint of the maximum or minimum `y` of `x`: ties share it evenly."""
     here = x == unreduce(y, axis, keepdims, x)

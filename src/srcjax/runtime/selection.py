@@ -171,6 +171,9 @@ def ungradient(d, f, spacings, axis=None, edge_order=1):
 
 def unpolyval_p(d, p, x):
     """The adjoint of the coefficients in `np.polyval(p, x)`."""
+    if np.ndim(p) > 1:  # several polynomials
+        parts = [d * np.asarray(x) ** (len(p) - 1 - i) for i in range(len(p))]
+        return np.stack([unbroadcast(part, p[0]) for part in parts])
     powers = np.vander(np.ravel(x), len(p)).astype(np.result_type(d), copy=False)
     dp = np.ravel(d) @ powers
     return list(dp) if isinstance(p, list) else dp
@@ -178,8 +181,12 @@ def unpolyval_p(d, p, x):
 
 def unpolyval_x(d, p, x):
     """The adjoint of `x` in `np.polyval(p, x)`."""
-    slopes = [c * (len(p) - 1 - i) for i, c in enumerate(p[:-1])]
-    return unbroadcast(d * np.polyval(slopes, x), x)
+    return unbroadcast(d * polyval_slope(p, x), x)
+
+
+def polyval_slope(p, x):
+    """The derivative of `np.polyval(p, x)` with respect to `x`."""
+    return np.polyval([c * (len(p) - 1 - i) for i, c in enumerate(p[:-1])], x)
 
 
 def unvander(d, x, n=None, increasing=False):

@@ -134,6 +134,8 @@ def unpad_border(d, x, pad_width, mode, constant_values):
 def undiff_end(d, x, n, axis, prepend, append, which):
     """The adjoint of prepend (which=0) or append (1) in `np.diff(x, n, axis, ...)`."""
     end = append if which else prepend
+    if n == 0:
+        return np.zeros_like(end, dtype=np.result_type(d))
     axis %= np.ndim(x)
     nothing = np.zeros_like(x, shape=(*np.shape(x)[:axis], 0, *np.shape(x)[axis + 1 :]))
     ends = [

@@ -12,7 +12,8 @@ def gated_forward(x, W, b):
 
 def gated_backward(saved, dresult):
     W, z, exp_negative, total = saved
-    return (dresult / total + dresult * z / total**2 * exp_negative) @ W.T
+    dz = dresult / total + dresult * z / total**2 * exp_negative
+    return dz @ W.T
 
 
 def jacrev_gated(x, W, b):

@@ -4,7 +4,8 @@ __all__ = ["jacfwd_layer"]
 
 
 def pushforward_layer(x, W, b, x_dot):
-    return x_dot @ W * (1 - np.tanh(x @ W + b) ** 2)
+    tanh_total = np.tanh(x @ W + b)
+    return x_dot @ W * (1 - tanh_total**2)
 
 
 def jacfwd_layer(x, W, b):

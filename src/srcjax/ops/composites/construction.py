@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from srcjax.ops.composites.reductions import in_dtype
 from srcjax.ops.record import composite
 
 
 @composite(np.logspace)
-def logspace(start, stop, num=50, endpoint=True, base=10.0, *, axis=0):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, axis=0):
     """Powers of the base, with even steps of the exponent."""
     if np.ndim(base) > 0:
         ndim = max(np.ndim(start), np.ndim(stop), np.ndim(base))
         start, stop = leading_axes(start, ndim), leading_axes(stop, ndim)
         base = np.expand_dims(leading_axes(base, ndim), axis)
-    return base ** np.linspace(start, stop, num, endpoint, axis=axis)
+    return in_dtype(base ** np.linspace(start, stop, num, endpoint, axis=axis), dtype)
 
 
 def leading_axes(x, ndim):
@@ -23,7 +24,7 @@ def leading_axes(x, ndim):
 
 
 @composite(np.geomspace)
-def geomspace(start, stop, num=50, endpoint=True, *, axis=0):
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, *, axis=0):
     """Even steps of the logarithm of the ratio."""
     first, last = np.asarray(start), np.asarray(stop)
     shares = np.linspace(0.0, 1.0, num, endpoint)
@@ -31,7 +32,7 @@ def geomspace(start, stop, num=50, endpoint=True, *, axis=0):
     first = np.expand_dims(leading_axes(first, ndim), axis)
     last = np.expand_dims(leading_axes(last, ndim), axis)
     shares = np.moveaxis(np.reshape(shares, (num,) + (1,) * ndim), 0, axis)
-    return first * (last / first) ** shares
+    return in_dtype(first * (last / first) ** shares, dtype)
 
 
 @composite(np.kaiser)
@@ -86,27 +87,27 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 @composite(np.cumulative_sum)
-def cumulative_sum(x, /, *, axis=None, include_initial=False):
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     """Sums so far; with the initial 0 in front if asked for."""
     along = 0 if axis is None else axis
-    if axis is None and np.ndim(x) != 1:
+    if axis is None and np.ndim(x) > 1:
         raise ValueError("axis must be given for more than one dimension")
-    sums = np.cumsum(x, along)
+    sums = np.cumsum(in_dtype(x, dtype), along)
     if include_initial:
-        first = np.zeros_like(np.take(x, [0], along))
+        first = np.zeros_like(np.take(sums, [0], along))
         sums = np.concatenate((first, sums), along)
     return sums
 
 
 @composite(np.cumulative_prod)
-def cumulative_prod(x, /, *, axis=None, include_initial=False):
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     """Products so far; with the initial 1 in front if asked for."""
     along = 0 if axis is None else axis
-    if axis is None and np.ndim(x) != 1:
+    if axis is None and np.ndim(x) > 1:
         raise ValueError("axis must be given for more than one dimension")
-    products = np.cumprod(x, along)
+    products = np.cumprod(in_dtype(x, dtype), along)
     if include_initial:
-        first = np.ones_like(np.take(x, [0], along))
+        first = np.ones_like(np.take(products, [0], along))
         products = np.concatenate((first, products), along)
     return products
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from srcjax.ops.composites.reductions import in_dtype
 from srcjax.ops.record import composite
 
 
@@ -14,9 +15,9 @@ def diagonal(x, /, *, offset=0):
 
 
 @composite(np.linalg.trace)
-def trace(x, /, *, offset=0):
+def trace(x, /, *, offset=0, dtype=None):
     """The sums of the diagonals of the last two axes."""
-    return np.trace(x, offset, -2, -1)
+    return np.trace(in_dtype(x, dtype), offset, -2, -1)
 
 
 @composite(np.linalg.eigvals)

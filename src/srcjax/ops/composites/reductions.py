@@ -13,7 +13,9 @@ from srcjax.ops.record import completes
 
 def filled(a, where, value):
     """`a` where the mask holds, else what changes nothing."""
-    return a if where is None else np.where(where, a, value)
+    if where is None or where is True:
+        return a
+    return np.where(where, a, value)
 
 
 def in_dtype(a, dtype):
@@ -72,7 +74,7 @@ def var(
     kept = np.broadcast_to(True if where is None else where, np.shape(x))
     if mean is None:
         mean = np.mean(x, axis, keepdims=True, where=kept)
-    deviation = np.where(kept, x - mean, 0)
+    deviation = np.where(kept, x - in_dtype(mean, dtype), 0)
     square = np.real(deviation * np.conj(deviation))
     total = np.sum(square, axis, keepdims=keepdims)
     count = np.sum(kept, axis, keepdims=keepdims)
@@ -126,6 +128,24 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # no
     """The smallest of what the mask keeps, and of `initial`."""
     smallest = np.min(filled(a, where, initial), axis, keepdims=keepdims)
     return smallest if initial is None else np.minimum(smallest, initial)
+
+
+@completes(np.nanmax, refuses=["out"])
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """The largest of what is a number and the mask keeps, and of `initial`."""
+    if initial is None:
+        return np.nanmax(filled(a, where, np.nan), axis, keepdims=keepdims)
+    numbers = filled(np.where(np.isnan(a), initial, a), where, initial)
+    return np.maximum(np.max(numbers, axis, keepdims=keepdims), initial)
+
+
+@completes(np.nanmin, refuses=["out"])
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """The smallest of what is a number and the mask keeps, and of `initial`."""
+    if initial is None:
+        return np.nanmin(filled(a, where, np.nan), axis, keepdims=keepdims)
+    numbers = filled(np.where(np.isnan(a), initial, a), where, initial)
+    return np.minimum(np.min(numbers, axis, keepdims=keepdims), initial)
 
 
 # -- without NaN --------------------------------------------------------------------

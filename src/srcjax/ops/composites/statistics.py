@@ -9,15 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from srcjax.ops.composites.reductions import in_dtype
 from srcjax.ops.record import composite
 
 # -- covariance ---------------------------------------------------------------------
 
 
 @composite(np.cov)
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
+def cov(
+    m,
+    y=None,
+    rowvar=True,
+    bias=False,
+    ddof=None,
+    fweights=None,
+    aweights=None,
+    *,
+    dtype=None,
+):
     """Rows are variables; weights count how often (f) or how much (a)."""
-    x = np.atleast_2d(m)
+    x = in_dtype(np.atleast_2d(m), dtype)
     if not rowvar and np.ndim(m) != 1:
         x = x.T
     if y is not None:
@@ -43,10 +54,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     return np.squeeze((deviations * weights) @ np.conj(deviations.T) / count)
 
 
-@composite(np.corrcoef, refuses=["dtype"])
+@composite(np.corrcoef)
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """The covariance over the standard deviations of both variables."""
-    c = np.cov(x, y, rowvar)
+    c = np.cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     deviation = np.sqrt(np.real(np.diagonal(c)))
@@ -210,27 +221,57 @@ def nancumprod(a, axis=None, dtype=None):
     return np.cumprod(numbers, axis, dtype)
 
 
-@composite(np.nanvar, refuses=["out", "dtype"])
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
+@composite(np.nanvar, refuses=["out"])
+def nanvar(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=None,
+    mean=None,
+    correction=None,
+):
     """The mean square of the deviations, of what is a number."""
+    a = in_dtype(a, dtype)
+    if correction is not None:
+        ddof = correction
     kept = ~np.isnan(a)
     if where is not None:
         kept = kept & where
-    count = np.sum(kept, axis=axis, keepdims=True)
-    total = np.sum(np.where(kept, a, 0), axis=axis, keepdims=True)
-    mean = (total / count).astype(total.dtype)
-    deviation = np.where(kept, a - mean, 0)
+    if mean is None:
+        count = np.sum(kept, axis=axis, keepdims=True)
+        total = np.sum(np.where(kept, a, 0), axis=axis, keepdims=True)
+        mean = (total / count).astype(total.dtype)
+    deviation = np.where(kept, a - in_dtype(mean, dtype), 0)
     square = np.real(deviation * np.conj(deviation))
     count = np.sum(kept, axis=axis, keepdims=keepdims)
     total = np.sum(square, axis=axis, keepdims=keepdims)
     return (total / (count - ddof)).astype(total.dtype)
 
 
-@composite(np.nanstd, refuses=["out", "dtype"])
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
+@composite(np.nanstd, refuses=["out"])
+def nanstd(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=None,
+    mean=None,
+    correction=None,
+):
     """The square root of the variance, of what is a number."""
     kept = True if where is None else where
-    return np.sqrt(np.nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=kept))
+    if correction is not None:
+        ddof = correction
+    return np.sqrt(
+        np.nanvar(a, axis, dtype, None, ddof, keepdims, where=kept, mean=mean)
+    )
 
 
 @composite(np.nanmedian, refuses=["out"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import runtime, syntax
 from srcjax.analysis.types import (
@@ -131,9 +132,17 @@ def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     python = getattr(types[1], "python", isinstance(types[1], Const))
     if want.kind == "c" and (have is None or have.kind != "c"):
         return syntax.expression("d + 0j", d=args[0]) if python else None
+    if have is not None and have.kind == "c" and want.kind != "c":
+        part = np.dtype(f"f{have.itemsize // 2}")
+        shape = shape_of(types[0])
+        real: Type = Scalar(dtype=part)
+        if is_array(types[0]):
+            real = Array(dtype=part, shape=shape)
+        d = syntax.expression("np.real(d)", d=args[0])
+        return _in_dtype_of([d, args[1]], [real, types[1]])
     if python or (have is not None and have == want):
         return args[0]
-    if have is None or (have.kind == "c") != (want.kind == "c"):
+    if have is None:
         return None  # perhaps complex beside a real one
     if is_number(types[0]):  # where x is an array: a number that all entries share
         weak = getattr(types[0], "python", isinstance(types[0], Const))
@@ -151,6 +160,11 @@ def _undo_dtype(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if known(types[1]) is None:
         return d
     return _in_dtype_of([d, x], [types[0], types[2]])
+
+
+@expands(runtime.undo_dtypes)
+def _undo_dtypes(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    return args[0] if known(types[1]) is None else None
 
 
 @expands(runtime.size_along)

@@ -36,6 +36,8 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, x = args[:2]
     order = known_value(types[2]) if len(types) > 2 else "C"
     have, want = shape_of(types[0]), shape_of(types[1])
+    if have is not None and len(have) == 1 and is_number(types[1]):
+        return syntax.expression("d.sum()", d=d)
     if want is None or order not in ("C", "F") or not isinstance(types[1], Array):
         return None
     if have is not None and same_shape(have, want):

@@ -36,9 +36,21 @@ _SHARING = frozenset(
         "np.diagonal",
         "np.rot90",
         "np.split",
+        "np.real",
+        "np.imag",
+        "np.array_split",
         "unbroadcast",
         "unreduce",
     ]
+)
+#: Helpers whose result may be (a view of) their first argument, array or number.
+_SHARING_HELPERS = frozenset(
+    """
+    unreshape untranspose unrollaxis unappend_left unappend_right unpad undiff
+    in_dtype_of undo_dtype from_parts unreal unconjugate fitted real_for_real
+    clip_adjoint logsumexp_adjoint full_matrix matrix_tangent per_matrix
+    least_squares_seed slogdet_slope transposed unarray
+    """.split()  # noqa: SIM905
 )
 _SHARING_METHODS = frozenset(
     ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get", "diagonal"]
@@ -162,6 +174,8 @@ def own_written(
             shares = chain in _SHARING or (
                 isinstance(value.func, gast.Attribute) and method in _SHARING_METHODS
             )
+            if chain in _SHARING_HELPERS:
+                stmt.value = syntax.call("copied", value)
         if shares:
             stmt.value = syntax.expression("v.copy()", v=value)
 

@@ -272,6 +272,46 @@ def test_pullback_of_another_dtype(dtype):
     assert dx.dtype == X.dtype
 
 
+def layer(W, x):
+    return np.tanh(x @ W) @ W.T
+
+
+def test_vjp_of_the_function_alone(tmp_path):
+    W, x = np.outer(X, X), np.array([[0.1, 0.2, 0.3]])
+    vjp_layer = srcjax.vjp(layer)
+    y, pullback = vjp_layer(W, x)
+    want, pulled = srcjax.vjp(layer, W, x)
+    assert_close(y, want)
+    for found, expected in zip(pullback(x), pulled(x), strict=True):
+        assert_close(found, expected)
+    text = srcjax.source(vjp_layer, W, x)
+    assert "return y, lambda dy: layer_backward(saved, dy)" in text
+    # A view is taken again, not saved beside the array.
+    assert "(W, x, tanh_product)" in text
+    assert "def layer_backward(saved, dresult)" in srcjax.source(pullback)
+    srcjax.export(vjp_layer, tmp_path / "vjp_layer.py", W, x)
+    names = {}
+    exec((tmp_path / "vjp_layer.py").read_text(), names)
+    y, pullback = names["vjp_layer"](W, x)
+    for _ in range(2):
+        for found, expected in zip(pullback(x), pulled(x), strict=True):
+            assert_close(found, expected)
+
+
+def test_vjp_alone_of_one_argument_and_a_tape():
+    def powers(x, n=3):
+        y = x
+        for _ in range(n):
+            y = np.sin(y) * x
+        return y
+
+    y, pullback = srcjax.vjp(lambda x: powers(x))(X)
+    (first,), (again,) = pullback(np.ones(3)), pullback(np.ones(3))
+    assert_close(first, again)
+    assert_close(first, srcjax.grad(lambda x: np.sum(powers(x)))(X))
+    assert_close(y, powers(X))
+
+
 def test_vjp_of_variable_arguments():
     def total(*xs):
         result = 0.0

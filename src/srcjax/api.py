@@ -14,6 +14,7 @@ from srcjax.callables import (
     KeptPullback,
     Pullback,
     Transform,
+    ValueAndPullback,
     make_callable,
     with_source,
 )
@@ -76,17 +77,38 @@ grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
 value_and_grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
 
-def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """The value of `f` and its pullback: `y, pullback = vjp(f, *primals)`.
 
     `pullback(dy)` takes an adjoint of the structure and shapes of `y` and returns a
     tuple with the adjoint of each primal. It may be called any number of times.
     With `has_aux`, `f` returns `(y, aux)` and the result is `(y, pullback, aux)`.
+
+    Given `f` alone, a function of the primals that returns all this; `srcjax.source`
+    shows its text, and that of a pullback.
     """
+    if not primals and not isinstance(f, CustomRule):
+        transform = ValueAndPullback(f, 0)
+        if transform.parameters:
+            return _value_and_pullback(f, transform, has_aux)
     if isinstance(f, CustomRule) and f.fwd is not None:
         return custom_vjp_call(f, primals)
     f = with_source(f, len(primals))
     return pull_back(_pullback_of(f, tuple(range(len(primals)))), primals, has_aux)
+
+
+def _value_and_pullback(f: Callable, transform: Transform, has_aux: bool) -> Callable:
+    """`vjp(f)`: a function of primals."""
+    transform.argnums = tuple(range(len(transform.parameters)))
+
+    def value_and_pullback(*primals: Any) -> tuple:
+        found: tuple = vjp(f, *primals, has_aux=has_aux)
+        return found
+
+    value_and_pullback.__name__ = f"vjp_{getattr(f, '__name__', 'fn')}"
+    value_and_pullback.__doc__ = f"vjp of {getattr(f, '__name__', 'a function')}."
+    value_and_pullback.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return value_and_pullback
 
 
 def pull_back(transform: Transform, primals: tuple, has_aux: bool = False) -> tuple:
@@ -117,6 +139,7 @@ def pull_back(transform: Transform, primals: tuple, has_aux: bool = False) -> tu
             raise
         return (result,) if count == 1 else result
 
+    pullback.__srcjax_text__ = module.text  # type: ignore[attr-defined]
     if has_aux:
         value, aux = y
 
@@ -125,6 +148,7 @@ def pull_back(transform: Transform, primals: tuple, has_aux: bool = False) -> tu
 
             return pullback((dy, zeros_like(aux)))
 
+        pullback_of_value.__srcjax_text__ = module.text  # type: ignore[attr-defined]
         return value, pullback_of_value, aux
     return y, pullback
 

@@ -532,6 +532,15 @@ class KeptPullback(Pullback):
         return module
 
 
+class ValueAndPullback(KeptPullback):
+    """`vjp(f)`: a function that gives the value and the pullback of each call."""
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        module = super().build(types, typed)
+        pipeline.return_pullback(module, self.source.name, len(self.wrt))
+        return module
+
+
 def has_real(t: Type) -> bool:
     """Whether the value or a part of it certainly is a real number."""
     dtype = dtype_of(t)

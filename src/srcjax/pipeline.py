@@ -47,18 +47,20 @@ from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.read import read
-from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.frontend.read import NAMES_MADE, read
+from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
 from srcjax.stage_texts import StageTexts, is_recording
 from srcjax.transforms.aliases import merge_aliases
+from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
+from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.finish import finish
 from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
@@ -110,10 +112,15 @@ class Module:
     backward: frozenset[str] = frozenset()
     #: What the function that was transformed returns.
     result: Type = UNKNOWN
+    #: Names that srcjax made: a transform of the module may do without them.
+    made: frozenset[str] = frozenset()
 
     def load(self) -> pytypes.ModuleType:
         """The module, executed."""
-        return load(self.text, self.name, self.live_values(), self.line_map)
+        module = load(self.text, self.name, self.live_values(), self.line_map)
+        for function in self.functions:
+            NAMES_MADE[getattr(module, function.name)] = self.made
+        return module
 
     def live_values(self) -> dict[str, Any]:
         """Values that no line of the text gives a name to."""
@@ -313,11 +320,13 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             stages.keep("infer", lambda: stage_listings.typed_units(program))
         settled = True
         recursive = recursive_functions(program)
-        changed = False
-        for each in list(program.units.values()):
-            changed |= settle(program, each, recursive)
+        changed = settle(program, recursive)
         validate(program, "settle")
         if changed:
+            continue
+        if dissolve(program):
+            validate(program, "dissolve")
+            split = merged = False
             continue
         if write_nested(program):
             validate(program, "nested")
@@ -509,6 +518,30 @@ def keep_saved(module: Module) -> None:
         module.print()
 
 
+def return_pullback(module: Module, name: str, count: int) -> None:
+    """Add `vjp_f(x) -> (y, pullback)` to the module of `vjp`, in place.
+
+    Args:
+        count: how many arguments are differentiated. The pullback gives a tuple.
+    """
+    forward, backward = module.functions[-2:]
+    names = syntax.Names(syntax.all_names(forward.args) | set(module.values))
+    for function in module.functions:
+        names.fresh(function.name)
+    entry, y, saved = map(names.fresh, (f"vjp_{name}", "y", "saved"))
+    given = ", ".join(passed_on(forward.args))
+    pulled = f"{backward.name}({saved}, d{y})" + (",)" if count == 1 else "")
+    (node,) = syntax.statements(
+        f"def {entry}():\n"
+        f"    {y}, {saved} = {forward.name}({given})\n"
+        f"    return {y}, lambda d{y}: {'(' if count == 1 else ''}{pulled}\n"
+    )
+    node.args = syntax.clone(forward.args)
+    module.functions.append(node)
+    module.name = module.entry = entry
+    module.print()
+
+
 def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
     """Writes the forward and the backward function of a callee."""
 
@@ -594,6 +627,7 @@ def batch(
         drop_unused_parameters(module.functions, names_of_callees)
         for function in module.functions:
             gather_at_once(function)
+            read_at_once(function)
         module.print()
         return module
 
@@ -719,6 +753,7 @@ def assemble(
     values = {k: v for k, v in sorted(values.items()) if k in free}
     module = Module(entry, functions, values, entry=entry, stages=stages)
     module.guards = list(program.guards.values())
+    module.made = names_new(functions, program)
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     backward = [group[0][1] for group in groups if len(group[0]) == 2]
     module.backward = frozenset(f.name for f in backward)
@@ -730,6 +765,14 @@ def assemble(
     )
     module.print()
     return module
+
+
+def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[str]:
+    """Names in generated functions that no user wrote."""
+    users: set[str] = set()
+    for unit in program.units.values():
+        users |= syntax.all_names(unit.source.node) - unit.made
+    return frozenset().union(*map(syntax.all_names, functions)) - users
 
 
 def _finish_group(

@@ -203,6 +203,18 @@ def walk(node: Any) -> Iterator[gast.AST]:
                 push(value)
 
 
+def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
+    """The lists of statements, the innermost ones too, outside of inner functions."""
+    yield body
+    for stmt in body:
+        if isinstance(stmt, gast.FunctionDef):
+            continue
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and inner:
+                yield from blocks(inner)
+
+
 def names_read(node: Any) -> set[str]:
     """Names that are loaded anywhere inside."""
     return {

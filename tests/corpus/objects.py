@@ -310,3 +310,41 @@ def controller_with_memory(gains):
         x += v * 0.1
         cost += error**2 * 0.1 + 0.01 * force**2
     return cost
+
+
+class Relaxation:
+    """Keeps arrays that its methods change in place, and a list of what it saw."""
+
+    rate = 0.5
+
+    def __init__(self, start):
+        self.field = np.zeros(4)
+        self.field[1:-1] = start
+        self.weights = self.field + 1.0
+        self.log = []
+
+    def energy(self):
+        return self.field @ self.weights
+
+    def step(self):
+        self.field[1:-1] += self.rate * (self.field[2:] - self.field[:-2]) ** 2
+        self.weights *= self.field
+        self.log.append(self.energy())
+
+
+@program(normal(2), jax=False, order=1)
+def object_with_arrays_and_a_log(start):
+    relaxation = Relaxation(start)
+    for _ in range(3):
+        relaxation.step()
+    return sum(relaxation.log) + relaxation.weights[1]
+
+
+@program(normal(2), jax=False, order=1)
+def array_that_an_object_shares(x):
+    held = (lambda scale: scale * np.ones(2))(x[0])
+    kept = held
+    particle = Particle(held, x)
+    particle.pos *= x
+    held *= x[1]
+    return np.sum(kept * particle.vel)

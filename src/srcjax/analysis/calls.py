@@ -741,13 +741,19 @@ class Calls(NestedTransforms):
         if op.alias == "same" and operands:
             return replace(with_active(result, active), buffers=operands[0].buffers)
         result = with_active(result, active) if not op.inert else result
+        alias = op.alias
+        if (
+            np.einsum in op.functions
+            and sum(isinstance(t, Array) for t in operands) > 1
+        ):
+            alias = "fresh"  # of one array it may be a view, of several a product
         if isinstance(result, (Array, Unknown, List, Dict)):
-            if op.alias == "fresh":
+            if alias == "fresh":
                 self.facts.nodes.append(node)
                 buffers = frozenset([id(node)])
             else:
                 buffers = frozenset().union(*map(all_buffers, operands))
-                if op.alias == "maybe":
+                if alias == "maybe":
                     self.facts.nodes.append(node)
             result = replace(result, buffers=buffers)
         if isinstance(result, (List, Tuple)) and op.alias != "fresh":

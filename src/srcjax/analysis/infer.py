@@ -292,7 +292,11 @@ class Interpreter(Expressions):
 
             self.update(base, env, change)
         elif is_active(value):
-            raise Missed(self.unit, syntax.names_read(target.value) - self.unit.varying)
+            missed = syntax.names_read(target.value) - self.unit.varying
+            if missed:
+                raise Missed(self.unit, missed)
+            # What object this is shows once the calls that made it are inlined.
+            self.facts.unseen = True
 
     def augmented(self, stmt: gast.AugAssign, env: Env) -> None:
         value = self.eval(stmt.value, env)
@@ -313,6 +317,16 @@ class Interpreter(Expressions):
                 self.assign(stmt, target, new, env)
             return
         base = self.eval(target.value, env)
+        if isinstance(target, gast.Attribute):
+            held = self.attribute(base, target.attr, target)
+            if isinstance(held, Array) and held.shape != ():
+                self.wrote(stmt, held)
+                if is_active(value) and is_differentiable(held):
+                    self.update(held, env, lambda t: with_active(t, True))
+                return
+            new = self.apply(lookup(function), function, [held, value], {}, stmt)
+            self.store_attribute(stmt, target, base, new, env)
+            return
         item = self.subscript(base, self.eval(target.slice, env), target.slice)
         new = self.apply(lookup(function), function, [item, value], {}, stmt)
         self.store(stmt, target, base, new, env)

@@ -35,6 +35,7 @@ from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.operations import Operations
+from srcjax.frontend.read import NAMES_MADE
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
@@ -60,6 +61,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
+    unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
     unit.base_names.update(source.renamed)
     return unit
 

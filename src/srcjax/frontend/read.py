@@ -32,6 +32,9 @@ LAMBDA_NAME = "fn"
 #: Functions that were taken out of a user's function (`frontend.lift`): what they are.
 LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
 
+#: Generated functions: the names in them that srcjax made, not the user.
+NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
+
 
 @dataclass(frozen=True, eq=False)
 class FunctionSource:

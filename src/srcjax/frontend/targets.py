@@ -40,8 +40,9 @@ class Targets(SequenceCalls):
             base = self.atom(syntax.as_load(target.value))
             old = self.temp(gast.Attribute(base, target.attr, syntax.LOAD))
             value = self.atom(stmt.value)
-            total = self.temp(gast.BinOp(old, stmt.op, value))
-            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), total))
+            new = gast.AugAssign(syntax.as_store(old), stmt.op, value)
+            self.emit(gast.copy_location(new, stmt))
+            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), old))
 
     def bind(self, target: gast.expr, value: gast.expr) -> None:
         """`target = value` for any target."""

@@ -21,6 +21,9 @@ class Unit:
     varying: set[str]
     #: Names that srcjax made up: they may be nested away or renamed.
     temps: set[str] = field(default_factory=set)
+    #: Names that an earlier transform made, in a function that it generated: they may
+    #: be nested away, but otherwise they are like the user's.
+    made: set[str] = field(default_factory=set)
     #: Made-up names that inference found to carry a derivative. They are kept: with two
     #: of them a function would be normalised for one, then the other, without end.
     asked: set[str] = field(default_factory=set)
@@ -35,6 +38,17 @@ class Unit:
     def parameters(self) -> list[str]:
         """The names of all parameters, in order."""
         return parameter_names(self.node.args)
+
+
+def passed_on(arguments: gast.arguments) -> list[str]:
+    """What a call passes that hands all of these parameters on: `x`, `*rest`, `k=k`."""
+    found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg is not None:
+        found.append(f"*{arguments.vararg.id}")
+    found += [f"{a.id}={a.id}" for a in arguments.kwonlyargs]
+    if arguments.kwarg is not None:
+        found.append(f"**{arguments.kwarg.id}")
+    return found
 
 
 def parameter_names(arguments: gast.arguments) -> list[str]:

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     rank_of,
 )
 from srcjax.errors import UnsupportedError
+from srcjax.frontend.unit import passed_on
 from srcjax.pipeline import Module
 
 
@@ -112,14 +113,7 @@ class Writer:
 
     def user_arguments(self) -> list[str]:
         """The user's parameters, passed on."""
-        arguments = self.parameters()
-        found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
-        if arguments.vararg is not None:
-            found.append(f"*{arguments.vararg.id}")
-        found += [f"{a.id}={a.id}" for a in arguments.kwonlyargs]
-        if arguments.kwarg is not None:
-            found.append(f"**{arguments.kwarg.id}")
-        return found
+        return passed_on(self.parameters())
 
     # -- values ---------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 Before:                          After:
 
-    b = a                            b = a
+    b = a
     b[0] = 1.0                       a[0] = 1.0
 
 Only for objects that are changed in place, where the two names must have one adjoint;
@@ -22,6 +22,7 @@ from srcjax.frontend.unit import Unit
 def merge_aliases(program: Program, unit: Unit) -> None:
     """Replace the second name of an object by its first, in place."""
     written = program.facts.written()
+    merged: set[int] = set()
     for stmt in list(syntax.walk(unit.node.body)):
         if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
             continue
@@ -36,5 +37,20 @@ def merge_aliases(program: Program, unit: Unit) -> None:
         if not types or not all(isinstance(t, kinds) for t in types):
             continue
         if any(all_buffers(t) & written for t in types):
+            if first in unit.temps and second not in unit.temps:
+                first, second = second, first
             syntax.rename(unit.node.body, {second: first})
-            target.id = second
+            merged.add(id(stmt))
+    if merged:
+        unit.node.body = _without(unit.node.body, merged)
+
+
+def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:
+    """The statements that are still needed, in blocks that may not be empty."""
+    kept = [stmt for stmt in block if id(stmt) not in merged]
+    for stmt in kept:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and inner:
+                setattr(stmt, key, _without(inner, merged))
+    return kept or [gast.Pass()]

@@ -92,7 +92,9 @@ class _Common:
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
             return None
         target = stmt.targets[0]
-        if not isinstance(target, gast.Name) or target.id not in self.unit.temps:
+        if not isinstance(target, gast.Name) or target.id not in (
+            self.unit.temps | self.unit.made
+        ):
             return None
         if self.bindings.get(target.id) != 1 or not self.is_plain(stmt.value):
             return None

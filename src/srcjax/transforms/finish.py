@@ -78,7 +78,10 @@ def link_saved(forward: Written, backward: Written) -> None:
     simplified = Finisher(backward)
     simplified.tidy_up()
     reads = _reads_first(backward.node)
+    views = {n: v for n, v in views_of_names(forward).items() if n in reads}
+    reads = (reads - set(views)) | syntax.names_read(list(views.values()))
     names = [n for n in ordered_names(forward.node) if n in reads and n in own]
+    backward.node.body[:0] = [syntax.assign(n, v) for n, v in views.items()]
     items = [syntax.name(n) for n in names]
     sure: set[str] = {
         a.id for a in syntax.walk(forward.node.args) if isinstance(a, gast.Name)
@@ -97,6 +100,47 @@ def link_saved(forward: Written, backward: Written) -> None:
         target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
         unpack = gast.Assign([target], syntax.name(saved), None)
         backward.node.body.insert(0, unpack)
+
+
+def views_of_names(written: Written) -> dict[str, gast.expr]:
+    """Names that are a view of an array with a name, such as `x.T` or `x[:, 1:]`.
+
+    The name of the array stands for one array, so that the view can be taken again.
+    """
+    node, finisher = written.node, Finisher(written)
+    bound: dict[str, int] = {}
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
+            bound[sub.id] = bound.get(sub.id, 0) + 1
+    found = {}
+    for stmt in node.body:
+        if not isinstance(stmt, gast.Assign):
+            continue
+        target, value = stmt.targets[0], stmt.value
+        base = getattr(value, "value", None)
+        if not (isinstance(target, gast.Name) and isinstance(base, gast.Name)):
+            continue
+        once = bound.get(target.id) == 1 == bound.get(base.id)
+        types = [finisher.type_of_name(n.id) for n in (target, base)]
+        arrays = all(isinstance(t, Array) for t in types)
+        if once and arrays and _is_view(value):
+            found[target.id] = syntax.clone(value)
+    return {n: v for n, v in found.items() if not syntax.names_read(v) & set(found)}
+
+
+def _is_view(value: gast.expr) -> bool:
+    """Whether the expression is `x.T`, or `x[1:, :, None]` with constant bounds."""
+    if isinstance(value, gast.Attribute):
+        return value.attr == "T"
+    if not isinstance(value, gast.Subscript):
+        return False
+    index = value.slice
+    entries = index.elts if isinstance(index, gast.Tuple) else [index]
+    return all(
+        isinstance(node, (gast.Slice, gast.Constant, gast.UnaryOp))
+        for entry in entries
+        for node in syntax.walk(entry)
+    )
 
 
 def ordered_names(node: gast.FunctionDef) -> list[str]:
@@ -193,12 +237,9 @@ class Finisher:
 
     def may_nest(self, name: str) -> bool:
         """Names that srcjax made; the user's own stay, and so do their adjoints."""
-        if name in self.unit.temps or name in self.unit.inlined:
-            return True
         place = self.adjoints.get(name)
-        if place is not None and (
-            place[0] in self.unit.temps or place[0] in self.unit.inlined
-        ):
+        ours = (self.unit.temps, self.unit.made, self.unit.inlined)
+        if any(name in names or (place and place[0] in names) for names in ours):
             return True
         return name in self.atoms
 
@@ -437,11 +478,15 @@ class Finisher:
         if transposed(inner) is not None:
             return transposed(inner) or node
         if isinstance(inner, gast.BinOp) and isinstance(inner.op, gast.MatMult):
-            left = transposed(inner.left)
-            ranks = [shape_of(self.type_of(x)) for x in (inner.left, inner.right)]
-            if left is not None and all(r is not None and len(r) == 2 for r in ranks):
-                right = gast.Attribute(inner.right, "T", syntax.LOAD)
-                return gast.BinOp(self.plain_transpose(right), gast.MatMult(), left)
+            operands = (inner.left, inner.right)
+            ranks = [shape_of(self.type_of(x)) for x in operands]
+            some = any(transposed(x) is not None for x in operands)
+            if some and all(r is not None and len(r) == 2 for r in ranks):
+                left, right = (
+                    self.plain_transpose(gast.Attribute(x, "T", syntax.LOAD))
+                    for x in operands
+                )
+                return gast.BinOp(right, gast.MatMult(), left)
         return node
 
     def without_zero(self, node: gast.expr) -> gast.expr:

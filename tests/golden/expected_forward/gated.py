@@ -12,8 +12,7 @@ def gated_forward(x, W, b):
 
 def gated_backward(saved, dresult):
     W, z, exp_negative, total = saved
-    dz = dresult / total + dresult * z / total**2 * exp_negative
-    return dz @ W.T
+    return (dresult / total + dresult * z / total**2 * exp_negative) @ W.T
 
 
 def jacrev_gated(x, W, b):

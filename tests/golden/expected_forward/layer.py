@@ -4,8 +4,7 @@ __all__ = ["jacfwd_layer"]
 
 
 def pushforward_layer(x, W, b, x_dot):
-    tanh_total = np.tanh(x @ W + b)
-    return x_dot @ W * (1 - tanh_total**2)
+    return x_dot @ W * (1 - np.tanh(x @ W + b) ** 2)
 
 
 def jacfwd_layer(x, W, b):

@@ -8,12 +8,11 @@ def pushforward_rosenbrock(x, x_dot):
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
     dx_part2_dot = 2 * x_part_dot
-    ddifference = 200 * (x[1:] - x_part**2)
     ddifference_dot = 200 * (x_dot[:, 1:] - 2 * x_part_dot * x_part)
-    product = 2 * ddifference
-    dx_part2_dot -= 2 * ddifference_dot * x_part + x_part_dot * product
-    dx = np.zeros_like(x)
-    dx_dot = np.broadcast_to(np.zeros_like(dx), (batch_size, 4)).copy()
+    dx_part2_dot -= 2 * ddifference_dot * x_part + x_part_dot * (
+        2 * (200 * (x[1:] - x_part**2))
+    )
+    dx_dot = np.zeros((batch_size, 4))
     dx_dot[:, :-1] = dx_part2_dot
     dx_dot[:, 1:] += ddifference_dot
     return dx_dot

@@ -222,7 +222,7 @@ class Lanes(Writer):
         if shape == ():
             full = syntax.expression("np.full(n, v)", n=n, v=value)
             return full if as_is else self.cast(full, dtype)
-        zeros = self.zeros(value, n)
+        zeros = self.zeros(value, have, n)
         if zeros is not None and as_is:
             return zeros
         if shape is not None:
@@ -234,11 +234,13 @@ class Lanes(Writer):
             return full if as_is else self.cast(full, dtype)
         return syntax.call("spread_items", value, n)
 
-    def zeros(self, value: gast.expr, n: gast.expr) -> gast.expr | None:
-        """`np.zeros((3, 4))` as `np.zeros((n, 3, 4))`."""
+    def zeros(self, value: gast.expr, have: Type, n: gast.expr) -> gast.expr | None:
+        """`np.zeros((3, 4))` as `np.zeros((n, 3, 4))`, and so is `np.zeros_like(x)`."""
         if not isinstance(value, gast.Call) or not value.args:
             return None
         chain = syntax.dotted(value.func)
+        if chain in ("np.zeros_like", "np.ones_like") and len(value.args) == 1:
+            return self.zeros_like(value, chain.removesuffix("_like"), have, n)
         if chain not in ("np.zeros", "np.ones", "np.empty", "np.full"):
             return None
         new: gast.Call = syntax.clone(value)
@@ -250,6 +252,22 @@ class Lanes(Writer):
                 return None
         new.args[0] = gast.Tuple([n, *dims], syntax.LOAD)
         return new
+
+    def zeros_like(
+        self, value: gast.Call, maker: str, have: Type, n: gast.expr
+    ) -> gast.expr | None:
+        """`np.zeros_like(x)` as `np.zeros((n, 3))`, where the dtype is known."""
+        dtype, dims = dtype_of(have), shape_of(have)
+        like = value.args[0]
+        if dtype is None or dims is None or value.keywords:
+            return None
+        shape: list[gast.expr] = [syntax.const(d) for d in dims if type(d) is int]
+        if len(shape) < len(dims):
+            shape = [gast.Starred(syntax.expression("x.shape", x=like), syntax.LOAD)]
+        made = syntax.call(maker, gast.Tuple([n, *shape], syntax.LOAD))
+        if dtype != np.dtype(float):
+            made.args.append(syntax.expression("x.dtype", x=like))
+        return made
 
     def cast(self, value: gast.expr, dtype: Any) -> gast.expr:
         """The value in the dtype that it has to hold later."""

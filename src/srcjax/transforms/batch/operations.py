@@ -283,7 +283,9 @@ class Operations(Lanes):
             )
         number = self.typer.type_of(value, self.examples)
         if is_number(number) and t.buffers & self.written:
-            return syntax.expression("v.copy()", v=found)  # a number, not a view
+            copy = syntax.expression("v.copy()", v=found)  # a number, not a view
+            copy.of_numbers = True
+            return copy
         return found
 
     def index_mapped(self, index: Any) -> bool:

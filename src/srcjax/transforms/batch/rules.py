@@ -52,6 +52,9 @@ class Rules(Operations):
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         target = stmt.targets[0]
+        if len(stmt.targets) > 1:
+            # Only what is the same for all examples is written like that.
+            return [self.kept(stmt)]
         if isinstance(target, gast.Name):
             return self.define(stmt, target.id)
         if isinstance(target, (gast.Tuple, gast.List)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -182,7 +181,7 @@ def is_handed_over(unit: Unit, stmt: Any) -> bool:
         return False
     if syntax.count_bindings(unit.node, value.id) != 1:
         return False
-    for block in blocks(unit.node.body):
+    for block in syntax.blocks(unit.node.body):
         at = next((k for k, s in enumerate(block) if s is stmt), None)
         if at is None:
             continue
@@ -190,16 +189,6 @@ def is_handed_over(unit: Unit, stmt: Any) -> bool:
         here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
         return bool(made) and here == syntax.count_reads(unit.node, value.id)
     return False
-
-
-def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
-    """The lists of statements, the innermost ones too."""
-    yield body
-    for stmt in body:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                yield from blocks(inner)
 
 
 def apart(source: Type) -> bool:

@@ -23,11 +23,46 @@ from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
 
 
-def settle(program: Program, unit: Unit, recursive: set[int]) -> bool:
-    """Rewrite the unit in place; True if something changed (infer again then)."""
-    settling = Settling(program, unit, recursive)
-    unit.node.body = settling.block(unit.node.body)
-    return settling.changed
+def settle(program: Program, recursive: set[int]) -> bool:
+    """Rewrite the units in place; True if something changed (infer again then).
+
+    `x += v` of an `x` whose type is not known waits until all calls are inlined that
+    may tell: an array is changed in place, a number is not.
+    """
+    changed = waiting = False
+    for patient in (True, False):
+        if changed or not (patient or waiting):
+            break
+        for unit in list(program.units.values()):
+            settling = Settling(program, unit, recursive)
+            settling.patient = patient
+            unit.node.body = settling.block(unit.node.body)
+            changed |= settling.changed
+            waiting |= settling.waiting
+    if not changed:
+        for unit in program.units.values():
+            drop_unread_functions(unit)
+    return changed
+
+
+def drop_unread_functions(unit: Unit) -> None:
+    """Take out inner functions that were inlined wherever they were called.
+
+    What their bodies bind and read are other variables of the same names.
+    """
+    found = True
+    while found:
+        found = False
+        for block in syntax.blocks(unit.node.body):
+            for stmt in [s for s in block if isinstance(s, gast.FunctionDef)]:
+                if stmt.decorator_list:
+                    continue
+                own = syntax.count_reads(stmt, stmt.name)
+                if syntax.count_reads(unit.node, stmt.name) == own:
+                    block.remove(stmt)
+                    found = True
+            if not block:
+                block.append(gast.Pass())
 
 
 class Settling(LoopSettling, ValueSettling):

@@ -30,6 +30,9 @@ class SettlingBase:
         self.recursive = recursive
         self.inliner = Inliner(program, unit)
         self.changed = False
+        #: Whether `x op= v` of an unknown `x` is left for later, and whether one was.
+        self.patient = False
+        self.waiting = False
         #: What must stand before the loop that is rewritten.
         self.before: list[gast.stmt] = []
 

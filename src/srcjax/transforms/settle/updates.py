@@ -13,7 +13,9 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
+    Object,
     Tuple,
+    Type,
     Unknown,
     is_active,
     parts,
@@ -48,6 +50,8 @@ class UpdateSettling(SettlingBase):
                 return [gast.Expr(call)]
             if old is None and not self.facts.of(stmt):
                 return [stmt]
+            if self.waits_for(old):
+                return [stmt]
             self.changed = True
             function = id(self.unit.source.func)
             alone = function == self.program.entry and function not in self.recursive
@@ -58,9 +62,39 @@ class UpdateSettling(SettlingBase):
         held = self.type_before(stmt, base.id) if isinstance(base, gast.Name) else None
         if isinstance(held, Array):
             return self.in_place(stmt)
-        if not self.facts.of(stmt):
+        if not self.facts.of(stmt) or self.waits_for(held):
             return [stmt]
         return self.by_parts(stmt)
+
+    def waits_for(self, held: Type | None) -> bool:
+        """Whether what is updated may be known once more calls are inlined."""
+        waits = self.patient and (held is None or isinstance(held, Unknown))
+        self.waiting |= waits
+        return waits
+
+    def puts_back(self, stmt: gast.Assign) -> bool:
+        """Whether `obj.name = old` is the end of `obj.name op= v`, done in place."""
+        target, value = stmt.targets[0], stmt.value
+        if not isinstance(target, gast.Attribute) or not isinstance(value, gast.Name):
+            return False
+        if value.id not in self.unit.temps or not isinstance(target.value, gast.Name):
+            return False
+        own = syntax.assign(value.id, syntax.as_load(target))
+        made = [
+            s
+            for s in syntax.walk(self.unit.node.body)
+            if isinstance(s, gast.Assign) and value.id in syntax.names_written(s)
+        ]
+        if len(made) != 1 or not syntax.equal(made[0], own):
+            return False
+        old = self.type_before(stmt, value.id)
+        owner = self.type_before(stmt, target.value.id)
+        if not isinstance(old, (Array, List)) or not isinstance(owner, Object):
+            return False
+        held = dict(owner.items).get(target.attr)
+        return held is not None and len(old.buffers) == 1 == len(
+            held.buffers | old.buffers
+        )
 
     def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """An update of an array: `+ - * /` have rules of their own."""

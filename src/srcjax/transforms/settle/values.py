@@ -24,6 +24,9 @@ class ValueSettling(CallSettling, UpdateSettling):
         pairs = swap_pairs(stmt)
         if pairs:
             return self.swap(stmt, pairs)
+        if self.puts_back(stmt):
+            self.changed = True
+            return []
         if isinstance(value, gast.Tuple) and isinstance(stmt.targets[0], gast.Tuple):
             # What was a swap, before its names were told apart.
             both = [*stmt.targets[0].elts, *value.elts]

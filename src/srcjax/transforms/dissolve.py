@@ -1,0 +1,331 @@
+"""Objects that the function makes and keeps to itself, as their attributes.
+
+Before:                                After:
+
+    ball = object.__new__(Ball)            ball_height = h
+    ball.height = h                        ball_speed = 0.0
+    ball.speed = 0.0                       for _ in range(10):
+    for _ in range(10):                        speed = ball_speed - 0.1 * 9.81
+        speed = ball.speed - 0.1 * 9.81        ball_speed = speed
+        ball.speed = speed
+
+Arrays and lists that the object holds are local variables then, whose adjoints are
+followed where they are written in place. Methods have been inlined before; an object
+that is passed on, returned, or kept in a container stays what it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Object
+from srcjax.frontend.unit import Unit
+
+_LOOPS = (gast.For, gast.While)
+
+
+def dissolve(program: Program) -> bool:
+    """Replace such objects in every unit; True if there were any (infer again then)."""
+    return any([_Objects(program, unit).run() for unit in program.units.values()])
+
+
+class _Objects:
+    """The objects of one unit."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
+        self.unit = unit
+        self.body: list[gast.stmt] = unit.node.body
+        #: Which statements are in loops, and the block of each.
+        self.looped: set[int] = set()
+        self.blocks: dict[int, list[gast.stmt]] = {}
+        self._number(self.body, False)
+
+    def _number(self, block: list[gast.stmt], looped: bool) -> None:
+        for stmt in block:
+            self.blocks[id(stmt)] = block
+            if looped:
+                self.looped.add(id(stmt))
+            if isinstance(stmt, gast.FunctionDef):
+                continue
+            for key in ("body", "orelse", "finalbody"):
+                inner = getattr(stmt, key, None)
+                if isinstance(inner, list):
+                    self._number(inner, looped or isinstance(stmt, _LOOPS))
+            for handler in getattr(stmt, "handlers", None) or []:
+                self._number(handler.body, looped)
+
+    def run(self) -> bool:
+        """Dissolve what can be; True if something was."""
+        found = False
+        for stmt in [s for s in syntax.walk(self.body) if isinstance(s, gast.Assign)]:
+            cls = self.made_here(stmt)
+            if cls is None:
+                continue
+            names = self.aliases(stmt)
+            if names is not None and self.replace(stmt, cls, names):
+                found = True
+        return found
+
+    def made_here(self, stmt: gast.Assign) -> type | None:
+        """The class of the object that the statement makes."""
+        target, value = stmt.targets[0], stmt.value
+        if id(stmt) not in self.blocks or not isinstance(target, gast.Name):
+            return None
+        if target.id not in self.unit.varying or not isinstance(value, gast.Call):
+            return None
+        if not isinstance(value.func, (gast.Name, gast.Attribute)):
+            return None
+        types = [v.after.get(target.id) for v in self.program.facts.of(stmt)]
+        if not types or not all(isinstance(t, Object) for t in types):
+            return None
+        classes = {t.cls for t in types if isinstance(t, Object)}
+        cls: Any = classes.pop()
+        if classes or cls is None or not _is_plain(cls):
+            return None
+        if syntax.dotted(value.func) == "object.__new__":
+            return cls if isinstance(value.args[0], gast.Name) else None
+        callees = self.program.facts.callees.get(id(value), [])
+        if any(c is not cls for c in callees) or not isinstance(value.func, gast.Name):
+            return None
+        own = "__init__" in vars(cls) and dataclasses.is_dataclass(cls)
+        generated = own and not hasattr(cls, "__post_init__")
+        return cls if generated and self.arguments(value, cls) is not None else None
+
+    def arguments(self, call: gast.Call, cls: Any) -> dict[str, gast.expr] | None:
+        """The value of every field of a dataclass that the call makes."""
+        stars = any(isinstance(a, gast.Starred) for a in call.args)
+        if stars or any(k.arg is None for k in call.keywords):
+            return None
+        fields = dataclasses.fields(cls)
+        if not all(f.init for f in fields) or cls.__init__.__qualname__ != (
+            f"{cls.__qualname__}.__init__"
+        ):
+            return None
+        keywords = {k.arg: k.value for k in call.keywords}
+        try:
+            bound = inspect.signature(cls).bind(*call.args, **keywords)
+        except TypeError:
+            return None
+        found = dict(bound.arguments)
+        for field in fields:
+            if field.name not in found:
+                if not isinstance(field.default, (int, float, str, type(None))):
+                    return None
+                found[field.name] = syntax.const(field.default)
+        return {field.name: found[field.name] for field in fields}
+
+    def aliases(self, made: gast.Assign) -> set[str] | None:
+        """All names of the object; None if something else may hold it too."""
+        names = {made.targets[0].id}
+        links = [made]
+        fine: set[int] = set()
+        grows = True
+        statements = [s for s in syntax.walk(self.body) if isinstance(s, gast.stmt)]
+        while grows:
+            grows = False
+            for stmt in statements:
+                value = getattr(stmt, "value", None)
+                linking = (
+                    isinstance(stmt, gast.Assign)
+                    and isinstance(value, gast.Name)
+                    and value.id in names
+                    and len(stmt.targets) == 1
+                )
+                if linking and id(value) not in fine:
+                    target = stmt.targets[0]
+                    if not isinstance(target, gast.Name) or target.id in names:
+                        return None
+                    names.add(target.id)
+                    links.append(stmt)
+                    fine.add(id(value))
+                    grows = True
+        for stmt in links:
+            target = stmt.targets[0]
+            if syntax.count_bindings(self.unit.node, target.id) != 1:
+                return None
+            fine.add(id(target))
+            if id(made) in self.looped and not self.comes_first(stmt, target.id):
+                return None
+        for node in syntax.walk(self.body):
+            if isinstance(node, gast.Attribute) and isinstance(
+                node.ctx, (gast.Load, gast.Store)
+            ):
+                fine.add(id(node.value))
+            inside = isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef))
+            if inside and syntax.all_names(node) & names:
+                return None
+        used = (n for n in syntax.walk(self.unit.node) if isinstance(n, gast.Name))
+        return names if all(n.id not in names or id(n) in fine for n in used) else None
+
+    def comes_first(self, stmt: gast.stmt, name: str) -> bool:
+        """Whether all that reads the name follows the statement in its block.
+
+        Else a name may still stand for the object of the iteration before.
+        """
+        block = self.blocks[id(stmt)]
+        at = next(k for k, s in enumerate(block) if s is stmt)
+        after = syntax.count_reads(block[at + 1 :], name)
+        return after == syntax.count_reads(self.unit.node, name)
+
+    def replace(self, made: gast.Assign, cls: Any, names: set[str]) -> bool:
+        """Write the object's attributes as variables, if they are plain data."""
+        uses = [
+            node
+            for node in syntax.walk(self.body)
+            if isinstance(node, gast.Attribute)
+            and isinstance(node.value, gast.Name)
+            and node.value.id in names
+        ]
+        fields: dict[str, gast.expr] = {}
+        new = syntax.dotted(made.value.func) == "object.__new__"
+        shown = made.value.args[0] if new else made.value.func
+        if not new:
+            fields = self.arguments(made.value, cls) or {}
+        stored = {n.attr for n in uses if isinstance(n.ctx, gast.Store)} | set(fields)
+        shared = {}
+        for attribute in sorted({n.attr for n in uses} | stored):
+            held = inspect.getattr_static(cls, attribute, None)
+            known = any(attribute in vars(c) for c in cls.__mro__)
+            if known and not inspect.ismemberdescriptor(held):
+                if hasattr(type(held), "__get__"):
+                    return False  # a method, a property
+                shared[attribute] = gast.Attribute(shown, attribute, syntax.LOAD)
+            elif attribute not in stored:
+                return False
+        if stored - set(fields) and cls.__setattr__ is not object.__setattr__:
+            return False
+        variables = self.variables(stored, made.targets[0].id, names)
+        start = [
+            gast.copy_location(
+                syntax.assign(variables[key], fields.get(key, shared.get(key))), made
+            )
+            for key in stored
+            if key in fields or key in shared
+        ]
+        start.sort(key=lambda s: list(variables.values()).index(s.targets[0].id))
+        swaps: dict[int, gast.expr] = {}
+        for node in uses:
+            if node.attr in stored:
+                store = isinstance(node.ctx, gast.Store)
+                swaps[id(node)] = syntax.name(variables[node.attr], store)
+            else:
+                swaps[id(node)] = shared[node.attr]
+        self.body[:] = self.rewritten(self.body, made, start, names, swaps)
+        for name in variables.values():
+            self.pass_on(name)
+        self.read_directly(self.body, set(variables.values()))
+        return True
+
+    def pass_on(self, name: str) -> None:
+        """A variable that only ever is another one of the user's may be nested away."""
+        for stmt in syntax.walk(self.body):
+            if isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name):
+                value = stmt.value
+                named = isinstance(value, gast.Name) and value.id not in self.unit.temps
+                if named and syntax.count_bindings(self.unit.node, name) == 1:
+                    self.unit.temps.add(name)
+
+    def read_directly(self, block: list[Any], variables: set[str]) -> None:
+        """`t = ball_speed` and `f(t)` are `f(ball_speed)` as long as that stays."""
+        for stmt in list(block):
+            for key in ("body", "orelse", "finalbody"):
+                inner = getattr(stmt, key, None)
+                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
+                    self.read_directly(inner, variables)
+            value = getattr(stmt, "value", None)
+            target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+            if (
+                not isinstance(target, gast.Name)
+                or not isinstance(value, gast.Name)
+                or value.id not in variables
+                or target.id not in self.unit.temps
+                or syntax.count_bindings(self.unit.node, target.id) != 1
+            ):
+                continue
+            after: list[gast.stmt] = []
+            for later in block[block.index(stmt) + 1 :]:
+                binds = syntax.count_bindings(later, value.id) > 0
+                if not binds or isinstance(later, gast.Assign):
+                    after.append(later)
+                if binds:
+                    break
+            reads = syntax.count_reads(self.unit.node, target.id)
+            if reads == syntax.count_reads(after, target.id):
+                syntax.rename(after, {target.id: value.id})
+                block.remove(stmt)
+
+    def variables(self, stored: set[str], made: str, names: set[str]) -> dict[str, str]:
+        """A name for each attribute: `ball_height` for `ball.height`."""
+        own = syntax.all_names(self.unit.source.node)
+        base = min((n for n in names if n in own), default=made)
+        found = {}
+        for attribute in sorted(stored):
+            name = self.unit.names.fresh(f"{base}_{attribute.strip('_')}")
+            self.unit.varying.add(name)
+            found[attribute] = name
+        return found
+
+    def rewritten(
+        self,
+        block: list[Any],
+        made: gast.Assign,
+        start: list[gast.stmt],
+        names: set[str],
+        swaps: dict[int, gast.expr],
+    ) -> list[gast.stmt]:
+        """The block with the variables, without what binds the names."""
+        out: list[gast.stmt] = []
+        for stmt in block:
+            if stmt is made:
+                for s in start:
+                    s.user_line = getattr(stmt, "user_line", None)
+                out += start
+                continue
+            value = getattr(stmt, "value", None)
+            if isinstance(stmt, gast.Assign) and getattr(value, "id", None) in names:
+                continue
+            for key in ("body", "orelse", "finalbody"):
+                inner = getattr(stmt, key, None)
+                if isinstance(inner, list) and inner:
+                    setattr(stmt, key, self.rewritten(inner, made, start, names, swaps))
+            for handler in getattr(stmt, "handlers", None) or []:
+                handler.body = self.rewritten(handler.body, made, start, names, swaps)
+            _replace_inside(stmt, swaps)
+            out.append(stmt)
+        return out or [gast.Pass()]
+
+
+def _is_plain(cls: Any) -> bool:
+    """Whether attributes of the class's objects are nothing but stored values."""
+    return (
+        cls.__getattribute__ is object.__getattribute__
+        and not hasattr(cls, "__getattr__")
+        and cls.__new__ is object.__new__
+        and type(cls) is type
+    )
+
+
+def _replace_inside(node: Any, swaps: dict[int, gast.expr]) -> None:
+    """Put expressions in the place of others, keeping the statements."""
+    for key in getattr(node, "_fields", ()):
+        child = getattr(node, key, None)
+        if isinstance(child, list):
+            for k, item in enumerate(child):
+                if id(item) in swaps:
+                    child[k] = syntax.clone(swaps[id(item)])
+                elif isinstance(item, gast.AST) and not isinstance(item, gast.stmt):
+                    _replace_inside(item, swaps)
+        elif id(child) in swaps:
+            setattr(node, key, syntax.clone(swaps[id(child)]))
+        elif isinstance(child, gast.AST):
+            _replace_inside(child, swaps)
+
+
+__all__ = ["dissolve"]

@@ -295,7 +295,14 @@ class Interpreter(Expressions):
             missed = syntax.names_read(target.value) - self.unit.varying
             if missed:
                 raise Missed(self.unit, missed)
-            # What object this is shows once the calls that made it are inlined.
+            if self.settled:
+                raise self.refuse(
+                    stmt,
+                    f"what object `{syntax.text(target.value)}` is, is not known here, "
+                    "and it gets a differentiated value",
+                    "an object made in the function, or example arguments",
+                )
+            # It shows once the calls that made the object are inlined.
             self.facts.unseen = True
 
     def augmented(self, stmt: gast.AugAssign, env: Env) -> None:

@@ -1,5 +1,6 @@
 """Tuples, lists, dicts and sets: built, unpacked, changed, looped over."""
 
+import itertools
 from collections import defaultdict, deque, namedtuple
 
 import numpy as np
@@ -414,6 +415,19 @@ def iterators_in_variables(x):
     columns = list(zip(*[(v, v * v) for v in x], strict=True))
     backwards = list(reversed(large))
     return total + sum(large) * columns[1][0] * backwards[0]
+
+
+@program([1.1, 2.0, 0.5], jax=False)
+def iterators_taken_as_they_come(x):
+    total = 1.0
+    for v, k in zip(x, itertools.count(1)):  # noqa: B905
+        total = total + k * v * v
+    for k, members in itertools.groupby(range(3), key=lambda i: i // 2):
+        total = total * (k + sum(x[i] for i in members))
+    places = iter([0, 2, 1, 0])
+    for i in places:
+        total = total * x[i] + x[next(places)]
+    return total
 
 
 @program([1.1, 2.0, 0.5])

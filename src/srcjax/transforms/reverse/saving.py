@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.frontend.attempts import caught_flag, lowered_try
+from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.reads_writes import (
     is_range,
@@ -552,8 +553,10 @@ class Saver(Planner):
             held: gast.Name | None = None
             if id(stmt) in self.held:
                 held = syntax.name(self.held[id(stmt)])
-                if trips is not None and not is_range(iterable):
-                    # It may have no end: keep what is visited, no more.
+                if not is_range(iterable) and (
+                    trips is not None or not self.is_collection(iterable)
+                ):
+                    # It may have no end, or be used in the body: keep what is visited.
                     value: gast.expr = gast.List([], syntax.LOAD)
                     item = syntax.as_load(syntax.clone(stmt.target))
                     body_forward = [_push(held.id, item), *body_forward]
@@ -574,6 +577,11 @@ class Saver(Planner):
         backward = gast.For(target, over, body_backward, [], None)
         backward.full_at_head = node.full_at_head
         return forward, [*node.before, _like(backward, stmt)]
+
+    def is_collection(self, node: gast.expr) -> bool:
+        """Whether a loop runs over what can be put in a list before it."""
+        names = {n: self.rules.type_of_name(n) for n in self.defs}
+        return is_collection(node, self.rules.typer, names)
 
     def write_with(self, node: Block) -> tuple[list[gast.stmt], list[gast.stmt]]:
         body_forward, body_backward = self.write_block(node.body)

@@ -10,6 +10,7 @@ from srcjax import syntax
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import Array, Dict, List, Tuple, Unknown, is_active
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
 
 _RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
@@ -78,6 +79,7 @@ class LoopSettling(SettlingBase):
         index = self.index_name(stmt)
         lengths: list[gast.expr] = []
         binds: list[gast.stmt] = []
+        self.as_they_come = []
         self.bind_items(stmt.target, stmt.iter, index, lengths, binds, variants)
         count = lengths[0]
         if len(lengths) > 1:
@@ -87,6 +89,12 @@ class LoopSettling(SettlingBase):
             gast.copy_location(bind, stmt)
         stmt.target = syntax.name(index, store=True)
         stmt.iter = syntax.call("range", count)
+        if self.as_they_come:
+            # zip(range(count), iterator): no item is taken before it is needed.
+            over = syntax.call("range", self.hold(count, "count"))
+            targets = [target for target, _ in self.as_they_come]
+            stmt.target = gast.Tuple([stmt.target, *targets], syntax.STORE)
+            stmt.iter = syntax.call("zip", over, *(v for _, v in self.as_they_come))
         stmt.body = [*binds, *stmt.body]
         return self.before
 
@@ -113,6 +121,9 @@ class LoopSettling(SettlingBase):
     ) -> None:
         """Bind `target` to item number `index` of what the loop runs over."""
         i: gast.expr = syntax.name(index)
+        if self.may_be_iterator(over, variants):
+            self.as_they_come.append((target, over))
+            return
         plain = isinstance(over, gast.Call) and isinstance(over.func, gast.Name)
         if (
             plain
@@ -151,6 +162,14 @@ class LoopSettling(SettlingBase):
         sequence = self.sequence(over, variants)
         lengths.append(syntax.call("len", sequence))
         self.bind_target(target, gast.Subscript(sequence, i, syntax.LOAD), binds)
+
+    def may_be_iterator(self, over: gast.expr, variants: list[Variant]) -> bool:
+        """Whether inactive items should be taken one by one, as they are needed."""
+        envs = [v.before for v in variants]
+        names = syntax.names_read(over)
+        if any(is_active(env[n]) for env in envs for n in names if n in env):
+            return False
+        return not any(is_collection(over, self.typer, env) for env in envs)
 
     def bind_target(
         self, target: Any, value: gast.expr, binds: list[gast.stmt]

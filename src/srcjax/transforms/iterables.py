@@ -1,0 +1,63 @@
+"""Whether what a loop runs over can be put in a list before the loop begins.
+
+An iterator gives its items once, as they are asked for: it may have no end, the body
+of the loop may take items from it too, and the items may be iterators that are used up
+when the next one is asked for (`itertools.groupby`).
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection
+
+import gast
+
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Other,
+    Range,
+    Tuple,
+    Type,
+)
+from srcjax.transforms.specialise import Env, Typer
+
+#: Built-ins that are iterators of collections where their arguments are.
+_OF_COLLECTIONS = ("zip", "enumerate", "reversed", "sorted", "list", "tuple", "set")
+
+
+def is_collection(node: gast.expr, typer: Typer, env: Env) -> bool:
+    """Whether the items are all there, and stay, however often they are asked for."""
+    if isinstance(node, gast.Call):
+        function = typer.type_of(node.func, env)
+        value = getattr(function, "value", None)
+        name = getattr(value, "__name__", "")
+        if value is getattr(builtins, name, node) and name in _OF_COLLECTIONS:
+            return all(is_collection(a, typer, env) for a in node.args)
+        if isinstance(node.func, gast.Attribute) and node.func.attr in (
+            "items",
+            "values",
+            "keys",
+        ):
+            return is_collection(node.func.value, typer, env)
+        if isinstance(node.func, gast.Attribute) and _is_text(node.func.value):
+            return True  # "a b".split()
+    return is_collection_type(typer.type_of(node, env))
+
+
+def _is_text(node: gast.expr) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, str)
+
+
+def is_collection_type(t: Type) -> bool:
+    """Whether values of the type are collections, never iterators."""
+    if isinstance(t, (Array, Tuple, List, Dict, Range)):
+        return True
+    if isinstance(t, Const):
+        return isinstance(t.value, Collection)
+    return isinstance(t, Other) and t.cls is not None and issubclass(t.cls, Collection)
+
+
+__all__ = ["is_collection", "is_collection_type"]

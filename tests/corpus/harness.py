@@ -441,7 +441,8 @@ def _same(left: Any, right: Any) -> bool:
         return len(left) == len(right) and all(map(_same, left, right))
     if isinstance(left, float) and math.isnan(left):
         return math.isnan(right)
-    if dataclasses.is_dataclass(left) or _is_ours(type(left)):
+    by_contents = type(left).__eq__ is object.__eq__ and hasattr(left, "__dict__")
+    if dataclasses.is_dataclass(left) or _is_ours(type(left)) or by_contents:
         return _same(_fields(left), _fields(right))
     try:
         return bool(left == right)

@@ -1,6 +1,7 @@
 """Classes, dataclasses, attributes, methods, properties and callable objects."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -348,3 +349,56 @@ def array_that_an_object_shares(x):
     particle.pos *= x
     held *= x[1]
     return np.sum(kept * particle.vel)
+
+
+class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, value):
+        self.items.append(value)
+        return self
+
+    def pop(self):
+        return self.items.pop()
+
+
+@program(np.array([0.7, 1.3, 0.4]))
+def stack_machine(x):
+    stack = Stack()
+    for token in "0 1 * 2 +".split():
+        if token == "*":
+            stack.push(stack.pop() * stack.pop())
+        elif token == "+":
+            stack.push(stack.pop() + stack.pop())
+        else:
+            stack.push(x[int(token)])
+    return stack.push(x[2]).pop() * stack.pop()
+
+
+@dataclass
+class Run:
+    rate: float
+    scale: InitVar[float] = 2.0
+    losses: list = field(default_factory=list)
+    steps: int = field(default=0, init=False)
+
+    def __post_init__(self, scale):
+        self.rate = self.rate * scale
+
+    @cached_property
+    def squared(self):
+        return self.rate**2
+
+    def note(self, loss):
+        self.losses.append(loss * self.rate)
+        self.steps += 1
+
+
+@program(0.7, 1.3)
+def dataclass_with_a_list(x, y):
+    first, second = Run(x), Run(y, scale=x, losses=[y])
+    first.note(x * y)
+    second.note(x)
+    first.note(second.squared * second.squared)
+    return sum(first.losses) * second.losses[0] * second.losses[1] * first.steps

@@ -71,11 +71,7 @@ REASONS = {
         "standard.pairs_triples_and_products",
     ],
     "an object of which some parts are the same for all": [
-        "objects.method_changes_its_object",
-        "objects.object_called",
         "objects.object_from_method",
-        "objects.operators_of_a_class",
-        "objects.static_and_class_methods",
     ],
     "a mask that selects": [
         "arrays.masks",

@@ -45,6 +45,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    ageless_buffers,
     all_buffers,
     has_complex,
     is_active,
@@ -59,6 +60,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at
+from srcjax.frontend.dataclass_init import describe_init
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import (
     ATTRIBUTES,
@@ -149,16 +151,31 @@ class Calls(NestedTransforms):
         """A property (executed) or class constant of a known class."""
         cls: Any = base.cls  # type: ignore[attr-defined]
         static = inspect.getattr_static(cls, name, None)
-        if isinstance(static, property) and static.fget is not None:
-            self.callee(node, static.fget)
-            return self.call_function(static.fget, [base], {}, node)
+        getter = None
+        if isinstance(static, property):
+            getter = static.fget
+        elif isinstance(static, functools.cached_property):
+            getter = static.func
+            self.must_stay |= ageless_buffers(all_buffers(base))
+        if getter is not None:
+            self.callee(node, getter)
+            return self.call_function(getter, [base], {}, node)
         if isinstance(static, pytypes.FunctionType):
             return Const(value=BoundTo(static, base))
         if isinstance(static, (staticmethod, classmethod)):
             return Const(value=getattr(cls, name))
-        if static is not None:
-            return global_type(getattr(cls, name), name)
-        return Unknown(is_active(base), all_buffers(base))
+        slot = isinstance(static, pytypes.MemberDescriptorType)
+        dynamic = hasattr(static, "__get__") or hasattr(cls, "__getattr__")
+        if dynamic and not slot and is_active(base):
+            raise self.refuse(
+                node,
+                f"attribute `{name}` of a {cls.__name__} is computed by a descriptor "
+                "or `__getattr__`",
+                "a `property` or a method",
+            )
+        if static is None or dynamic:
+            return Unknown(is_active(base), all_buffers(base))
+        return global_type(getattr(cls, name), name)
 
     def method(
         self,
@@ -385,7 +402,12 @@ class Calls(NestedTransforms):
             return is_instance(args[0], args[1])
         if value in (list, tuple) and len(args) == 1:
             return self.convert(value, args[0], node)
+        if value is list and not args:
+            self.callee(node, value)
+            self.facts.nodes.append(node)
+            return List(False, frozenset([id(node)]), ())
         if value is dict and not args:
+            self.callee(node, value)
             self.facts.nodes.append(node)
             return Dict(False, frozenset([id(node)]), tuple(kwargs.items()))
         if value is zip and not kwargs:
@@ -477,8 +499,8 @@ class Calls(NestedTransforms):
                     for f in fields
                 )
                 return Tuple(items=items, cls=cls)
-            if is_dataclass(cls) and not hasattr(cls, "__post_init__"):
-                signature = inspect.signature(cls)
+            signature = inspect.signature(cls)
+            if is_dataclass(cls) and is_record(cls, signature):
                 bound = signature.bind(*args, **kwargs)
                 types = {
                     n: bound.arguments[n]
@@ -488,15 +510,30 @@ class Calls(NestedTransforms):
                 }
                 self.facts.nodes.append(node)
                 return Object(False, frozenset([id(node)]), cls, tuple(types.items()))
-        except (TypeError, KeyError):
+        except (TypeError, KeyError, ValueError):
             pass
         init = getattr(cls, "__init__", None)
-        if active and isinstance(init, pytypes.FunctionType):
-            self.facts.nodes.append(node)
+        if is_dataclass(cls):
+            describe_init(cls)
+        if (active or self.is_kept_varying(node)) and is_plain_class(cls):
             made = Object(False, frozenset([id(node)]), cls)
-            self.active_unit(init, [made, *args], kwargs)
-            return replace(made, active=True)
+            if init is object.__init__:
+                self.facts.nodes.append(node)
+                return made
+            unit = self.active_unit(init, [made, *args], kwargs)
+            if unit is not None:
+                self.facts.nodes.append(node)
+                return replace(made, active=active)
         return Unknown(active) if active else Other(cls=cls)
+
+    def is_kept_varying(self, node: Any) -> bool:
+        """Whether a name that may carry a derivative is bound to the value."""
+        stmt = getattr(self, "current", None)
+        return (
+            isinstance(stmt, gast.Assign)
+            and stmt.value is node
+            and bool(syntax.names_written(stmt) & self.unit.varying)
+        )
 
     def call_closure(
         self, closure: Closure, args: list[Type], kwargs: dict, env: Env
@@ -765,6 +802,29 @@ class Calls(NestedTransforms):
             made = frozenset([id(node)])
             result = map_parts(result, lambda t: _made_at(t, made))
         return result
+
+
+def is_plain_class(cls: type) -> bool:
+    """Whether `cls(...)` is an empty object, and then a Python `__init__`."""
+    init = cls.__init__  # type: ignore[misc]
+    made: Any = cls.__new__
+    called: Any = type(cls).__call__
+    return (
+        made is object.__new__
+        and called is type.__call__
+        and (init is object.__init__ or isinstance(init, pytypes.FunctionType))
+        and not is_standard(init)
+    )
+
+
+def is_record(cls: Any, signature: inspect.Signature) -> bool:
+    """Whether a dataclass holds what its call is given, and nothing else."""
+    fields = dataclasses.fields(cls)
+    return (
+        not hasattr(cls, "__post_init__")
+        and list(signature.parameters) == [f.name for f in fields]
+        and all(f.default_factory is dataclasses.MISSING for f in fields)
+    )
 
 
 def _made_at(t: Type, made: frozenset) -> Type:

@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Const,
     Dict,
     Earlier,
@@ -74,6 +75,8 @@ class Effects:
         self.made: set[int] = set()
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
+        #: Memory of objects that keep what they computed from it once.
+        self.must_stay: Buffers = NONE
         self.unit: Unit = None  # type: ignore[assignment]
 
     def require(self, name: str) -> None:
@@ -98,6 +101,12 @@ class Effects:
 
     def wrote(self, stmt: gast.AST, base: Type) -> None:
         """Remember which buffers the statement writes."""
+        if self.recording and self.must_stay & ageless_buffers(base.buffers):
+            raise self.refuse(
+                stmt,
+                "an object is changed after a `cached_property` of it was read",
+                "a `property`, which is computed anew each time",
+            )
         known = self.facts.writes.get(id(stmt), NONE)
         self.facts.writes[id(stmt)] = known | ageless_buffers(base.buffers)
         self.facts.nodes.append(stmt)

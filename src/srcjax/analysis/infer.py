@@ -173,6 +173,8 @@ class Interpreter(Expressions):
                 self.swap(stmt, pairs, env)
                 return
             value = self.make_older(stmt, self.eval(stmt.value, env), env)
+            if self.gives_iterator(stmt.value, env) and not is_active(value):
+                value = UNKNOWN  # not the tuple of its items: they are given once
             for target in stmt.targets:
                 self.assign(stmt, target, value, env)
         elif isinstance(stmt, gast.AugAssign):
@@ -193,6 +195,13 @@ class Interpreter(Expressions):
             self.delete(stmt, env)
         else:
             self.opaque(stmt, env)
+
+    def gives_iterator(self, node: gast.expr, env: Env) -> bool:
+        """Whether the value is an iterator, which the types know by its items."""
+        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+            return False
+        function = getattr(self.eval(node.func, env), "value", None)
+        return any(function is lazy for lazy in (zip, enumerate, reversed))
 
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]], env: Env) -> None:
         """`a, b = b, a` of arrays: each name keeps its buffer, the contents move."""
@@ -304,6 +313,7 @@ class Interpreter(Expressions):
                 )
             # It shows once the calls that made the object are inlined.
             self.facts.unseen = True
+            self.update(base, env, lambda t: with_active(t, True))
 
     def augmented(self, stmt: gast.AugAssign, env: Env) -> None:
         value = self.eval(stmt.value, env)

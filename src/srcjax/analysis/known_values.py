@@ -98,6 +98,15 @@ def truth(t: Type) -> bool | None:
     return None
 
 
+def _cannot_be(a: Type, b: Type) -> bool:
+    """Whether a known object, a mark for "not given", is no value of the type."""
+    kinds = (Array, Scalar, Tuple, List, Dict, Range, Object)
+    if not isinstance(a, Const) or not isinstance(b, kinds):
+        return False
+    values = (int, float, complex, np.generic, np.ndarray, tuple, list, dict, range)
+    return not isinstance(a.value, (*values, getattr(b, "cls", None) or Const))
+
+
 def compare(op: Any, a: Type, b: Type) -> Type:
     """The type of one comparison; identity with None and equality of constants."""
     if isinstance(op, (gast.Is, gast.IsNot)):
@@ -108,6 +117,8 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             other = b if a == Const(value=None) else a
             if not isinstance(other, (Unknown, Other)):
                 same = False
+        elif _cannot_be(a, b) or _cannot_be(b, a):
+            same = False
         if same is None:
             return BOOL
         return Const(value=same == isinstance(op, gast.Is))

@@ -197,6 +197,11 @@ class Rules(CallTangents):
     def store(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:
         """`base[index] = value`, `base.attribute = value`."""
         if not self.active(target.value):
+            if isinstance(target, gast.Attribute) and self.any_active(stmt.value):
+                raise self.refuse(
+                    f"`{syntax.text(target)} = ...` changes an object of unknown type",
+                    "an object that is made in the function",
+                )
             return [stmt]
         place = syntax.clone(target)
         place.value = self.dot(target.value)

@@ -13,6 +13,7 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
+    Object,
     Tuple,
     Unknown,
     is_number,
@@ -146,9 +147,15 @@ class InplaceRules(ContainerRules):
     def store_attribute(self, target: gast.Attribute, value: gast.expr) -> None:
         """`p.x = value` for an object the program made."""
         base = target.value
+        assert isinstance(base, gast.Name)
+        known = isinstance(self.type_of_name(base.id), Object)
+        if not known and (self.active(base) or self.active(value)):
+            raise self.refuse(
+                f"`{syntax.text(target)} = ...` changes an object of unknown type",
+                "an object that is made in the function",
+            )
         if not self.active(base):
             return
-        assert isinstance(base, gast.Name)
         if base.id in self.views:
             self.store_attribute_of_item(target, value)
             return

@@ -11,6 +11,7 @@ from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import Inliner
+from srcjax.transforms.specialise import Typer
 
 
 def is_function(t: Type | None) -> bool:
@@ -35,6 +36,9 @@ class SettlingBase:
         self.waiting = False
         #: What must stand before the loop that is rewritten.
         self.before: list[gast.stmt] = []
+        #: Iterators that the loop takes items from, and the targets of the items.
+        self.as_they_come: list[tuple[gast.expr, gast.expr]] = []
+        self.typer = Typer(program, unit)
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
@@ -66,6 +70,10 @@ class SettlingBase:
     def type_before(self, stmt: gast.stmt, name: str) -> Type | None:
         """The join of what the name was when the statement was reached."""
         return join_all(v.before[name] for v in self.facts.of(stmt) if name in v.before)
+
+    def type_after(self, stmt: gast.stmt, name: str) -> Type | None:
+        """The join of what the name was when the statement had been executed."""
+        return join_all(v.after[name] for v in self.facts.of(stmt) if name in v.after)
 
     def is_range(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Call) and self.is_builtin(node.func, "range")

@@ -86,6 +86,10 @@ class ValueSettling(CallSettling, UpdateSettling):
             return self.spread_dict(stmt, value)
         if not isinstance(value, gast.Call):
             return None
+        if callee in (list, dict) and not value.args and not value.keywords:
+            empty: Any = gast.List([], syntax.LOAD) if callee is list else None
+            stmt.value = gast.copy_location(empty or gast.Dict([], []), value)
+            return [stmt]
         name = syntax.dotted(value.func)
         if name == "getattr" and len(value.args) == 2:
             key = value.args[1]
@@ -108,8 +112,10 @@ class ValueSettling(CallSettling, UpdateSettling):
             stmt.value = gast.copy_location(item, value)
             return [stored, stmt]
         if isinstance(callee, type) and isinstance(stmt.targets[0], gast.Name):
-            init = getattr(callee, "__init__", None)
-            if id(init) in self.program.units:
+            init: Any = getattr(callee, "__init__", None)
+            t = self.type_after(stmt, stmt.targets[0].id)
+            bare = init is object.__init__ and isinstance(t, Object)
+            if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
 
@@ -160,6 +166,9 @@ class ValueSettling(CallSettling, UpdateSettling):
         self.unit.varying |= {made, name}
         known = self.inliner.constant(cls, cls.__name__)
         new = syntax.assign(made, syntax.call("object.__new__", syntax.name(known)))
+        last = syntax.assign(name, syntax.name(made))
+        if cls.__init__ is object.__init__:  # type: ignore[misc]
+            return [new, last]
         function = syntax.name(self.inliner.constant(cls.__init__, "init"))  # type: ignore[misc]
         call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
         gast.copy_location(call, value)
@@ -168,7 +177,7 @@ class ValueSettling(CallSettling, UpdateSettling):
         body = self.inliner.expand(call, cls.__init__, None)  # type: ignore[misc]
         if body is None:
             return None
-        return [*before, new, *body, syntax.assign(name, syntax.name(made))]
+        return [*before, new, *body, last]
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""

@@ -59,7 +59,6 @@ REASONS = {
         "containers.default_dicts",
         "containers.iterators_in_variables",
         "models.knapsack_by_table",
-        "objects.objects_in_a_list",
         "standard.iterators_that_stop",
     ],
     "other: structure that is not known": [
@@ -69,9 +68,6 @@ REASONS = {
         "inactive.random_with_a_seed",
         "inplace.which_is_changed_depends",
         "standard.pairs_triples_and_products",
-    ],
-    "an object of which some parts are the same for all": [
-        "objects.object_from_method",
     ],
     "a mask that selects": [
         "arrays.masks",
@@ -86,6 +82,7 @@ REASONS = {
     "`is None` of a mapped value": [
         "arrays.converted",
         "objects.controller_with_memory",
+        "objects.dataclass_with_a_list",
     ],
 }
 IN_A_LOOP = {name for names in REASONS.values() for name in names}

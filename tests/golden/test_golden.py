@@ -36,14 +36,7 @@ EXPECTED = Path(__file__).parent / "expected"
 UPDATE = os.environ.get("SRCJAX_UPDATE_GOLDEN") == "1"
 
 # What is not as it should be yet: test, then function, then the reason. To be emptied.
-NOT_YET: dict[str, dict[str, str]] = {
-    "test_size": {
-        "ridge_regression": "the hand-written one adds two terms in one line",
-    },
-    "test_imports_numpy_only": {
-        "cholesky_likelihood": "run-time helper",
-    },
-}
+NOT_YET: dict[str, dict[str, str]] = {}
 
 every_function = pytest.mark.parametrize("golden", GOLDEN.values(), ids=list(GOLDEN))
 

@@ -197,7 +197,7 @@ def run_template(
     values[template.parameters[0]] = result
     d, found = Contributions(seeds), Contributions()
     scope = {**template.globals, **values, "d": d, "found": found}
-    for statement in template.body:
+    for statement in taken(template.body, scope):
         target = contribution_to(statement)
         if target is not None and target not in wanted:
             continue
@@ -206,6 +206,16 @@ def run_template(
             tree = expand_helpers(tree, scope, weaken)
         execute(tree, scope)
     return found
+
+
+def taken(body: list[Any], scope: dict[str, Any]) -> Iterator[Any]:
+    """The statements of a rule that run, one by one: `scope` has the earlier values."""
+    for statement in body:
+        if isinstance(statement, gast.If):
+            test = evaluate(keys_as_text(syntax.clone(statement.test)), scope)
+            yield from taken(statement.body if test else statement.orelse, scope)
+        else:
+            yield statement
 
 
 def contribution_to(statement: Any) -> str | None:

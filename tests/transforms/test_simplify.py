@@ -8,10 +8,15 @@ import pytest
 from srcjax import syntax
 from srcjax.transforms.simplify.coalesce import coalesce
 from srcjax.transforms.simplify.dead import remove_dead
+from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import own_results
 from srcjax.transforms.simplify.sugar import sugar
-from srcjax.transforms.simplify.updates import join_updates, merge_branches
+from srcjax.transforms.simplify.updates import (
+    fold_starts,
+    join_updates,
+    merge_branches,
+)
 
 TEMPS = {"t", "t2", "i", "item"}
 
@@ -35,6 +40,15 @@ def nested(node):
 
 def joined(node):
     node.body = merge_branches(join_updates(node.body))
+
+
+def folded(node):
+    node.body = fold_starts(node.body)
+
+
+def delayed(node):
+    delay(node.body, TEMPS.__contains__, lambda name: set())
+    nested(node)
 
 
 def coalesced(node):
@@ -149,6 +163,43 @@ CASES = [
         sugared,  # the list changes in the loop
         "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        xs[0] = a",
         "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        xs[0] = a",
+    ),
+    (
+        dead,  # a tape of which no value is read
+        "def f(x):\n    t = []\n    for i in range(3):\n        t.append(x)\n"
+        "    for i in range(3):\n        y = t.pop()\n        x = x * 2\n    return x",
+        "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
+    ),
+    (
+        dead,  # one of its values is read: it must stay in step
+        "def f(x):\n    t = []\n    t.append(x)\n    t.append(x * 2)\n"
+        "    y = t.pop()\n    z = t.pop()\n    return z",
+        "def f(x):\n    t = []\n    t.append(x)\n    t.append(x * 2)\n"
+        "    y = t.pop()\n    z = t.pop()\n    return z",
+    ),
+    (
+        folded,
+        "def f(w, s, X, r):\n    dw = 2 * s * w\n    dr = r / 2\n    dw += X @ dr\n"
+        "    return dw",
+        "def f(w, s, X, r):\n    dr = r / 2\n    dw = 2 * s * w + X @ dr\n    return dw",
+    ),
+    (
+        folded,  # what it is made of changes in between
+        "def f(w, s, r):\n    dw = 2 * s * w\n    s = r / 2\n    dw += s\n    return dw",
+        "def f(w, s, r):\n    dw = 2 * s * w\n    s = r / 2\n    dw += s\n    return dw",
+    ),
+    (
+        delayed,
+        "def f(dy, x, y, dx):\n    t = dy\n    dy = dy * x\n    dx += t * y\n"
+        "    return dx, dy",
+        "def f(dy, x, y, dx):\n    dx += dy * y\n    dy = dy * x\n    return (dx, dy)",
+    ),
+    (
+        delayed,  # the new value is read before the old one
+        "def f(dy, x):\n    t = dy\n    dy = dy * x\n    x = dy\n    x += t\n"
+        "    return x, dy",
+        "def f(dy, x):\n    t = dy\n    dy = dy * x\n    x = dy\n    x += t\n"
+        "    return (x, dy)",
     ),
     (owned, "def f(w):\n    return w", "def f(w):\n    return w.copy()"),
     (

@@ -24,7 +24,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.expand import MISSING, known_value
 from srcjax.ops.products import number_or_array, product_dtype
-from srcjax.ops.record import adjoint, inert, operation, tangent
+from srcjax.ops.record import adjoint, inert, operation, surely, tangent
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     cho_factor_tangent,
     cholesky_tangent,
@@ -264,8 +264,17 @@ def _(y, a):
 
 @adjoint(np.linalg.solve, infer=infer_solve)
 def _(y, a, b):
-    d[a] = unsolve_left(d[y], y, a, b)
-    d[b] = unsolve_right(d[y], a, b)
+    if surely(np.ndim(a) == 2 and np.ndim(b) == 1):
+        solution = np.linalg.solve(a.T, d[y])
+        d[b] = solution
+        d[a] = -np.outer(solution, y)
+    elif surely(np.ndim(a) == 2 and np.ndim(b) == 2):
+        solution = np.linalg.solve(a.T, d[y])
+        d[b] = solution
+        d[a] = -solution @ y.T
+    else:
+        d[a] = unsolve_left(d[y], y, a, b)
+        d[b] = unsolve_right(d[y], a, b)
 
 
 @tangent(np.linalg.solve)
@@ -275,7 +284,13 @@ def _(y, a, b):
 
 @adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_same)
 def _(y, a, *, upper=False):
-    d[a] = uncholesky(d[y], y, upper)
+    # Murray, Differentiation of the Cholesky decomposition (2016), equation 9.
+    if surely(np.ndim(y) == 2 and not upper and not np.iscomplexobj(y)):
+        lower = np.tril(y.T @ d[y])
+        symmetric = lower + np.tril(lower, -1).T
+        d[a] = 0.5 * np.linalg.solve(y.T, np.linalg.solve(y.T, symmetric).T)
+    else:
+        d[a] = uncholesky(d[y], y, upper)
 
 
 @tangent(np.linalg.cholesky)
@@ -335,7 +350,19 @@ def _(y, a):
 
 @adjoint(np.linalg.qr, infer=infer_qr)
 def _(y, a, mode="reduced"):
-    d[a] = unqr(d[y], y, a, mode)
+    # Walter and Lehmann, Algorithmic differentiation of linear algebra (2018).
+    if surely(
+        mode == "reduced"
+        and np.ndim(a) == 2
+        and np.shape(a)[0] >= np.shape(a)[1]
+        and np.ndim(d[y][0]) == np.ndim(d[y][1]) == 2
+        and not np.iscomplexobj(a)
+    ):
+        inner = y[1] @ d[y][1].T - d[y][0].T @ y[0]
+        symmetric = np.tril(inner) + np.tril(inner, -1).T
+        d[a] = np.linalg.solve(y[1], (d[y][0] + y[0] @ symmetric).T).T
+    else:
+        d[a] = unqr(d[y], y, a, mode)
 
 
 @tangent(np.linalg.qr)

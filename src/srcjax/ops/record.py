@@ -372,6 +372,14 @@ def read_template(rule: Callable) -> Template:
     return make_template(definition.body, parameters, rule.__globals__)
 
 
+def surely(holds: bool) -> bool:
+    """In the condition of a rule: false as well where no type tells whether it holds.
+
+    What follows `else` is then for all cases.
+    """
+    return holds
+
+
 def make_template(
     body: list[gast.stmt], parameters: tuple[str, ...], globals: dict[str, Any]
 ) -> Template:

@@ -27,6 +27,7 @@ from srcjax.transforms.reverse.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
+from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.effects import is_pure
 from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.last_iteration import guard_last
@@ -39,14 +40,17 @@ from srcjax.transforms.simplify.owned import (
 )
 from srcjax.transforms.simplify.plain import (
     item_of_display,
+    item_of_sum,
     join_choices,
     join_copies,
+    plain_ones,
     plain_unbroadcast,
     plain_where,
     sign_outside,
     store_number,
     transposed,
     without_copies,
+    without_zeros,
 )
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
@@ -202,6 +206,8 @@ class Finisher:
                 self.written.gradient_at,
                 lambda value: isinstance(self.type_of(value), Unknown),
             )
+        if not self.written.forward:
+            self.name_results()
         coalesce(self.node, self.wanted_names())
         names = self.unit.names
         renumber(self.node, names.numbered, names.reserved)
@@ -214,6 +220,7 @@ class Finisher:
         for _ in range(3):
             remove_dead(self.node, self.pure, self.shares)
             self.atoms = self.atomic_adjoints()
+            delay(self.node.body, self.may_nest, self.shares)
             nest(self.node, self.may_nest, self.pure, self.shares)
             spell_out(self.node, self.may_spell_out, self.leave, self.shares)
             self.node.body = merge_branches(
@@ -223,6 +230,33 @@ class Finisher:
         remove_dead(self.node, self.pure, self.shares)
         if rotate(self.node, self.pure, self.shares):
             remove_dead(self.node, self.pure, self.shares)
+
+    def name_results(self) -> None:
+        """`return dx, ddifference` of a function of x and y is `return dx, dy`."""
+        last = self.node.body[-1]
+        result = last.value if isinstance(last, gast.Return) else None
+        at = self.written.gradient_at
+        if isinstance(result, gast.Tuple) and at is not None and at >= 0:
+            result = result.elts[at]
+        wrt = self.written.wrt
+        if not isinstance(result, gast.Tuple) or len(result.elts) != len(wrt):
+            return
+        parameters = {a.id for a in syntax.walk(self.node.args) if syntax.is_name(a)}
+        for argument, value in zip(wrt, result.elts, strict=True):
+            wanted = self.rules.derivative_name(
+                self.unit.base_names.get(argument, argument)
+            )
+            name = getattr(value, "id", "")
+            place = self.adjoints.get(name)
+            made = (name if place is None else place[0]) in self.unit.temps
+            once = syntax.count_reads(last, name) == 1
+            if name in parameters or not made or not once:
+                continue
+            bound = [s for s in _statements(self.node.body) if _binds(s, name)]
+            if not all(getattr(s, "backward", False) for s in bound):
+                continue
+            if wanted not in syntax.all_names(self.node):
+                syntax.rename(self.node.body, {name: wanted})
 
     def shares(self, name: str) -> set[str]:
         """Names whose values may share memory with the name's."""
@@ -349,6 +383,9 @@ class Finisher:
         value = syntax.map_expressions(value, plain_unbroadcast)
         value = syntax.map_expressions(value, self.plain_transpose)
         value = syntax.map_expressions(value, sign_outside)
+        value = syntax.map_expressions(value, lambda v: without_zeros(v, self.alike))
+        value = syntax.map_expressions(value, plain_ones)
+        value = syntax.map_expressions(value, item_of_sum)
         value = syntax.map_expressions(value, join_choices)
         value = syntax.map_expressions(value, plain_where)
         value = syntax.map_expressions(value, self.without_complex_one)
@@ -626,6 +663,10 @@ def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:
 
 def _statements(body: list[gast.stmt]) -> list[Any]:
     return [s for s in syntax.walk(body) if isinstance(s, gast.stmt)]
+
+
+def _binds(stmt: gast.stmt, name: str) -> bool:
+    return isinstance(stmt, gast.Assign) and name in syntax.names_written(stmt)
 
 
 def with_trades(

@@ -58,11 +58,11 @@ class RuleText:
     def terms_of(self, body: list[gast.stmt]) -> Iterator[gast.Assign]:
         for stmt in body:
             if isinstance(stmt, gast.If):
-                test = self.fill(stmt.test)
-                outcome = self.decide(test)
+                outcome = self.holds(stmt.test)
                 if outcome is None:
+                    test = syntax.text(self.fill(stmt.test))
                     raise self.writer.refuse(
-                        f"`{syntax.text(test)}` must be known before the program runs",
+                        f"`{test}` must be known before the program runs",
                         "a constant argument",
                     )
                 yield from self.terms_of(stmt.body if outcome else stmt.orelse)
@@ -85,6 +85,12 @@ class RuleText:
             index = syntax.const(position)
             self.holes[name] = gast.Subscript(kept, index, syntax.LOAD)
         return True
+
+    def holds(self, test: gast.expr) -> bool | None:
+        """The outcome of a condition; `surely(test)` is false where no type tells."""
+        if syntax.dotted(getattr(test, "func", None)) == "surely":
+            return self.decide(self.fill(test.args[0])) is True
+        return self.decide(self.fill(test))
 
     def decide(self, test: gast.expr) -> bool | None:
         """The outcome of a condition of the rule, where the types tell."""

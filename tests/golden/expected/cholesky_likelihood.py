@@ -1,5 +1,4 @@
 import numpy as np
-from srcjax.runtime import uncholesky
 
 __all__ = ["grad_cholesky_likelihood"]
 
@@ -16,7 +15,10 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
     # z = np.linalg.solve(factor, y)
     dfactor = dfactor - np.outer(np.linalg.solve(factor.T, dz), z)
     # factor = np.linalg.cholesky(covariance)
-    dcovariance = uncholesky(dfactor, factor, False)
+    lower = np.tril(factor.T @ dfactor)
+    dcovariance = 0.5 * np.linalg.solve(
+        factor.T, np.linalg.solve(factor.T, lower + np.tril(lower, -1).T).T
+    )
     # covariance = scale * np.exp(-distances) + noise * np.eye(4)
     dnoise = (dcovariance * eye).sum()
     dscale = (dcovariance * exp).sum()

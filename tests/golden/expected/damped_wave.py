@@ -11,9 +11,8 @@ def grad_damped_wave(t, frequency, damping):
     dphase = -envelope * math.sin(phase)
     # phase = frequency * t
     dfrequency = dphase * t
-    dt = dphase * frequency
     # envelope = math.exp(-damping * t)
     dproduct = denvelope * envelope
-    dt -= dproduct * damping
+    dt = dphase * frequency - dproduct * damping
     ddamping = -dproduct * t
     return dt, dfrequency, ddamping

@@ -14,12 +14,10 @@ def grad_horner(coefficients, x):
     dx = 0.0
     dcoefficients = np.zeros_like(coefficients)
     for i in reversed(range(len(coefficients))):
-        # total = total * x + c
         total = total_tape.pop()
-        dproduct = dtotal
-        dc = dtotal
-        dtotal = dproduct * x
-        dx += dproduct * total
         # for c in coefficients:
-        dcoefficients[i] += dc
+        dcoefficients[i] += dtotal
+        # total = total * x + c
+        dx += dtotal * total
+        dtotal = dtotal * x
     return dcoefficients, dx

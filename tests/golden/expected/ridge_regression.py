@@ -4,7 +4,6 @@ __all__ = ["grad_ridge_regression"]
 def grad_ridge_regression(w, features, targets, strength):
     residuals = features @ w - targets
     # return np.mean(residuals**2) + strength * np.sum(w**2)
-    dw = 2 * strength * w
     dresiduals = 2 / residuals.size * residuals
     # residuals = features @ w - targets
-    return dw + features.T @ dresiduals
+    return 2 * strength * w + features.T @ dresiduals

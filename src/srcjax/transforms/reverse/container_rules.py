@@ -27,6 +27,7 @@ from srcjax.analysis.types import (
     parts,
     shape_of,
 )
+from srcjax.ops.expand.asking import indexed
 from srcjax.transforms.places import (
     Adjoint,
     Path,
@@ -36,6 +37,7 @@ from srcjax.transforms.places import (
     read_part,
 )
 from srcjax.transforms.reverse.rule_templates import RuleTemplates
+from srcjax.transforms.reverse.views import new_axes
 
 
 class ContainerRules(RuleTemplates):
@@ -292,6 +294,10 @@ class ContainerRules(RuleTemplates):
         d = self.adjoint(name, full=False)
         if shape_of(self.type_of_name(base)) == () and self.kind(base) == "value":
             self.contribute(base, d)
+            return
+        new = new_axes(index)
+        if new is not None and isinstance(self.type_of_name(base), Array):
+            self.contribute(base, indexed(self.adjoint(name), new))
             return
         self.ensure_buffer(base)
         target = gast.Subscript(self.adjoint(base), index, syntax.LOAD)

@@ -67,7 +67,9 @@ class RuleTemplates(Contributions):
         if lazy and not self.may_stay_lazy(name, op, holes):
             self.adjoint(name, full=True)
             self.refresh_adjoint_types()
-        seed = self.adjoint(name, full=False)
+        seed = as_tuple(self.adjoint(name, full=False), self.needs)
+        if isinstance(seed, gast.Tuple) and all(map(_is_plain, seed.elts)):
+            return seed
         if isinstance(seed, gast.Name) or _seed_reads(template) <= 1:
             return seed
         return self.held("d" + self.base(name), seed, like=name)
@@ -209,6 +211,20 @@ class RuleTemplates(Contributions):
                 index = syntax.const(position)
                 item = gast.Subscript(held, index, syntax.LOAD)
                 self.contribute(element.id, item)
+
+
+def as_tuple(adjoint: gast.expr, needs: dict[str, Any]) -> gast.expr:
+    """`(dq, dr)` for `QRResult(dq, dr)`, the adjoint of a result that NumPy names."""
+    cls = needs.get(syntax.dotted(getattr(adjoint, "func", None)) or "")
+    if not hasattr(cls, "_fields") or not cls.__module__.startswith("numpy."):
+        return adjoint
+    return gast.Tuple(adjoint.args, syntax.LOAD)
+
+
+def _is_plain(adjoint: gast.expr) -> bool:
+    """A name, a number, or zeros: what may be written out more than once."""
+    zeros = syntax.dotted(getattr(adjoint, "func", None)) == "np.zeros_like"
+    return syntax.is_atom(adjoint) or zeros
 
 
 def _seed_reads(template: Template) -> int:

@@ -97,9 +97,34 @@ def index_reads(unit: Unit, types: dict[str, Type]) -> tuple[set[str], set[str]]
             )
             if isinstance(node.ctx, gast.Store) or not constant:
                 dynamic.add(node.value.id)
-        else:
+        elif not (isinstance(t, Array) and new_axes(node.slice)):
             indexed.add(node.value.id)
     return indexed, dynamic
+
+
+def new_axes(index: gast.expr) -> list[str] | None:
+    """What takes the new axes off again: `[":", "0"]` for `x[:, None]`.
+
+    None if the index is of another kind: one with new axes and whole axes alone.
+    """
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    found = []
+    for part in parts:
+        constant = isinstance(part, gast.Constant)
+        whole = isinstance(part, gast.Slice)
+        if constant and part.value is ...:
+            found.append("...")
+        elif whole and part.lower is part.upper is part.step is None:
+            found.append(":")
+        elif constant and part.value is None or _is_newaxis(part):
+            found.append("0")
+        else:
+            return None
+    return found if "0" in found else None
+
+
+def _is_newaxis(part: gast.expr) -> bool:
+    return (syntax.dotted(part) or "") in ("np.newaxis", "numpy.newaxis")
 
 
 def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:

@@ -1,6 +1,7 @@
 """Make generated code what a person would have written.
 
 - `dead`: remove what nothing reads
+- `delay`: overwrite adjoints late, so that they need no copies
 - `nest`: put single-use temporaries back into the expression that uses them
 - `algebra` (beside this package): no `x + 0`, no `1.0 * x`
 - `factors`: what a product multiplies by and divides by

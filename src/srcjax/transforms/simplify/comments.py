@@ -29,6 +29,7 @@ def _is_pop(stmt: Any) -> bool:
 def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
     """The statements with comments; `current` is the line quoted last."""
     out: list[gast.stmt] = []
+    quoted: set[Any] = {current}
     for stmt, following in zip(body, [*body[1:], None], strict=True):
         compound = isinstance(stmt, (gast.If, gast.For, gast.While, gast.With))
         if compound:
@@ -43,8 +44,12 @@ def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
             where = getattr(stmt, "user_line", None)
             if _is_pop(stmt) and getattr(following, "user_line", None) != where:
                 where = current  # nothing of that line follows but the old value
+            earlier = getattr(stmt, "earlier_line", None)  # of a term that it took in
+            if earlier and earlier not in (*quoted, where) and earlier[2]:
+                out.append(syntax.comment(earlier[2]))
             if where is not None and where != current and where[2]:
                 out.append(syntax.comment(where[2]))
+            quoted |= {earlier, where}
             current = where
         out.append(stmt)
     return out

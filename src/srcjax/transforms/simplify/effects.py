@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.helper_names import HELPERS
 
 _PURE_MODULES = ("np", "numpy", "math", "scipy", "xp", "operator")
 _PURE_NAMES = frozenset(
@@ -128,6 +129,8 @@ def is_pure_call(node: gast.Call, pure: frozenset[str] = frozenset()) -> bool:
             )
         if chain in _PURE_NAMES or chain in pure:
             return True
+        if chain.startswith("un") and chain in HELPERS:
+            return True  # the adjoint of an operation
     if isinstance(node.func, gast.Attribute):
         return node.func.attr in _PURE_METHODS
     return False

@@ -68,6 +68,39 @@ def sign_outside(node: gast.expr) -> gast.expr:
     return node
 
 
+def item_of_sum(node: gast.expr) -> gast.expr:
+    """`x.sum(axis=1, keepdims=True)[:, 0]` is `x.sum(axis=1)`."""
+    if not isinstance(node, gast.Subscript):
+        return node
+    whole: Any = node.value
+    if isinstance(whole, gast.UnaryOp) and isinstance(whole.op, gast.USub):
+        inner = gast.Subscript(whole.operand, node.slice, node.ctx)
+        plain = item_of_sum(inner)
+        return node if plain is inner else gast.UnaryOp(whole.op, plain)
+    index = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
+    keywords = {k.arg: k.value for k in getattr(whole, "keywords", ())}
+    if getattr(getattr(whole, "func", None), "attr", "") not in ("sum", "mean"):
+        return node
+    if set(keywords) != {"axis", "keepdims"} or whole.args:
+        return node
+    axis, kept = (getattr(keywords[k], "value", None) for k in ("axis", "keepdims"))
+    others = [e for position, e in enumerate(index) if position != axis]
+    if kept is not True or type(axis) is not int or not 0 <= axis < len(index):
+        return node
+    first = isinstance(index[axis], gast.Constant) and index[axis].value == 0
+    if not first or not all(_is_whole(e) for e in others):
+        return node
+    only = [k for k in whole.keywords if k.arg == "axis"]
+    return gast.Call(whole.func, whole.args, only)
+
+
+def _is_whole(index: Any) -> bool:
+    """`:`"""
+    return isinstance(index, gast.Slice) and (
+        index.lower is index.upper is index.step is None
+    )
+
+
 def join_choices(node: gast.expr) -> gast.expr:
     """`np.where(c, a, 0) + np.where(c, 0, b) * k` is `np.where(c, a, b * k)`."""
     if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
@@ -107,6 +140,31 @@ def _is_zero(node: Any) -> bool:
     return isinstance(node, gast.Constant) and node.value == 0
 
 
+def without_zeros(node: gast.expr, alike: Any) -> gast.expr:
+    """`a @ b - np.zeros_like(c).T @ d` is `a @ b`, where `alike` finds one shape."""
+    if not isinstance(node, gast.BinOp) or not isinstance(
+        node.op, (gast.Add, gast.Sub)
+    ):
+        return node
+    if _vanishes(node.right) and alike(node.left, node):
+        return node.left
+    if _vanishes(node.left) and alike(node.right, node):
+        minus = isinstance(node.op, gast.Sub)
+        return gast.UnaryOp(gast.USub(), node.right) if minus else node.right
+    return node
+
+
+def _vanishes(value: Any) -> bool:
+    """Whether the expression is a product with `np.zeros_like(...)`."""
+    if isinstance(value, gast.BinOp) and isinstance(
+        value.op, (gast.Mult, gast.MatMult)
+    ):
+        return _vanishes(value.left) or _vanishes(value.right)
+    if transposed(value) is not None:
+        return _vanishes(value.value)
+    return syntax.dotted(getattr(value, "func", None)) == "np.zeros_like"
+
+
 #: Functions whose result is always a new array.
 _MAKERS = frozenset(
     f"np.{name}" for name in ("zeros", "ones", "full", "empty", "arange", "where")
@@ -133,6 +191,16 @@ def without_copies(node: gast.expr) -> gast.expr:
     chain = syntax.dotted(getattr(inner, "func", None))
     made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS
     return inner if made else node
+
+
+def plain_ones(node: gast.expr) -> gast.expr:
+    """`np.full_like(x, 1.0)` is `np.ones_like(x)`."""
+    if syntax.dotted(getattr(node, "func", None)) != "np.full_like":
+        return node
+    if len(node.args) == 2 and not node.keywords:
+        one = isinstance(node.args[1], gast.Constant) and node.args[1].value == 1
+        return syntax.call("np.ones_like", node.args[0]) if one else node
+    return node
 
 
 def plain_unbroadcast(node: gast.expr) -> gast.expr:

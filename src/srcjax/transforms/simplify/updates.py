@@ -24,6 +24,9 @@ import gast
 from srcjax import syntax
 from srcjax.transforms.simplify.effects import written_bases
 
+#: The longest sum, in characters, for which two statements become one.
+_WIDTH = 66
+
 
 def join_updates(stmts: list[gast.stmt]) -> list[gast.stmt]:
     """The statements of a block (and of the blocks inside) with updates joined."""
@@ -69,7 +72,7 @@ def _fold_start(
     if not (
         isinstance(start, gast.Assign)
         and isinstance(start.targets[0], gast.Name)
-        and syntax.is_atom(start.value)
+        and _is_short(start.value)
     ):
         return False
     name, reads = start.targets[0].id, syntax.names_read(start.value)
@@ -86,14 +89,28 @@ def _fold_start(
             if not plain or name in syntax.names_read(stmt.value):
                 return False
             value = gast.BinOp(start.value, stmt.op, stmt.value)
+            if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
+                return False
             stmt.__class__ = gast.Assign
             stmt.targets, stmt.value = [syntax.name(name, store=True)], value
             stmt.type_comment = None
             del stmt.target, stmt.op
+            if not syntax.is_atom(start.value):
+                stmt.earlier_line = getattr(start, "user_line", None)
             return True
         if mentions or (syntax.names_written(stmt) | written_bases(stmt)) & reads:
             return False
     return False
+
+
+def _is_short(value: Any) -> bool:
+    """An atom, or a product of at most three, as in `2 * strength * w`."""
+    factors = 1
+    while isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.Div)):
+        if not syntax.is_atom(value.right):
+            return False
+        value, factors = value.left, factors + 1
+    return syntax.is_atom(value) and factors <= 3
 
 
 def _is_identity(stmt: Any) -> bool:
@@ -174,7 +191,13 @@ def _copies_itself(last: Any, stmt: Any) -> bool:
 def _adds_up(value: gast.expr) -> bool:
     """Whether the start of an adjoint is an expression that can be added to."""
     chain = syntax.dotted(getattr(value, "func", None)) or ""
-    return chain not in ("np.zeros_like", "zeros_like", "np.full_like", "list")
+    return chain not in (
+        "np.zeros_like",
+        "zeros_like",
+        "np.full_like",
+        "np.ones_like",
+        "list",
+    )
 
 
 def _same_line(a: Any, b: Any) -> bool:

@@ -1,0 +1,117 @@
+"""Overwrite an adjoint once its old value has been read, so that it needs no copy.
+
+Before:                              After:
+
+    # y = y * x + c                      # for c in coefficients:
+    dproduct = dy                        dcoefficients[i] += dy
+    dc = dy                              # y = y * x + c
+    dy = dproduct * x                    dx += dy * y
+    dx += dproduct * y                   dy = dy * x
+    # for c in coefficients:
+    dcoefficients[i] += dc
+
+Statements change places only where neither reads or writes what the other one writes.
+What differentiates the same line stays together. The copies are then put back into
+what reads them by `nest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.transforms.simplify.effects import is_pure, written_bases
+
+Shares = Callable[[str], set[str]]
+_LEAVES = (gast.Return, gast.Break, gast.Continue, gast.Raise, gast.FunctionDef)
+
+
+def delay(
+    stmts: list[gast.stmt], may_nest: Callable[[str], bool], shares: Shares
+) -> None:
+    """Move the statements of a block, and of the blocks inside, in place."""
+    for stmt in stmts:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
+                delay(inner, may_nest, shares)
+    copies: dict[str, list[str]] = {}
+    for stmt in list(stmts):
+        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            continue
+        target, value = stmt.targets[0], stmt.value
+        if not isinstance(target, gast.Name) or not getattr(stmt, "backward", False):
+            continue
+        if isinstance(value, gast.Name) and may_nest(target.id):
+            copies.setdefault(value.id, []).append(target.id)
+        elif target.id in copies and is_pure(value):
+            _delay_one(stmts, stmt, set(copies.pop(target.id)), shares)
+
+
+def _delay_one(
+    stmts: list[gast.stmt], stmt: Any, copies: set[str], shares: Shares
+) -> None:
+    """Get the readers of the copies in front of the statement, or all stays."""
+    at = next(i for i, s in enumerate(stmts) if s is stmt)
+    behind = stmts[at + 1 :]
+    readers = [s for s in behind if copies & syntax.names_read(s)]
+    name = stmt.targets[0].id
+    if not readers or any(copies & syntax.names_written(s) for s in behind):
+        return
+    if any(name in syntax.all_names(s) or _leaves(s) for s in readers):
+        return
+    line = getattr(stmt, "user_line", None)
+    order = list(stmts)
+    for reader in readers:
+        if getattr(reader, "user_line", None) == line:
+            continue
+        position = next(i for i, s in enumerate(order) if s is stmt)
+        while position and getattr(order[position - 1], "user_line", None) == line:
+            if _is_copy_to(order[position - 1], copies):
+                break
+            position -= 1
+        if not _moved(order, reader, position, shares):
+            return
+    last = [s for s in readers if getattr(s, "user_line", None) == line]
+    if last:
+        position = next(i for i, s in enumerate(order) if s is last[-1])
+        if not _moved(order, stmt, position, shares):
+            return
+    stmts[:] = order
+
+
+def _is_copy_to(stmt: Any, copies: set[str]) -> bool:
+    return isinstance(stmt, gast.Assign) and any(
+        syntax.is_name(t, c) for t in stmt.targets for c in copies
+    )
+
+
+def _moved(order: list[gast.stmt], stmt: Any, to: int, shares: Shares) -> bool:
+    """Put the statement at the position; False if it may not pass what is between."""
+    at = next(i for i, s in enumerate(order) if s is stmt)
+    between = order[to:at] if to < at else order[at + 1 : to + 1]
+    if any(_leaves(s) or not _commute(stmt, s, shares) for s in between):
+        return False
+    order.pop(at)
+    order.insert(to, stmt)
+    return True
+
+
+def _leaves(stmt: Any) -> bool:
+    return any(isinstance(s, _LEAVES) for s in syntax.walk(stmt))
+
+
+def _commute(a: Any, b: Any, shares: Shares) -> bool:
+    """Whether the order of two statements does not matter."""
+    writes = [_writes(s, shares) for s in (a, b)]
+    touches = [w | syntax.names_read(s) for w, s in zip(writes, (a, b), strict=True)]
+    return not (writes[0] & touches[1] or writes[1] & touches[0])
+
+
+def _writes(stmt: Any, shares: Shares) -> set[str]:
+    """Names that the statement binds, and all whose memory it may change."""
+    bases = written_bases(stmt)
+    return syntax.names_written(stmt) | bases.union(*map(shares, bases))

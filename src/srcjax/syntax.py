@@ -16,7 +16,14 @@ STORE = gast.Store()
 
 def name(id: str, store: bool = False) -> gast.Name:
     """A name read, or written with `store`."""
-    return gast.Name(id, STORE if store else LOAD, None, None)
+    return _name(id, STORE if store else LOAD)
+
+
+def _name(id: str, ctx: Any, annotation: Any = None, comment: Any = None) -> gast.Name:
+    """As `gast.Name(...)`, whose general constructor takes several times as long."""
+    new = gast.Name.__new__(gast.Name)
+    new.__dict__.update(id=id, ctx=ctx, annotation=annotation, type_comment=comment)
+    return new
 
 
 def const(value: Any) -> gast.Constant:
@@ -71,18 +78,21 @@ def statements(text: str, **holes: gast.expr) -> list[gast.stmt]:
 
 
 def clone(node: Any) -> Any:
-    """A deep copy of a tree (locations are kept)."""
-    if isinstance(node, gast.AST):
-        cls: Any = type(node)
-        new = cls.__new__(cls)
-        for key, value in node.__dict__.items():
-            if isinstance(value, (gast.AST, list)):
-                value = clone(value)
-            new.__dict__[key] = value
-        return new
-    if isinstance(node, list):
+    """A deep copy of a tree (locations are kept; contexts and operators are shared)."""
+    cls: Any = type(node)
+    if cls is list:
         return [clone(item) for item in node]
-    return node
+    parts = _PARTS[cls]
+    if parts is None:
+        return node
+    new = cls.__new__(cls)
+    fields = new.__dict__
+    fields.update(node.__dict__)
+    for key in parts:
+        value = fields.get(key)
+        if value is not None:
+            fields[key] = clone(value)
+    return new
 
 
 def clone_shallow(node: Any) -> Any:
@@ -118,18 +128,21 @@ def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
             if isinstance(node.ctx, gast.Store):
                 return as_store(clone(holes[node.id]))
             return as_load(holes[node.id])
-        return gast.Name(node.id, node.ctx, node.annotation, node.type_comment)
-    if isinstance(node, gast.AST):
-        cls: Any = type(node)
-        new = cls.__new__(cls)
-        for key, value in node.__dict__.items():
-            if isinstance(value, (gast.AST, list)):
-                value = substitute(value, holes)
-            new.__dict__[key] = value
-        return new
-    if isinstance(node, list):
+        return _name(node.id, node.ctx, node.annotation, node.type_comment)
+    cls: Any = type(node)
+    if cls is list:
         return [substitute(item, holes) for item in node]
-    return node
+    parts = _PARTS[cls]
+    if parts is None:
+        return node
+    new = cls.__new__(cls)
+    fields = new.__dict__
+    fields.update(node.__dict__)
+    for key in parts:
+        value = fields.get(key)
+        if value is not None:
+            fields[key] = substitute(value, holes)
+    return new
 
 
 def rename(node: Any, names: dict[str, str]) -> Any:
@@ -151,7 +164,7 @@ def as_store(target: Any) -> Any:
     if isinstance(target, (gast.Tuple, gast.List)):
         return type(target)([as_store(e) for e in target.elts], STORE)
     if isinstance(target, gast.Name):
-        return gast.Name(target.id, STORE, target.annotation, target.type_comment)
+        return _name(target.id, STORE, target.annotation, target.type_comment)
     if isinstance(target, gast.Starred):
         return gast.Starred(as_store(target.value), STORE)
     if isinstance(target, gast.Subscript):
@@ -199,7 +212,7 @@ def walk(node: Any) -> Iterator[gast.AST]:
         yield current
         for field in fields:
             value = getattr(current, field, None)
-            if value is not None:
+            if value:
                 push(value)
 
 
@@ -220,7 +233,7 @@ def names_read(node: Any) -> set[str]:
     return {
         sub.id
         for sub in walk(node)
-        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load)
+        if type(sub) is gast.Name and type(sub.ctx) is gast.Load
     }
 
 
@@ -228,15 +241,23 @@ def names_written(node: Any) -> set[str]:
     """Names that are bound anywhere inside (nested scopes and imports included)."""
     found = set()
     for sub in walk(node):
-        if isinstance(sub, gast.Name) and isinstance(sub.ctx, (gast.Store, gast.Del)):
-            found.add(sub.id)
-        elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)):
-            found.add(sub.name)
-        elif isinstance(sub, gast.alias):
+        cls = type(sub)
+        if cls is gast.Name:
+            if type(sub.ctx) is not gast.Load and isinstance(sub.ctx, _BINDS):
+                found.add(sub.id)
+        elif cls not in _BINDERS:
+            continue
+        elif cls is gast.alias:
             found.add((sub.asname or sub.name).split(".")[0])
-        elif isinstance(sub, gast.ExceptHandler) and sub.name is not None:
+        elif cls is not gast.ExceptHandler:
+            found.add(sub.name)
+        elif sub.name is not None:
             found.add(sub.name if isinstance(sub.name, str) else sub.name.id)
     return found
+
+
+_BINDS = (gast.Store, gast.Del)
+_BINDERS = frozenset([gast.FunctionDef, gast.ClassDef, gast.alias, gast.ExceptHandler])
 
 
 def all_names(node: Any) -> set[str]:
@@ -275,19 +296,26 @@ def count_bindings(node: Any, id: str) -> int:
 
 def equal(a: Any, b: Any) -> bool:
     """Whether two trees are the same program text."""
-    if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
-    if isinstance(a, gast.Constant) and isinstance(b, gast.Constant):
+    if a is b:
+        return True
+    cls: Any = type(a)
+    if cls is list:
+        return type(b) is list and len(a) == len(b) and all(map(equal, a, b))
+    if cls is gast.Constant and type(b) is gast.Constant:
         return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
     if isinstance(a, gast.AST):
-        if type(a) is not type(b):
+        if type(b) is not cls:
             return False
-        return all(
-            equal(getattr(a, field, None), getattr(b, field, None))
-            for field in a._fields
-            if field not in ("ctx", "type_comment", "kind")
-        )
+        mine, others = a.__dict__, b.__dict__
+        for field in cls._fields:
+            if field not in _NO_TEXT and not equal(mine.get(field), others.get(field)):
+                return False
+        return True
     return bool(a == b)
+
+
+#: Fields that say nothing of a program's text.
+_NO_TEXT = frozenset(["ctx", "type_comment", "kind"])
 
 
 def is_name(node: Any, id: str | None = None) -> bool:
@@ -322,16 +350,19 @@ def text(node: Any) -> str:
 
 def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
     """Rebuild a statement or expression with `f` applied to each part, leaves first."""
-    if isinstance(node, list):
-        return [map_expressions(item, f) for item in node]
-    if not isinstance(node, gast.AST):
-        return node
     cls: Any = type(node)
+    if cls is list:
+        return [map_expressions(item, f) for item in node]
+    parts = _PARTS[cls]
+    if parts is None:
+        return node
     new = cls.__new__(cls)
-    for key, value in node.__dict__.items():
-        if isinstance(value, (gast.AST, list)):
-            value = map_expressions(value, f)
-        new.__dict__[key] = value
+    fields = new.__dict__
+    fields.update(node.__dict__)
+    for key in parts:
+        value = fields.get(key)
+        if value is not None:
+            fields[key] = map_expressions(value, f)
     return f(new) if isinstance(new, gast.expr) else new
 
 
@@ -353,7 +384,29 @@ _NO_CHILDREN = frozenset(
         "arg",
     ]
 )
-_CHILDREN: dict[type, tuple[str, ...]] = {}
+#: Fields with nodes of interest, by class; what a constant holds is no node.
+_CHILDREN: dict[type, tuple[str, ...]] = {gast.Constant: ()}
+
+
+class _Parts(dict[type, tuple[str, ...] | None]):
+    """The fields that a copy of a node copies as well, by class.
+
+    None for a class whose objects are shared: contexts and operators are alike, and
+    what is no node is not changed in place.
+    """
+
+    def __missing__(self, cls: type) -> tuple[str, ...] | None:
+        found = None
+        if issubclass(cls, gast.AST) and not issubclass(cls, _ALIKE):
+            found = tuple(f for f in cls._fields if f not in _PLAIN_FIELDS)
+        self[cls] = found
+        return found
+
+
+_ALIKE = (gast.expr_context, gast.operator, gast.unaryop, gast.boolop, gast.cmpop)
+#: Fields without nodes, or with nodes that are alike.
+_PLAIN_FIELDS = frozenset(["ctx", "op", "id", "attr", "kind", "type_comment"])
+_PARTS = _Parts({gast.Constant: ()})
 
 
 class Names:

@@ -9,7 +9,7 @@ import inspect
 import operator
 import os
 import types as pytypes
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from typing import Any
 
 import gast
@@ -57,6 +57,7 @@ from srcjax.analysis.types import (
     returned_by,
     type_of,
     with_active,
+    replace,
 )
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at

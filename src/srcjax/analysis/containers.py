@@ -6,7 +6,6 @@ A `method_*` function returns the type of the result and the container's new typ
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from srcjax.analysis.types import (
@@ -23,6 +22,7 @@ from srcjax.analysis.types import (
     join,
     join_all,
     parts,
+    replace,
 )
 
 RETURNS_NONE = Const(value=None)

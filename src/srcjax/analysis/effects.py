@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -39,6 +38,7 @@ from srcjax.analysis.types import (
     site_of,
     sites_of,
     type_of,
+    replace,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import types as pytypes
-from dataclasses import replace
 from typing import Any
 
 import gast
@@ -34,6 +33,7 @@ from srcjax.analysis.types import (
     is_active,
     join,
     join_all,
+    replace,
 )
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup

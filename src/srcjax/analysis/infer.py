@@ -9,7 +9,6 @@ unit. What each statement saw is recorded in `Facts`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import gast
@@ -39,6 +38,7 @@ from srcjax.analysis.types import (
     is_differentiable,
     join,
     with_active,
+    replace,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag

@@ -19,7 +19,7 @@ import functools
 import inspect
 import types as pytypes
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from srcjax import syntax
@@ -40,6 +40,7 @@ from srcjax.analysis.types import (
     map_parts,
     type_of,
     with_active,
+    replace,
 )
 from srcjax.errors import SrcjaxError
 

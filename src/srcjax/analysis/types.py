@@ -11,11 +11,12 @@ argument's axes of size 1 keep their 1, because they are the ones that broadcast
 
 from __future__ import annotations
 
+import operator
 import types as pytypes
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -270,7 +271,7 @@ def is_differentiable(t: Type) -> bool:
 
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
-    return t.active or any(is_active(part) for part in parts(t))
+    return t.active or any(map(is_active, parts(t)))
 
 
 def has_complex(t: Type) -> bool:
@@ -283,6 +284,8 @@ def has_complex(t: Type) -> bool:
 
 def parts(t: Type) -> tuple[Type, ...]:
     """The types directly inside a container type."""
+    if type(t) in _LEAVES:
+        return ()
     if isinstance(t, Tuple):
         return t.items
     if isinstance(t, List):
@@ -296,6 +299,10 @@ def parts(t: Type) -> tuple[Type, ...]:
     return ()
 
 
+#: Types without parts, which most types are.
+_LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Range, Closure])
+
+
 def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
     found = t.buffers
@@ -304,20 +311,38 @@ def all_buffers(t: Type) -> Buffers:
     return found
 
 
+def replace(t: Any, **changes: Any) -> Any:
+    """The type with some of its fields changed.
+
+    As `dataclasses.replace`, which goes through `__init__` and takes several times as
+    long: inference does little else. Raises TypeError for what is no field of it.
+    """
+    if not changes.keys() <= t.__dict__.keys():
+        raise TypeError(f"{type(t).__name__} has no {sorted(changes)}")
+    new = object.__new__(type(t))
+    new.__dict__.update(t.__dict__)
+    new.__dict__.update(changes)
+    return new
+
+
 def map_parts(t: Type, f: Any) -> Type:
-    """The same container with `f` applied to the types directly inside it."""
-    if isinstance(t, Tuple):
-        return replace(t, items=tuple(map(f, t.items)))
-    if isinstance(t, List):
-        if t.items is not None:
-            return replace(t, items=tuple(map(f, t.items)))
-        return replace(t, elem=f(t.elem)) if t.elem else t
-    if isinstance(t, Dict):
-        if t.items is not None:
-            return replace(t, items=tuple((k, f(v)) for k, v in t.items))
-        return replace(t, elem=f(t.elem)) if t.elem else t
-    if isinstance(t, Object):
-        return replace(t, items=tuple((k, f(v)) for k, v in t.items))
+    """The same container with `f` applied to the types directly inside it.
+
+    The type itself where `f` changes none of them.
+    """
+    if type(t) in _LEAVES:
+        return t
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        items = tuple(map(f, t.items))
+        same = all(map(operator.is_, items, t.items))
+        return t if same else replace(t, items=items)
+    if isinstance(t, (Dict, Object)) and t.items is not None:
+        pairs = tuple((k, f(v)) for k, v in t.items)
+        same = all(new[1] is old[1] for new, old in zip(pairs, t.items, strict=True))
+        return t if same else replace(t, items=pairs)
+    if isinstance(t, (List, Dict)) and t.elem:
+        elem = f(t.elem)
+        return t if elem is t.elem else replace(t, elem=elem)
     return t
 
 
@@ -330,7 +355,8 @@ def with_active(t: Type, active: bool) -> Type:
         if active and isinstance(t.value, kinds):
             return Scalar(True, NONE, np.dtype(type(t.value)), True)
         return t
-    return replace(t, active=active and is_differentiable(t))
+    active = active and is_differentiable(t)
+    return t if active is t.active else replace(t, active=active)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +437,7 @@ def without_buffers(t: Type) -> Type:
 def forget_facts(t: Type) -> Type:
     """Compare-equal form: types that differ in activity or buffers only."""
     t = map_parts(t, forget_facts)
-    if isinstance(t, Const):
+    if isinstance(t, Const) or not (t.active or t.buffers):
         return t
     return replace(t, active=False, buffers=NONE)
 
@@ -470,7 +496,7 @@ def type_of(value: Any, buffer: Any = None) -> Type:
 
 def join(a: Type, b: Type) -> Type:
     """The least type that covers both: what is known where two paths meet."""
-    if a == b:
+    if a is b or a == b:
         return a
     active = a.active or b.active
     buffers = a.buffers | b.buffers

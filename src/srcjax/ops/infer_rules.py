@@ -10,6 +10,7 @@ a program that would run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,26 +45,49 @@ def value_of_shape(dtype: Any, shape: Shape | None) -> Type:
 
 def sample(t: Type) -> Any:
     """A tiny value of the same dtype: what dtype rules are asked of NumPy with."""
+    kind = _kind_of(t)
+    return None if kind is None else _sample(*kind)
+
+
+def _kind_of(t: Type) -> tuple[str, str] | None:
+    """The dtype, and whether it is a Python number, NumPy scalar or array."""
     dtype = dtype_of(t)
     if dtype is None:
         return None
     if isinstance(t, Scalar) and t.python or isinstance(t, Const):
+        return dtype.str, "python"
+    return dtype.str, "scalar" if is_number(t) else "array"
+
+
+def _sample(spelled: str, kind: str) -> Any:
+    dtype = np.dtype(spelled)
+    if kind == "python":
         return {"b": True, "i": 1, "f": 1.0, "c": 1j}.get(dtype.kind, 1.0)
-    if is_number(t):
-        return dtype.type(1)
-    return np.ones((1,), dtype)
+    return dtype.type(1) if kind == "scalar" else np.ones((1,), dtype)
 
 
 def result_dtype(function: Callable, *types: Type) -> np.dtype | None:
     """The dtype that the elementwise function gives, asked of NumPy itself."""
-    samples = [sample(t) for t in types]
-    if any(s is None for s in samples):
-        return None
+    return _asked(function, *map(_kind_of, types))[0]
+
+
+@lru_cache(maxsize=4096)
+def _asked(
+    function: Callable, *kinds: tuple[str, str] | None
+) -> tuple[np.dtype | None, bool]:
+    """The dtype of the result, and whether it is a Python number."""
+    if any(kind is None for kind in kinds):
+        return None, False
+    samples = [_sample(*kind) for kind in kinds if kind is not None]
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(function(*samples)).dtype
+            result = function(*samples)
+            return np.asarray(result).dtype, type(result) in _PYTHON_NUMBERS
     except (TypeError, ValueError, ZeroDivisionError):
-        return None
+        return None, False
+
+
+_PYTHON_NUMBERS = (bool, int, float, complex)
 
 
 def infer_elementwise(function: Callable, *types: Type) -> Type:
@@ -71,13 +95,7 @@ def infer_elementwise(function: Callable, *types: Type) -> Type:
     shapes = [shape_of(t) for t in types]
     dtype = result_dtype(function, *types)
     if all(is_number(t) for t in types):
-        samples = [sample(t) for t in types]
-        python = False
-        if all(s is not None for s in samples):
-            try:
-                python = type(function(*samples)) in (bool, int, float, complex)
-            except Exception:
-                python = False
+        _, python = _asked(function, *map(_kind_of, types))
         return Scalar(dtype=dtype, python=python)
     if any(shape is None for shape in shapes):
         return (

@@ -129,6 +129,8 @@ class Op:
     functions: list[Any] = field(default_factory=list)
     #: A composite for arguments that the signature does not have (`completes`).
     otherwise: Callable[..., Any] | None = None
+    #: Which arguments parameters get, by how many are given and the names of others.
+    places: dict[tuple, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def bind(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Arguments by parameter name; absent ones are left out, but `*args` is `()`.
@@ -136,12 +138,36 @@ class Op:
         Raises TypeError for an argument that the signature does not have. Keywords of
         the layout of the result are none of the rules' business.
         """
+        form = (len(args), *kwargs)
+        places = self.places.get(form)
+        if places is None:
+            places = self.places[form] = self._places(len(args), list(kwargs))
+        given: list[Any] = [*args, *kwargs.values()]
+        return {
+            name: where(given) if callable(where) else given[where]
+            for name, where in places.items()
+        }
+
+    def _places(self, count: int, names: list[str]) -> dict[str, Any]:
+        """Which of the arguments of a call each parameter gets: a place or a getter."""
         known = self.signature.parameters
-        kwargs = {k: v for k, v in kwargs.items() if k in known or k not in LAYOUT}
-        bound = dict(self.signature.bind(*args, **kwargs).arguments)
-        for name, parameter in self.signature.parameters.items():
+        keywords = {
+            name: count + k
+            for k, name in enumerate(names)
+            if name in known or name not in LAYOUT
+        }
+        bound = dict(self.signature.bind(*range(count), **keywords).arguments)
+        for name, parameter in known.items():
             if parameter.kind is parameter.VAR_POSITIONAL:
-                bound.setdefault(name, ())
+                places = bound.get(name, ())
+                bound[name] = lambda given, places=places: tuple(
+                    given[k] for k in places
+                )
+            elif parameter.kind is parameter.VAR_KEYWORD and name in bound:
+                named = bound[name]
+                bound[name] = lambda given, named=named: {
+                    key: given[k] for key, k in named.items()
+                }
         return bound
 
     def completed(self, args: list[Any], kwargs: dict[str, Any]) -> Any:

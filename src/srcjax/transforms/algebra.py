@@ -5,7 +5,6 @@ dy * 1.0 + -(2 * (0.5 * x))    ->    dy - x
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 import gast
+
+from srcjax import syntax
 
 Predicate = Callable[[gast.expr], bool]
 Number = int | float
@@ -385,7 +386,7 @@ def _with_children(node: Any, change: Callable[[gast.AST], gast.AST]) -> Any:
             new = change(value)
             same = new is value
         if not same:
-            changed = changed or copy.copy(node)
+            changed = changed or syntax.clone_shallow(node)
             setattr(changed, name, new)
     return changed or node
 

@@ -320,21 +320,25 @@ class Finisher:
         def item(node: gast.expr) -> gast.expr:
             return item_of_display(node, self.pure)
 
-        for stmt in _statements(self.node.body):
-            if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return)):
-                stmt.value = syntax.map_expressions(stmt.value, item)
-            if not getattr(stmt, "backward", False):
-                continue
-            if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return)):
-                if stmt.value is not None:
-                    stmt.value = self.tidied(stmt)
-                    self.fold_updates(stmt)
-                    store_number(stmt)
-            elif isinstance(stmt, gast.Expr):
-                stmt.value = self.tidied(stmt)
         last = self.node.body[-1]
-        if isinstance(last, gast.Return) and last.value is not None:
-            last.value = self.tidied(last)
+        for stmt in _statements(self.node.body):
+            plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))
+            if not plain and not isinstance(stmt, gast.Expr) or stmt.value is None:
+                continue
+            before, fresh = stmt.value, getattr(stmt, "fresh", False)
+            backward = getattr(stmt, "backward", False)
+            settled = getattr(stmt, "settled", None)
+            if settled == (fresh, backward) and syntax.equal(before, stmt.settled_as):
+                continue
+            if plain:
+                stmt.value = syntax.map_expressions(before, item)
+            if backward or (stmt is last and plain):
+                stmt.value = self.tidied(stmt)
+            if backward and plain:
+                self.fold_updates(stmt)
+                store_number(stmt)
+            if syntax.equal(before, stmt.value):
+                stmt.settled, stmt.settled_as = (fresh, backward), before
 
     def tidied(self, stmt: Any) -> gast.expr:
         """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""
@@ -377,22 +381,20 @@ class Finisher:
             stmt.value = product
 
     def tidy(self, value: gast.expr) -> gast.expr:
-        value = syntax.map_expressions(value, self.without_zero)
-        value = syntax.map_expressions(value, self.plain_size)
-        value = syntax.map_expressions(value, without_copies)
-        value = syntax.map_expressions(value, plain_unbroadcast)
-        value = syntax.map_expressions(value, self.plain_transpose)
-        value = syntax.map_expressions(value, sign_outside)
-        value = syntax.map_expressions(value, lambda v: without_zeros(v, self.alike))
-        value = syntax.map_expressions(value, plain_ones)
-        value = syntax.map_expressions(value, item_of_sum)
-        value = syntax.map_expressions(value, join_choices)
-        value = syntax.map_expressions(value, plain_where)
-        value = syntax.map_expressions(value, self.without_complex_one)
-        value = syntax.map_expressions(value, self.plain_zeros)
+        value = syntax.map_expressions(value, self.plainer)
         value = tidy(value, self.is_number, self.is_float)
         value = syntax.map_expressions(value, self.lowest_terms)
         return syntax.map_expressions(value, self.plain_minus)
+
+    def plainer(self, node: gast.expr) -> gast.expr:
+        """The node, whose parts are plain, in the words a person would use."""
+        if isinstance(node, (gast.Name, gast.Constant)):
+            return node
+        node = self.plain_size(self.without_zero(node))
+        node = self.plain_transpose(plain_unbroadcast(without_copies(node)))
+        node = plain_ones(without_zeros(sign_outside(node), self.alike))
+        node = plain_where(join_choices(item_of_sum(node)))
+        return self.plain_zeros(self.without_complex_one(node))
 
     def lowest_terms(self, node: gast.expr) -> gast.expr:
         """`2 * (a / (2 * b))` is `a / b`."""

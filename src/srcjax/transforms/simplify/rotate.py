@@ -38,6 +38,8 @@ def rotate(
     local = syntax.names_written(node.body) - parameters
     rotation = _Rotation(pure, shares, local)
     rotation.zeros = _zeros_before_loops(node.body)
+    if not any(rotation.zeros.values()):
+        return False
     new = rotation.block(syntax.clone(node.body), set())
     if rotation.done:
         node.body = new

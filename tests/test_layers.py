@@ -12,7 +12,7 @@ ROOT = Path(srcjax.__file__).parent
 # Each room may import from those above it, and from its own. Longer names win:
 # `ops.record` is not `ops`.
 ORDER = [
-    ("errors", "syntax", "custom", "stage_texts"),
+    ("errors", "syntax", "custom", "stage_texts", "garbage"),
     ("analysis.types",),  # what every other room speaks of
     ("ops.record",),
     ("frontend",),

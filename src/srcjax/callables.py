@@ -38,6 +38,7 @@ from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import ArgumentError
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.unit import parameter_names
+from srcjax.garbage import full_collections_put_off
 from srcjax.ops.record import lookup
 from srcjax.pipeline import Module, Request
 from srcjax.stage_texts import is_recording
@@ -188,13 +189,18 @@ class Transform:
         if found is None:
             self.exact[common] = self.exact.get(common, 0) + 1
         if self.exact.get(common, 0) > MAX_EXACT:
-            version = Version(self.build(general, True), general)
+            version = self.built(general)
             self.general[common] = version
         else:
-            version = Version(self.build(types, True), types)
+            version = self.built(types)
         self.versions[key] = version
         self.hot[:] = [each for each in self.hot if each[2].holds()]
         return version
+
+    def built(self, types: list[Type]) -> Version:
+        """Generated and loaded code for the types."""
+        with full_collections_put_off():
+            return Version(self.build(types, True), types)
 
     def build(self, types: list[Type], typed: bool) -> Module:
         """Generate the module for the types."""
@@ -457,7 +463,7 @@ class Transform:
                         instead="a float or an array of floats, or leave it out of "
                         "argnums",
                     )
-            found = self.versions[key] = Version(self.build(active, True), active)
+            found = self.versions[key] = self.built(active)
         return found
 
     def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:

@@ -398,7 +398,9 @@ class _Parts(dict[type, tuple[str, ...] | None]):
     def __missing__(self, cls: type) -> tuple[str, ...] | None:
         found = None
         if issubclass(cls, gast.AST) and not issubclass(cls, _ALIKE):
-            found = tuple(f for f in cls._fields if f not in _PLAIN_FIELDS)
+            found = tuple(
+                f for f in getattr(cls, "_fields", ()) if f not in _PLAIN_FIELDS
+            )
         self[cls] = found
         return found
 

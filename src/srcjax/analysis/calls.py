@@ -54,10 +54,10 @@ from srcjax.analysis.types import (
     is_number,
     join,
     map_parts,
+    replace,
     returned_by,
     type_of,
     with_active,
-    replace,
 )
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at

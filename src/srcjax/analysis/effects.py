@@ -35,10 +35,10 @@ from srcjax.analysis.types import (
     join,
     join_all,
     map_parts,
+    replace,
     site_of,
     sites_of,
     type_of,
-    replace,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
@@ -73,10 +73,15 @@ class Effects:
         #: The places inside a statement that may make memory, and those that have.
         self.makes: dict[int, frozenset[int]] = {}
         self.made: set[int] = set()
+        #: The names that statements read, and that they read or bind.
+        self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
         #: Memory of objects that keep what they computed from it once.
         self.must_stay: Buffers = NONE
+        #: How often the code at hand is executed because of loops around it that are
+        #: taken item by item.
+        self.executed = 1
         self.unit: Unit = None  # type: ignore[assignment]
 
     def require(self, name: str) -> None:

@@ -218,7 +218,7 @@ class Expressions(Calls):
         return List(False, frozenset([id(node)]), None, elem)
 
     def of_GeneratorExp(self, node: Any, env: Env) -> Type:
-        return replace(self.of_ListComp(node, env), cls=tuple)  # type: ignore[call-arg]
+        return replace(self.of_ListComp(node, env), cls=tuple)
 
     def assign_quiet(self, target: Any, value: Type, env: Env) -> None:
         """Bind a comprehension's target: nothing is required of its names."""

@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     List,
     Object,
     Other,
+    Range,
     Type,
     Unknown,
     ageless,
@@ -37,8 +38,8 @@ from srcjax.analysis.types import (
     is_active,
     is_differentiable,
     join,
-    with_active,
     replace,
+    with_active,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
@@ -89,21 +90,13 @@ class Interpreter(Expressions):
         """Record what the statement saw."""
         if not self.recording:
             return
-        if isinstance(stmt, (gast.If, gast.While)):
-            reads, writes = syntax.names_read(stmt.test), set()
-        elif isinstance(stmt, gast.For):
-            reads, writes = (
-                syntax.names_read(stmt.iter),
-                syntax.names_written(stmt.target),
-            )
-        elif isinstance(stmt, (gast.With, gast.Try)):
+        if isinstance(stmt, (gast.With, gast.Try)):
             return
-        else:
-            reads, writes = syntax.names_read(stmt), syntax.names_written(stmt)
-            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-                reads.add(stmt.target.id)
-        first = {n: ageless(before[n]) for n in sorted(reads) if n in before}
-        second = {n: ageless(after[n]) for n in sorted(writes | reads) if n in after}
+        if id(stmt) not in self.mentioned:
+            self.mentioned[id(stmt)] = _mentioned(stmt)
+        reads, names = self.mentioned[id(stmt)]
+        first = {n: ageless(before[n]) for n in reads if n in before}
+        second = {n: ageless(after[n]) for n in names if n in after}
         self.facts.record(stmt, Variant(first, second))
 
     def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:
@@ -366,9 +359,11 @@ class Interpreter(Expressions):
         over = self.eval(stmt.iter, env)
         items = self.iteration(over)
         self.breaks.append([])
+        executed = self.executed
         try:
-            if items is not None and len(items) <= UNROLLED:
+            if items is not None and self.takes_each(over, items):
                 end: Env | None = env
+                self.executed *= len(items)
                 for item in items:
                     if end is None:
                         break
@@ -384,6 +379,17 @@ class Interpreter(Expressions):
             return self.fixed_point(once, env)
         finally:
             self.breaks.pop()
+            self.executed = executed
+
+    def takes_each(self, over: Type, items: list[Type]) -> bool:
+        """Whether the loop body is executed item by item.
+
+        Of counting loops in each other only the outer ones are: their cost would grow
+        as the product of the lengths, and what an index tells is little.
+        """
+        if isinstance(over, Range) and self.executed > 1:
+            return self.executed * len(items) <= UNROLLED
+        return len(items) <= UNROLLED
 
     def iterate(self, stmt: gast.For, item: Type, env: Env) -> Env | None:
         before = dict(env)
@@ -429,6 +435,20 @@ class Interpreter(Expressions):
             self.breaks[-1].clear()
             once(state)
         return join_envs([state, *self.breaks[-1]])
+
+
+def _mentioned(stmt: Any) -> tuple[list[str], list[str]]:
+    """The names that a statement itself reads, and those that it reads or binds."""
+    if isinstance(stmt, (gast.If, gast.While)):
+        reads, writes = syntax.names_read(stmt.test), set()
+    elif isinstance(stmt, gast.For):
+        reads = syntax.names_read(stmt.iter)
+        writes = syntax.names_written(stmt.target)
+    else:
+        reads, writes = syntax.names_read(stmt), syntax.names_written(stmt)
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            reads.add(stmt.target.id)
+    return sorted(reads), sorted(reads | writes)
 
 
 def not_implemented(stmt: gast.Raise) -> str | None:

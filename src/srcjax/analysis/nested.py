@@ -38,9 +38,9 @@ from srcjax.analysis.types import (
     is_active,
     join,
     map_parts,
+    replace,
     type_of,
     with_active,
-    replace,
 )
 from srcjax.errors import SrcjaxError
 

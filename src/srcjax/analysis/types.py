@@ -106,7 +106,13 @@ def _spelled(dtype: np.dtype | None) -> str | None:
 
 def same_dtype(a: np.dtype | None, b: np.dtype | None) -> bool:
     """Whether both are known and equal, or both unknown."""
-    return _spelled(a) == _spelled(b)
+    return a is b or _spelled(a) == _spelled(b)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether numbers or arrays agree in dtype, activity and buffers."""
+    same = a.active == b.active and a.buffers == b.buffers
+    return same and same_dtype(a.dtype, b.dtype)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,11 @@ class Scalar(Type):
         return self.active, self.buffers, _spelled(self.dtype), self.python
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._facts() == other._facts()
+        return self is other or (
+            isinstance(other, Scalar)
+            and self.python == other.python
+            and _alike(self, other)
+        )
 
     def __hash__(self) -> int:
         return hash(self._facts())
@@ -137,7 +147,11 @@ class Array(Type):
         return self.active, self.buffers, _spelled(self.dtype), self.shape
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._facts() == other._facts()
+        return self is other or (
+            isinstance(other, Array)
+            and self.shape == other.shape
+            and _alike(self, other)
+        )
 
     def __hash__(self) -> int:
         return hash(self._facts())

@@ -129,6 +129,8 @@ class Op:
     functions: list[Any] = field(default_factory=list)
     #: A composite for arguments that the signature does not have (`completes`).
     otherwise: Callable[..., Any] | None = None
+    #: Whether one of so many functions is SciPy's.
+    of_scipy: tuple[int, bool] | None = field(default=None, repr=False)
     #: Which arguments parameters get, by how many are given and the names of others.
     places: dict[tuple, dict[str, Any]] = field(default_factory=dict, repr=False)
 
@@ -185,9 +187,12 @@ class Op:
 
         Those of SciPy were made for real ones, unless their record says otherwise.
         """
-        if self.real_only is None:
-            return any(map(is_of_scipy, self.functions))
-        return self.real_only
+        if self.real_only is not None:
+            return self.real_only
+        if self.of_scipy is None or self.of_scipy[0] != len(self.functions):
+            found = any(map(is_of_scipy, self.functions))
+            self.of_scipy = len(self.functions), found
+        return self.of_scipy[1]
 
 
 #: Keywords of how a result lies in memory, which change no value. (Where `order` says

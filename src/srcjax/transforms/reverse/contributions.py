@@ -56,6 +56,7 @@ class Contributions(DerivativeWriter):
 
     def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
         super().__init__(program, unit)
+        self.plain_types: dict[int, tuple[Type, Type]] = {}
         self.pairs = pairs
         #: Names with contributions of another (or unknown) dtype.
         self.mixed: set[str] = set()
@@ -459,6 +460,14 @@ class Contributions(DerivativeWriter):
 
         visit(syntax.name(whole.variable), start, t)
 
+    def plain_type(self, t: Type) -> Type:
+        """The type without what it says of derivatives and memory."""
+        known = self.plain_types.get(id(t))
+        if known is None:
+            known = t, without_buffers(with_active(t, False))
+            self.plain_types[id(t)] = known  # with the type, whose id is taken then
+        return known[1]
+
     def environments(
         self, stmt: gast.stmt, earlier: dict[str, str] | None = None
     ) -> list[Env]:
@@ -475,10 +484,7 @@ class Contributions(DerivativeWriter):
                 env[old] = variant.before.get(name, self.type_of_name(name))
         clean: list[Env] = []
         for env in found or [{}]:
-            full = {
-                n: without_buffers(with_active(t, False))
-                for n, t in {**self.types, **env}.items()
-            }
+            full = {n: self.plain_type(t) for n, t in {**self.types, **env}.items()}
             for (name, path), place in self.places.present.items():
                 if place.lazy is not None:
                     full[place.variable] = place.lazy
@@ -486,7 +492,7 @@ class Contributions(DerivativeWriter):
                 t = full.get(name, UNKNOWN)
                 joined = self.types.get(name, t)
                 if dtype_of(joined) is None and self.program.may_be_complex():
-                    t = without_buffers(with_active(joined, False))  # complex elsewhere
+                    t = self.plain_type(joined)  # complex elsewhere
                 try:
                     full[place.variable] = part_of(t, path) if path else t
                 except KeyError:

@@ -33,6 +33,11 @@ class DeadCode:
         #: Tapes of which a popped value is not read, and those that may lose them all.
         self.idle_tapes: set[str] = set()
         self.without_tapes: set[str] = set()
+        #: Only looking at what is live: statements stay as they are.
+        self.looking = False
+        #: What is live around a loop, by the loop and what is live after it.
+        self.around: dict[tuple[int, frozenset[str]], set[str]] = {}
+        self.reads: dict[int, set[str]] = {}
 
     def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
         """The statements that matter; `live` is updated to the block's start."""
@@ -55,26 +60,31 @@ class DeadCode:
             if not _real(body) and not _real(orelse) and is_pure(stmt.test, self.pure):
                 return None
             live |= syntax.names_read(stmt.test)
-            stmt.body = body or [gast.Pass()]
-            stmt.orelse = orelse if _real(orelse) else []
+            if not self.looking:
+                stmt.body = body or [gast.Pass()]
+                stmt.orelse = orelse if _real(orelse) else []
             return stmt
         if isinstance(stmt, (gast.For, gast.While)):
             return self.loop(stmt, live)
         if isinstance(stmt, gast.With):
-            stmt.body = self.block(stmt.body, live)
-            if not _real(stmt.body):
+            body = self.block(stmt.body, live)
+            if not _real(body):
                 return None
             live |= syntax.names_read(stmt.items)
+            if not self.looking:
+                stmt.body = body
             return stmt
         if isinstance(stmt, gast.Try) and stmt.handlers:
             live |= syntax.all_names(stmt)  # what may raise has an effect
             return stmt
         if isinstance(stmt, gast.Try):
-            stmt.finalbody = self.block(stmt.finalbody, live)
-            last = syntax.names_read(stmt.finalbody)
-            stmt.body = self.block(stmt.body, live) or [gast.Pass()]
+            finalbody = self.block(stmt.finalbody, live)
+            last = syntax.names_read(finalbody)
+            body = self.block(stmt.body, live) or [gast.Pass()]
             live |= last  # the body may be left before it binds them
-            return stmt if _real(stmt.finalbody) else stmt.body
+            if not self.looking:
+                stmt.finalbody, stmt.body = finalbody, body
+            return stmt if _real(finalbody) else body
         if self.is_dead(stmt, live):
             return None
         if isinstance(stmt, gast.Assign):
@@ -84,7 +94,9 @@ class DeadCode:
                     for n in syntax.walk(target)
                     if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
                 }
-        live |= syntax.names_read(stmt)
+        if id(stmt) not in self.reads:
+            self.reads[id(stmt)] = syntax.names_read(stmt)
+        live |= self.reads[id(stmt)]
         if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
             live.add(stmt.target.id)
         return stmt
@@ -93,17 +105,8 @@ class DeadCode:
         header = syntax.names_read(
             stmt.iter if isinstance(stmt, gast.For) else stmt.test
         )
-        around = set(live)
-        if isinstance(stmt, gast.While):
-            around |= header
-        while True:
-            inner = set(around)
-            body = self.block(syntax.clone(stmt.body), inner)
-            if isinstance(stmt, gast.For):
-                inner -= syntax.names_written(stmt.target)
-            if inner <= around:
-                break
-            around |= inner
+        around = self.live_around(stmt, live, header)
+        body = self.block(stmt.body, set(around))
         target = (
             syntax.names_written(stmt.target) if isinstance(stmt, gast.For) else set()
         )
@@ -112,9 +115,31 @@ class DeadCode:
         )
         if not _real(body) and not target & live and pure:
             return None
-        stmt.body = body or [gast.Pass()]
+        if not self.looking:
+            stmt.body = body or [gast.Pass()]
         live |= around | header
         return stmt
+
+    def live_around(self, stmt: Any, live: set[str], header: set[str]) -> set[str]:
+        """What is live at the end of the body of a loop, in any iteration."""
+        key = id(stmt), frozenset(live)
+        if key in self.around:
+            return self.around[key]
+        around = set(live)
+        if isinstance(stmt, gast.While):
+            around |= header
+        outer, self.looking = self.looking, True
+        while True:
+            inner = set(around)
+            self.block(stmt.body, inner)
+            if isinstance(stmt, gast.For):
+                inner -= syntax.names_written(stmt.target)
+            if inner <= around:
+                break
+            around |= inner
+        self.looking = outer
+        self.around[key] = around
+        return around
 
     def is_dead(self, stmt: Any, live: set[str]) -> bool:
         if isinstance(stmt, gast.FunctionDef):

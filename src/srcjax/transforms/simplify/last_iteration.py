@@ -38,7 +38,7 @@ class _Guard(DeadCode):
     def loop(self, stmt: Any, live: set[str]) -> Any:
         after = set(live)
         kept = super().loop(stmt, live)
-        test = None if kept is None else goes_on(kept)
+        test = None if kept is None or self.looking else goes_on(kept)
         if test is not None:
             kept.body = self.guarded(kept.body, test, after)
         return kept

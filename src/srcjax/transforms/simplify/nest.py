@@ -12,7 +12,9 @@ into a loop that would compute it again, and never so that a line gets hard to r
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -39,6 +41,9 @@ class Nesting:
         self.pure = pure
         self.shares = shares
         self.changed = False
+        #: What statements mention; of those with blocks only until one changes.
+        self.simple: dict[int, Mentions] = {}
+        self.compound: dict[int, Mentions] = {}
         #: Whether the block at hand stands in a `try` with handlers.
         self.caught = False
 
@@ -47,10 +52,7 @@ class Nesting:
         for sub in syntax.walk(self.node):
             if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
                 self.definitions[sub.id] = self.definitions.get(sub.id, 0) + 1
-        self.reads: dict[str, int] = {}
-        for sub in syntax.walk(self.node.body):
-            if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):
-                self.reads[sub.id] = self.reads.get(sub.id, 0) + 1
+        self.reads = _mentions(self.node.body).reads
         self.node.body = self.block(self.node.body)
         return self.changed
 
@@ -72,6 +74,7 @@ class Nesting:
         while position < len(out):
             if self.try_nest(out, position):
                 self.changed = True
+                self.compound.clear()
                 out.pop(position)
                 position = max(position - 1, 0)
             else:
@@ -90,11 +93,11 @@ class Nesting:
         if name in syntax.names_read(value):
             return False
         several = self.definitions.get(name, 0) != 1
+        if not several and not syntax.is_atom(value) and self.reads.get(name) != 1:
+            return False
         rest = stmts[position + 1 :]
-        uses = [
-            s for s in rest if name in syntax.names_read(s) or self.rebinds(s, name)
-        ]
-        count = sum(syntax.count_reads(s, name) for s in rest)
+        uses = [s for s in rest if self.count(s, name) or self.rebinds(s, name)]
+        count = sum(self.count(s, name) for s in uses)
         if several:
             uses, count, closed = self.until_redefined(rest, name)
             if not closed and not (count == 1 and self.stays_in_blocks(name)):
@@ -114,6 +117,26 @@ class Nesting:
                 use.fresh = True  # the value has to be a new array there as well
         return moved
 
+    def mentions(self, stmt: gast.stmt) -> Mentions:
+        """The names that the statement reads and binds."""
+        known = self.compound if isinstance(stmt, _COMPOUND) else self.simple
+        if id(stmt) not in known:
+            known[id(stmt)] = _mentions(stmt)
+        return known[id(stmt)]
+
+    def count(self, stmt: gast.stmt, name: str) -> int:
+        """How often the statement reads the name."""
+        return self.mentions(stmt).reads.get(name, 0)
+
+    @functools.cached_property
+    def updated(self) -> set[str]:
+        """Names that augmented assignments bind again."""
+        return {
+            s.target.id
+            for s in syntax.walk(self.node.body)
+            if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name)
+        }
+
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
 
@@ -124,14 +147,14 @@ class Nesting:
         uses: list[gast.stmt] = []
         count = 0
         for stmt in rest:
+            mentions = self.mentions(stmt)
+            reads, writes = mentions.reads.get(name, 0), name in mentions.binds
             if isinstance(stmt, _COMPOUND):
-                if name in syntax.all_names(stmt):
+                if reads or writes:
                     return uses, count, False
                 continue
             if self.rebinds(stmt, name):
                 return uses, count, False
-            reads = syntax.count_reads(stmt, name)
-            writes = name in syntax.names_written(stmt)
             if reads:
                 uses.append(stmt)
                 count += reads
@@ -142,7 +165,7 @@ class Nesting:
     def stays_in_blocks(self, name: str) -> bool:
         """Whether every read follows a definition in its own block."""
         covered = 0
-        if any(self.rebinds(s, name) for s in syntax.walk(self.node.body)):
+        if name in self.updated:
             return False
 
         def visit(stmts: list[gast.stmt]) -> None:
@@ -152,16 +175,16 @@ class Nesting:
                 if isinstance(stmt, _COMPOUND):
                     for key in ("body", "orelse", "finalbody"):
                         visit(getattr(stmt, key, None) or [])
-                    if name in syntax.names_written(stmt):
+                    if name in self.mentions(stmt).binds:
                         defined = False
                     continue
                 if defined:
-                    covered += syntax.count_reads(stmt, name)
-                if name in syntax.names_written(stmt):
+                    covered += self.count(stmt, name)
+                if name in self.mentions(stmt).binds:
                     defined = True
 
         visit(self.node.body)
-        return covered == syntax.count_reads(self.node.body, name)
+        return covered == sum(self.count(stmt, name) for stmt in self.node.body)
 
     def spread(
         self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]
@@ -277,6 +300,7 @@ class Nesting:
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
         """Put the value in place of the name, in place."""
         for sub in syntax.walk(stmt):
+            self.simple.pop(id(sub), None)
             for key, child in list(sub.__dict__.items()):
                 if isinstance(child, gast.Name) and child.id == name:
                     if isinstance(child.ctx, gast.Load):
@@ -289,6 +313,22 @@ class Nesting:
                             and isinstance(item.ctx, gast.Load)
                         ):
                             child[i] = syntax.clone(value)
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """How often a statement reads each name, and the names that it binds."""
+
+    reads: dict[str, int]
+    binds: set[str]
+
+
+def _mentions(node: Any) -> Mentions:
+    reads: dict[str, int] = {}
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):
+            reads[sub.id] = reads.get(sub.id, 0) + 1
+    return Mentions(reads, syntax.names_written(node))
 
 
 def _reads_contents(value: Any) -> bool:

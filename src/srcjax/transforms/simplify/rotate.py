@@ -79,6 +79,8 @@ class _Rotation(DeadCode):
     def loop(self, stmt: Any, live: set[str]) -> Any:
         after = set(live)
         kept = super().loop(stmt, live)
+        if self.looking:
+            return kept
         zeros = self.zeros.get(getattr(stmt, "key", 0))
         if kept is not None and zeros and hasattr(kept, "full_at_head"):
             self.rotate(kept, zeros, after)

@@ -61,6 +61,8 @@ class _Pass:
         self.leave = leave
         self.shares = shares
         self.changed = False
+        #: Knows what statements mention, until the first of them changes.
+        self.nesting = Nesting(node, may_nest, frozenset(), shares)
         self.bindings: dict[str, int] = {}
         self.reads: dict[str, int] = {}
         for sub in syntax.walk(node):
@@ -97,10 +99,10 @@ class _Pass:
         leave = self.leave(value)
         if leave is None or name in syntax.names_read(value):
             return False
-        uses = [s for s in rest if name in syntax.names_read(s)]
-        count = sum(syntax.count_reads(s, name) for s in uses)
+        nesting = self.nesting
+        uses = [s for s in rest if nesting.count(s, name)]
+        count = sum(nesting.count(s, name) for s in uses)
         if self.bindings.get(name) != 1:
-            nesting = Nesting(self.node, self.may_nest, frozenset(), self.shares)
             uses, count, _ = nesting.until_redefined(rest, name)
             if not nesting.stays_in_blocks(name):
                 return False

@@ -162,7 +162,11 @@ class Transform:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise ArgumentError(f"{self.source.name}(): {error}") from None
+            name = self.source.name
+            raise ArgumentError(
+                f"{name}(): {error}",
+                instead=f"the arguments of `{name}{self.signature}`",
+            ) from None
         bound.apply_defaults()
         return [bound.arguments[n] for n in self.parameters]
 

@@ -456,6 +456,25 @@ def function_redefined_in_branch(x):
     return curve(x + 1)
 
 
+@program(np.array([0.4, 1.2, 0.7]), jax=False)
+def functions_by_choice(x):
+    total = x[0]
+    for k in range(3):
+        if x[k] > 1.0:
+            act = np.tanh
+        else:
+
+            def act(z, k=k):
+                return z * x[k]
+
+        total = total + act(total)
+    inner = (lambda z: z * total) if total > 0 else (lambda z: z)
+    table = {"square": lambda z: z * z, "sine": np.sin, "inner": lambda z: z * x[1]}
+    for name, function in table.items():
+        total = total + len(name) * function(x[2]) * inner(x[0])
+    return total
+
+
 @program(0.4)
 def closures_made_in_a_loop(x):
     total = 0.0

@@ -41,6 +41,7 @@ REASONS = {
         "edges.branch_never_taken",
         "edges.network_without_layers",
         "functions.composition",
+        "functions.functions_by_choice",
         "functions.functions_in_a_list",
         "statements.import_inside",
     ],
@@ -63,7 +64,6 @@ REASONS = {
     ],
     "other: structure that is not known": [
         "containers.any_and_all_on_lists",
-        "functions.function_redefined_in_branch",
         "functions.recursion_over_a_tree_inside",
         "inactive.random_with_a_seed",
         "inplace.which_is_changed_depends",
@@ -105,12 +105,7 @@ TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
 
 #: Their gradients are refused, of one example too.
 NOT_DIFFERENTIATED = {
-    "functions.function_redefined_in_branch": "`curve`|`type_first`",
     "inplace.which_is_changed_depends": "shares? memory",
-}
-#: The loop over their tangents fails: a number for an array, a division that raises.
-NO_TANGENT = {
-    "functions.function_redefined_in_branch": "which function `curve` is",
 }
 
 #: What the error says, by composition and program.
@@ -138,14 +133,12 @@ REFUSED: dict[str, dict[str, str]] = {
     },
     "jvp(vmap)": {
         "edges.zero_dimensional_broadcast": "not subscriptable",
-        **NO_TANGENT,
         **TREE,
         **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
         "functions.star_arguments": "has 1 parameter",
     },
     "vmap(jvp)": {
-        **NO_TANGENT,
         "functions.recursion_over_a_tree": "too many values to unpack",
         "containers.added_up_in_a_dict": "'u'",
         "containers.counted_in_a_dict": "'a'",

@@ -33,7 +33,7 @@ second_order = pytest.mark.parametrize(
 )
 
 # Programs that srcjax refuses with an error of its own. To be emptied.
-REFUSED: set[str] = {"functions.function_redefined_in_branch"}
+REFUSED: set[str] = set()
 # Programs that reverse mode refuses. To be emptied.
 REFUSED_IN_REVERSE: set[str] = {"inplace.which_is_changed_depends"}
 # Programs whose derivative cannot be differentiated in this way yet. To be emptied.

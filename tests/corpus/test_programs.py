@@ -50,7 +50,6 @@ SAMPLE = {
 
 # Programs that srcjax refuses with an error of its own. To be emptied.
 REFUSED: set[str] = {
-    "functions.function_redefined_in_branch",
     "inplace.which_is_changed_depends",
 }
 

@@ -331,11 +331,12 @@ class Calls(NestedTransforms):
             return self.call_function(value.__func__, [owner, *args], kwargs, node)
         if isinstance(value, type):
             return self.construct(value, args, kwargs, node)
-        self.callee(node, value)
         call_method = getattr(type(value), "__call__", None)  # noqa: B004
         if isinstance(call_method, pytypes.FunctionType):
+            self.callee(node, pytypes.MethodType(call_method, value))
             owner = Const(value=value)
             return self.call_function(call_method, [owner, *args], kwargs, node)
+        self.callee(node, value)
         return Unknown(active)
 
     def as_arrays(

@@ -103,7 +103,7 @@ def _inner_functions(source: FunctionSource) -> dict[str, _Inner]:
     body = source.node.body
     local = _bound_here(source.node)
     found: dict[str, _Inner] = {}
-    for node in _own_nodes(body):
+    for node in own_nodes(body):
         if isinstance(node, gast.FunctionDef):
             name, definition = node.name, node
         elif (
@@ -141,7 +141,7 @@ def _may_go(definition: gast.FunctionDef) -> bool:
 def _bindings(body: list[gast.stmt], name: str) -> int:
     """How often the function itself binds the name."""
     count = 0
-    for node in _own_nodes(body):
+    for node in own_nodes(body):
         if isinstance(node, (gast.FunctionDef, gast.ClassDef)):
             count += node.name == name
         elif isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store):
@@ -149,7 +149,7 @@ def _bindings(body: list[gast.stmt], name: str) -> int:
     return count
 
 
-def _own_nodes(body: Any) -> list[Any]:
+def own_nodes(body: Any) -> list[Any]:
     """The nodes of a scope; scopes inside are there, what is in them is not."""
     found: list[Any] = []
     todo = list(body)[::-1]
@@ -166,7 +166,7 @@ def _bound_here(node: Any) -> set[str]:
     found = set(parameter_names(node.args))
     body = node.body if isinstance(node.body, list) else [node.body]
     shared: set[str] = set()
-    for sub in _own_nodes(body):
+    for sub in own_nodes(body):
         if isinstance(sub, (gast.Nonlocal, gast.Global)):
             shared |= set(sub.names)
         elif isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
@@ -201,7 +201,7 @@ def free_names(node: Any) -> set[str]:
 def read_names(nodes: list[Any]) -> set[str]:
     """Names of this scope that the code reads, in scopes inside it too."""
     found: set[str] = set()
-    for sub in _own_nodes(nodes):
+    for sub in own_nodes(nodes):
         if isinstance(sub, _SCOPES):
             found |= free_names(sub)
         elif isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):

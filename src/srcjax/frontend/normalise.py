@@ -21,6 +21,7 @@ touches no varying name is left as the user wrote it, statement or expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -34,6 +35,7 @@ from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
+from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.operations import Operations
 from srcjax.frontend.read import NAMES_MADE
 from srcjax.frontend.targets import Targets
@@ -48,6 +50,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     """
     varying_names = list(varying_names)
     source = make_way(source)
+    source = _with_choices(source)
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))
@@ -66,6 +69,14 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     return unit
 
 
+def _with_choices(source: Any) -> Any:
+    """The source with a name of its own for each function that is defined."""
+    names = syntax.Names(syntax.all_names(source.node) | set(source.closure))
+    node = syntax.clone(source.node)
+    node.body = lower_redefined(node.body, names)
+    return replace(source, node=node)
+
+
 def normalise_nested(
     definition: Any, unit: Unit, varying_names: Iterable[str]
 ) -> list[gast.stmt]:
@@ -78,7 +89,8 @@ def normalise_nested(
         body: list[gast.stmt] = [gast.copy_location(returned, definition.body)]
     else:
         body = definition.body
-    body = lower_match(syntax.clone(body), unit.names)
+    body = lower_redefined(syntax.clone(body), unit.names)
+    body = lower_match(body, unit.names)
     bound = syntax.names_written(body) | set(parameter_names(definition.args))
     varying = Varying(unit.source.resolve, bound | syntax.names_written(unit.node))
     find_varying(body, varying_names, varying)

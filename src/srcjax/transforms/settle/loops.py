@@ -22,7 +22,7 @@ class LoopSettling(SettlingBase):
     def on_For(self, stmt: gast.For) -> list[gast.stmt]:
         before: list[gast.stmt] = []
         variants = self.facts.of(stmt)
-        unrolled = self.unroll_functions(stmt, variants)
+        unrolled = self.unroll_table(stmt) or self.unroll_functions(stmt, variants)
         if unrolled is not None:
             self.changed = True
             return self.block(unrolled)
@@ -37,6 +37,46 @@ class LoopSettling(SettlingBase):
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def unroll_table(self, stmt: gast.For) -> list[gast.stmt] | None:
+        """A loop over a dict of functions, written out."""
+        over, view = stmt.iter, ""
+        if isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute):
+            over, view = over.func.value, over.func.attr
+        t = self.atom_type(stmt, over)
+        known = t.items if isinstance(t, Dict) else None
+        if not known or not any(is_function(held) for _, held in known):
+            return None
+        nodes = list(syntax.walk(stmt.body))
+        leaves = any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes)
+        written = getattr(over, "id", "") in syntax.names_written(stmt.body)
+        if leaves or written or view not in ("", "items", "keys", "values"):
+            return None
+        if not syntax.names_read(stmt.body) & self.unit.varying:
+            return None
+        out: list[gast.stmt] = []
+        for key, _ in known:
+            name = syntax.const(key)
+            item = gast.Subscript(syntax.clone(over), name, syntax.LOAD)
+            binds: list[gast.stmt] = []
+            target = syntax.clone(stmt.target)
+            if view == "values":
+                self.bind_target(target, item, binds)
+            elif view == "items" and isinstance(target, gast.Tuple):
+                first, second = target.elts
+                self.bind_target(first, name, binds)
+                self.bind_target(second, item, binds)
+            elif view == "items":
+                return None
+            else:
+                self.bind_target(target, name, binds)
+            for inner in [*binds, *stmt.body]:
+                copied = syntax.clone(inner)
+                copied.user_line = getattr(inner, "user_line", None)
+                if getattr(copied, "lineno", None) is None:
+                    gast.copy_location(copied, stmt)
+                out.append(copied)
+        return out
 
     def unroll_functions(
         self, stmt: gast.For, variants: list[Variant]

@@ -35,9 +35,9 @@ from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
-from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.operations import Operations
 from srcjax.frontend.read import NAMES_MADE
+from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.frontend.varying import Varying, find_varying

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
+import scipy.special
 
 from srcjax.backends.load import load
 
@@ -241,7 +243,7 @@ def numbers(shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 def scope_of(shape: tuple[int, ...]) -> dict[str, Any]:
     mask = np.arange(int(np.prod(shape))).reshape(shape) % 3 != 1
-    return {"np": np, "M": mask, "K": numbers(shape, 7)}
+    return {"np": np, "scipy": scipy, "M": mask, "K": numbers(shape, 7)}
 
 
 def parameters_of(function: Any) -> list[inspect.Parameter] | None:

@@ -19,9 +19,10 @@ from tests.coverage_table import names as every_name
 from tests.coverage_table import row_of
 
 from .keyword_calls import Call, arguments, draw_calls, leaves
+from .linalg_calls import CALLS, linalg_calls
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_drawn_calls": 12}
+SAMPLE = {"test_drawn_calls": 12, "test_calls_of_scipy": 8}
 
 NAMES = [
     name.removeprefix("numpy.")
@@ -109,6 +110,16 @@ def seeds(value: Any, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_drawn_calls(name):
     for call in draw_calls(name, 2):
+        try:
+            check(call)
+        except (SrcjaxError, NotImplementedError):  # refused, with a reason
+            continue
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", range(len(CALLS)), ids=lambda row: CALLS[row][0])
+def test_calls_of_scipy(row):
+    for call in linalg_calls(row):
         try:
             check(call)
         except (SrcjaxError, NotImplementedError):  # refused, with a reason

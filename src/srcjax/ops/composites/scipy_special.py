@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.special
 
-from srcjax.ops.record import composite
+from srcjax.ops.record import completes, composite
 
 
 @composite(scipy.special.multigammaln)
@@ -19,3 +19,16 @@ def multigammaln(a, d):
     for i in range(1, d):
         total = total + scipy.special.gammaln(a - i / 2)
     return total
+
+
+@completes(scipy.special.logsumexp)
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    """The logarithm of the size of the sum, and its sign."""
+    if not return_sign:
+        return scipy.special.logsumexp(a, axis, b, keepdims)
+    largest = np.max(a, axis, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0)
+    terms = np.exp(a - largest)
+    total = np.sum(terms if b is None else b * terms, axis, keepdims=keepdims)
+    shift = np.reshape(largest, np.shape(total))
+    return np.log(np.abs(total)) + shift, np.sign(total)

@@ -290,3 +290,22 @@ def test_loop_over_examples_is_seen_and_has_a_derivative():
     expected[:, 0] = 2 * X[:, 0]
     with pytest.warns(srcjax.PerformanceWarning):
         np.testing.assert_array_equal(srcjax.grad(total)(X), expected)
+
+
+@pytest.mark.parametrize("keyword", [False, True])
+def test_each_of_the_starred_arguments_has_its_axis(keyword):
+    """As many examples as entries: a mistaken axis would go unseen."""
+
+    def starred(*pair):
+        return pair[0] @ pair[1]
+
+    def scaled(*pair, scale=1.0):
+        return pair[0] @ pair[1] * scale
+
+    f = scaled if keyword else starred
+    x, y = X[:3], np.cos(X[:3])
+    expected = np.sum(x * x + y * y, axis=1)
+    np.testing.assert_allclose(srcjax.jvp(vmap(f), (x, y), (y, x))[1], expected)
+    np.testing.assert_allclose(srcjax.vjp(vmap(f), x, y)[1](np.ones(3))[1], x)
+    second = srcjax.jvp(srcjax.grad(starred, 1), (x[0], y[0]), (y[1], x[0]))[1]
+    np.testing.assert_allclose(second, y[1])

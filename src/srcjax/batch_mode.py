@@ -128,7 +128,7 @@ class Batched(Transform):
         """Whether the arguments are not known by name (`*args`), or defaults mapped."""
         if self.inner is not None:
             variadic = self.source.node.args.vararg is not None
-            return variadic or self.inner.maps_defaults()
+            return variadic or self.inner.maps_what_is_given()
         code = getattr(underlying(self.function), "__code__", None)
         return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
 

@@ -325,22 +325,37 @@ class Transform:
                     instead="`argnums=0` or `argnums=(0, 1)`",
                 )
 
-    def maps_defaults(self) -> bool:
-        """Whether a `vmap` maps a function with defaults: they have no batch axis."""
-        below = self.inner is not None and self.inner.maps_defaults()
-        return below or (hasattr(self, "given") and bool(self.source.defaults))
+    def maps_what_is_given(self) -> bool:
+        """Whether a `vmap` maps a function of which a call tells what there is to map.
+
+        Defaults have no batch axis, and each of `*args` has its own.
+        """
+        if self.inner is not None and self.inner.maps_what_is_given():
+            return True
+        variadic = self.source.node.args.vararg is not None
+        return hasattr(self, "given") and (variadic or bool(self.source.defaults))
 
     def needs_spreading(self) -> bool:
         """Whether how the arguments are given decides more than their values.
 
-        So it is where argnums may point into `*args`, and where defaults are mapped.
+        So it is where argnums may point into `*args`, and below a `vmap` where
+        defaults or `*args` are mapped.
         """
-        if self.inner is not None:
-            return self.inner.maps_defaults()
-        code = getattr(underlying(self.function), "__code__", None)
+        if self.inner is not None and self.inner.maps_what_is_given():
+            return True
+        innermost = self
+        while innermost.inner is not None:
+            innermost = innermost.inner
+        code = getattr(underlying(innermost.function), "__code__", None)
         if code is None or not code.co_flags & inspect.CO_VARARGS:
             return False
-        count = code.co_argcount - inspect.ismethod(self.function)
+        count = code.co_argcount - inspect.ismethod(innermost.function)
+        return self.points_beyond(count)
+
+    def points_beyond(self, count: int) -> bool:
+        """Whether argnums, here or below, tell of more than `count` arguments."""
+        if self.inner is not None and self.inner.points_beyond(count):
+            return True
         return any(
             isinstance(n, (int, np.integer)) and (n >= count or n < 0)
             for n in self.argnums_list()

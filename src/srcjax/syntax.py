@@ -282,6 +282,18 @@ def read_counts(node: Any) -> Counter[str]:
     )
 
 
+def use_counts(node: Any) -> Counter[str]:
+    """How often the value of each name is used: loaded, or updated by `x += v`."""
+    updates = (sub for sub in walk(node) if isinstance(sub, gast.AugAssign))
+    targets = (s.target.id for s in updates if isinstance(s.target, gast.Name))
+    return read_counts(node) + Counter(targets)
+
+
+def count_uses(node: Any, id: str) -> int:
+    """How often the value of the name is used inside."""
+    return use_counts(node)[id]
+
+
 def count_bindings(node: Any, id: str) -> int:
     """How often the name is bound; an augmented assignment of a name is no binding."""
     updated = {sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)}

@@ -279,8 +279,8 @@ class MappedInterpreter(Interpreter):
         """Names of the unit that are read beyond the statement."""
         found = self.outside.get(id(stmt))
         if found is None:
-            everywhere = syntax.read_counts(self.unit.node.body)
-            here = syntax.read_counts(stmt)
+            everywhere = syntax.use_counts(self.unit.node.body)
+            here = syntax.use_counts(stmt)
             found = {n for n, count in everywhere.items() if count > here[n]}
             self.outside[id(stmt)] = found
         return found

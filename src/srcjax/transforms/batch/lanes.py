@@ -46,6 +46,10 @@ def is_starred(value: Any) -> bool:
     )
 
 
+def is_literal(key: Any) -> bool:
+    return isinstance(key, gast.Constant)
+
+
 class Lanes(Writer):
     """What the names of one unit hold; `size` is the number of examples."""
 
@@ -84,6 +88,10 @@ class Lanes(Writer):
                 if isinstance(node, gast.Tuple)
                 else List(items=items)
             )
+        if isinstance(node, gast.Dict) and all(map(is_literal, node.keys)):
+            values = map(self.example, node.values)
+            keys = [k.value for k in node.keys]
+            return Dict(items=tuple(zip(keys, values, strict=True)))
         return self.typer.type_of(node, self.examples)
 
     def mapped(self, node: Any) -> bool:
@@ -122,12 +130,13 @@ class Lanes(Writer):
 
     def spread_container(self, value: Any, have: Type, want: Type) -> Any:
         """A container with each part a batch where it is one in `want`."""
+        whole = value
         if isinstance(value, gast.Name):
             value = self.displays.get(value.id, value)
         value = self.written_out(value)
         if isinstance(have, (List, Dict)) and have.items is None:
             if all_active(have):
-                return value
+                return whole
             if is_active(have):
                 raise self.refuse(
                     "a container of unknown length of which only some parts differ "
@@ -143,7 +152,7 @@ class Lanes(Writer):
             not is_active(wants[key]) or all_active(part) or is_no_number(part)
             for key, part in haves.items()
         ):
-            return value
+            return whole
         if isinstance(value, gast.Dict):
             items = [
                 self.spread(

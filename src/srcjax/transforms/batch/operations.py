@@ -297,8 +297,8 @@ class Operations(Lanes):
             return any(map(self.index_mapped, index.elts))
         return self.reads_mapped(index)
 
-    def item(self, base: gast.expr, index: Any) -> gast.expr:
-        """`x[index]` for each example; also the place of an assignment."""
+    def item(self, base: gast.expr, index: Any, place: bool = False) -> gast.expr:
+        """`x[index]` for each example; or the place of an assignment."""
         entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
         entries = [self.shapes(e) for e in entries]
         mapped_base = self.mapped(base)
@@ -307,7 +307,10 @@ class Operations(Lanes):
             return gast.Subscript(
                 syntax.clone(base), self.after_batch(entries), syntax.LOAD
             )
-        return self.gathered(base, entries, mapped_base, advanced)
+        found = self.gathered(base, entries, mapped_base, advanced)
+        if place and isinstance(found, gast.Call):
+            raise self.refuse("a store at a mapped index after a slice", "a moved axis")
+        return found
 
     def after_batch(self, entries: list[Any]) -> Any:
         """`i, j` as `:, i, j`: NumPy's order of axes has to be the example's."""
@@ -329,6 +332,8 @@ class Operations(Lanes):
         t = self.example(entries[0]) if single else None
         if isinstance(t, Tuple) and t.cls is not slice:
             return syntax.expression("(slice(None), *i)", i=entries[0])
+        if isinstance(t, Unknown):
+            raise self.refuse("an index that may be a tuple", "known types")
         if arrays and numbers and not self.adjacent(entries):
             raise self.refuse("index arrays on axes that are apart", "one step each")
         if arrays and not self.leads(entries) and not self.adjacent(entries):
@@ -377,14 +382,13 @@ class Operations(Lanes):
             dtype = dtype_of(t)
             if differs and dtype is not None and dtype.kind == "b":
                 return self.masked_item(base, entries, mapped_base)
-            rank = self.rank(e)
+            rank = rank_of_list(t) if isinstance(t, List) else self.rank(e)
             if rank is None:
                 raise self.refuse("an index of unknown rank", "known types")
             ranks.append(rank)
         highest = max(ranks)
         if not self.adjacent(entries):
             raise self.refuse("mapped indices on axes that are apart", "one by one")
-        leading = not isinstance(entries[0], gast.Slice)
         new: list[Any] = []
         for e in entries:
             new.append(
@@ -392,20 +396,28 @@ class Operations(Lanes):
                 if isinstance(e, gast.Slice)
                 else lift(e, self.example(e), highest) or e
             )
+        lead = next(k for k, e in enumerate(entries) if not isinstance(e, gast.Slice))
         if not mapped_base:
-            if not leading:
-                raise self.refuse("a mapped index after a slice", "a moved axis")
             key = new[0] if len(new) == 1 else gast.Tuple(new, syntax.LOAD)
-            return gast.Subscript(syntax.clone(base), key, syntax.LOAD)
-        if not leading:
-            raise self.refuse("a mapped index after a slice", "a moved axis")
+            taken = gast.Subscript(syntax.clone(base), key, syntax.LOAD)
+            if not lead:
+                return taken
+            return syntax.expression(f"np.moveaxis(x, {lead}, 0)", x=taken)
         lanes = syntax.expression("np.arange(n)", n=self.count())
         if highest:
             nones = ", ".join(["None"] * highest)
             lanes = syntax.expression(f"r[:, {nones}]", r=lanes)
-        return gast.Subscript(
+        taken = gast.Subscript(
             syntax.clone(base), gast.Tuple([lanes, *new], syntax.LOAD), syntax.LOAD
         )
+        if not lead or not highest:
+            return taken
+        # index arrays that a slice parts from `lanes` have their axes in front
+        front = tuple(range(1, highest + 1))
+        after = tuple(range(lead + 1, lead + highest + 1))
+        if highest == 1:
+            return syntax.expression(f"np.moveaxis(x, 1, {lead + 1})", x=taken)
+        return syntax.expression(f"np.moveaxis(x, {front}, {after})", x=taken)
 
     def masked_item(self, base: gast.expr, entries: list, mapped_base: bool) -> Any:
         """`x[mask]` of a mask per example: only as the place of an assignment."""
@@ -694,6 +706,18 @@ class Operations(Lanes):
                 f"`{shown}` has no batch rule and gives a container", "arrays"
             )
         return syntax.call("np.stack", comprehension)
+
+
+def rank_of_list(t: List) -> int | None:
+    """The rank of an array of the numbers in a list, and in the lists in it."""
+    elements = parts_of(t)
+    if not elements:
+        return None
+    first = elements[0]
+    if isinstance(first, List):
+        inner = rank_of_list(first)
+        return None if inner is None else 1 + inner
+    return 1 if all(map(is_number, elements)) else None
 
 
 def parts_of(t: Type) -> tuple[Type, ...]:

@@ -24,22 +24,21 @@ from srcjax.analysis.mapped import breaks_out
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
-    Closure,
-    Const,
     Dict,
     List,
     Object,
-    Other,
     Scalar,
     Tuple,
     Type,
     Unknown,
+    dtype_of,
     is_active,
     parts,
     shape_of,
 )
 from srcjax.ops.batching import lift
-from srcjax.transforms.batch.rules import Rules
+from srcjax.transforms.batch.sharing import Sharing
+from srcjax.transforms.places import keyed_parts, read_part
 from srcjax.transforms.reverse.reads_writes import exposed, surely
 
 _CONTAINERS = (Tuple, List, Dict, Object)
@@ -64,7 +63,7 @@ def is_plain_array(t: Type) -> bool:
     return any(map(is_plain_array, parts(t)))
 
 
-class Regions(Rules):
+class Regions(Sharing):
     """Writes blocks, with what each example decides for itself."""
 
     def __init__(self, program: Any, unit: Any, callees: Any) -> None:
@@ -76,6 +75,8 @@ class Regions(Rules):
         #: Names that may have no value yet where some examples get one: they start as
         #: None.
         self.declared: set[str] = set()
+        #: Those that are None before the first examples are put in.
+        self.started: set[str] = set()
         #: Those for which an array can be made before any value is known.
         self.roomy: set[str] = set()
         unsure = self.unsure_names()
@@ -100,8 +101,8 @@ class Regions(Rules):
             outside = {
                 n
                 for n in written
-                if syntax.count_reads(self.unit.node.body, n)
-                > syntax.count_reads(stmt, n)
+                if syntax.count_uses(self.unit.node.body, n)
+                > syntax.count_uses(stmt, n)
             }
             if outside:
                 found |= outside & self.maybe_unbound(stmt)
@@ -173,21 +174,6 @@ class Regions(Rules):
             )
             return [new]
         return self.chosen(stmt, test) or self.taken_apart(stmt, test)
-
-    def merged_names(self, stmt: gast.If) -> list[str]:
-        """Names that the branch assigns and that are read outside of it."""
-        written = syntax.names_written(stmt.body) | syntax.names_written(stmt.orelse)
-        # Names of functions and comprehensions inside are none of this scope.
-        written &= {*self.examples, *_functions(stmt)}
-        inside = {n: syntax.count_reads(stmt, n) for n in written}
-        exposed_inside = exposed([stmt])
-        return sorted(
-            n
-            for n in written
-            if syntax.count_reads(self.unit.node.body, n) > inside[n]
-            or n in exposed_inside
-            or n in self.flags
-        )
 
     def chosen(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt] | None:
         """Both sides for all examples, and `np.where`; None if that may be seen."""
@@ -297,7 +283,7 @@ class Regions(Rules):
         self.check_merged(stmt, names)
         unbound = self.maybe_unbound(stmt)
         sides = self.sides_of(stmt, set(names), unbound)
-        written = [set(syntax.names_written(side)) for _, _, side in sides]
+        written = [self.assigned(side) for _, _, side in sides]
         sure = [
             set().union(*map(surely, side)) if side else set() for _, _, side in sides
         ]
@@ -383,36 +369,10 @@ class Regions(Rules):
         mask.value = value
         return mask
 
-    def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
-        """A name must not become another array's memory for some examples only."""
-        functions = _functions(stmt)
-        for n in names:
-            t = self.examples.get(n, UNKNOWN)
-            if isinstance(t, (Closure, Const, Other)) or n in functions:
-                raise self.refuse(
-                    f"`{n}`, which is no number or array, differs between examples",
-                    "a number, an array, or a container of them",
-                )
-        for inner in syntax.walk(stmt):
-            if not isinstance(inner, gast.Assign):
-                continue
-            target = inner.targets[0]
-            if not isinstance(target, gast.Name) or target.id not in names:
-                continue
-            t = self.examples.get(target.id, UNKNOWN)
-            own = frozenset(id(n) for n in syntax.walk(inner.value))
-            made = self.value_type(inner, target.id)
-            shared = made.buffers - own
-            if shared & self.written and t.buffers & self.written:
-                raise self.refuse(
-                    f"which array `{target.id}` shares memory with differs between "
-                    "examples, and it is written to",
-                    "a copy",
-                )
-
     def room(self, name: str) -> list[gast.stmt]:
         """An array for the values of all examples, before they are put in."""
         if not self.has_room(name):
+            self.started.add(name)
             return [syntax.assign(name, syntax.const(None))]
         shape = shape_of(self.examples[name])
         dtype = self.dtypes[name]
@@ -430,11 +390,12 @@ class Regions(Rules):
         """A copy that can be written to without any other name seeing it."""
         t = self.examples[name]
         value = syntax.name(name)
-        if isinstance(t, (Array, Scalar)) and name not in self.declared:
-            copy = syntax.expression("x.copy()", x=value)
-        else:
-            copy = syntax.call("copied", value)
-        return [syntax.assign(name, copy)]
+        copy = None
+        if name not in self.declared:
+            copy = self.by_parts(
+                t, value, lambda part: syntax.expression("x.copy()", x=part)
+            )
+        return [syntax.assign(name, copy or syntax.call("copied", value))]
 
     def needs_guard(self, stmts: list[gast.stmt]) -> bool:
         """Whether the code must not run for no example at all."""
@@ -525,40 +486,8 @@ class Regions(Rules):
 
     def is_read_elsewhere(self, name: str, stmts: list[gast.stmt]) -> bool:
         """Whether the name is used outside of the statements too."""
-        total = syntax.count_reads(self.unit.node.body, name)
-        return total > syntax.count_reads(stmts, name)
-
-    def is_lane_name(self, name: str) -> bool:
-        return is_active(self.examples.get(name, UNKNOWN))
-
-    def changed_buffers(self, stmts: list[gast.stmt]) -> frozenset:
-        """Memory that the statements write in place."""
-        found: frozenset = frozenset()
-        for node in syntax.walk(stmts):
-            found |= self.facts.writes.get(id(node), frozenset())
-        own = {id(node) for node in syntax.walk(stmts)}
-        return frozenset(b for b in found if b not in own)
-
-    def check_aliases(
-        self, reads: list[str], buffers: frozenset, changed: list[str]
-    ) -> None:
-        """Two gathered names must not share memory that is written."""
-        seen: dict[Any, str] = {}
-        for n in reads:
-            t = self.examples.get(n, UNKNOWN)
-            if isinstance(t, _CONTAINERS) and t.buffers & buffers:
-                raise self.refuse(
-                    f"`{n}` is changed in a branch that not every example takes",
-                    "an array",
-                )
-            for b in sorted(t.buffers & buffers, key=repr):
-                if b in seen and self.is_lane_name(n):
-                    raise self.refuse(
-                        f"`{n}` and `{seen[b]}` share memory that a branch changes "
-                        "which not every example takes",
-                        "copies",
-                    )
-                seen[b] = n
+        total = syntax.count_uses(self.unit.node.body, name)
+        return total > syntax.count_uses(stmts, name)
 
     def gather(self, name: str, where: gast.expr) -> gast.expr:
         t = self.examples[name]
@@ -591,6 +520,17 @@ class Regions(Rules):
         if name not in self.declared and self.has_room(name):
             item = gast.Subscript(syntax.name(name), syntax.clone(where), syntax.STORE)
             return [syntax.assign(item, syntax.name(made))]
+        t = self.examples[name]
+        started = self.declared | self.started
+        if name not in started and isinstance(t, _CONTAINERS):
+            old, new = (self.leaves(t, syntax.name(n)) for n in (name, made))
+            if old is not None and new is not None:
+                return [
+                    syntax.assign(
+                        gast.Subscript(a, syntax.clone(where), syntax.STORE), b
+                    )
+                    for a, b in zip(old, new, strict=True)
+                ]
         call = syntax.call(
             "put_back",
             syntax.name(name),
@@ -599,6 +539,29 @@ class Regions(Rules):
             self.count(),
         )
         return [syntax.assign(name, call)]
+
+    def leaves(self, t: Type, value: gast.expr) -> list[gast.expr] | None:
+        """The mapped arrays and numbers in a container.
+
+        None where it is not known what they are, or in which dtype.
+        """
+        found: list[tuple[gast.expr, Type]] = []
+
+        def visit(part: Type, at: gast.expr) -> bool:
+            if not is_active(part):
+                return True
+            if isinstance(part, (Array, Scalar)):
+                found.append((at, part))
+                return True
+            inner = keyed_parts(part)
+            return bool(inner) and all(
+                visit(p, read_part(part, syntax.clone(at), key)) for key, p in inner
+            )
+
+        known = visit(t, value) and all(
+            shape_of(p) is not None and dtype_of(p) is not None for _, p in found
+        )
+        return [at for at, _ in found] if known else None
 
     # -- loops -------------------------------------------------------------------------
 
@@ -642,6 +605,7 @@ class Regions(Rules):
         self.types[lanes] = Array(dtype=np.dtype(int), shape=(None,))
         where = syntax.name(lanes)
         carried = self.carried(stmt)
+        self.check_merged(stmt, carried)
         unbound = self.maybe_unbound(stmt)
         out: list[gast.stmt] = []
         for n in carried:
@@ -717,7 +681,7 @@ class Regions(Rules):
         lanes: str,
     ) -> list[gast.stmt]:
         """`while test: rest`, the test made by the statements `first`."""
-        used = [n for n in carried if n in syntax.names_written(first)]
+        used = [n for n in carried if n in self.assigned(first)]
         shared = tuple(
             n
             for n in sorted(syntax.names_written(first) & exposed(rest))
@@ -739,7 +703,7 @@ class Regions(Rules):
         again = self.flag()
         rest = syntax_with_stops(rest, again.id)
         stops = any(syntax.is_name(n, again.id) for n in syntax.walk(rest))
-        written = [n for n in carried if n in syntax.names_written(rest)]
+        written = [n for n in carried if n in self.assigned(rest)]
         made = self.loop_body(rest, where, written, again.id, stops, shared)
         return [*head, *made]
 
@@ -784,18 +748,6 @@ class Regions(Rules):
             relation, i=syntax.as_load(target), s=syntax.clone(stop), l=where
         )
         return syntax.call("range", *map(self.shapes, new_args)), test
-
-    def carried(self, stmt: Any) -> list[str]:
-        """Mapped names that the loop assigns and that live on after an iteration."""
-        written = syntax.names_written(stmt)
-        inside = {n: syntax.count_reads(stmt, n) for n in written}
-        again = exposed(stmt.body)
-        return sorted(
-            n
-            for n in written
-            if self.is_lane_name(n)
-            and (n in again or syntax.count_reads(self.unit.node.body, n) > inside[n])
-        )
 
 
 def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast.stmt]:
@@ -880,11 +832,6 @@ def syntax_with_stops(stmts: list[gast.stmt], flag: str) -> list[gast.stmt]:
         return out
 
     return visit(stmts)
-
-
-def _functions(node: Any) -> set[str]:
-    """Names of the functions that are defined inside."""
-    return {s.name for s in syntax.walk(node) if isinstance(s, gast.FunctionDef)}
 
 
 def _target(stmt: Any) -> str:

@@ -86,7 +86,7 @@ class Rules(Operations):
         dtype = self.dtypes.get(name)
         if isinstance(original, gast.Constant):
             have = Const(value=original.value)
-        shown = isinstance(original, (gast.Tuple, gast.List))
+        shown = isinstance(original, (gast.Tuple, gast.List, gast.Dict))
         if shown or isinstance(original, gast.Name):
             have = self.example(original)
         elif not isinstance(have, _CONTAINERS):
@@ -113,7 +113,9 @@ class Rules(Operations):
     def makes_container(self, value: gast.expr) -> bool:
         """Whether the parts of a new container are those of its operands."""
         if isinstance(value, gast.Call):
-            return syntax.dotted(value.func) in ("list", "tuple", "dict")
+            found = self.facts.callees.get(id(value), [])
+            made = len(found) == 1 and isinstance(found[0], type)
+            return made or syntax.dotted(value.func) in ("list", "tuple", "dict")
         return isinstance(value, (gast.BinOp, gast.Subscript))
 
     def unpack(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:
@@ -163,7 +165,7 @@ class Rules(Operations):
             return self.store_part(stmt, target, t)
         if not self.mapped(base):
             return [self.kept(stmt)]
-        place = self.item(base, target.slice)
+        place = self.item(base, target.slice, place=True)
         value = self.fitted(stmt.value, place, target)
         return [syntax.assign(syntax.as_store(place), value)]
 
@@ -227,7 +229,7 @@ class Rules(Operations):
             raise self.refuse("`@=` on a mapped array", "`x[...] = x @ y`")
         place: Any = syntax.clone(target)
         if isinstance(target, gast.Subscript):
-            place = self.item(base, target.slice)
+            place = self.item(base, target.slice, place=True)
             if getattr(place, "per_example_mask", False):
                 value: gast.expr = syntax.clone(stmt.value)
                 if self.mapped(stmt.value):
@@ -260,7 +262,7 @@ class Rules(Operations):
     def update_at(self, value: gast.Call) -> list[gast.stmt]:
         """`np.add.at(x, i, v)`."""
         base, index, *rest = value.args
-        place: Any = self.item(base, index)
+        place: Any = self.item(base, index, place=True)
         target = gast.Subscript(base, index, syntax.LOAD)
         args = [self.fitted(v, place, target) for v in rest]
         key = place.slice

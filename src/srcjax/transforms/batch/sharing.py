@@ -1,0 +1,210 @@
+"""Which names a branch or loop changes for some examples, and what shares memory.
+
+What some examples give a new value is copied before, so that the others keep theirs:
+from then on no other name sees what is written to it. What is only written in place is
+gathered, and put back into the memory that it has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Tuple,
+    all_buffers,
+    is_active,
+)
+from srcjax.transforms.batch.rules import Rules
+from srcjax.transforms.reverse.reads_writes import exposed
+
+_CONTAINERS = (Tuple, List, Dict, Object)
+
+
+class Sharing(Rules):
+    """Tells what examples change on their own; refuses where others would see it."""
+
+    #: Names that tell which examples stay in a loop.
+    flags: set[str]
+
+    def merged_names(self, stmt: gast.If) -> list[str]:
+        """Names that the branch assigns and that are read outside of it."""
+        written = self.assigned(stmt.body) | self.assigned(stmt.orelse)
+        # Names of functions and comprehensions inside are none of this scope.
+        written &= {*self.examples, *functions_in(stmt)}
+        inside = {n: syntax.count_uses(stmt, n) for n in written}
+        exposed_inside = exposed([stmt])
+        return sorted(
+            n
+            for n in written
+            if syntax.count_uses(self.unit.node.body, n) > inside[n]
+            or n in exposed_inside
+            or n in self.flags
+        )
+
+    def carried(self, stmt: Any) -> list[str]:
+        """Mapped names that the loop assigns and that live on after an iteration."""
+        written = self.assigned(stmt)
+        inside = {n: syntax.count_uses(stmt, n) for n in written}
+        again = exposed(stmt.body)
+        return sorted(
+            n
+            for n in written
+            if self.is_lane_name(n)
+            and (n in again or syntax.count_uses(self.unit.node.body, n) > inside[n])
+        )
+
+    def assigned(self, node: Any) -> set[str]:
+        """Names that get a new value; `x += v` of an array writes to the old one."""
+        updates = {
+            id(s.target)
+            for s in syntax.walk(node)
+            if isinstance(s, gast.AugAssign) and self.is_array(s.target)
+        }
+        updated = {n.id for n in syntax.walk(node) if id(n) in updates}
+        stored = {
+            n.id
+            for n in syntax.walk(node)
+            if isinstance(n, gast.Name)
+            and isinstance(n.ctx, gast.Store)
+            and id(n) not in updates
+        }
+        return syntax.names_written(node) - (updated - stored)
+
+    def is_array(self, node: Any) -> bool:
+        t = self.examples.get(getattr(node, "id", ""), UNKNOWN)
+        return isinstance(t, Array) and t.shape != ()
+
+    def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
+        """What shares memory must not differ between examples, where it is seen.
+
+        A name must not become another array's memory for some examples only, or stay
+        it for the others (those are copied), and that memory be written to.
+        """
+        self.check_kept(stmt, names)
+        functions = functions_in(stmt)
+        for n in names:
+            t = self.examples.get(n, UNKNOWN)
+            if isinstance(t, (Closure, Const, Other)) or n in functions:
+                raise self.refuse(
+                    f"`{n}`, which is no number or array, differs between examples",
+                    "a number, an array, or a container of them",
+                )
+        for inner in syntax.walk(stmt):
+            if not isinstance(inner, gast.Assign):
+                continue
+            target = inner.targets[0]
+            if not isinstance(target, gast.Name) or target.id not in names:
+                continue
+            t = self.examples.get(target.id, UNKNOWN)
+            own = frozenset(id(n) for n in syntax.walk(inner.value))
+            made = self.value_type(inner, target.id)
+            shared = made.buffers - own
+            if shared & self.written and t.buffers & self.written:
+                raise self.refuse(
+                    f"which array `{target.id}` shares memory with differs between "
+                    "examples, and it is written to",
+                    "a copy",
+                )
+
+    def check_kept(self, stmt: gast.stmt, names: list[str]) -> None:
+        """No other name sees what is written to the memory the names had before."""
+        live, later, again = self.follows(stmt)
+        written: frozenset = frozenset()
+        for node in syntax.walk(later):
+            written |= self.facts.writes.get(id(node), frozenset())
+        if not again:
+            written = frozenset(b for b in written if not made_in(b, stmt))
+        for n in names:
+            seen = all_buffers(self.examples.get(n, UNKNOWN)) & written
+            for other in sorted(live - {n}):
+                if all_buffers(self.examples.get(other, UNKNOWN)) & seen:
+                    raise self.refuse(
+                        f"`{n}` and `{other}` share memory that is written to, and "
+                        f"some examples give `{n}` a new value",
+                        "a copy",
+                    )
+
+    def follows(self, stmt: Any) -> tuple[set[str], list[gast.stmt], bool]:
+        """What comes from the statement on.
+
+        The names whose values are read, the statements, with those around the
+        statement in a loop, and whether it is one or is in one.
+        """
+        stmt = getattr(stmt, "origin", stmt)
+
+        def visit(block: list[Any]) -> tuple[set[str], list[gast.stmt], bool] | None:
+            for k, s in enumerate(block):
+                loop = isinstance(s, (gast.For, gast.While))
+                if s is stmt:
+                    return exposed(block[k:]), block[k:], loop
+                for key in ("body", "orelse", "finalbody"):
+                    inner = getattr(s, key, None)
+                    found = visit(inner) if isinstance(inner, list) else None
+                    if found is None:
+                        continue
+                    live, later, again = found
+                    if loop:
+                        return live | exposed(block[k:]), block[k:], True
+                    rest = block[k + 1 :]
+                    return live | exposed(rest), [*later, *rest], again
+            return None
+
+        everything = self.unit.node.body
+        return visit(everything) or (set(self.examples), everything, True)
+
+    def is_lane_name(self, name: str) -> bool:
+        return is_active(self.examples.get(name, UNKNOWN))
+
+    def changed_buffers(self, stmts: list[gast.stmt]) -> frozenset:
+        """Memory that the statements write in place."""
+        found: frozenset = frozenset()
+        for node in syntax.walk(stmts):
+            found |= self.facts.writes.get(id(node), frozenset())
+        own = {id(node) for node in syntax.walk(stmts)}
+        return frozenset(b for b in found if b not in own)
+
+    def check_aliases(
+        self, reads: list[str], buffers: frozenset, changed: list[str]
+    ) -> None:
+        """Two gathered names must not share memory that is written."""
+        seen: dict[Any, str] = {}
+        for n in reads:
+            t = self.examples.get(n, UNKNOWN)
+            if isinstance(t, _CONTAINERS) and t.buffers & buffers:
+                raise self.refuse(
+                    f"`{n}` is changed in a branch that not every example takes",
+                    "an array",
+                )
+            for b in sorted(t.buffers & buffers, key=repr):
+                if b in seen and self.is_lane_name(n):
+                    raise self.refuse(
+                        f"`{n}` and `{seen[b]}` share memory that a branch changes "
+                        "which not every example takes",
+                        "copies",
+                    )
+                seen[b] = n
+
+
+def functions_in(stmt: gast.stmt) -> set[str]:
+    """The names of functions that are defined inside."""
+    return {s.name for s in syntax.walk(stmt) if isinstance(s, gast.FunctionDef)}
+
+
+def made_in(buffer: Any, stmt: gast.stmt) -> bool:
+    """Whether the memory is that of a value which the statement computes."""
+    key = buffer[0] if isinstance(buffer, tuple) else buffer
+    return any(id(node) == key for node in syntax.walk(stmt))
+
+
+__all__ = ["Sharing"]

@@ -98,6 +98,7 @@ STRUCTURE_NOT_KNOWN = (
     "containers.default_dicts",
     "inactive.exception_caught",
     "inactive.loop_over_attempts",
+    "standard.loop_without_an_end",
 )
 #: Such a result of some examples is put among those of the others.
 PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
@@ -118,7 +119,7 @@ REFUSED: dict[str, dict[str, str]] = {
         **NOT_DIFFERENTIATED,
         **TREE,
         **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
-        **dict.fromkeys(PUT_BACK, "was made in a loop"),
+        **dict.fromkeys(PUT_BACK, "may share memory|may change"),
         "objects.callable_object": "`Model_` has no derivative rule",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from srcjax.analysis.types import (
+    FLOAT,
     Array,
     Const,
     Dict,
@@ -20,6 +21,7 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
+from srcjax.ops.sums import infer_add
 
 F8, F4 = np.dtype("float64"), np.dtype("float32")
 N, M = Sym("n"), Sym("m")
@@ -96,3 +98,16 @@ def test_live_values():
     assert type_of(np.float32(2)) == Scalar(dtype=F4)
     assert type_of(None) == Const(value=None)
     assert same_shape((N, 3), (N, 3)) and not same_shape((None,), (None,))
+
+
+def test_the_sum_of_adjoints_is_a_new_value_of_their_type():
+    """No number is known of it, and the length of lists if both have the same."""
+    number = Scalar(active=True, dtype=F8)
+    shared = List(buffers=frozenset("x"), items=(number, number))
+    longer = List(elem=number)
+    assert infer_add(shared, shared) == List(items=(number, number))
+    assert infer_add(shared, longer) == longer
+    assert infer_add(Const(value=1.0), Const(value=1.0)) == FLOAT
+    assert infer_add(shared, number) == Unknown(True, frozenset("x"))
+    arrays = (Array(dtype=F8, shape=(3,)), Array(dtype=F8, shape=(N,)))
+    assert infer_add(*arrays) == Array(dtype=F8, shape=(None,))

@@ -55,13 +55,10 @@ REFUSED: set[str] = {
 
 # Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {
-    "functions.largest_of_star_arguments",
     "inplace.factor_in_a_dict_of_what_is_put_back",
     "inplace.three_time_levels",
     "changing.dict_changed_after_a_call_has_read_it",
     "changing.rows_grow_while_they_are_read",
-    "containers.dict_of_lists",
-    "containers.nested_comprehension",
     "containers.table_of_lists",
     "edges.branch_never_taken",
     "functions.composition",

@@ -797,9 +797,7 @@ class Calls(NestedTransforms):
             result = replace(result, buffers=buffers)
         if isinstance(result, (List, Tuple)) and op.alias != "fresh":
             buffers = frozenset().union(*map(all_buffers, operands))
-            result = map_parts(
-                result, lambda t: replace(t, buffers=t.buffers | buffers)
-            )
+            result = map_parts(result, lambda t: _shares(t, buffers))
         elif isinstance(result, (List, Tuple, Dict)):
             made = frozenset([id(node)])
             result = map_parts(result, lambda t: _made_at(t, made))
@@ -831,8 +829,14 @@ def is_record(cls: Any, signature: inspect.Signature) -> bool:
 
 def _made_at(t: Type, made: frozenset) -> Type:
     """A part of a new container, with all that is in it: memory of its own."""
-    t = map_parts(t, lambda part: _made_at(part, made))
-    return t if isinstance(t, Const) else replace(t, buffers=t.buffers | made)
+    return _shares(map_parts(t, lambda part: _made_at(part, made)), made)
+
+
+def _shares(t: Type, buffers: frozenset) -> Type:
+    """A value that may share the memory; a number, which no one writes to, does not."""
+    if isinstance(t, (Const, Scalar)):
+        return t
+    return replace(t, buffers=t.buffers | buffers)
 
 
 def _flatten_bound(op: Op, bound: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from srcjax import runtime
-from srcjax.analysis.types import UNKNOWN, Type
+from srcjax.analysis.types import (
+    Array,
+    Scalar,
+    Type,
+    Unknown,
+    dtype_of,
+    is_active,
+    is_number,
+    join,
+    map_parts,
+    parts,
+    without_buffers,
+)
 from srcjax.ops.record import adjoint
 
 # ruff: noqa: F821
@@ -17,7 +31,19 @@ d: Any  # adjoints by name, in the text of rules
 
 
 def infer_add(a: Type, b: Type) -> Type:
-    return a if a == b else UNKNOWN
+    """Both are adjoints of one value, so the sum has what they have in common."""
+    return of_sum(join(a, b))
+
+
+def of_sum(t: Type) -> Type:
+    """A new value of the type, of which no number is known."""
+    if is_number(t):
+        python = not isinstance(getattr(t, "value", None), np.generic)
+        python = t.python if isinstance(t, Scalar) else python
+        return Scalar(active=is_active(t), dtype=dtype_of(t), python=python)
+    if isinstance(t, Array) or parts(t):
+        return without_buffers(map_parts(t, of_sum))
+    return Unknown(is_active(t), t.buffers)
 
 
 @adjoint(runtime.add, signature="a, b", infer=infer_add, linear=[("a", "b")])

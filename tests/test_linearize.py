@@ -159,3 +159,17 @@ def test_what_is_kept_is_not_written_to(f, x):
     _, f_jvp = linearize(f, x)
     for _ in range(2):
         np.testing.assert_allclose(f_jvp(x_dot), jvp(f, (x,), (x_dot,))[1])
+
+
+def test_the_arguments_are_not_written_to_where_values_are_computed_anew():
+    def changes_its_argument(x):
+        x[0] = x[1] * x[2]
+        x *= 2
+        return x @ x
+
+    x, x_dot = np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.2, -0.5])
+    expected = jvp(changes_its_argument, (x,), (x_dot,))
+    y, f_jvp = linearize(changes_its_argument, x)
+    np.testing.assert_equal(x, [1.0, 2.0, 3.0])
+    x[:] = 0.0  # and it is at the arguments as they were
+    assert (y, f_jvp(x_dot)) == pytest.approx(expected)

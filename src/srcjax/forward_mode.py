@@ -173,7 +173,8 @@ def linearize(f: Callable, *primals: Any) -> tuple:
             y, residuals = version.function(*values, **keywords)
             _try_out(version, residuals, [primals[k] for k in active])
     except (SrcjaxError, ArithmeticError, LookupError, TypeError, ValueError):
-        return _recomputing(f, *primals)
+        kept = tree.copy_saved(primals)  # `f` and others may write to the arguments
+        return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
     return y, _linear_function(f, primals, active, version, residuals)
 
 

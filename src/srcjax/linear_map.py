@@ -145,13 +145,13 @@ class Linearized(Transform):
         kept, moved = (a.id for a in linear.args.args)
         wrt = self.wrt
         found: dict[str, str] = {kept: names.fresh("residuals")}
+        dots = [names.fresh(f"{n}_dot") for n in wrt]
         if len(wrt) == 1:
-            found[moved] = names.fresh(f"{wrt[0]}_dot")
+            found[moved] = dots[0]
         for name in sorted(syntax.all_names(linear)):
             if name.startswith("dd") and name[1:] in adjoints and name not in found:
                 found[name] = names.fresh(f"{name[2:]}_dot")
         if len(wrt) > 1:
-            dots = [names.fresh(f"{n}_dot") for n in wrt]
             if only_items(linear.body, moved):
                 linear.body = [with_items(s, moved, dots) for s in linear.body]
                 args = [gast.Name(d, gast.Param(), None, None) for d in dots]

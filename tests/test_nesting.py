@@ -9,6 +9,7 @@ import pytest
 import srcjax
 from srcjax import grad, hessian, jacfwd, jvp, linearize, value_and_grad, vjp
 from srcjax.errors import SrcjaxError
+from srcjax.testing import check_grads
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
 SAMPLE = 5
@@ -668,3 +669,41 @@ def test_a_pullback_that_empties_a_dict_is_called_twice():
     step = 1e-6
     expected = (total(1.3 + step) - total(1.3 - step)) / (2 * step)
     assert np.isclose(srcjax.grad(total)(1.3), expected, rtol=1e-7)
+
+
+# -- functions with a tangent rule of their own --------------------------------------
+
+
+@srcjax.custom_jvp
+def scaled_sine(x, y):
+    return np.sin(x) * y
+
+
+@scaled_sine.defjvp
+def _(primals, tangents):
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return scaled_sine(x, y), np.cos(x) * x_dot * y + np.sin(x) * y_dot
+
+
+@functools.partial(srcjax.custom_jvp, nondiff_argnums=(1,))
+def to_the(x, n):
+    return x**n
+
+
+@to_the.defjvp
+def _(n, primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    return to_the(x, n), n * x ** (n - 1) * x_dot
+
+
+def repeated(x):
+    y = x
+    for _ in range(3):
+        y = scaled_sine(y, x)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [repeated, lambda x: np.sum(to_the(x, 3) * x)])
+def test_the_transpose_of_a_tangent_rule_is_differentiated(f):
+    x = np.linspace(0.2, 0.8, 3)
+    check_grads(f, (x,), order=2, modes=("rev", "fwd"))

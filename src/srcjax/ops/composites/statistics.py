@@ -32,7 +32,7 @@ def cov(
     if not rowvar and np.ndim(m) != 1:
         x = x.T
     if y is not None:
-        other = np.atleast_2d(y)
+        other = in_dtype(np.atleast_2d(y), dtype)
         if not rowvar and np.ndim(y) != 1:
             other = other.T
         x = np.concatenate((x, other))
@@ -43,8 +43,9 @@ def cov(
         return np.squeeze(deviations @ np.conj(deviations.T) / (x.shape[1] - ddof))
     weights = 1.0
     if fweights is not None:
-        weights = weights * fweights
+        weights = weights * np.asarray(fweights)
     if aweights is not None:
+        aweights = np.asarray(aweights)
         weights = weights * aweights
     total = np.sum(weights)
     count = total - ddof

@@ -14,9 +14,19 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import NONE, Closure, Unknown, all_buffers
+from srcjax.analysis.types import (
+    NONE,
+    Array,
+    Closure,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+)
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.frontend.unit import Unit
+from srcjax.runtime import zeros_like
 from srcjax.transforms.callees import Callees
 
 
@@ -36,6 +46,10 @@ class Pairs(Callees):
             rules.check_tangent_rule(callee)
         if isinstance(callee, (Checkpointed, CustomTangent)):
             value = rules.positional(value, callee.function)
+            if isinstance(callee, CustomTangent) and self.transposed_call(
+                rules, name, value, callee
+            ):
+                return True
             return self.unknown_call(rules, name, value, callee.vjp, callee)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
             function = getattr(callee, "__func__", callee)
@@ -133,6 +147,57 @@ class Pairs(Callees):
         self.receive(rules, result, targets)
         return True
 
+    def transposed_call(
+        self, rules: Any, name: str, value: gast.Call, callee: CustomTangent
+    ) -> bool:
+        """A function with its own tangent rule: the transpose of the rule.
+
+            y = f(x)        forward:   _, saved = f_tangent_forward((x,), (zeros,))
+                                       y = f(x)
+                            backward:  (dx,) = f_tangent_backward(saved, dy)
+
+        The rule is linear in the tangents: at zero its derivative is its transpose. It
+        is written for the types of the arguments; False where they are not known.
+        """
+        from srcjax import api
+
+        static = callee.nondiff_argnums
+        types = [rules.type_of(a) for a in value.args]
+        moving = [i for i in range(len(types)) if i not in static]
+        if not all(is_known_number(types[i]) for i in moving) or any(
+            isinstance(t, Unknown) for t in types
+        ):
+            return False
+        primals = Tuple(items=tuple(types[i] for i in moving))
+        transform = api._pair_of(callee.tangent(len(static)), (len(static) + 1,), 0)
+        version = transform.version_of([*(types[i] for i in static), primals, primals])
+        for guard in version.guards:
+            self.program.guards[(id(guard.holder), guard.key)] = guard
+        base = f"{callee.__name__}_tangent"
+        forward = self.constant(f"{base}_forward", version.function)
+        last = version.module.functions[-1].name
+        backward = self.constant(f"{base}_backward", getattr(version.loaded, last))
+        zeros = self.constant("zeros_like", zeros_like)
+
+        saved = rules.unit.names.fresh("saved")
+        rules.unit.temps.add(saved)
+        args = [syntax.clone(value.args[i]) for i in moving]
+        none = [syntax.call(zeros, syntax.clone(a)) for a in args]
+        at = [gast.Tuple(args, syntax.LOAD), gast.Tuple(none, syntax.LOAD)]
+        fixed = [syntax.clone(value.args[i]) for i in static]
+        call = gast.Call(syntax.name(forward), [*fixed, *at], [])
+        self.replace_call(rules, "_", saved, call)
+        kept = syntax.clone(rules.stmt)
+        kept.user_line = getattr(rules.stmt, "user_line", None)
+        rules.forward[id(rules.stmt)].append(_now(kept))  # it may rebind an argument
+        result: gast.expr = syntax.call(
+            backward, syntax.name(saved), rules.adjoint(name)
+        )
+        if len(moving) == 1:
+            result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
+        self.receive(rules, result, [value.args[i] for i in moving])
+        return True
+
     def unknown_call(
         self, rules: Any, name: str, value: gast.Call, vjp: Any, callee: Any
     ) -> bool:
@@ -156,6 +221,11 @@ class Pairs(Callees):
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
         self.receive(rules, result, list(value.args))
         return True
+
+
+def is_known_number(t: Type) -> bool:
+    """Whether the type is that of a number or array of a known dtype."""
+    return isinstance(t, (Array, Scalar)) and t.dtype is not None
 
 
 def _now(stmt: gast.stmt) -> gast.stmt:

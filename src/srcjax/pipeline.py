@@ -218,6 +218,10 @@ def importable_from(value: Any) -> tuple[str, str] | None:
     """The public module and name under which a function or class can be imported."""
     path = getattr(value, "__module__", None)
     name = getattr(value, "__name__", None)
+    if isinstance(value, np.ufunc):
+        path = (
+            "numpy" if getattr(np, value.__name__, None) is value else "scipy.special"
+        )
     if not path or not name or not name.isidentifier():
         return None
     if path.startswith("srcjax") and not path.startswith(COMPOSITES):

@@ -8,7 +8,12 @@ import pytest
 
 import srcjax
 from srcjax import syntax
-from srcjax.transforms.simplify.plain import join_choices, sign_outside
+from srcjax.transforms.simplify.plain import (
+    item_of_sum,
+    join_choices,
+    join_halves,
+    sign_outside,
+)
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.updates import fold_starts, return_directly
 from tests.corpus.harness import assert_close, differences
@@ -161,7 +166,44 @@ def test_rewrites(transform, before, after):
     ],
 )
 def test_choices(before, after):
-    assert syntax.text(join_choices(syntax.expression(before))) == (after or before)
+    found = join_choices(syntax.expression(before), lambda new, old: False)
+    assert syntax.text(found) == (after or before)
+
+
+def test_choices_of_one_shape():
+    before = "np.where(c, 0, 1.0) * k * s + np.where(c, 1.0, 0) * r"
+    found = join_choices(syntax.expression(before), lambda new, old: True)
+    assert syntax.text(found) == "np.where(c, 1.0 * r, 1.0 * k * s)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("d * (x > 0) + d * (x == 0) / 2", "d * ((x > 0) + (x == 0) / 2)"),
+        ("d * (x > 0) + e * (x == 0) / 2", None),
+        ("f.pop() * (x > 0) + f.pop() * (x == 0) / 2", None),
+    ],
+)
+def test_halves(before, after):
+    after = after or before
+    double = join_halves(syntax.expression(before), lambda value: True)
+    assert syntax.text(double) == after
+    single = join_halves(syntax.expression(before), lambda value: False)
+    assert syntax.text(single) == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.sum(axis=1, keepdims=True)[:, 0]", "x.sum(axis=1)"),
+        ("(-x.sum(axis=0, keepdims=True))[0]", "-x.sum(axis=0)"),
+        ("x.sum(axis=1, keepdims=True)[0]", None),
+        ("x.sum(axis=-1, keepdims=True)[..., 0]", None),
+        ("x.sum(axis=1, keepdims=True)[:, 1]", None),
+    ],
+)
+def test_items_of_sums(before, after):
+    assert syntax.text(item_of_sum(syntax.expression(before))) == (after or before)
 
 
 @pytest.mark.parametrize(

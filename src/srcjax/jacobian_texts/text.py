@@ -89,7 +89,8 @@ class Writer:
         for helper in ("unit_tangents", "stack_columns", "stack_rows"):
             if helper in syntax.names_read(node):
                 module.values[helper] = getattr(runtime, helper)
-        module.values["np"] = np
+        if "np" in syntax.names_read([node, *module.functions]):
+            module.values["np"] = np
         module.functions = [*module.functions, node]
         module.name = module.entry = self.entry
 

@@ -5,31 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
-    UNKNOWN,
     Array,
-    Scalar,
-    Type,
     Unknown,
     all_buffers,
-    dtype_of,
-    has_complex,
-    is_number,
-    same_shape,
-    shape_of,
 )
-from srcjax.transforms.algebra import tidy
 from srcjax.transforms.reverse.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
-from srcjax.transforms.simplify.effects import is_pure
-from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import (
@@ -40,22 +28,15 @@ from srcjax.transforms.simplify.owned import (
 )
 from srcjax.transforms.simplify.plain import (
     item_of_display,
-    item_of_sum,
-    join_choices,
     join_copies,
-    plain_ones,
-    plain_unbroadcast,
-    plain_where,
-    sign_outside,
     store_number,
     transposed,
-    without_copies,
-    without_zeros,
 )
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
+from srcjax.transforms.simplify.tidying import Tidying
 from srcjax.transforms.simplify.updates import (
     fold_starts,
     join_updates,
@@ -165,7 +146,7 @@ def _reads_first(node: gast.FunctionDef) -> set[str]:
     return exposed(node.body) - parameters
 
 
-class Finisher:
+class Finisher(Tidying):
     """Simplifies one written function."""
 
     def __init__(self, written: Written) -> None:
@@ -318,6 +299,9 @@ class Finisher:
         """Local algebra in every backward expression."""
 
         def item(node: gast.expr) -> gast.expr:
+            inner = transposed(node)
+            if inner is not None and transposed(inner) is not None:
+                return transposed(inner) or node
             return item_of_display(node, self.pure)
 
         last = self.node.body[-1]
@@ -380,216 +364,6 @@ class Finisher:
             stmt.op = gast.Sub() if isinstance(stmt.op, gast.Add) else gast.Add()
             stmt.value = product
 
-    def tidy(self, value: gast.expr) -> gast.expr:
-        value = syntax.map_expressions(value, self.plainer)
-        value = tidy(value, self.is_number, self.is_float)
-        value = syntax.map_expressions(value, self.lowest_terms)
-        return syntax.map_expressions(value, self.plain_minus)
-
-    def plainer(self, node: gast.expr) -> gast.expr:
-        """The node, whose parts are plain, in the words a person would use."""
-        if isinstance(node, (gast.Name, gast.Constant)):
-            return node
-        node = self.plain_size(self.without_zero(node))
-        node = self.plain_transpose(plain_unbroadcast(without_copies(node)))
-        node = plain_ones(without_zeros(sign_outside(node), self.alike))
-        node = plain_where(join_choices(item_of_sum(node)))
-        return self.plain_zeros(self.without_complex_one(node))
-
-    def lowest_terms(self, node: gast.expr) -> gast.expr:
-        """`2 * (a / (2 * b))` is `a / b`."""
-        return cancelled(node, self.alike, self.is_float, self.is_number)
-
-    def alike(self, new: gast.expr, old: gast.expr) -> bool:
-        """Whether both are floating, of one shape and dtype."""
-        if not self.is_float(old):
-            return False
-        types = [self.type_of(e) for e in (new, old)]
-        if dtype_of(types[0]) != dtype_of(types[1]):
-            return False
-        if all(map(is_number, types)):
-            return True
-        return same_shape(shape_of(types[0]), shape_of(types[1]))
-
-    def plain_minus(self, node: gast.expr) -> gast.expr:
-        """`a + -2 * b * c` is `a - 2 * b * c`, and so is `-2 * b * c + a`."""
-        if not isinstance(node, gast.BinOp) or not isinstance(
-            node.op, (gast.Add, gast.Sub)
-        ):
-            return node
-        plus = isinstance(node.op, gast.Add) and is_pure(node)
-        if plus and _is_negative(node.left) and not _is_negative(node.right):
-            node = gast.BinOp(node.right, gast.Add(), node.left)
-        factors: list[Any] = []
-        first: Any = node.right
-        while isinstance(first, gast.BinOp) and isinstance(
-            first.op, (gast.Mult, gast.Div)
-        ):
-            factors.append(first)
-            first = first.left
-        if not (isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub)):
-            return node
-        number = isinstance(first.operand, gast.Constant) and factors
-        if not number or not self.is_float(node.right):
-            return node
-        product = first.operand
-        for factor in reversed(factors):
-            product = gast.BinOp(product, factor.op, factor.right)
-        op = gast.Sub() if isinstance(node.op, gast.Add) else gast.Add()
-        return gast.BinOp(node.left, op, product)
-
-    def plain_zeros(self, node: gast.expr) -> gast.expr:
-        """`np.broadcast_to(np.zeros_like(x), (n, 3)).copy()` is `np.zeros((n, 3))`."""
-        spread: Any = node.func.value if _is_copy(node) else None
-        if not _is_call(spread, "np.broadcast_to") or len(spread.args) != 2:
-            return node
-        zeros, shape = spread.args
-        if not _is_call(zeros, "np.zeros_like") or len(zeros.args) != 1:
-            return node
-        t = self.type_of(zeros.args[0])
-        if not isinstance(t, Array) or t.dtype is None or zeros.keywords:
-            return node
-        if t.dtype == np.dtype(float):
-            return syntax.call("np.zeros", shape)
-        dtype = gast.Attribute(zeros.args[0], "dtype", syntax.LOAD)
-        return syntax.call("np.zeros", shape, dtype=dtype)
-
-    def without_complex_one(self, node: gast.expr) -> gast.expr:
-        """`(1 + 0j) * z`, of a holomorphic gradient, is `1.0 * z` for complex `z`."""
-        factors, leaf = [], node
-        while isinstance(leaf, gast.BinOp) and isinstance(
-            leaf.op, (gast.Mult, gast.Div)
-        ):
-            factors.append(leaf.right)
-            leaf = leaf.left
-        inner = leaf.operand if isinstance(leaf, gast.UnaryOp) else leaf
-        one = isinstance(inner, gast.Constant) and isinstance(inner.value, complex)
-        if (
-            one
-            and inner.value == 1
-            and any(has_complex(self.type_of(f)) for f in factors)
-        ):
-            inner.value = 1.0
-        return node
-
-    def plain_size(self, node: gast.expr) -> gast.expr:
-        """`(x**2).size` is `x.size`."""
-        if not isinstance(node, gast.Attribute) or node.attr not in ("size", "shape"):
-            return node
-        inner = node.value
-        operands: list[gast.expr] = []
-        if isinstance(inner, gast.BinOp) and not isinstance(inner.op, gast.MatMult):
-            operands = [inner.left, inner.right]
-        elif isinstance(inner, gast.UnaryOp):
-            operands = [inner.operand]
-        elif isinstance(inner, gast.Call) and len(inner.args) == 1:
-            chain = syntax.dotted(inner.func)
-            operands = inner.args if chain in _ALWAYS_FLOAT else []
-        if node.attr == "size" and isinstance(inner, gast.Call) and not operands:
-            return self.size_of_reduction(node, inner)
-        whole = shape_of(self.type_of(inner)) if operands else None
-        for operand in operands:
-            if isinstance(operand, gast.Constant):
-                continue
-            if same_shape(shape_of(self.type_of(operand)), whole):
-                return self.plain_size(gast.Attribute(operand, node.attr, syntax.LOAD))
-        return node
-
-    def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
-        """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""
-        reduces = syntax.dotted(inner.func) in ("np.sum", "np.mean", "np.max", "np.var")
-        axis = next((k.value for k in inner.keywords if k.arg == "axis"), None)
-        plain = len(inner.keywords) == 1 and len(inner.args) == 1
-        if not (reduces and plain and isinstance(axis, gast.Constant)):
-            return node
-        shape = shape_of(self.type_of(inner.args[0]))
-        if shape is None or len(shape) != 2 or axis.value not in (0, 1, -1):
-            return node
-        whole = gast.Attribute(inner.args[0], "shape", syntax.LOAD)
-        kept = 1 - axis.value % 2
-        return gast.Subscript(self.plain_size(whole), syntax.const(kept), syntax.LOAD)
-
-    def plain_transpose(self, node: gast.expr) -> gast.expr:
-        """`x.T.T` is `x`, and `(A.T @ B).T` is `B.T @ A`."""
-        inner = transposed(node)
-        if inner is None:
-            return node
-        if transposed(inner) is not None:
-            return transposed(inner) or node
-        if isinstance(inner, gast.BinOp) and isinstance(inner.op, gast.MatMult):
-            operands = (inner.left, inner.right)
-            ranks = [shape_of(self.type_of(x)) for x in operands]
-            some = any(transposed(x) is not None for x in operands)
-            if some and all(r is not None and len(r) == 2 for r in ranks):
-                left, right = (
-                    self.plain_transpose(gast.Attribute(x, "T", syntax.LOAD))
-                    for x in operands
-                )
-                return gast.BinOp(right, gast.MatMult(), left)
-        return node
-
-    def without_zero(self, node: gast.expr) -> gast.expr:
-        """`n - 0` is `n` for a count n."""
-        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
-            zero = isinstance(node.right, gast.Constant) and node.right.value == 0
-            if (
-                zero
-                and isinstance(node.right.value, int)
-                and is_number(self.type_of(node.left))
-            ):
-                return node.left
-        return node
-
-    def type_of(self, node: gast.expr) -> Type:
-        env = {}
-        for name in syntax.names_read(node):
-            if name in self.adjoints or name in self.rules.types:
-                env[name] = self.type_of_name(name)
-        return self.rules.typer.type_of(node, env)
-
-    def type_of_name(self, name: str) -> Type:
-        place = self.adjoints.get(name)
-        if place is not None:
-            from srcjax.transforms.places import part_of
-
-            t = self.rules.type_of_name(place[0])
-            try:
-                return part_of(t, place[1]) if place[1] else t
-            except KeyError:
-                return UNKNOWN
-        return self.rules.types.get(name, UNKNOWN)
-
-    def is_number(self, node: gast.expr) -> bool:
-        return is_number(self.type_of(node))
-
-    def is_float(self, node: gast.expr) -> bool:
-        if isinstance(node, gast.Call) and syntax.dotted(node.func) in _ALWAYS_FLOAT:
-            return True
-        t = self.type_of(node)
-        dtype = dtype_of(t)
-        if isinstance(t, Array) and t.shape == ():
-            return False  # `1.0 * x` is a number; to `x` itself may be written
-        return (
-            isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
-        )
-
-    def is_immutable(self, node: gast.expr) -> bool:
-        """Whether the value is a number: nothing can be written to it."""
-        return is_number(self.type_of(node))
-
-    def has_product(self, node: gast.expr) -> bool:
-        """Whether the expression has a product with a matrix: real work."""
-        for sub in syntax.walk(node):
-            operands: list[gast.expr] = []
-            if isinstance(sub, gast.BinOp) and isinstance(sub.op, gast.MatMult):
-                operands = [sub.left, sub.right]
-            elif isinstance(sub, gast.Call) and syntax.dotted(sub.func) in _PRODUCTS:
-                operands = sub.args
-            ranks = [len(shape_of(self.type_of(o)) or ()) for o in operands]
-            if max(ranks, default=0) >= 2:
-                return True
-        return False
-
     def wanted_names(self) -> dict[str, str]:
         """Names that webs and inlining made, and the names a reader expects."""
         way = {name: new for new, name in self.unit.source.renamed.items()}
@@ -600,56 +374,6 @@ class Finisher:
                 base = self.unit.base_names.get(place[0], place[0])
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
-
-
-def _is_negative(node: Any) -> bool:
-    """Whether a product starts with a minus."""
-    while isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
-        node = node.left
-    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
-
-
-def _is_call(node: Any, name: str) -> bool:
-    return isinstance(node, gast.Call) and syntax.dotted(node.func) == name
-
-
-def _is_copy(node: Any) -> bool:
-    """Whether the expression is `value.copy()`."""
-    return (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "copy"
-        and not node.args
-        and not node.keywords
-    )
-
-
-#: Functions whose work grows faster than their arguments.
-_PRODUCTS = frozenset(
-    f"np.{name}"
-    for name in ["dot", "matmul", "einsum", "tensordot", "kron", "linalg.solve"]
-)
-
-#: Functions whose result is floating whatever they are given.
-_ALWAYS_FLOAT = frozenset(
-    f"{module}.{name}"
-    for module in ("np", "math")
-    for name in [
-        "sin",
-        "cos",
-        "tan",
-        "exp",
-        "log",
-        "sqrt",
-        "tanh",
-        "sinh",
-        "cosh",
-        "arctan",
-        "log1p",
-        "expm1",
-        "cbrt",
-    ]
-)
 
 
 def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:

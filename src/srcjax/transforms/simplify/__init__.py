@@ -9,6 +9,7 @@
 - `updates`: join what is added to one adjoint
 - `rotate`, `last_iteration`: leave out what the ends of a loop do not need
 - `plain`: expressions in the words a person would use
+- `tidying`: the same, as far as types tell
 - `comments`: quote the user's lines
 - `coalesce`: give values of one variable its one name again
 - `sugar`: loops over items instead of indices

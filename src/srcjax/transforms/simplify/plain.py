@@ -68,6 +68,42 @@ def sign_outside(node: gast.expr) -> gast.expr:
     return node
 
 
+def constant_last(node: gast.expr) -> gast.expr:
+    """`0 == x` is `x == 0`."""
+    if not isinstance(node, gast.Compare) or len(node.ops) != 1:
+        return node
+    first, last = node.left, node.comparators[0]
+    if isinstance(first, gast.Constant) and not isinstance(last, gast.Constant):
+        equality = isinstance(node.ops[0], gast.Eq)
+        return gast.Compare(last, node.ops, [first]) if equality else node
+    return node
+
+
+def join_halves(node: gast.expr, is_double: Any) -> gast.expr:
+    """`d * (x > 0) + d * (x == 0) / 2` is `d * ((x > 0) + (x == 0) / 2)`.
+
+    Only in double precision: the half of a truth value is a double.
+    """
+    if not (isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add)):
+        return node
+    first, second = node.left, node.right
+    if not (isinstance(second, gast.BinOp) and isinstance(second.op, gast.Div)):
+        return node
+    pairs = [first, second.left]
+    if not all(
+        isinstance(p, gast.BinOp) and isinstance(p.op, gast.Mult) for p in pairs
+    ):
+        return node
+    one, two = pairs
+    same = syntax.equal(one.left, two.left) and is_pure(one.left)
+    if not (same and isinstance(one.right, gast.Compare)):
+        return node
+    if not isinstance(two.right, gast.Compare) or not is_double(one.left):
+        return node
+    half = gast.BinOp(two.right, second.op, second.right)
+    return gast.BinOp(one.left, one.op, gast.BinOp(one.right, node.op, half))
+
+
 def item_of_sum(node: gast.expr) -> gast.expr:
     """`x.sum(axis=1, keepdims=True)[:, 0]` is `x.sum(axis=1)`."""
     if not isinstance(node, gast.Subscript):
@@ -101,8 +137,11 @@ def _is_whole(index: Any) -> bool:
     )
 
 
-def join_choices(node: gast.expr) -> gast.expr:
-    """`np.where(c, a, 0) + np.where(c, 0, b) * k` is `np.where(c, a, b * k)`."""
+def join_choices(node: gast.expr, alike: Any) -> gast.expr:
+    """`np.where(c, a, 0) + np.where(c, 0, b) * k` is `np.where(c, a, b * k)`.
+
+    Where `k` is no number, `alike` has to find one shape.
+    """
     if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
         return node
     first, second = _choice(node.left), _choice(node.right)
@@ -110,18 +149,48 @@ def join_choices(node: gast.expr) -> gast.expr:
         return node
     for one, two in ((first, second), (second, first)):
         if _is_zero(one[2]) and _is_zero(two[1]):
-            return syntax.call("np.where", one[0], one[1], two[2])
+            joined = syntax.call("np.where", one[0], one[1], two[2])
+            plain = all(_is_scaled(side) for side in (node.left, node.right))
+            return joined if plain or alike(joined, node) else node
     return node
 
 
-def _choice(node: Any) -> tuple[gast.expr, gast.expr, gast.expr] | None:
-    """The parts of `np.where(c, a, b)`, a number beside it multiplied in."""
-    if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
-        left = isinstance(node.op, gast.Mult) and isinstance(node.left, gast.Constant)
+def zero_choice(node: gast.expr, alike: Any) -> gast.expr:
+    """`np.where(c, a, np.zeros_like(b))` is `np.where(c, a, 0)`, for one shape."""
+    choice = _choice(node) if isinstance(node, gast.Call) else None
+    if choice is None or not is_pure(node):
+        return node
+    zeros = [
+        syntax.dotted(getattr(part, "func", None)) == "np.zeros_like"
+        for part in choice[1:]
+    ]
+    if sum(zeros) != 1:
+        return node
+    parts = [
+        syntax.const(0) if zero else part
+        for zero, part in zip(zeros, choice[1:], strict=True)
+    ]
+    plain = syntax.call("np.where", choice[0], *parts)
+    return plain if alike(plain, node) else node
+
+
+def _is_scaled(node: Any) -> bool:
+    """`np.where(...)`, perhaps times numbers."""
+    while isinstance(node, gast.BinOp):
+        left = isinstance(node.left, gast.Constant)
         if not left and not isinstance(node.right, gast.Constant):
-            return None
-        inner = _choice(node.right if left else node.left)
-        if inner is None:
+            return False
+        node = node.right if left else node.left
+    return True
+
+
+def _choice(node: Any) -> tuple[gast.expr, gast.expr, gast.expr] | None:
+    """The parts of `np.where(c, a, b)`, what is beside it multiplied in."""
+    if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
+        inner, left = _choice(node.left), False
+        if inner is None and isinstance(node.op, gast.Mult):
+            inner, left = _choice(node.right), True
+        if inner is None or not is_pure(node):
             return None
 
         def scaled(part: gast.expr) -> gast.expr:

@@ -456,6 +456,45 @@ def function_redefined_in_branch(x):
     return curve(x + 1)
 
 
+def _newton(a):
+    z = a
+    while True:
+        z = 0.5 * (z + a / z)
+        yield z
+
+
+def _with_square(a, times=2):
+    for _ in range(times):
+        yield a
+    yield a * a
+
+
+def _both(a, b):
+    yield from _with_square(a, times=1)
+    yield b
+
+
+@program(np.array([0.7, 1.3, 0.4]), jax=False)
+def generators(x):
+    def changed_in_place(state, factor):
+        state = state.copy()
+        for k in range(3):
+            state *= factor + k
+            yield k, state
+
+    root = total = 0.0
+    for z in _newton(abs(x[1])):
+        if abs(z - root) < 1e-12:
+            break
+        if z > 1.32:
+            continue
+        root = z
+    for k, state in changed_in_place(x, x[0]):
+        total += (k + 1) * np.sum(state) ** 2
+    pairs = [a * b for a, b in zip(x, _with_square(total))]  # noqa: B905
+    return sum(_both(root, total)) * sum(pairs) + list(_with_square(x[2]))[-1]
+
+
 @program(np.array([0.4, 1.2, 0.7]), jax=False)
 def functions_by_choice(x):
     total = x[0]

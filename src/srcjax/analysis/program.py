@@ -131,6 +131,8 @@ class Program:
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
         unit = normalise(source, wanted)
+        for name in unit.looked_up:
+            self.resolve(unit, name)
         self.add(id(function), unit)
         self._alive.append(function)
         return unit

@@ -101,7 +101,7 @@ def lift_recursive(
 def _inner_functions(source: FunctionSource) -> dict[str, _Inner]:
     """The functions that may be taken out, by name."""
     body = source.node.body
-    local = _bound_here(source.node)
+    local = bound_here(source.node)
     found: dict[str, _Inner] = {}
     for node in own_nodes(body):
         if isinstance(node, gast.FunctionDef):
@@ -161,7 +161,7 @@ def own_nodes(body: Any) -> list[Any]:
     return found
 
 
-def _bound_here(node: Any) -> set[str]:
+def bound_here(node: Any) -> set[str]:
     """Names that are variables of the function."""
     found = set(parameter_names(node.args))
     body = node.body if isinstance(node.body, list) else [node.body]
@@ -185,7 +185,7 @@ def _bound_here(node: Any) -> set[str]:
 def free_names(node: Any) -> set[str]:
     """Names that a function, lambda or comprehension takes from around."""
     if isinstance(node, (gast.FunctionDef, gast.Lambda)):
-        bound = _bound_here(node)
+        bound = bound_here(node)
         body = node.body if isinstance(node.body, list) else [node.body]
         outside = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
     elif isinstance(node, gast.ClassDef):
@@ -236,7 +236,7 @@ def _share_variables(chosen: dict[str, _Inner], names: syntax.Names) -> None:
             for other in each.free & chosen.keys():
                 needed[name] |= needed[other]
     for name, each in chosen.items():
-        own = _bound_here(each.node)
+        own = bound_here(each.node)
         for variable in sorted(needed[name]):
             taken = variable in own
             each.given[variable] = names.fresh(variable) if taken else variable

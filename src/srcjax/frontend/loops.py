@@ -7,10 +7,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.generators import Generators
 from srcjax.frontend.sequences import SequenceCalls
 
 
-class Loops(SequenceCalls):
+class Loops(SequenceCalls, Generators):
     """Lowers `for` and `while`."""
 
     def on_While(self, stmt: gast.While) -> None:
@@ -59,6 +60,8 @@ class Loops(SequenceCalls):
                 self.emit(syntax.assign(stmt.target, item))
                 for inner in syntax.substitute(stmt.body, {stmt.target.id: item}):
                     self.statement(inner)
+            return
+        if self.varying.carries(stmt.iter) and self.over_generator(stmt):
             return
         iterable = self.iterable(stmt.iter)
         target = stmt.target

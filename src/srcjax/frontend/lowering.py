@@ -72,6 +72,8 @@ class LoweringBase:
         self.names = names
         self.varying = varying
         self.temps: set[str] = set()
+        #: Free names whose values were looked into: the text holds while they stay.
+        self.looked_up: set[str] = set()
         self.out: list[gast.stmt] = []
         self.at: gast.AST = source.node
         #: The user's statement that is being lowered.

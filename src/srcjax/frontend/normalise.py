@@ -31,6 +31,7 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
 from srcjax.frontend.exits import has_exit, lower_exits
+from srcjax.frontend.generators import Generators
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
@@ -64,6 +65,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
+    unit.looked_up = lowering.looked_up
     unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
     unit.base_names.update(source.renamed)
     return unit
@@ -101,6 +103,7 @@ def normalise_nested(
     lowering.scope = body
     lowered = lowering.block(body)
     unit.temps |= lowering.temps
+    unit.looked_up |= lowering.looked_up
     unit.varying |= lowering.temps & varying.names
     return lowered
 
@@ -142,7 +145,7 @@ def _global_names(node: gast.FunctionDef, source: Any) -> set[str]:
     return {"np"} | (syntax.names_read(node) - set(source.closure))
 
 
-class Lowering(Targets, Loops, Operations):
+class Lowering(Targets, Loops, Operations, Generators):
     """Rewrites statements to core form, appending to the block being written."""
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:

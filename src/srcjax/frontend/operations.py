@@ -197,6 +197,9 @@ class Operations(SpecialCalls):
         special = self.special_call(node)
         if special is not None:
             return special
+        listed = self.listed_generator(node)
+        if listed is not None:
+            return listed
         function = node.func
         if isinstance(function, gast.Attribute):
             if self.varying.value(function) is None:

@@ -117,6 +117,11 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     return source
 
 
+def read_generator(function: FunctionType) -> FunctionSource:
+    """The source of a generator function, which `read` refuses."""
+    return _with_values(function, locate(function), function.__name__)
+
+
 def _unwrap(func: Any) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:
     """The Python function that runs, with the arguments it is given beforehand.
 

@@ -8,12 +8,13 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.generators import Generators
 from srcjax.frontend.sequences import SequenceCalls
 from srcjax.frontend.ufuncs import UfuncCalls
 from srcjax.frontend.varying import find_varying
 
 
-class SpecialCalls(UfuncCalls, SequenceCalls):
+class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
     """Lowers what stands for a loop."""
 
     def early_defaults(self, arguments: gast.arguments) -> gast.arguments:
@@ -173,8 +174,9 @@ class SpecialCalls(UfuncCalls, SequenceCalls):
             if self.varying.is_builtin(node.func, "tuple"):
                 return gast.Call(node.func, [items], [])
             return items
-        lazy = isinstance(inner, gast.Call) and self.varying.is_builtin(
-            inner.func, "zip", "enumerate", "reversed"
+        lazy = isinstance(inner, gast.Call) and (
+            self.varying.is_builtin(inner.func, "zip", "enumerate", "reversed")
+            or self.generator_of(inner) is not None
         )
         view = (
             isinstance(inner, gast.Call)

@@ -31,6 +31,8 @@ class Unit:
     inlined: set[str] = field(default_factory=set)
     #: The name that a renamed web had at first.
     base_names: dict[str, str] = field(default_factory=dict)
+    #: Free names whose values were looked into, though the text may not have them.
+    looked_up: set[str] = field(default_factory=set)
     #: Values of free names that came with inlined functions.
     extra: dict[str, Any] = field(default_factory=dict)
 

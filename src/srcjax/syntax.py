@@ -217,10 +217,10 @@ def walk(node: Any) -> Iterator[gast.AST]:
 
 
 def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
-    """The lists of statements, the innermost ones too, outside of inner functions."""
+    """The lists of statements, the innermost too, outside of functions and classes."""
     yield body
     for stmt in body:
-        if isinstance(stmt, gast.FunctionDef):
+        if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
             continue
         for key in ("body", "orelse", "finalbody"):
             inner = getattr(stmt, key, None)

@@ -202,13 +202,9 @@ def walk(node: Any) -> Iterator[gast.AST]:
         if cls is list:
             stack.extend(current[::-1])
             continue
-        fields = _CHILDREN.get(cls)
+        fields = _CHILDREN[cls]
         if fields is None:
-            if not isinstance(current, gast.AST):
-                continue
-            fields = _CHILDREN[cls] = tuple(
-                f for f in reversed(current._fields) if f not in _NO_CHILDREN
-            )
+            continue
         yield current
         for field in fields:
             value = getattr(current, field, None)
@@ -230,39 +226,62 @@ def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
 
 def names_read(node: Any) -> set[str]:
     """Names that are loaded anywhere inside."""
-    return {
-        sub.id
-        for sub in walk(node)
-        if type(sub) is gast.Name and type(sub.ctx) is gast.Load
-    }
+    return _names(node)[0]
 
 
 def names_written(node: Any) -> set[str]:
     """Names that are bound anywhere inside (nested scopes and imports included)."""
-    found = set()
-    for sub in walk(node):
-        cls = type(sub)
+    return _names(node)[1]
+
+
+def _names(node: Any) -> tuple[set[str], set[str]]:
+    """The names that are loaded and those that are bound: most passes ask for them."""
+    loaded: set[str] = set()
+    bound: set[str] = set()
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        current = pop()
+        cls = type(current)
         if cls is gast.Name:
-            if type(sub.ctx) is not gast.Load and isinstance(sub.ctx, _BINDS):
-                found.add(sub.id)
-        elif cls not in _BINDERS:
+            ctx = type(current.ctx)
+            if ctx is gast.Load:
+                loaded.add(current.id)
+            elif ctx is gast.Store or ctx is gast.Del:
+                bound.add(current.id)
             continue
-        elif cls is gast.alias:
-            found.add((sub.asname or sub.name).split(".")[0])
-        elif cls is not gast.ExceptHandler:
-            found.add(sub.name)
-        elif sub.name is not None:
-            found.add(sub.name if isinstance(sub.name, str) else sub.name.id)
-    return found
+        if cls is list:
+            stack.extend(current)
+            continue
+        fields = _CHILDREN[cls]
+        if fields is None:
+            continue
+        if cls in _BINDERS:
+            name = _bound_by(current)
+            if name is not None:
+                bound.add(name)
+        for field in fields:
+            value = getattr(current, field, None)
+            if value:
+                push(value)
+    return loaded, bound
 
 
-_BINDS = (gast.Store, gast.Del)
+def _bound_by(node: Any) -> str | None:
+    """The name that a definition, import or handler binds."""
+    if isinstance(node, gast.alias):
+        return str(node.asname or node.name).split(".")[0]
+    name = node.name
+    return name.id if isinstance(name, gast.Name) else name
+
+
 _BINDERS = frozenset([gast.FunctionDef, gast.ClassDef, gast.alias, gast.ExceptHandler])
 
 
 def all_names(node: Any) -> set[str]:
     """Every identifier that occurs: read, written or bound."""
-    return {s.id for s in walk(node) if isinstance(s, gast.Name)} | names_written(node)
+    own = {sub.id for sub in walk(node) if isinstance(sub, gast.Name)}
+    return own | names_written(node)
 
 
 def count_reads(node: Any, id: str) -> int:
@@ -396,8 +415,22 @@ _NO_CHILDREN = frozenset(
         "arg",
     ]
 )
-#: Fields with nodes of interest, by class; what a constant holds is no node.
-_CHILDREN: dict[type, tuple[str, ...]] = {gast.Constant: ()}
+
+
+class _Children(dict[type, tuple[str, ...] | None]):
+    """The fields with nodes of interest, last one first; None for what is no node."""
+
+    def __missing__(self, cls: type) -> tuple[str, ...] | None:
+        found = None
+        if issubclass(cls, gast.AST):
+            fields = reversed(getattr(cls, "_fields", ()))
+            found = tuple(f for f in fields if f not in _NO_CHILDREN)
+        self[cls] = found
+        return found
+
+
+#: What a constant holds is no node.
+_CHILDREN = _Children({gast.Constant: ()})
 
 
 class _Parts(dict[type, tuple[str, ...] | None]):

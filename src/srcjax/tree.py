@@ -222,6 +222,12 @@ def seed_like(
 
     Raises ArgumentError if it has another structure or shape.
     """
+    if (
+        type(seed) is type(value) is np.ndarray
+        and seed.dtype is value.dtype
+        and seed.shape == value.shape
+    ):
+        return seed  # as most are: the rest takes as long as a small pullback
     if isinstance(value, dict):
         if not isinstance(seed, dict) or seed.keys() != value.keys():
             raise ArgumentError(

@@ -89,11 +89,7 @@ class DeadCode:
             return None
         if isinstance(stmt, gast.Assign):
             for target in stmt.targets:
-                live -= {
-                    n.id
-                    for n in syntax.walk(target)
-                    if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-                }
+                live -= _stored(target)
         if id(stmt) not in self.reads:
             self.reads[id(stmt)] = syntax.names_read(stmt)
         live |= self.reads[id(stmt)]
@@ -177,11 +173,7 @@ class DeadCode:
                 and self.unread(base.id, live)
                 and is_pure(stmt.value, self.pure)
             )
-        names = {
-            n.id
-            for n in syntax.walk(target)
-            if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-        }
+        names = _stored(target)
         stores = any(
             isinstance(n, (gast.Subscript, gast.Attribute))
             and isinstance(n.ctx, gast.Store)
@@ -204,6 +196,17 @@ class DeadCode:
 
 def _real(stmts: list[gast.stmt]) -> bool:
     return any(not isinstance(s, gast.Pass) for s in stmts)
+
+
+def _stored(target: Any) -> set[str]:
+    """The names that an assignment to the target binds."""
+    if isinstance(target, gast.Name):
+        return {target.id}
+    return {
+        n.id
+        for n in syntax.walk(target)
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+    }
 
 
 def _popped(stmt: gast.Assign) -> str | None:

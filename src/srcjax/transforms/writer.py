@@ -21,6 +21,8 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
     join_all,
+    with_active,
+    without_buffers,
 )
 from srcjax.custom import CustomTangent
 from srcjax.errors import NoRuleError, UnsupportedError, error_at
@@ -99,6 +101,15 @@ class DerivativeWriter(Writer):
         self.code: list[gast.stmt] = []
         #: Types around the statement at hand, per variant.
         self.envs: list[Env] = []
+        self.plain_types: dict[int, tuple[Type, Type]] = {}
+
+    def plain_type(self, t: Type) -> Type:
+        """The type without what it says of derivatives and memory."""
+        known = self.plain_types.get(id(t))
+        if known is None:
+            known = t, without_buffers(with_active(t, False))
+            self.plain_types[id(t)] = known  # with the type, whose id is taken then
+        return known[1]
 
     def emit(self, *stmts: gast.stmt) -> None:
         """Add statements to the code."""

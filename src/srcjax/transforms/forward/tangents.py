@@ -27,8 +27,6 @@ from srcjax.analysis.types import (
     is_number,
     map_parts,
     parts,
-    with_active,
-    without_buffers,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.places import keyed_parts, read_part
@@ -44,6 +42,7 @@ class Tangents(DerivativeWriter):
 
     def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
         super().__init__(program, unit)
+        self.tangent_types: dict[int, tuple[Type, Type]] = {}
         self.callees = callees
         self.shared_out = escaping(unit, self.types)
 
@@ -91,18 +90,25 @@ class Tangents(DerivativeWriter):
         variants = self.facts.of(stmt)
         found = environments(variants, targets) or [{}]
         for k, env in enumerate(found):
-            full = {n: _plain(t) for n, t in {**self.types, **env}.items()}
+            full = {n: self.plain_type(t) for n, t in {**self.types, **env}.items()}
             for name in targets:
                 before = variants[k].before if k < len(variants) else {}
                 if name in before:
-                    full[name + OLD] = _plain(before[name])
+                    full[name + OLD] = self.plain_type(before[name])
             for name in list(full):
                 base = name.removesuffix(OLD)
                 if is_active(self.types.get(base, UNKNOWN)):
-                    full[self.dot_name(base)] = tangent_type(full[base])
+                    full[self.dot_name(base)] = self.type_of_tangent(full[base])
             if full not in clean:
                 clean.append(full)
         return clean
+
+    def type_of_tangent(self, t: Type) -> Type:
+        """`tangent_type`, kept: the types of all names are asked for each statement."""
+        known = self.tangent_types.get(id(t))
+        if known is None:
+            known = self.tangent_types[id(t)] = t, tangent_type(t)
+        return known[1]
 
     # -- tangents of operands ----------------------------------------------------------
 
@@ -183,10 +189,6 @@ def escaping(unit: Unit, types: dict[str, Type]) -> frozenset:
         if t is not None:
             result |= t.buffers
     return result
-
-
-def _plain(t: Type) -> Type:
-    return without_buffers(with_active(t, False))
 
 
 def _empty_dict() -> gast.Dict:

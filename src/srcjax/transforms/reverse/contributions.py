@@ -24,8 +24,6 @@ from srcjax.analysis.types import (
     is_number,
     same_dtype,
     shape_of,
-    with_active,
-    without_buffers,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.places import (
@@ -56,7 +54,6 @@ class Contributions(DerivativeWriter):
 
     def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
         super().__init__(program, unit)
-        self.plain_types: dict[int, tuple[Type, Type]] = {}
         self.pairs = pairs
         #: Names with contributions of another (or unknown) dtype.
         self.mixed: set[str] = set()
@@ -459,14 +456,6 @@ class Contributions(DerivativeWriter):
                 self.places.present[(name, (*path, key))] = Adjoint(variable)
 
         visit(syntax.name(whole.variable), start, t)
-
-    def plain_type(self, t: Type) -> Type:
-        """The type without what it says of derivatives and memory."""
-        known = self.plain_types.get(id(t))
-        if known is None:
-            known = t, without_buffers(with_active(t, False))
-            self.plain_types[id(t)] = known  # with the type, whose id is taken then
-        return known[1]
 
     def environments(
         self, stmt: gast.stmt, earlier: dict[str, str] | None = None

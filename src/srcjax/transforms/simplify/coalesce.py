@@ -18,14 +18,20 @@ from srcjax import syntax
 
 def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
     """Rename `bases` (name -> wanted name) where the wanted name is free, in place."""
+    parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
+    names = _Renaming(node)
+    present = syntax.all_names(node)
     for name, base in sorted(bases.items(), key=lambda item: (len(item[0]), item[0])):
-        present = syntax.all_names(node)
-        parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
         if name not in present or name in parameters:
             continue
-        if base not in present or not _overlap(node, name, base):
-            syntax.rename(node, {name: base})
+        if base in present and _overlap(node, names, name, base):
+            continue
+        names.rename(name, base)
+        present = (present - {name}) | {base}
+        if any(map(_is_self_copy, names.copies)):
             _drop_self_copies(node)
+            names = _Renaming(node)
+            present = syntax.all_names(node)
 
 
 def renumber(
@@ -35,13 +41,70 @@ def renumber(
     present = syntax.all_names(node) | {node.name}
     bound = syntax.names_written(node.body)
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
+    names = _Renaming(node.body)
     for name, base in sorted(numbered.items(), key=lambda i: (len(i[0]), i[0])):
         if name not in bound or name in parameters:
             continue
         free = syntax.Names((present | reserved) - {name}).fresh(base)
         if len(free) <= len(name) and free != name:
-            syntax.rename(node.body, {name: free})
+            names.rename(name, free)
             present = (present - {name}) | {free}
+
+
+class _Renaming:
+    """Renames in a tree, and knows what its statements mention, without new walks."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self.look()
+
+    def look(self) -> None:
+        """Find the names in the tree."""
+        #: The nodes of each name, and the names that other nodes bind.
+        self.nodes: dict[str, list[gast.Name]] = {}
+        self.others: set[str] = set()
+        #: Assignments of a name to a name.
+        self.copies: list[gast.Assign] = []
+        #: Nodes with scopes of their own.
+        self.scopes: list[Any] = []
+        self.mentioned: dict[int, tuple[set[str], set[str], bool]] = {}
+        for sub in syntax.walk(self.tree):
+            if isinstance(sub, gast.Name):
+                self.nodes.setdefault(sub.id, []).append(sub)
+            elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)):
+                self.others.add(sub.name)
+            elif isinstance(sub, (gast.Global, gast.Nonlocal)):
+                self.others |= set(sub.names)
+            elif isinstance(sub, gast.ExceptHandler) and isinstance(sub.name, str):
+                self.others.add(sub.name)
+            elif isinstance(sub, gast.Assign) and isinstance(sub.value, gast.Name):
+                self.copies.append(sub)
+            if isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension)):
+                self.scopes.append(sub)
+
+    def rename(self, name: str, new: str) -> None:
+        """Rename every occurrence of the name, in place."""
+        if name in self.others or new in self.others:
+            syntax.rename(self.tree, {name: new})
+            self.look()
+            return
+        nodes = self.nodes.pop(name, [])
+        for node in nodes:
+            node.id = new
+        self.nodes.setdefault(new, []).extend(nodes)
+        for reads, binds, _ in self.mentioned.values():
+            for found in (reads, binds):
+                if name in found:
+                    found.remove(name)
+                    found.add(new)
+
+    def mentions(self, stmt: gast.stmt) -> tuple[set[str], set[str], bool]:
+        """Names that the statement reads and binds; whether a `break` is inside."""
+        if id(stmt) not in self.mentioned:
+            breaks = any(isinstance(n, gast.Break) for n in syntax.walk(stmt))
+            found = syntax.names_read(stmt), syntax.names_written(stmt), breaks
+            self.mentioned[id(stmt)] = found
+        return self.mentioned[id(stmt)]
 
 
 def _drop_self_copies(node: gast.FunctionDef) -> None:
@@ -64,16 +127,13 @@ def _is_self_copy(stmt: Any) -> bool:
     )
 
 
-def _overlap(node: gast.FunctionDef, a: str, b: str) -> bool:
+def _overlap(node: gast.FunctionDef, names: _Renaming, a: str, b: str) -> bool:
     """Whether one is defined while the other's value is still needed."""
-    for sub in syntax.walk(node.body):
-        if isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension)) and {
-            a,
-            b,
-        } & syntax.all_names(sub):
+    for scope in names.scopes:
+        if scope is not node and {a, b} & syntax.all_names(scope):
             return True
     found: list[bool] = []
-    live = _Live(a, b, found)
+    live = _Live(names, a, b, found)
     start = live.block(node.body, frozenset())
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     if a in parameters and b in start or b in parameters and a in start:
@@ -84,7 +144,8 @@ def _overlap(node: gast.FunctionDef, a: str, b: str) -> bool:
 class _Live:
     """Liveness of two names; notes a definition of one while the other is live."""
 
-    def __init__(self, a: str, b: str, found: list[bool]) -> None:
+    def __init__(self, names: _Renaming, a: str, b: str, found: list[bool]) -> None:
+        self.names = names
         self.a, self.b, self.found = a, b, found
 
     def block(self, stmts: list[gast.stmt], live: frozenset) -> frozenset:
@@ -108,6 +169,10 @@ class _Live:
         return live
 
     def statement(self, stmt: Any, live: frozenset) -> frozenset:
+        reads, binds, breaks = self.names.mentions(stmt)
+        mine = (self.a, self.b)
+        if not breaks and not any(n in reads or n in binds for n in mine):
+            return live
         if isinstance(stmt, gast.If):
             first = self.block(stmt.body, live)
             second = self.block(stmt.orelse, live)
@@ -142,12 +207,11 @@ class _Live:
             ):
                 live = self.define({stmt.target.id}, live, stmt.value)
                 live = live | {stmt.target.id}
-            return live | self.reads(stmt)
+            return live | reads.intersection(mine)
         if isinstance(stmt, gast.Break):
             return frozenset((self.a, self.b)) & (live | self.exits())
-        names = syntax.names_written(stmt)
-        live = self.define(names, live, getattr(stmt, "value", None))
-        return live | self.reads(stmt)
+        live = self.define(binds, live, getattr(stmt, "value", None))
+        return live | reads.intersection(mine)
 
     def exits(self) -> frozenset:
         """At a `break` anything may be live after the loop: assume it is."""

@@ -96,14 +96,14 @@ class Nesting:
         if not several and not syntax.is_atom(value) and self.reads.get(name) != 1:
             return False
         rest = stmts[position + 1 :]
-        uses = [s for s in rest if self.count(s, name) or self.rebinds(s, name)]
-        count = sum(self.count(s, name) for s in uses)
         if several:
             uses, count, closed = self.until_redefined(rest, name)
             if not closed and not (count == 1 and self.stays_in_blocks(name)):
                 return False
-        elif count != self.reads.get(name, 0):
-            return False
+        else:
+            uses, count = self.all_uses(rest, name)
+            if count != self.reads.get(name, 0):
+                return False
         if count == 0:
             return False
         if syntax.is_atom(value):
@@ -136,6 +136,19 @@ class Nesting:
             for s in syntax.walk(self.node.body)
             if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name)
         }
+
+    def all_uses(self, rest: list[gast.stmt], name: str) -> tuple[list[gast.stmt], int]:
+        """The statements that read a name, up to the last of its reads."""
+        uses: list[gast.stmt] = []
+        count, total = 0, self.reads.get(name, 0)
+        for stmt in rest:
+            if count >= total:
+                break
+            reads = self.count(stmt, name)
+            if reads:
+                uses.append(stmt)
+                count += reads
+        return uses, count
 
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)

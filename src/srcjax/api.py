@@ -113,8 +113,9 @@ def _value_and_pullback(f: Callable, transform: Transform, has_aux: bool) -> Cal
 
 def pull_back(transform: Transform, primals: tuple, has_aux: bool = False) -> tuple:
     """The value, and the pullback to the arguments that the transform is about."""
-    if transform.needs_spreading():
-        transform = transform.spread(len(primals)).__srcjax_transform__  # type: ignore[attr-defined]
+    if transform.depends_on_call():
+        called = transform.as_called(len(primals))
+        transform = called.__srcjax_transform__  # type: ignore[attr-defined]
     version, values, keywords = transform.prepare(primals, {})
     module = version.module
     forward = version.function

@@ -45,6 +45,7 @@ class Batched(Transform):
     """`vmap`: versions by the types of one example and the axes of the batch."""
 
     name = "vmap"
+    maps = True
 
     def __init__(
         self,
@@ -66,10 +67,6 @@ class Batched(Transform):
             )
         check_axes(in_axes, "in_axes")
         check_axes(out_axes, "out_axes")
-
-    #: Inside a transformed function, what each parameter gets: an "arg" by position, a
-    #: "keyword", or a default or a variable from around, which have no batch axis.
-    given: tuple[str, ...] | None = None
 
     # -- axes --------------------------------------------------------------------------
 
@@ -124,23 +121,23 @@ class Batched(Transform):
         )
         return values, [by_name.get(n) for n in self.parameters]
 
-    def needs_spreading(self) -> bool:
-        """Whether the arguments are not known by name (`*args`), or defaults mapped."""
+    def depends_on_call(self) -> bool:
+        """Whether each argument is mapped that a call gives, and nothing else is."""
         if self.inner is not None:
             variadic = self.source.node.args.vararg is not None
             return variadic or self.inner.maps_what_is_given()
         code = getattr(underlying(self.function), "__code__", None)
         return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
 
-    def spread_call(self, args: tuple, kwargs: dict) -> Batched:
-        """The transform of the function with as many arguments, each with a name."""
-        spread = self.spread(len(args), tuple(kwargs))
-        found: Batched = spread.__srcjax_transform__  # type: ignore[attr-defined]
+    def for_call(self, args: tuple, kwargs: dict) -> Batched:
+        """The transform for calls with as many arguments, and these by name."""
+        called = self.as_called(len(args), tuple(kwargs))
+        found: Batched = called.__srcjax_transform__  # type: ignore[attr-defined]
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.needs_spreading():
-            return self.spread_call(args, kwargs)(*args, **kwargs)
+        if self.depends_on_call():
+            return self.for_call(args, kwargs)(*args, **kwargs)
         values, axes = self.prepared(args, kwargs)
         size = common_size(self.parameters, values, axes, self.axis_size)
         version = self.version_for(values, axes)
@@ -284,8 +281,8 @@ class Batched(Transform):
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         if not args and not kwargs and self.parameters:
             return self.untyped_module()
-        if self.needs_spreading():
-            return self.spread_call(args, kwargs).module_for(args, kwargs)
+        if self.depends_on_call():
+            return self.for_call(args, kwargs).module_for(args, kwargs)
         values, axes = self.prepared(args, kwargs)
         common_size(self.parameters, values, axes, self.axis_size)
         fresh = self.anew() if is_recording() else self
@@ -403,7 +400,7 @@ def vmap(
                     with_source(g, len(args)), in_axes, out_axes, axis_size, axis_name
                 )
                 batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
-            if not kwargs and transform.positional and not transform.needs_spreading():
+            if not kwargs and transform.positional and not transform.depends_on_call():
                 version = transform.checked_version(args)
                 if version is not None and len(args) == len(transform.parameters):
                     if len(hot) > MAX_HOT:

@@ -71,6 +71,11 @@ class Transform:
     """A transform applied to a function: builds, keeps and picks its versions."""
 
     name = "transform"
+    #: Whether arguments have a batch axis (`vmap`, `vectorize`).
+    maps = False
+    #: For those, inside a transformed function, what each parameter gets: an "arg" by
+    #: position, a "keyword", or a default or a variable from around, without that axis.
+    given: tuple[str, ...] | None = None
 
     def __init__(self, function: Callable, argnums: Argnums) -> None:
         if not callable(function):
@@ -88,7 +93,7 @@ class Transform:
         self.reals: dict[Any, list[int]] = {}
         #: Versions that were called again, found by tests that are faster than the key.
         self.hot: dispatch.Hot = []
-        self._spread: dict[Any, Callable] = {}
+        self._as_called: dict[Any, Callable] = {}
 
     # -- the function ---------------------------------------------------------------
 
@@ -219,11 +224,11 @@ class Transform:
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, or for what the type hints say."""
-        if self.needs_spreading():
+        if self.depends_on_call():
             positions = [n for n in self.argnums_list() if not isinstance(n, str)]
             count = len(args) or max([0, *positions]) + 1
-            spread = self.spread(count, tuple(kwargs))
-            inner = spread.__srcjax_transform__  # type: ignore[attr-defined]
+            called = self.as_called(count, tuple(kwargs))
+            inner = called.__srcjax_transform__  # type: ignore[attr-defined]
             found: Module = inner.module_for(args, kwargs)
             return found
         if args or kwargs:
@@ -333,10 +338,10 @@ class Transform:
         if self.inner is not None and self.inner.maps_what_is_given():
             return True
         variadic = self.source.node.args.vararg is not None
-        return hasattr(self, "given") and (variadic or bool(self.source.defaults))
+        return self.maps and (variadic or bool(self.source.defaults))
 
-    def needs_spreading(self) -> bool:
-        """Whether how the arguments are given decides more than their values.
+    def depends_on_call(self) -> bool:
+        """Whether a version is for a way to call: how many by position, which by name.
 
         So it is where argnums may point into `*args`, and below a `vmap` where
         defaults or `*args` are mapped.
@@ -361,14 +366,15 @@ class Transform:
             for n in self.argnums_list()
         )
 
-    def spread(self, count: int, keywords: tuple[str, ...] = ()) -> Callable:
-        """The transform of the function with `count` arguments, each with a name.
-
-        Below a `vmap` it takes the `keywords` that are given, and no others.
-        """
+    def as_called(self, count: int, keywords: tuple[str, ...] = ()) -> Callable:
+        """The transform for calls with `count` arguments, and `keywords` by name."""
         if self.inner is not None:
-            return self.spread_inside(count, keywords)
-        if count not in self._spread:
+            return self.with_arguments_given(count, keywords)
+        return self.with_arguments_named(count)
+
+    def with_arguments_named(self, count: int) -> Callable:
+        """The transform of the function with a name for each of `*args`."""
+        if count not in self._as_called:
             arguments = self.source.node.args
             more = arguments.vararg.id
             fixed = self.parameters[: self.parameters.index(more)]
@@ -387,13 +393,16 @@ class Transform:
                 if n in self.source.defaults:
                     values[f"default_{n}"] = self.source.defaults[n]
             wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
-            self._spread[count] = self.rebased(wrapper)
-        return self._spread[count]
+            self._as_called[count] = self.rebased(wrapper)
+        return self._as_called[count]
 
-    def spread_inside(self, count: int, keywords: tuple[str, ...]) -> Callable:
-        """The transforms of the function as it is called: what is not given is not."""
+    def with_arguments_given(self, count: int, keywords: tuple[str, ...]) -> Callable:
+        """The transforms of a function without the parameters that are not given.
+
+        A `vmap` below this transform would map the defaults that this one passes on.
+        """
         key = (count, keywords)
-        if key not in self._spread:
+        if key not in self._as_called:
             innermost: Transform = self
             while innermost.inner is not None:
                 innermost = innermost.inner
@@ -410,8 +419,8 @@ class Transform:
             name = self.source.name
             text = f"def {name}_({taken}):\n    return {name}({passed})\n"
             wrapper = load(text, f"{name}_", {name: innermost.function})
-            self._spread[key] = self.on(getattr(wrapper, f"{name}_"))
-        return self._spread[key]
+            self._as_called[key] = self.on(getattr(wrapper, f"{name}_"))
+        return self._as_called[key]
 
     def on(self, function: Callable) -> Callable:
         """The same transforms, this one and those inside it, of another function."""
@@ -438,7 +447,7 @@ class Transform:
         """The same transform without the versions that were made."""
         other = copy.copy(self)
         other.versions, other.exact, other.general = {}, {}, {}
-        other.reals, other.hot, other._spread = {}, [], {}
+        other.reals, other.hot, other._as_called = {}, [], {}
         return other
 
     #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
@@ -640,11 +649,11 @@ _CALLING: dict[Any, Callable] = {}
 
 def make_callable(transform: Transform) -> Callable:
     """The function that users call; dispatch on argument types is its only work."""
-    spread = transform.needs_spreading()
+    by_call = transform.depends_on_call()
 
     def general(args: tuple, kwargs: dict) -> Any:
-        if spread:
-            return transform.spread(len(args), tuple(kwargs))(*args, **kwargs)
+        if by_call:
+            return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
         version, values, keywords = transform.prepare(args, kwargs)
         try:
             return version.function(*values, **keywords)

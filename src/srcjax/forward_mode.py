@@ -142,9 +142,9 @@ def _transform_of(f: Callable, active: tuple[int, ...], count: int) -> Pushforwa
     if known is not None and known[0] is f:
         return known[1]
     transform = Pushforward(f, active)
-    if transform.needs_spreading():
-        spread = transform.spread(count)
-        transform = spread.__srcjax_transform__  # type: ignore[attr-defined]
+    if transform.depends_on_call():
+        called = transform.as_called(count)
+        transform = called.__srcjax_transform__  # type: ignore[attr-defined]
     if len(_TRANSFORMS) > 512:
         _TRANSFORMS.clear()
     _TRANSFORMS[key] = (f, transform)
@@ -172,7 +172,7 @@ def linearize(f: Callable, *primals: Any) -> tuple:
         with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
             y, residuals = version.function(*values, **keywords)
             _try_out(version, residuals, [primals[k] for k in active])
-    except (SrcjaxError, ArithmeticError, LookupError, TypeError, ValueError):
+    except SrcjaxError:
         kept = tree.copy_saved(primals)  # `f` and others may write to the arguments
         return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
     return y, _linear_function(f, primals, active, version, residuals)
@@ -203,9 +203,9 @@ def _linearized(f: Callable, active: tuple[int, ...], primals: tuple) -> Any:
     known = _LINEARIZED.get(key)
     if known is None or known[0] is not f:
         transform = Linearized(f, active)
-        if transform.needs_spreading():
-            spread = transform.spread(len(primals))
-            transform = spread.__srcjax_transform__  # type: ignore[attr-defined]
+        if transform.depends_on_call():
+            called = transform.as_called(len(primals))
+            transform = called.__srcjax_transform__  # type: ignore[attr-defined]
         if len(_LINEARIZED) > 512:
             _LINEARIZED.clear()
         known = _LINEARIZED[key] = (f, transform)

@@ -58,8 +58,7 @@ class Vectorized(Transform):
     """`vectorize`: a `vmap` for each dimension that the arguments are looped over."""
 
     name = "vectorize"
-    #: What each parameter gets inside a transformed function (see `Batched`).
-    given: tuple[str, ...] | None = None
+    maps = True
 
     def __init__(
         self, function: Callable, excluded: Collection[int | str], signature: str | None

@@ -380,7 +380,7 @@ class NestedTransforms(Effects):
         if transform is None:
             return wrapped(self, value, len(args), list(kwargs), node, mapped)
         inside = Const(value=transform.function)
-        mapped = mapped or hasattr(transform, "given")
+        mapped = mapped or transform.maps
         inner = self.lifted(inside, args, kwargs, node, env, mapped)
         if inner.function is transform.function:
             return replace(inner, function=value)
@@ -431,7 +431,7 @@ class NestedTransforms(Effects):
 def tell_axes(made: Any, given: list[Given]) -> None:
     """Tell a `vmap` what each parameter of its function gets."""
     transform = made.__srcjax_transform__
-    if hasattr(transform, "given"):
+    if transform.maps:
         transform.given = tuple(kind for kind, _ in given)
 
 

@@ -83,6 +83,7 @@ class Calls(NestedTransforms):
         function = unit.source.func
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
+            arguments = self.made_before(unit.node, arguments)
         if self.recording:
             active = self.program.entry_active.setdefault(id(function), set())
             active.update(n for n, t in arguments.items() if is_active(t))

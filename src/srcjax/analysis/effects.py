@@ -22,7 +22,6 @@ from srcjax.analysis.types import (
     Dict,
     Earlier,
     List,
-    Object,
     Range,
     Tuple,
     Type,
@@ -36,7 +35,6 @@ from srcjax.analysis.types import (
     join_all,
     map_parts,
     replace,
-    site_of,
     sites_of,
     type_of,
 )
@@ -70,11 +68,10 @@ class Effects:
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
-        #: The places inside a statement that may make memory, and those that have.
-        self.makes: dict[int, frozenset[int]] = {}
-        self.made: set[int] = set()
         #: The names that statements read, and that they read or bind.
         self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
+        #: The places inside loops and functions that may make memory.
+        self.places: dict[int, set[int]] = {}
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
         #: Memory of objects that keep what they computed from it once.
@@ -113,30 +110,23 @@ class Effects:
                 "a `property`, which is computed anew each time",
             )
         known = self.facts.writes.get(id(stmt), NONE)
-        self.facts.writes[id(stmt)] = known | ageless_buffers(base.buffers)
+        self.facts.writes[id(stmt)] = known | base.buffers
         self.facts.nodes.append(stmt)
 
-    def make_older(self, stmt: Any, value: Type, env: Env) -> Type:
-        """A statement makes memory: what it made before is another object.
+    def made_before(self, node: Any, env: Env) -> Env:
+        """The names when an iteration of a loop, or a recursive call, starts.
 
-        Returns the value; objects inside that the statement made before are older, too.
+        What the body makes from here on is other memory than what it has made so far.
         """
-        if not isinstance(value, (Tuple, List, Dict, Object)):
-            return value
-        if id(stmt) not in self.makes:
-            self.facts.nodes.append(stmt)
-            self.makes[id(stmt)] = frozenset(map(id, syntax.walk(stmt.value)))
-        made = sites_of(all_buffers(value)) & self.makes[id(stmt)]
-        if not made:
-            return value
-        if not made <= self.made:
-            self.made |= made
-            return value
-        for name, t in env.items():
-            if any(site_of(b) in made for b in all_buffers(t)):
-                env[name] = aged(t, made)
-        own = sites_of(value.buffers) & made
-        return map_parts(value, lambda t: aged(t, own)) if own else value
+        if id(node) not in self.places:
+            self.facts.nodes.append(node)
+            again = node.body if isinstance(node, gast.For) else node
+            self.places[id(node)] = set(map(id, syntax.walk(again)))
+        here = self.places[id(node)]
+        return {
+            name: aged(t, here) if sites_of(all_buffers(t)) & here else t
+            for name, t in env.items()
+        }
 
     def update(self, base: Type, env: Env, change: Any) -> None:
         """Change the type of everything that may be the written object."""
@@ -225,7 +215,7 @@ class Effects:
             found = index_array(base, index)
             if isinstance(found, (Array, Unknown)) and not found.buffers:
                 self.facts.nodes.append(node)  # gathered: memory of its own
-                found = replace(found, buffers=frozenset([("gathered", id(node))]))
+                found = replace(found, buffers=frozenset([id(node)]))
             return found
         if isinstance(base, Range):
             return _item_of_range(base, index)

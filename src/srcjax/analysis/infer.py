@@ -22,6 +22,7 @@ from srcjax.analysis.known_values import OPERATORS, truth
 from srcjax.analysis.program import Variant
 from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Closure,
@@ -79,7 +80,8 @@ class Interpreter(Expressions):
             self.note(last, end, end)
             key = id(unit.source.func)
             known = self.facts.results.get(key)
-            self.facts.results[key] = join(known, result) if known else result
+            plain = ageless(result)
+            self.facts.results[key] = join(known, plain) if known else plain
             return result
         finally:
             self.unit = outer
@@ -98,6 +100,10 @@ class Interpreter(Expressions):
         first = {n: ageless(before[n]) for n in reads if n in before}
         second = {n: ageless(after[n]) for n in names if n in after}
         self.facts.record(stmt, Variant(first, second))
+        for is_after, seen, env in ((False, first, before), (True, second, after)):
+            held = self.facts.held.setdefault((id(stmt), is_after), {})
+            for n in seen:
+                held[n] = held.get(n, NONE) | all_buffers(env[n])
 
     def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:
         """Execute statements; None where control cannot reach the end."""
@@ -165,7 +171,7 @@ class Interpreter(Expressions):
             if pairs and trade_contents([env.get(n, UNKNOWN) for n, _ in pairs]):
                 self.swap(stmt, pairs, env)
                 return
-            value = self.make_older(stmt, self.eval(stmt.value, env), env)
+            value = self.eval(stmt.value, env)
             if self.gives_iterator(stmt.value, env) and not is_active(value):
                 value = UNKNOWN  # not the tuple of its items: they are given once
             for target in stmt.targets:
@@ -374,7 +380,7 @@ class Interpreter(Expressions):
             item = self.element(over)
 
             def once(state: Env) -> Env | None:
-                return self.iterate(stmt, item, dict(state))
+                return self.iterate(stmt, item, state)
 
             return self.fixed_point(once, env)
         finally:
@@ -392,6 +398,7 @@ class Interpreter(Expressions):
         return len(items) <= UNROLLED
 
     def iterate(self, stmt: gast.For, item: Type, env: Env) -> Env | None:
+        env = self.made_before(stmt, env)
         before = dict(env)
         self.assign(stmt, stmt.target, item, env)
         self.note(stmt, before, env)
@@ -402,7 +409,7 @@ class Interpreter(Expressions):
         forever = isinstance(stmt.test, gast.Constant) and stmt.test.value
 
         def once(state: Env) -> Env | None:
-            state = dict(state)
+            state = self.made_before(stmt, state)
             self.eval(stmt.test, state)
             self.note(stmt, state, state)
             return self.block(stmt.body, state)

@@ -267,12 +267,11 @@ class MappedInterpreter(Interpreter):
                 end[name] = with_active(end[name], True)
                 if self.settled and name in self.read_outside(stmt):
                     self.batches.add((id(self.unit.source.func), name))
-        for inner in syntax.walk(stmt):
-            for written in self.facts.writes.get(id(inner), ()):
-                for buffer in map(frozenset, ([written], [Earlier(written)])):
-                    self.update(Array(buffers=buffer), end, _mapped)
-                    self.update(List(buffers=buffer), end, _mapped)
-                    self.update(Dict(buffers=buffer), end, _mapped)
+        for written in self.facts.written_by(syntax.walk(stmt)):
+            for buffer in map(frozenset, ([written], [Earlier(written)])):
+                self.update(Array(buffers=buffer), end, _mapped)
+                self.update(List(buffers=buffer), end, _mapped)
+                self.update(Dict(buffers=buffer), end, _mapped)
         return end
 
     def read_outside(self, stmt: Any) -> set[str]:

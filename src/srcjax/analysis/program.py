@@ -12,11 +12,13 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Buffers,
     Type,
     Unknown,
+    ageless_buffers,
     dtype_of,
     has_complex,
     join_all,
@@ -48,8 +50,10 @@ class Facts:
     callees: dict[int, list[Any]] = field(default_factory=dict)
     #: Arguments (nodes) that are lists where NumPy takes an array.
     lists: set[int] = field(default_factory=set)
-    #: Buffers that a statement writes in place.
+    #: Buffers that a statement writes in place, the latest and `Earlier` ones.
     writes: dict[int, Buffers] = field(default_factory=dict)
+    #: The same for what names hold, by statement: before it (False) and after it.
+    held: dict[tuple[int, bool], dict[str, Buffers]] = field(default_factory=dict)
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).
     tests: dict[int, set] = field(default_factory=dict)
     #: Result type by the identity of the unit's function.
@@ -73,12 +77,14 @@ class Facts:
         self.nodes.append(node)
         self.variants.setdefault(id(node), {})[variant.key()] = variant
 
+    def written_by(self, nodes: Iterable[gast.AST]) -> Buffers:
+        """The buffers that the nodes write in place, by the place that made them."""
+        found = (self.writes.get(id(node), NONE) for node in nodes)
+        return ageless_buffers(NONE.union(*found))
+
     def written(self) -> Buffers:
         """Every buffer that is written in place somewhere."""
-        found: Buffers = frozenset()
-        for buffers in self.writes.values():
-            found |= buffers
-        return found
+        return ageless_buffers(NONE.union(*self.writes.values()))
 
 
 @dataclass
@@ -223,10 +229,7 @@ class Program:
 
     def writes_of(self, unit: Unit) -> Buffers:
         """Buffers that the unit itself writes in place."""
-        found: Buffers = frozenset()
-        for stmt in syntax.walk(unit.node):
-            found |= self.facts.writes.get(id(stmt), frozenset())
-        return found
+        return self.facts.written_by(syntax.walk(unit.node))
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all."""

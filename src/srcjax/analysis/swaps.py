@@ -12,7 +12,7 @@ from typing import Any
 
 import gast
 
-from srcjax.analysis.types import Array, Type
+from srcjax.analysis.types import Array, Type, ageless_buffers
 
 
 def swap_pairs(stmt: Any) -> list[tuple[str, str]]:
@@ -39,7 +39,8 @@ def trade_contents(types: list[Type]) -> bool:
             return False
         if t.shape != first.shape or t.dtype is None or t.dtype != first.dtype:
             return False
-        if len(t.buffers) != 1 or t.buffers & seen or t.shape == ():
+        buffers = ageless_buffers(t.buffers)
+        if len(buffers) != 1 or buffers & seen or t.shape == ():
             return False
-        seen |= t.buffers
+        seen |= buffers
     return True

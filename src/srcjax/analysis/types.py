@@ -375,17 +375,17 @@ def with_active(t: Type, active: bool) -> Type:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """All memory that a place made before it made memory once more (in a loop).
+    """All memory that a place in a loop made in iterations before the latest one.
 
-    Only while types are inferred: the latest object may be changed for sure, of the
-    earlier ones no one knows which.
+    The buffer itself is what was made in the latest iteration. Only one of the two is
+    written to for sure, and what is older once is never the latest again.
     """
 
     buffer: Any
 
 
 def aged(t: Type, sites: Set[int]) -> Type:
-    """The type of a value once these places have made memory again."""
+    """The type of a value once these places are about to make memory again."""
 
     def older(buffer: Any) -> Any:
         made_here = not isinstance(buffer, Earlier) and site_of(buffer) in sites
@@ -430,14 +430,15 @@ def returned_by(t: Type, site: int, given: Buffers) -> Type:
         part = map_parts(part, visit)
         if not part.buffers:
             return part
-        return replace(part, buffers=frozenset(map(renamed, part.buffers)))
+        return replace(part, buffers=NONE.union(*map(renamed, part.buffers)))
 
-    def renamed(buffer: Any) -> Any:
+    def renamed(buffer: Any) -> Buffers:
+        if isinstance(buffer, Earlier):  # a recursive call has aged what it was given
+            same = given & {buffer, buffer.buffer}
+            return same or frozenset(map(Earlier, renamed(buffer.buffer)))
         if buffer in given or site_of(buffer) is None:
-            return buffer
-        if isinstance(buffer, Earlier):
-            return Earlier(renamed(buffer.buffer))
-        return (site, buffer[1] if isinstance(buffer, tuple) else buffer)
+            return frozenset([buffer])
+        return frozenset([(site, buffer[1] if isinstance(buffer, tuple) else buffer)])
 
     return visit(t)
 

@@ -145,10 +145,9 @@ class _Common:
         for sub in syntax.walk(stmt):
             if isinstance(sub, gast.AugAssign) and isinstance(sub.target, gast.Name):
                 bound.add(sub.target.id)
-        written: frozenset = frozenset()
+        written = self.facts.written_by(syntax.walk(stmt))
         calls = False
         for sub in syntax.walk(stmt):
-            written |= self.facts.writes.get(id(sub), frozenset())
             if isinstance(sub, gast.Call):
                 callees = self.facts.callees.get(id(sub), [])
                 calls |= not all(isinstance(c, Op) for c in callees) or not callees

@@ -120,9 +120,7 @@ class Sharing(Rules):
     def check_kept(self, stmt: gast.stmt, names: list[str]) -> None:
         """No other name sees what is written to the memory the names had before."""
         live, later, again = self.follows(stmt)
-        written: frozenset = frozenset()
-        for node in syntax.walk(later):
-            written |= self.facts.writes.get(id(node), frozenset())
+        written = self.facts.written_by(syntax.walk(later))
         if not again:
             written = frozenset(b for b in written if not made_in(b, stmt))
         for n in names:
@@ -168,9 +166,7 @@ class Sharing(Rules):
 
     def changed_buffers(self, stmts: list[gast.stmt]) -> frozenset:
         """Memory that the statements write in place."""
-        found: frozenset = frozenset()
-        for node in syntax.walk(stmts):
-            found |= self.facts.writes.get(id(node), frozenset())
+        found = self.facts.written_by(syntax.walk(stmts))
         own = {id(node) for node in syntax.walk(stmts)}
         return frozenset(b for b in found if b not in own)
 

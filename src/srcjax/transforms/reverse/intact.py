@@ -15,14 +15,15 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import Array, all_buffers
-from srcjax.transforms.reverse.plan import Planning, Where
+from srcjax.transforms.reverse.memory import Memory
+from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import is_range
 
 #: The name of a loop's index (None: a constant alone), and what is added to it.
 Affine = tuple[str | None, int]
 
 
-class Intact(Planning):
+class Intact(Memory):
     """Compares the indices of reads and writes; a part of `Planner`."""
 
     def view_is_intact(self, name: str, read: Where, at: Where, write: Any) -> bool:
@@ -60,13 +61,10 @@ class Intact(Planning):
             and len(self.defs.get(base, ())) == 1
         ):
             return False
-        buffers = all_buffers(self.rules.type_of_name(base))
-        shared = [
-            key
-            for key in where.loops
-            if key in at.loops and not self.allocated_in(key, buffers)
-        ]
-        if not shared and at.order < where.order:
+        held = self.memory_of(base, Read(where, False))
+        ways = list(self.meetings(held, where, at, write))
+        shared = [key for key in where.loops if any(key in loops for loops in ways)]
+        if not ways or (not shared and at.order < where.order):
             return True
         read_parts = _parts(stmt.value.slice)
         write_parts = _parts(target.slice)

@@ -66,9 +66,16 @@ class Planning:
     """What the parts of `Planner` share."""
 
     rules: Any
+    unit: Any
+    #: The statements of the unit with their backward code.
+    nodes: list[Any]
     plan: Plan
     #: Places of statements, by identity.
     where: dict[int, Where]
+    #: Statements by the order of their places.
+    stmts: dict[int, gast.stmt]
+    #: What stands in each loop, by the identity of its statement.
+    places: dict[int, set[int]]
     #: Definitions of each name.
     defs: dict[str, list[tuple[Where, gast.stmt]]]
     #: Statements that write in place.
@@ -80,14 +87,6 @@ class Planning:
     blocks: dict[int, list[Any]]
     #: Loops with names whose value goes from one iteration to the next.
     carried: set[tuple[int, str]]
-
-    def written_buffers(self, stmt: gast.stmt) -> frozenset:
-        """Buffers that the statement writes in place."""
-        raise NotImplementedError
-
-    def allocated_in(self, loop: int, buffers: frozenset) -> bool:
-        """Whether all the buffers are made anew in each iteration of the loop."""
-        raise NotImplementedError
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""

@@ -9,29 +9,27 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
+    NONE,
     Array,
     Const,
     Dict,
     List,
     Tuple,
     Unknown,
-    all_buffers,
     is_number,
-    site_of,
 )
 from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.reverse.plan import Plan, Read, Where
 from srcjax.transforms.reverse.reads_writes import (
     bound_names,
-    changed_container,
     exposed,
     has_break,
     is_range,
     shape_only_names,
-    written_name,
 )
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
+from srcjax.transforms.reverse.sharing import Sharing
 from srcjax.transforms.reverse.sweep import (
     Attempt,
     Block,
@@ -40,13 +38,12 @@ from srcjax.transforms.reverse.sweep import (
     Loop,
     has_code,
 )
-from srcjax.transforms.reverse.views import is_handed_over
 from srcjax.transforms.writer import OLD
 
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 
 
-class Planner(Recomputing):
+class Planner(Recomputing, Sharing):
     """Decides what to save; `Saver` writes the code."""
 
     def __init__(self, rules: Rules, nodes: list[Any]) -> None:
@@ -54,6 +51,8 @@ class Planner(Recomputing):
         self.unit = rules.unit
         self.nodes = nodes
         self.where: dict[int, Where] = {}
+        self.stmts: dict[int, gast.stmt] = {}
+        self.places: dict[int, set[int]] = {}
         self.defs: dict[str, list[tuple[Where, gast.stmt]]] = {}
         self.writes: list[tuple[Where, gast.stmt]] = []
         self.reads: dict[str, list[Read]] = {}
@@ -88,6 +87,7 @@ class Planner(Recomputing):
             where = Where(self.counter, loops, sides, blocks)
             stmt = node.stmt
             self.where[id(stmt)] = where
+            self.stmts[where.order] = stmt
             if isinstance(node, Group):
                 extra = self.rules.extra_defs.get(id(stmt), [])
                 for name in [*bound_names(stmt), *extra]:
@@ -136,17 +136,6 @@ class Planner(Recomputing):
         name = test.id if isinstance(test, gast.Name) else ""
         attempt, around = self.flags.get(name, (0, ()))
         return {attempt: 1 - side} if attempt and around == loops else {}
-
-    def is_write(self, stmt: gast.stmt) -> bool:
-        if id(stmt) in self.rules.facts.writes:
-            return True
-        value = getattr(stmt, "value", None)
-        return id(value) in self.rules.facts.writes
-
-    def written_buffers(self, stmt: gast.stmt) -> frozenset:
-        writes = self.rules.facts.writes
-        found = writes.get(id(stmt), frozenset())
-        return found | writes.get(id(getattr(stmt, "value", None)), frozenset())
 
     def note_reads(
         self, code: Any, where: Where, stmt: gast.stmt | None, after: bool = False
@@ -505,14 +494,9 @@ class Planner(Recomputing):
                 and name not in self.plan.overwritten.get(id(stmt), [])
             ):
                 return True
-        buffers = self.buffers_of(name) if contents else frozenset()
-        for at, stmt in self.writes:
-            if (
-                self.written_buffers(stmt) & buffers
-                and self.content_reaches(read, at, buffers)
-                and not self.holds_older(name, where, at, stmt)
-            ):
-                return True
+        held = self.memory_of(name, read) if contents else NONE
+        if any(self.may_change(held, read, at, stmt) for at, stmt in self.writes):
+            return True
         for key in where.loops:
             if not any(key in w.loops for w, _ in self.defs[name]):
                 continue
@@ -530,157 +514,6 @@ class Planner(Recomputing):
 
     # -- contents of arrays -----------------------------------------------------------
 
-    def buffers_of(self, name: str) -> frozenset:
-        """The buffers that a name may share, and those that they are swapped with."""
-        buffers = all_buffers(self.rules.type_of_name(name))
-        size = -1
-        while size != len(buffers):
-            size = len(buffers)
-            for _, stmt in self.writes:
-                if swap_pairs(stmt) and self.written_buffers(stmt) & buffers:
-                    buffers |= self.written_buffers(stmt)
-        return buffers
-
-    def check_swaps(self) -> None:
-        """Refuse to swap buffers of which something else holds one afterwards."""
-        for at, stmt in self.writes:
-            pairs = swap_pairs(stmt)
-            swapped = {name for name, _ in pairs}
-            for name in sorted(self.rules.types):
-                if name in swapped or not pairs:
-                    continue
-                shared = all_buffers(self.rules.type_of_name(name))
-                if not shared & self.written_buffers(stmt):
-                    continue
-                bound = self.defs.get(name, [])
-                if self.read_after(name, at, bound[0][0] if bound else None):
-                    self.rules.stmt = stmt
-                    raise self.rules.refuse(
-                        f"`{name}` holds one of the arrays that are swapped here",
-                        f"a copy where `{name}` gets it",
-                    )
-
-    def check_aliases(self) -> None:
-        """Refuse writes to memory that a container or another name holds as well.
-
-        The adjoint of a buffer lives in one place; a second name for the buffer that is
-        no view of the first (an item of a list, say) has an adjoint of its own, which
-        is right only as long as nothing is written to the buffer any more.
-        """
-        types = self.rules.types
-        trees = {n: self.rules.views[n][0] for n in self.rules.views}
-        for stmt, where in self.linking():
-            if is_handed_over(self.unit, stmt):
-                continue
-            facts = self.rules.facts.of(stmt)
-            reads = syntax.names_read(stmt)
-            targets = set(bound_names(stmt)) | changed_container(stmt)
-            for target in sorted(targets):
-                holds = {
-                    b
-                    for v in facts
-                    if target in v.after
-                    for b in all_buffers(v.after[target])
-                } & self.rules.written
-                here = {id(n) for n in syntax.walk(stmt)}
-                holds = {b for b in holds if site_of(b) not in here}  # not made here
-                root = trees.get(target, target)
-                for other in sorted(reads - {target}):
-                    shared = holds & {
-                        b
-                        for v in facts
-                        if other in v.before
-                        for b in all_buffers(v.before[other])
-                    }
-                    if not shared or trees.get(other, other) == root:
-                        continue
-                    if target not in types or not self.rules.active(
-                        syntax.name(target)
-                    ):
-                        continue
-                    self.refuse_later_writes(
-                        stmt, where, frozenset(shared), other, target
-                    )
-
-    def linking(self) -> list[tuple[gast.stmt, Where]]:
-        """Simple statements with their places."""
-        found = []
-
-        def visit(nodes: list) -> None:
-            for node in nodes:
-                if isinstance(node, Group):
-                    found.append((node.stmt, self.where[id(node.stmt)]))
-                elif isinstance(node, Branch):
-                    visit(node.then)
-                    visit(node.orelse)
-                else:
-                    visit(node.body)
-
-        visit(self.nodes)
-        return found
-
-    def refuse_later_writes(
-        self, stmt: Any, where: Where, shared: frozenset, other: str, target: str
-    ) -> None:
-        for at, write in self.writes:
-            if write is stmt or not self.written_buffers(write) & shared:
-                continue
-            if swap_pairs(write):
-                continue  # `check_swaps` has seen to it
-            link = Read(where, False)
-            if self.holds_older(other, where, at, write):
-                continue
-            if not self.seen_after(write, at, other, target, where):
-                continue
-            if self.content_reaches(link, at, shared):
-                self.rules.stmt = write
-                raise self.rules.refuse(
-                    f"this writes to memory that both `{other}` and `{target}` hold",
-                    f"a copy where `{target}` gets it: `{other}.copy()`",
-                )
-
-    def seen_after(
-        self, write: Any, at: Where, other: str, target: str, link: Where
-    ) -> bool:
-        """Whether the memory is seen later through a name that was not written."""
-        views = self.rules.views
-        base = written_name(write)
-        root = views.get(base, (base,))[0]
-        groups = []
-        for name in (other, target):
-            mine = views.get(name, (name,))[0]
-            groups.append({mine, *(n for n, v in views.items() if v[0] == mine)})
-        for near, far in (groups, groups[::-1]):
-            if root in near and root not in far:
-                return any(
-                    self.read_after(n, at, link if n == target else None)
-                    for n in sorted(far)
-                )
-        # Written through a third name: it is the one adjoint if the others are done.
-        return any(
-            self.read_after(n, at, link if n == target else None)
-            for n in sorted(groups[0] | groups[1])
-        )
-
-    def read_after(self, name: str, at: Where, link: Where | None = None) -> bool:
-        """Whether the program reads the name after the place, before a new binding.
-
-        `link` is where the name is bound: when that comes later in the same iteration,
-        only reads before it see what was written.
-        """
-        for stmt, where in self.linking():
-            if name in syntax.names_read(stmt):
-                shared = set(where.loops) & set(at.loops)
-                if any((key, name) in self.carried for key in shared):
-                    return True
-                again = link is not None and at.order < link.order < where.order
-                if again and syntax.count_bindings(self.unit.node, name) == 1:
-                    continue
-                if where.order > at.order and not where.excludes(at):
-                    return True
-        last = self.unit.node.body[-1]
-        return name in syntax.names_read(last)
-
     def plan_contents(self) -> bool:
         """In-place writes whose overwritten part the backward sweep reads."""
         before = len(self.plan.contents)
@@ -694,9 +527,9 @@ class Planner(Recomputing):
                 for read in reads:
                     if id(stmt) in self.plan.contents:
                         break
-                    if self.content_reaches(read, at, buffers) and not (
+                    held = self.memory_of(name, read)
+                    if self.may_change(held, read, at, stmt) and not (
                         self.view_is_intact(name, read.where, at, stmt)
-                        or self.holds_older(name, read.where, at, stmt)
                     ):
                         self.plan.contents.add(id(stmt))
                         self.note_undo(stmt, at)
@@ -717,15 +550,3 @@ class Planner(Recomputing):
         for name in sorted(syntax.all_names(target)):
             if name in self.defs and name not in bound_names(stmt):
                 self.reads.setdefault(name, []).append(Read(where, False))
-
-    def content_reaches(self, read: Read, at: Where, buffers: frozenset) -> bool:
-        shared = set(read.where.loops) & set(at.loops)
-        for key in shared:
-            if not self.allocated_in(key, buffers):
-                return True
-        return read.before(at)
-
-    def allocated_in(self, loop: int, buffers: frozenset) -> bool:
-        """Whether all the buffers are made anew in each iteration of the loop."""
-        inside = {id(n) for n in syntax.walk(self.loops[loop].stmt.body)}
-        return all(site_of(b) in inside for b in buffers)

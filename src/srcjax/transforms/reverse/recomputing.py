@@ -14,10 +14,9 @@ from srcjax.ops.record import Op
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES, bound_names
-from srcjax.transforms.reverse.recency import Recency
 
 
-class Recomputing(Intact, Recency):
+class Recomputing(Intact):
     """Decides what is computed again; a part of `Planner`."""
 
     def can_recompute(self, name: str, defs: list, block: int) -> gast.stmt | None:

@@ -154,9 +154,7 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         if base is None:
             continue
         name, view = base
-        if isinstance(value, gast.Subscript) and not (
-            all_buffers(rules.types.get(name, UNKNOWN)) & t.buffers
-        ):
+        if isinstance(value, gast.Subscript) and not shares(rules, stmt, name):
             continue  # gathered by an index array: memory of its own
         if name in views:
             root, outer = views[name]
@@ -195,6 +193,19 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
     return views
 
 
+def shares(rules: Contributions, stmt: gast.Assign, name: str) -> bool:
+    """Whether what the statement binds may share memory with what `name` holds."""
+    held = rules.facts.held
+    target = stmt.targets[0].id
+    after = held.get((id(stmt), True), {}).get(target)
+    before = held.get((id(stmt), False), {}).get(name)
+    if after is None or before is None:
+        after, before = (
+            all_buffers(rules.types.get(n, UNKNOWN)) for n in (target, name)
+        )
+    return bool(after & before)
+
+
 def is_handed_over(unit: Unit, stmt: Any) -> bool:
     """Whether `name = temporary` is all that becomes of the temporary.
 
@@ -204,15 +215,14 @@ def is_handed_over(unit: Unit, stmt: Any) -> bool:
     value = getattr(stmt, "value", None)
     if not isinstance(value, gast.Name) or value.id not in unit.temps:
         return False
-    if syntax.count_bindings(unit.node, value.id) != 1:
-        return False
+    total = syntax.count_bindings(unit.node, value.id)
     for block in syntax.blocks(unit.node.body):
         at = next((k for k, s in enumerate(block) if s is stmt), None)
         if at is None:
             continue
-        made = [k for k in range(at) if value.id in syntax.names_written(block[k])]
+        made = sum(syntax.count_bindings(s, value.id) for s in block[:at])
         here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
-        return bool(made) and here == syntax.count_reads(unit.node, value.id)
+        return made == total and here == syntax.count_reads(unit.node, value.id)
     return False
 
 

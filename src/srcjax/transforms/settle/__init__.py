@@ -104,7 +104,7 @@ class Settling(LoopSettling, ValueSettling):
         for inner in syntax.walk(stmt.body):
             if inner is stmt.body[-1] or inner is getattr(stmt.body[-1], "value", None):
                 continue
-            written = self.facts.writes.get(id(inner), frozenset())
+            written = self.facts.written_by([inner])
             if any(site_of(b) not in inside for b in written):
                 where = inner if hasattr(inner, "lineno") else stmt
                 raise error_at(

@@ -297,10 +297,6 @@ class CallSettling(ContainerSettling):
 
     def writes_arguments(self, unit: Unit) -> bool:
         """Whether the callee changes an array or container that it was given."""
-        local = set()
-        for node in syntax.walk(unit.node):
-            local.add(id(node))
-        written = set()
-        for node in syntax.walk(unit.node):
-            written |= set(self.facts.writes.get(id(node), ()))
+        local = set(map(id, syntax.walk(unit.node)))
+        written = self.facts.written_by(syntax.walk(unit.node))
         return any(site_of(b) not in local for b in written)

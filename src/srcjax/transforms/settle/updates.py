@@ -9,6 +9,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Dict,
@@ -17,6 +18,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    ageless_buffers,
     is_active,
     parts,
 )
@@ -171,8 +173,8 @@ class UpdateSettling(SettlingBase):
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]]) -> list[gast.stmt]:
         """`a, b = b, a` stays for arrays that are written in place; else by parts."""
         swaps = {id(s) for s in syntax.walk(self.unit.node.body) if swap_pairs(s)}
-        written = frozenset().union(
-            *(b for key, b in self.facts.writes.items() if key not in swaps)
+        written = ageless_buffers(
+            NONE.union(*(b for key, b in self.facts.writes.items() if key not in swaps))
         )
         variants = [v.before for v in self.facts.of(stmt)]
         kept = bool(variants)

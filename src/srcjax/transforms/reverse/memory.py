@@ -1,0 +1,124 @@
+"""Whether a write in place may change what was read before it.
+
+    for t in range(n):
+        new = u.copy()
+        new[1:-1] = f(u)
+        u = new
+
+All the arrays that one line makes have one name in types, so `u` and `new` seem to
+share memory. But inference tells what the latest iteration made from what earlier ones
+made (`analysis.types.Earlier`): what is written here is the latest array, and `u` is
+an older one. What is older when it is read never becomes the latest again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.types import (
+    NONE,
+    Buffers,
+    Earlier,
+    Type,
+    Unknown,
+    ageless_buffers,
+    all_buffers,
+    parts,
+    site_of,
+)
+from srcjax.transforms.reverse.plan import Planning, Read, Where
+
+
+class Memory(Planning):
+    """Compares the memory of reads and writes; a part of `Planner`."""
+
+    def is_write(self, stmt: gast.stmt) -> bool:
+        """Whether the statement writes in place."""
+        writes = self.rules.facts.writes
+        return id(stmt) in writes or id(getattr(stmt, "value", None)) in writes
+
+    def written_buffers(self, stmt: gast.stmt) -> Buffers:
+        """Buffers that the statement writes in place, by the place that made them."""
+        return ageless_buffers(self.written_memory(stmt))
+
+    def written_memory(self, stmt: gast.stmt) -> Buffers:
+        """The same, with what earlier iterations made told apart."""
+        writes = self.rules.facts.writes
+        inner = id(getattr(stmt, "value", None))
+        return writes.get(id(stmt), NONE) | writes.get(inner, NONE)
+
+    def memory_of(self, name: str, read: Read) -> Buffers:
+        """The buffers that the name, and what is in it, may share where it is read."""
+        known = all_buffers(self.rules.type_of_name(name))
+        stmt = self.stmts.get(read.where.order)
+        held = self.rules.facts.held.get((id(stmt), read.after), {}).get(name)
+        if held is None or not ageless_buffers(held) <= known:
+            return known | frozenset(map(Earlier, known))
+        if hides_parts(self.rules.type_of_name(name)):
+            # What was put into it later may be newer than the thing itself.
+            aged = (self.written_memory(stmt) for _, stmt in self.writes)
+            older = frozenset(b for b in NONE.union(*aged) if isinstance(b, Earlier))
+            held |= ageless_buffers(held & older)
+        return held
+
+    def traded_with(self, buffers: Buffers) -> Buffers:
+        """The buffers, and those that they exchange their contents with."""
+        size = -1
+        while size != len(buffers):
+            size = len(buffers)
+            for _, stmt in self.writes:
+                if swap_pairs(stmt) and self.written_buffers(stmt) & buffers:
+                    buffers |= self.written_buffers(stmt)
+        return buffers
+
+    def buffers_of(self, name: str) -> Buffers:
+        """The buffers that a name may share, and those that they are swapped with."""
+        return self.traded_with(all_buffers(self.rules.type_of_name(name)))
+
+    def may_change(self, held: Buffers, read: Read, at: Where, write: Any) -> bool:
+        """Whether the write, when it runs after the read, may change what was held."""
+        return any(
+            loops or read.before(at)
+            for loops in self.meetings(held, read.where, at, write)
+        )
+
+    def meetings(
+        self, held: Buffers, read: Where, at: Where, write: Any
+    ) -> Iterator[list[int]]:
+        """How the memory that is held at `read` may be written at `at`.
+
+        For each way, the loops in a later iteration of which that may be.
+        """
+        loops = [key for key in read.loops if key in at.loops]
+        written = self.written_memory(write)
+        for mine in held:
+            same = ageless_buffers(frozenset([mine]))
+            traded = self.traded_with(same)
+            for other in written:
+                if not ageless_buffers(frozenset([other])) & traded:
+                    continue
+                older = isinstance(mine, Earlier), isinstance(other, Earlier)
+                if older == (True, False) and traded == same:
+                    continue
+                if any(older):
+                    yield loops
+                else:  # of one iteration of each loop that they are made in
+                    both = [mine, other]
+                    yield [k for k in loops if not self.are_made_in(k, both)]
+
+    def are_made_in(self, loop: int, buffers: Iterable[Any]) -> bool:
+        """Whether the places that make the buffers are in the loop."""
+        if loop not in self.places:
+            body = self.loops[loop].stmt.body
+            self.places[loop] = set(map(id, syntax.walk(body)))
+        return all(site_of(b) in self.places[loop] for b in buffers)
+
+
+def hides_parts(t: Type) -> bool:
+    """Whether a part of the value may hold memory that its type does not tell."""
+    return isinstance(t, Unknown) or any(map(hides_parts, parts(t)))

@@ -1,0 +1,229 @@
+"""Refuses writes to memory that two names hold, each with an adjoint of its own."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.types import Earlier, ageless_buffers, all_buffers, site_of
+from srcjax.transforms.reverse.memory import Memory
+from srcjax.transforms.reverse.plan import Read, Where
+from srcjax.transforms.reverse.reads_writes import (
+    bound_names,
+    changed_container,
+    written_name,
+)
+from srcjax.transforms.reverse.sweep import Branch, Group
+from srcjax.transforms.reverse.views import is_handed_over
+
+
+class Sharing(Memory):
+    """Finds the names that see what is written through another; a part of `Planner`."""
+
+    def check_swaps(self) -> None:
+        """Refuse to swap buffers of which something else holds one afterwards."""
+        for at, stmt in self.writes:
+            pairs = swap_pairs(stmt)
+            swapped = {name for name, _ in pairs}
+            for name in sorted(self.rules.types):
+                if name in swapped or not pairs:
+                    continue
+                shared = all_buffers(self.rules.type_of_name(name))
+                if not shared & self.written_buffers(stmt):
+                    continue
+                bound = self.defs.get(name, [])
+                if self.read_after(name, at, bound[0][0] if bound else None):
+                    self.rules.stmt = stmt
+                    raise self.rules.refuse(
+                        f"`{name}` holds one of the arrays that are swapped here",
+                        f"a copy where `{name}` gets it",
+                    )
+
+    def check_aliases(self) -> None:
+        """Refuse writes to memory that a container or another name holds as well.
+
+        The adjoint of a buffer lives in one place; a second name for the buffer that is
+        no view of the first (an item of a list, say) has an adjoint of its own, which
+        is right only as long as nothing is written to the buffer any more.
+        """
+        types = self.rules.types
+        trees = {n: self.rules.views[n][0] for n in self.rules.views}
+        for stmt, where in self.linking:
+            if is_handed_over(self.unit, stmt):
+                continue
+            facts = self.rules.facts.of(stmt)
+            reads = syntax.names_read(stmt)
+            targets = set(bound_names(stmt)) | changed_container(stmt)
+            for target in sorted(targets):
+                holds = {
+                    b
+                    for v in facts
+                    if target in v.after
+                    for b in all_buffers(v.after[target])
+                } & self.rules.written
+                here = {id(n) for n in syntax.walk(stmt)}
+                holds = {b for b in holds if site_of(b) not in here}  # not made here
+                root = trees.get(target, target)
+                for other in sorted(reads - {target}):
+                    shared = holds & {
+                        b
+                        for v in facts
+                        if other in v.before
+                        for b in all_buffers(v.before[other])
+                    }
+                    if not shared or trees.get(other, other) == root:
+                        continue
+                    if target not in types or not self.rules.active(
+                        syntax.name(target)
+                    ):
+                        continue
+                    self.refuse_later_writes(
+                        stmt, where, frozenset(shared), other, target
+                    )
+
+    @functools.cached_property
+    def linking(self) -> list[tuple[gast.stmt, Where]]:
+        """Simple statements with their places."""
+        found = []
+
+        def visit(nodes: list) -> None:
+            for node in nodes:
+                if isinstance(node, Group):
+                    found.append((node.stmt, self.where[id(node.stmt)]))
+                elif isinstance(node, Branch):
+                    visit(node.then)
+                    visit(node.orelse)
+                else:
+                    visit(node.body)
+
+        visit(self.nodes)
+        return found
+
+    def refuse_later_writes(
+        self, stmt: Any, where: Where, shared: frozenset, other: str, target: str
+    ) -> None:
+        link = Read(where, False)
+        held = self.memory_of(other, link)
+        held = frozenset(b for b in held if ageless_buffers(frozenset([b])) & shared)
+        for at, write in self.writes:
+            if write is stmt or not self.written_buffers(write) & shared:
+                continue
+            if swap_pairs(write):
+                continue  # `check_swaps` has seen to it
+            if not self.may_change(held, link, at, write):
+                continue
+            taken = self.taken_out(write, stmt, where, held)
+            if self.seen_after(write, at, other, target, where, taken):
+                self.rules.stmt = write
+                raise self.rules.refuse(
+                    f"this writes to memory that both `{other}` and `{target}` hold",
+                    f"a copy where `{target}` gets it: `{other}.copy()`",
+                )
+
+    def seen_after(
+        self,
+        write: Any,
+        at: Where,
+        other: str,
+        target: str,
+        link: Where,
+        taken: gast.stmt | None = None,
+    ) -> bool:
+        """Whether the memory is seen later through a name that was not written.
+
+        `taken` is the statement that has taken it out of a list, if one has.
+        """
+        views = self.rules.views
+        base = written_name(write)
+        root = views.get(base, (base,))[0]
+        groups = []
+        for name in (other, target):
+            mine = views.get(name, (name,))[0]
+            groups.append({mine, *(n for n, v in views.items() if v[0] == mine)})
+        for near, far in (groups, groups[::-1]):
+            if root in near and root not in far:
+                return any(
+                    self.read_after(n, at, link if n == target else None, taken)
+                    for n in sorted(far)
+                )
+        # Written through a third name: it is the one adjoint if the others are done.
+        return any(
+            self.read_after(n, at, link if n == target else None, taken)
+            for n in sorted(groups[0] | groups[1])
+        )
+
+    def taken_out(
+        self, write: Any, link: Any, where: Where, held: frozenset
+    ) -> gast.stmt | None:
+        """`v = xs.pop()` by which the write has what is in the list no longer.
+
+        So it is unless the list holds it twice: what `link` puts into a list has to be
+        something of its own each time.
+        """
+        base, seen = written_name(write), set()
+        taken: Any = None
+        while base not in seen and len(self.defs.get(base, ())) == 1 and not taken:
+            seen.add(base)
+            stmt: Any = self.defs[base][0][1]
+            value = getattr(stmt, "value", None)
+            if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+                taken = stmt if value.func.attr == "pop" and not value.args else None
+            while isinstance(value, (gast.Subscript, gast.Attribute)):
+                value = value.value
+            base = getattr(value, "id", base)
+        puts = self.puts(held) if taken is not None else []
+        if len(puts) > 1:
+            return None
+        if link in puts:
+            fresh = not any(isinstance(b, Earlier) for b in held)
+            if not fresh or not all(self.are_made_in(k, held) for k in where.loops):
+                return None
+        return taken
+
+    def puts(self, held: frozenset) -> list[gast.stmt]:
+        """The statements that put what is held into a container, once for each time."""
+        memory = ageless_buffers(held)
+        found = []
+        for stmt, where in self.linking:
+            into = changed_container(stmt)
+            if not into and not isinstance(getattr(stmt, "value", None), gast.List):
+                continue
+            for name in syntax.names_read(stmt) - into:
+                here = self.memory_of(name, Read(where, False))
+                if ageless_buffers(here) & memory:
+                    found += [stmt] * syntax.count_reads(stmt, name)
+        return found
+
+    def read_after(
+        self,
+        name: str,
+        at: Where,
+        link: Where | None = None,
+        taken: gast.stmt | None = None,
+    ) -> bool:
+        """Whether the program reads the name after the place, before a new binding.
+
+        `link` is where the name is bound: when that comes later in the same iteration,
+        only reads before it see what was written.
+        """
+        for stmt, where in self.linking:
+            if stmt is not taken and name in syntax.names_read(stmt):
+                shared = set(where.loops) & set(at.loops)
+                if any(self.stays(name, key) for key in shared):
+                    return True
+                again = link is not None and at.order < link.order < where.order
+                if again and syntax.count_bindings(self.unit.node, name) == 1:
+                    continue
+                if where.order > at.order and not where.excludes(at):
+                    return True
+        last = self.unit.node.body[-1]
+        return name in syntax.names_read(last)
+
+    def stays(self, name: str, loop: int) -> bool:
+        """Whether an iteration may find in the name what the one before it left."""
+        inside = any(loop in where.loops for where, _ in self.defs.get(name, ()))
+        return not inside or (loop, name) in self.carried

@@ -85,7 +85,6 @@ NOT_BY_DIFFERENCES = {
 
 # Refused as long as the types are not known (is an item a view, a field an item?).
 UNTYPED_REFUSED: set[str] = {
-    "inplace.history_of_states",
     "arrays.converted",
     "changing.argument_appended_to",
     "containers.namedtuple_argument",

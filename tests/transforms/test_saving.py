@@ -299,3 +299,98 @@ def test_numbers_of_late_values(function, n):
 def test_cheap_products_are_not_saved():
     text = str(srcjax.source(srcjax.grad(predator, argnums=(0, 1)), 0.7, 0.9, 3))
     assert text.count(".append(") == 2
+
+
+def pairs_of_points(a, b, n):
+    x, m = np.array([a, b, a * b]), np.array([1.0, 2.0, 3.0])
+    y = np.zeros(3)
+    for _ in range(n):
+        for i in range(3):
+            for j in range(3):
+                if i != j:
+                    y[i] += 0.5 * m[j] * np.sin(x[i] * x[j])
+        x = x + 0.1 * y
+    return np.sum(x)
+
+
+def gates(a, b, n):
+    x = np.array([a, b])
+    for _ in range(n):
+        gate = 1 / (1 + np.exp(-b * x))
+        x = gate * x + (1 - gate) * np.tanh(a * x)
+    return np.sum(x)
+
+
+def condition_that_changes(a, b, n):
+    x, k = a, 0
+    for i in range(n):
+        for j in range(2):
+            if (i + j) % 2 == k % 3:
+                k = k + 1
+                x = x * np.sin(b + x)
+            else:
+                x = x * x
+    return x * b
+
+
+def counter_that_is_changed(a, b, n):
+    x = a
+    for i in range(n):
+        for j in range(2):
+            i = i + j
+            if i != j:
+                x = x * np.sin(b + x)
+            else:
+                x = x * x * b
+                x = x + i
+    return x
+
+
+def weight_that_is_written(a, b, n):
+    m = np.array([1.0, 2.0])
+    x = a
+    for _ in range(n):
+        for j in range(2):
+            if m[j] < 4.0:
+                x = x * 0.5 * m[j] * np.sin(b * x)
+            m[1 - j] += 1.5
+    return x
+
+
+def shifted_array_that_is_written(a, b, n):
+    x = np.array([a, b])
+    total = 0.0
+    for _ in range(n):
+        shifted = 1 + x
+        total = total + np.sum(shifted * shifted * np.sin(shifted))
+        x[0] = x[1] * b
+        x *= 0.7
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize(
+    "function",
+    [
+        pairs_of_points,
+        gates,
+        condition_that_changes,
+        counter_that_is_changed,
+        weight_that_is_written,
+        shifted_array_that_is_written,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_numbers_of_what_is_computed_again(function, n):
+    args = (0.7, 0.9, n)
+    expected = differences(lambda *a: float(function(*a)), args, (0, 1))
+    derivative = srcjax.grad(function, argnums=(0, 1))
+    assert_close(derivative(*args), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_conditions_on_counters_and_shifted_arrays_are_not_saved():
+    text = str(srcjax.source(srcjax.grad(pairs_of_points), 0.7, 0.9, 3))
+    assert "condition" not in text
+    assert "m[j]" in text.partition("reversed")[2]
+    text = str(srcjax.source(srcjax.grad(gates), 0.7, 0.9, 3))
+    assert "total_tape" not in text

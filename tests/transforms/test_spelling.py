@@ -8,6 +8,7 @@ import pytest
 
 import srcjax
 from srcjax import syntax
+from srcjax.testing import check_grads
 from srcjax.transforms.simplify.plain import (
     item_of_sum,
     join_choices,
@@ -376,3 +377,33 @@ def test_numbers_without_types(function):
     exec(str(srcjax.source(derivative)), world)
     untyped = world[f"grad_{function.__name__}"](*args)
     assert_close(untyped, expected, rtol=1e-6, atol=1e-7)
+
+
+def midpoint(a, n):
+    def slope(y):
+        return np.array([y[1], -a * y[0]])
+
+    y = np.ones(2)
+    for _ in range(n):
+        half = slope(y)
+        y = y + 0.1 * slope(y + 0.05 * half)
+    return np.sum(y**2)
+
+
+def test_an_argument_of_an_inlined_function_has_one_name():
+    text = str(srcjax.source(srcjax.grad(midpoint), 0.5, 3))
+    assert " = y + 0.05 * half" in text and " = total" not in text
+    check_grads(lambda a: midpoint(a, 3), (0.5,), order=1)
+
+
+def test_an_argument_is_not_renamed_over_a_name_that_is_still_read():
+    def last_of_two(a):
+        def keep(last):
+            return last * last
+
+        kept = a
+        for k in range(3):
+            kept = keep(kept + k * a) * 0.1 + kept
+        return kept
+
+    check_grads(last_of_two, (0.5,), order=2)

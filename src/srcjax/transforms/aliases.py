@@ -6,7 +6,9 @@ Before:                          After:
     b[0] = 1.0                       a[0] = 1.0
 
 Only for objects that are changed in place, where the two names must have one adjoint;
-both names must be assigned once (or `a` a parameter), so that they stay one object.
+both names must be assigned once (or `a` a parameter), so that they stay one object. And
+a temporary that is only handed over, as an argument of an inlined function is, has the
+name that it is handed to: `total = x + y; b = total` is `b = x + y`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Array, Dict, List, Object, all_buffers
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.reverse.views import is_handed_over
 
 
 def merge_aliases(program: Program, unit: Unit) -> None:
@@ -32,6 +35,10 @@ def merge_aliases(program: Program, unit: Unit) -> None:
         first, second = stmt.value.id, target.id
         if any(syntax.count_bindings(unit.node, n) != 1 for n in (first, second)):
             continue
+        if is_handed_over(unit, stmt) and _unread_before(unit, stmt, first, second):
+            syntax.rename(unit.node.body, {first: second})
+            merged.add(id(stmt))
+            continue
         types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
         kinds = (Array, List, Dict, Object)
         if not types or not all(isinstance(t, kinds) for t in types):
@@ -43,6 +50,17 @@ def merge_aliases(program: Program, unit: Unit) -> None:
             merged.add(id(stmt))
     if merged:
         unit.node.body = _without(unit.node.body, merged)
+
+
+def _unread_before(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:
+    """Whether the second name is not read from where the first is made to the alias."""
+    for block in syntax.blocks(unit.node.body):
+        for k, stmt in enumerate(block):
+            if stmt is not alias:
+                continue
+            made = [j for j in range(k) if first in syntax.names_written(block[j])]
+            return second not in syntax.names_read(block[made[-1] : k])
+    return False
 
 
 def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:

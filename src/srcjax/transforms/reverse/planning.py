@@ -500,8 +500,8 @@ class Planner(Recomputing, Sharing):
         for key in where.loops:
             if not any(key in w.loops for w, _ in self.defs[name]):
                 continue
-            if self.is_target_only(key, name):
-                continue
+            if any(self.is_target_only(inner, name) for inner in where.loops):
+                continue  # the loop around the read binds it again
             saved = any(name in names for names in self.plan.local.values())
             again = any(
                 name in syntax.names_written(s)

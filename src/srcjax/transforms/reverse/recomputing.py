@@ -15,6 +15,9 @@ from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES, bound_names
 
+#: Arithmetic that costs less than a tape.
+_SIMPLE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Mod, gast.FloorDiv)
+
 
 class Recomputing(Intact):
     """Decides what is computed again; a part of `Planner`."""
@@ -96,11 +99,8 @@ class Recomputing(Intact):
             return cheap and not (arrays and isinstance(t, Array))
         if isinstance(value, gast.Attribute):
             return value.attr in ("T", *SHAPE_ATTRIBUTES)
-        if isinstance(value, gast.BinOp):
-            plain = (gast.Add, gast.Sub, gast.Mult, gast.Div)
-            return isinstance(value.op, plain) and all(
-                is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
-            )
+        if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+            return self.only_numbers(value)
         if isinstance(value, gast.Call):
             if syntax.dotted(value.func) == "len":
                 return all(
@@ -149,9 +149,8 @@ class Recomputing(Intact):
             return False
         if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
             return False
-        if not self.is_cheap(stmt.value):
-            return False
-        if not (self.only_numbers(stmt.value) or self.is_part(name, stmt.value)):
+        cheap = self.only_numbers(stmt.value) or self.is_part(name, stmt.value)
+        if not (cheap and self.is_cheap(stmt.value)) and not self.is_shift(stmt.value):
             return False
         at = self.first_backward(name, block)
         if at is None or at.order <= where.order:
@@ -183,9 +182,44 @@ class Recomputing(Intact):
 
     def only_numbers(self, value: gast.expr) -> bool:
         """Whether the value is made of numbers alone, which nothing writes to."""
-        return isinstance(value, gast.BinOp) and all(
-            is_number(self.rules.type_of_name(n)) for n in syntax.names_read(value)
-        )
+        if isinstance(value, gast.BinOp):
+            simple = isinstance(value.op, _SIMPLE)
+            operands = [value.left, value.right]
+        elif isinstance(value, gast.Compare):
+            simple, operands = True, [value.left, *value.comparators]
+        else:
+            simple = isinstance(value, gast.UnaryOp)
+            operands = [value.operand] if simple else []
+        return simple and all(map(self.is_lasting_number, operands))
+
+    def is_lasting_number(self, value: gast.expr) -> bool:
+        """Whether it is a number, or an item of an array that is never written to."""
+        names = syntax.names_read(value)
+        types = {n: self.rules.type_of_name(n) for n in names}
+        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+            base = types[value.value.id]
+            written = self.rules.written | self.inactive_writes()
+            if not (isinstance(base, Array) and base.buffers):
+                return False
+            return not base.buffers & written and is_number(
+                self.rules.typer.type_of(value, types)
+            )
+        return all(map(is_number, types.values()))
+
+    def is_shift(self, value: gast.expr) -> bool:
+        """Whether the value is `1 + x` or `1 / x`, of an array that stays as it is."""
+        if not isinstance(value, gast.BinOp) or not isinstance(value.op, _SIMPLE):
+            return False
+        types = [
+            self.rules.type_of_name(n.id) if isinstance(n, gast.Name) else None
+            for n in (value.left, value.right)
+        ]
+        arrays = [t for t in types if isinstance(t, Array)]
+        others = [t for t in types if not isinstance(t, Array)]
+        if len(arrays) != 1 or not all(t is None or is_number(t) for t in others):
+            return False
+        written = self.rules.written | self.inactive_writes()
+        return bool(arrays[0].buffers) and not arrays[0].buffers & written
 
     def is_part(self, name: str, value: gast.expr) -> bool:
         """Whether the value is a view of an array: the same memory, however late."""

@@ -22,6 +22,7 @@ from srcjax.errors import (
     UnsupportedError,
     error_at,
 )
+from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
 
@@ -65,6 +66,8 @@ class FunctionSource:
     lines: list[str] = field(repr=False)
     #: Names that `node` has instead of those that generated code needs for itself.
     renamed: dict[str, str] = field(default_factory=dict)
+    #: What the function imports itself, by name.
+    imported: dict[str, Any] = field(default_factory=dict)
 
     def line(self, n: int) -> str:
         """Line `n` (from 1) of the file, stripped; empty if there is no such line."""
@@ -86,6 +89,8 @@ class FunctionSource:
         Raises `KeyError` if it has none: unknown, or a closure cell still empty.
         """
         name = self.renamed.get(name, name)
+        if name in self.imported:
+            return self.imported[name]
         if name in self.closure:
             try:
                 return self.closure[name].cell_contents
@@ -114,6 +119,8 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     source = _with_values(function, locate(function), _name(func, function))
     _refuse_generators(source)
     source.bound.update(_bind(function, args, kwargs))
+    package = source.globals.get("__package__")
+    source.imported.update(hoist_imports(source.node, package))
     return source
 
 

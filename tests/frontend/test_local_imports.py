@@ -1,0 +1,37 @@
+"""Imports inside a function are known values, imported where modules import."""
+
+import numpy as np
+
+import srcjax
+
+
+def weight(x):
+    import numpy.linalg as la
+    from scipy.special import ndtr
+
+    return ndtr(x[0]) * la.norm(x)
+
+
+def test_what_a_function_imports_is_imported_at_the_top(tmp_path):
+    x = np.array([0.3, 0.4])
+    text = srcjax.source(srcjax.grad(weight), x)
+    assert "\nfrom scipy.special import ndtr\n" in text
+    assert "    import" not in text
+    names: dict = {}
+    exec(srcjax.export(srcjax.grad(weight), tmp_path / "m.py", x).read_text(), names)
+    np.testing.assert_array_equal(names["grad_weight"](x), srcjax.grad(weight)(x))
+
+
+def either(x, exactly):
+    if exactly:
+        from math import exp
+    else:
+
+        def exp(t):
+            return 1.0 + t
+
+    return exp(x)
+
+
+def test_imports_in_branches_stay():
+    assert srcjax.grad(lambda x: either(2.0 * x, False) * x)(1.0) == 5.0

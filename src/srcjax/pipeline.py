@@ -303,8 +303,9 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
         try:
             interpreter.run(unit, dict(request.types))
         except Missed as missed:
-            new = program.widen(missed.unit, missed.names)
-            if missed.unit is unit:
+            program.widen(missed.unit, missed.names)
+            new = program.units[program.entry]
+            if new is not unit:
                 bind_constants(new, source)
                 unit = new
             split = merged = settled = False

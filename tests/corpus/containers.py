@@ -567,3 +567,16 @@ def added_up_in_a_dict(x, y):
     for key, value in (("u", x), ("v", x * y), ("u", y * 3)):
         total[key] = total.get(key, 0.0) + value
     return total["u"] * total["v"]
+
+
+@program(normal(3), jax=False)
+def flows_along_links(x):
+    links = {"a": ["b"], "b": ["a", "c"], "c": ["a"]}
+    held = {name: x[i] for i, name in enumerate(sorted(links))}
+    for _ in range(2):
+        new = {name: 0.1 for name in links}
+        for name, others in links.items():
+            for other in others:
+                new[other] += 0.5 * held[name] ** 2 / len(others)
+        held = new
+    return held["a"] * held["c"]

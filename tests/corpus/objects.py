@@ -402,3 +402,30 @@ def dataclass_with_a_list(x, y):
     second.note(x)
     first.note(second.squared * second.squared)
     return sum(first.losses) * second.losses[0] * second.losses[1] * first.steps
+
+
+class Shape:
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def area(self):
+        return self.size**2
+
+    def __mul__(self, factor):
+        return type(self)(self.size * factor)
+
+    __rmul__ = __mul__
+
+
+class Disc(Shape):
+    def area(self):
+        return np.pi * super().area()
+
+
+@program(normal(2), jax=False, order=1)
+def shapes_of_several_classes(x):
+    total = 0.0
+    for shape in [Shape(x[0]), Disc(x[1])]:
+        total += shape.area()
+    return total + (2.0 * Disc(x[0])).area()

@@ -71,6 +71,9 @@ REASONS = {
         "inplace.which_is_changed_depends",
         "standard.pairs_triples_and_products",
     ],
+    "an object of which some parts are the same for all": [
+        "objects.shapes_of_several_classes",
+    ],
     "a mask that selects": [
         "arrays.masks",
         "inplace.gathered_is_not_a_view",

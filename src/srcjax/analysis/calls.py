@@ -62,7 +62,7 @@ from srcjax.analysis.types import (
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.dataclass_init import describe_init
-from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.record import (
     ATTRIBUTES,
     LAYOUT,
@@ -128,6 +128,8 @@ class Calls(NestedTransforms):
 
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         """The type of `base.name`."""
+        if isinstance(base, (Object, Tuple)) and base.cls is not None:
+            self.check_own(base, name)
         if isinstance(base, Object):
             for key, t in base.items:
                 if key == name:
@@ -148,6 +150,17 @@ class Calls(NestedTransforms):
         if op is not None and not isinstance(base, (Closure, Other)):
             return self.apply(op, None, [base], {}, node)
         return Unknown(is_active(base), all_buffers(base))
+
+    def check_own(self, base: Any, name: str) -> None:
+        """An object's own `size` or `any` is not that of an array, which is inert."""
+        op = ATTRIBUTES.get(name) or METHODS.get(name)
+        own = isinstance(base, Object) and name in dict(base.items)
+        if op is None or not op.inert or not is_active(base):
+            return
+        if own or hasattr(base.cls, name):
+            mark = own_attribute(name)
+            if mark not in self.unit.varying:
+                raise Missed(self.unit, {mark})
 
     def class_attribute(self, base: Type, name: str, node: Any) -> Type:
         """A property (executed) or class constant of a known class."""

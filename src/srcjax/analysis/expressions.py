@@ -217,6 +217,22 @@ class Expressions(Calls):
         elem = self.eval(node.elt, inner)
         return List(False, frozenset([id(node)]), None, elem)
 
+    def of_DictComp(self, node: Any, env: Env) -> Type:
+        """A comprehension that was left as written: nothing in it is active."""
+        reads = syntax.names_read(node) & set(env)
+        if any(is_active(env[n]) for n in reads):
+            raise Missed(self.unit, reads)
+        pairs = gast.Tuple([node.key, node.value], syntax.LOAD)
+        made: Any = self.of_ListComp(gast.ListComp(pairs, node.generators), env)
+        site = frozenset([id(node)])
+        found = made.items if made.items is not None else [made.elem]
+        if not all(isinstance(t, Tuple) and len(t.items or ()) == 2 for t in found):
+            return Dict(False, site, None, UNKNOWN)
+        if made.items is not None and all(isinstance(t.items[0], Const) for t in found):
+            items = {t.items[0].value: t.items[1] for t in found}
+            return Dict(False, site, tuple(items.items()))
+        return Dict(False, site, None, join_all([t.items[1] for t in found]))
+
     def of_GeneratorExp(self, node: Any, env: Env) -> Type:
         return replace(self.of_ListComp(node, env), cls=tuple)
 

@@ -274,6 +274,14 @@ class Interpreter(Expressions):
             key = self.eval(target.slice, env)
             self.update(base, env, lambda t: containers.store_item(t, key, value))
         elif is_active(value) and is_differentiable(base):
+            hidden = isinstance(base, Unknown) and not base.active and not base.buffers
+            if hidden and self.settled:
+                raise self.refuse(
+                    stmt,
+                    f"what `{syntax.text(target.value)}` is, is not known here, and a "
+                    "differentiated value is put into it",
+                    "an array, a list or a dict made in the function",
+                )
             self.update(base, env, lambda t: with_active(t, True))
 
     def store_attribute(

@@ -123,6 +123,8 @@ class Program:
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.
         self.entry_active: dict[int, set[str]] = {}
+        #: Attributes that are not what arrays call so (`unit.own_attribute`).
+        self.own_attributes: set[str] = set()
         #: Normal forms as they were before passes changed them, for `stages`.
         self.normal: dict[int, gast.FunctionDef] = {}
         self._alive: list[Any] = []
@@ -134,6 +136,7 @@ class Program:
         if unit is not None and wanted <= unit.varying:
             return unit
         source = read(function)
+        wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
         unit = normalise(source, wanted)
@@ -232,7 +235,15 @@ class Program:
         return self.facts.written_by(syntax.walk(unit.node))
 
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
-        """Normalise again: these names carry a derivative after all."""
+        """Normalise again: these names carry a derivative after all.
+
+        What attributes of the user's objects are called is so for all units.
+        """
+        own = {n for n in names if n.startswith(".")} - self.own_attributes
+        self.own_attributes |= own
+        others = {id(u): u for u in self.units.values() if own and u is not unit}
+        for other in others.values():
+            self.widen(other, own)
         asked = unit.asked | (unit.temps & set(names))
         start = (unit.varying - unit.temps) | asked | set(names)
         new = normalise(unit.source, start)

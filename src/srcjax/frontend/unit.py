@@ -53,6 +53,11 @@ def passed_on(arguments: gast.arguments) -> list[str]:
     return found
 
 
+def own_attribute(name: str) -> str:
+    """How `Unit.varying` says that `x.name` is an attribute of the user's objects."""
+    return f".{name}"
+
+
 def parameter_names(arguments: gast.arguments) -> list[str]:
     """Parameter names in order, `*args` and `**kwargs` included."""
     found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]

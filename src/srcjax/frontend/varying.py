@@ -18,6 +18,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import is_mapping
 from srcjax.frontend.collective_calls import uses_collectives
+from srcjax.frontend.unit import own_attribute
 from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
 
 #: Builtins whose result carries no derivative.
@@ -102,7 +103,8 @@ class Varying:
             return True
         if isinstance(node, gast.Attribute):
             op = ATTRIBUTES.get(node.attr)
-            return op is not None and op.inert
+            own = own_attribute(node.attr) in self.names
+            return op is not None and op.inert and not own
         if isinstance(node, gast.BoolOp):
             return all(map(self.inert_result, node.values))
         if isinstance(node, gast.Call):
@@ -117,7 +119,8 @@ class Varying:
                 return op is not None and op.inert
             if isinstance(node.func, gast.Attribute):
                 op = METHODS.get(node.func.attr)
-                return op is not None and op.inert
+                own = own_attribute(node.func.attr) in self.names
+                return op is not None and op.inert and not own
         return False
 
     def same_for_all(self, node: gast.expr) -> bool:
@@ -126,7 +129,8 @@ class Varying:
             return True
         if isinstance(node, gast.Attribute):
             named = isinstance(node.value, gast.Name) or not self.carries(node.value)
-            return node.attr in SHAPE_ATTRIBUTES and named
+            own = own_attribute(node.attr) in self.names
+            return node.attr in SHAPE_ATTRIBUTES and named and not own
         if isinstance(node, gast.Subscript):
             return self.same_for_all(node.value) and not isinstance(
                 node.value, gast.Constant

@@ -219,7 +219,7 @@ class DerivativeWriter(Writer):
 
     def check_closed(self, function: gast.expr) -> None:
         """A function that is not known must not hold differentiated values."""
-        if self.active(function):
+        if any(self.active(syntax.name(n)) for n in syntax.names_read(function)):
             raise self.refuse(
                 f"which function `{syntax.text(function)}` is, is only known when "
                 "the program runs, and it uses differentiated values from around it",

@@ -13,6 +13,7 @@ from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     List,
+    Object,
     Tuple,
     join_all,
 )
@@ -155,6 +156,7 @@ class Rules(InplaceRules):
             isinstance(node, gast.Attribute)
             and ATTRIBUTES.get(node.attr) is not None
             and ATTRIBUTES[node.attr].inert
+            and not self.is_object(node.value)
         ):
             return False
         if isinstance(node, gast.Subscript):
@@ -165,6 +167,11 @@ class Rules(InplaceRules):
         for child in node.__dict__.values():
             children += child if isinstance(child, list) else [child]
         return any(self.hides_active(c) for c in children if isinstance(c, gast.AST))
+
+    def is_object(self, node: Any) -> bool:
+        """Whether attributes of the value are the user's own, whatever their names."""
+        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
+        return isinstance(t, (Object, Tuple)) and t.cls is not None
 
     def define_in_terms_of_itself(self, name: str, value: Any, handler: Any) -> None:
         """`x = f(x)`: the old x and the new x have one adjoint variable, in turn."""

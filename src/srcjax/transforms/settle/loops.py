@@ -8,12 +8,25 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Variant
-from srcjax.analysis.types import Array, Dict, List, Tuple, Unknown, is_active
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    Unknown,
+    is_active,
+)
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
 
 _RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
+
+
+def _classes(items: Any) -> set[Any]:
+    """The classes of the objects among the items."""
+    return {t.cls for t in items or () if isinstance(t, Object)}
 
 
 class LoopSettling(SettlingBase):
@@ -81,13 +94,17 @@ class LoopSettling(SettlingBase):
     def unroll_functions(
         self, stmt: gast.For, variants: list[Variant]
     ) -> list[gast.stmt] | None:
-        """A loop over functions, written out: each is then called by what it is."""
+        """A loop over functions, written out: each is then called by what it is.
+
+        So is a loop over objects of several classes, for their methods.
+        """
         over = stmt.iter
         zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
         sequences = over.args if zipped else [over]
         types = [self.atom_type(stmt, s) for s in sequences]
         items: list[Any] = [getattr(t, "items", None) for t in types]
         functions = any(is_function(t) for known in items for t in known or ())
+        functions = functions or any(len(_classes(known)) > 1 for known in items)
         varying = syntax.names_read(stmt.body) & self.unit.varying
         if not functions or not varying or any(known is None for known in items):
             return None

@@ -9,6 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.known_values import OPERATORS
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import Array, Dict, List, Object, Tuple
 from srcjax.ops.record import Op
@@ -73,9 +74,13 @@ class ValueSettling(CallSettling, UpdateSettling):
         if isinstance(value, gast.BinOp):
             if isinstance(callee, BoundTo):
                 left, right = value.left, value.right
-                if self.owner_is(stmt, right, callee):
+                operator = OPERATORS[type(value.op)].__name__.strip("_")
+                cls = getattr(self.atom_type(stmt, left), "cls", None)
+                dunder = f"__{operator}__"
+                if getattr(cls, dunder, None) is not callee.function:
                     left, right = right, left
-                method = gast.Attribute(left, callee.function.__name__, syntax.LOAD)
+                    dunder = f"__r{operator}__"
+                method = gast.Attribute(left, dunder, syntax.LOAD)
                 stmt.value = gast.copy_location(gast.Call(method, [right], []), value)
                 return [stmt]
             left_type = self.atom_type(stmt, value.left)
@@ -118,12 +123,6 @@ class ValueSettling(CallSettling, UpdateSettling):
             if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
-
-    def owner_is(self, stmt: gast.stmt, node: gast.expr, callee: BoundTo) -> bool:
-        """Whether a reflected operator belongs to the right operand."""
-        return callee.function.__name__.startswith("__r") and isinstance(
-            self.atom_type(stmt, node), (Object, Tuple)
-        )
 
     def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
         if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":

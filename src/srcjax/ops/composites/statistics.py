@@ -43,7 +43,7 @@ def cov(
         return np.squeeze(deviations @ np.conj(deviations.T) / (x.shape[1] - ddof))
     weights = 1.0
     if fweights is not None:
-        weights = weights * np.asarray(fweights)
+        weights = weights * np.asarray(fweights)  # type: ignore[assignment]
     if aweights is not None:
         aweights = np.asarray(aweights)
         weights = weights * aweights

@@ -28,7 +28,7 @@ ORDER = [
     ("show",),
     ("dispatch",),
     ("callables",),
-    ("linear_map",),
+    ("linear_map", "batch_orders"),
     ("api", "forward_mode", "batch_mode"),
     ("jacobian_texts",),
     ("jacobians", "vectorized"),

@@ -28,8 +28,9 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.backends.load import annotate, load
-from srcjax.callables import Gradient, Transform, Version, underlying, with_source
+from srcjax.backends.load import annotate
+from srcjax.batch_orders import other_order
+from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
 from srcjax.pipeline import Module, Request
 from srcjax.stage_texts import is_recording
@@ -213,7 +214,7 @@ class Batched(Transform):
             except UnsupportedError as error:
                 if axis.used or not wrt or None in leaves(self.out_axes):
                     raise  # all the examples are needed at a time
-                module = batches and self.gradient_of_batch(batches, axes)
+                module = batches and other_order(self, batches, axes)
                 if module:
                     return module
                 if self.strict:
@@ -226,34 +227,6 @@ class Batched(Transform):
             stacklevel=5,
         )
         return self.loop(request, by_name, why)
-
-    def gradient_of_batch(self, batches: list[Type], axes: list[Axes]) -> Module | None:
-        """The gradient of the sum over a batch, for `vmap(grad(f))`; None: not so here.
-
-        An example's result depends on its own arguments alone, so this is the gradient
-        of each. The tapes of a loop that ends at a time of its own for each example
-        have a batched form this way round: one entry for all that take an iteration.
-        """
-        inner = self.inner
-        if not isinstance(inner, Gradient) or inner.with_value or inner.has_aux:
-            return None
-        mapped = dict(zip(self.parameters, axes, strict=True))
-        plain = self.out_axes == 0 and self.axis_name is None and self.positional
-        if not plain or any(mapped[n] != 0 for n in inner.wrt):
-            return None
-        batch = Batched(inner.function, tuple(axes), 0, self.axis_size)
-        batch.strict = True
-        types = list(map(_quiet, batches))
-        try:
-            function = batch.version_of(types).function
-            names, called = ", ".join(self.parameters), function.__name__
-            name = f"sum_of_{called.removeprefix('vmap_')}"
-            text = f"def {name}({names}):\n    return np.sum({called}({names}))\n"
-            total = getattr(load(text, name, {called: function, "np": np}), name)
-            gradient = Gradient(total, inner.argnums, False, False, inner.holomorphic)
-            return gradient.version_of(types).module
-        except UnsupportedError:
-            return None
 
     def loop(self, request: Request, axes: dict[str, Axes], reason: str) -> Module:
         """A loop over the examples, where there is no batched form."""

@@ -112,6 +112,8 @@ class Module:
     backward: frozenset[str] = frozenset()
     #: What the function that was transformed returns.
     result: Type = UNKNOWN
+    #: What a function that was mapped gives for one example.
+    example: Type = UNKNOWN
     #: Names that srcjax made: a transform of the module may do without them.
     made: frozenset[str] = frozenset()
 
@@ -633,6 +635,7 @@ def batch(
         for function in module.functions:
             gather_at_once(function)
             read_at_once(function)
+        module.example = top.result
         module.print()
         return module
 

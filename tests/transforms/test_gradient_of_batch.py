@@ -1,11 +1,12 @@
-"""Gradients of each example where loops end at a time of their own for each.
+"""`vmap` of transformed functions where loops end at a time of their own for each.
 
 The tapes of `grad(f)` have a length for each example; the gradient of the batch has one
-entry for all examples that take an iteration. Warnings are errors: nothing here runs in
-a loop over the examples, but for the last test.
+entry for all examples that take an iteration. The examples of a batch of batches are
+those of one batch. Warnings are errors: nothing here runs in a loop over the examples.
 """
 
 import numpy as np
+import optree
 import pytest
 
 import srcjax
@@ -64,13 +65,69 @@ def test_one_argument_of_two():
     np.testing.assert_allclose(found, scales * 1.5 * np.sqrt(XS))
 
 
-def test_an_argument_that_is_not_mapped_has_a_gradient_for_each_example():
-    def f(scale, a):
-        return root(scale * a)
+def with_aux(p, a):
+    y = root(a * p["w"])
+    return y * np.sum(p["b"]), {"root": y}
 
-    with pytest.warns(srcjax.PerformanceWarning, match="runs in a loop"):
-        found = srcjax.vmap(srcjax.grad(f), in_axes=(None, 0))(2.0, XS)
-    np.testing.assert_allclose(found, 0.5 * np.sqrt(XS / 2.0))
+
+@pytest.mark.parametrize("has_aux", [False, True])
+@pytest.mark.parametrize("make", [srcjax.grad, srcjax.value_and_grad])
+def test_an_argument_that_is_not_mapped_has_a_gradient_for_each_example(make, has_aux):
+    """As many numbers in it as examples."""
+    given = {"w": 1.5, "b": np.array([2.0, 0.5, 1.0])}
+
+    def value(p, a):
+        return with_aux(p, a)[0]
+
+    gradient = make(with_aux, has_aux=True) if has_aux else make(value)
+    found = srcjax.vmap(gradient, in_axes=(None, 0))(given, XS)
+    each = [gradient(given, a) for a in XS]
+    assert optree.tree_structure(found) == optree.tree_structure(each[0])
+    stacked = optree.tree_map(lambda *parts: np.stack(parts), *each)
+    optree.tree_map(np.testing.assert_allclose, found, stacked)
+
+
+def test_examples_along_another_axis():
+    def f(x, a):
+        return np.sum(x * x) * root(a)
+
+    x = np.cos(np.arange(9.0)).reshape(3, 3)
+    found = srcjax.vmap(srcjax.value_and_grad(f), in_axes=(1, 0))(x, XS)
+    np.testing.assert_allclose(found[0], np.sum(x * x, axis=0) * np.sqrt(XS))
+    np.testing.assert_allclose(found[1], (2 * x * np.sqrt(XS)).T)
+
+
+@pytest.mark.parametrize("outer", [0, 1, -1])
+def test_batches_of_batches(outer):
+    x = np.stack([XS, XS[::-1] * 2, XS + 1])
+    twice = srcjax.vmap(srcjax.vmap(root), in_axes=outer)
+    np.testing.assert_allclose(twice(x), np.sqrt(x if outer == 0 else x.T))
+    twice = srcjax.vmap(srcjax.vmap(srcjax.grad(root)), in_axes=outer)
+    np.testing.assert_allclose(twice(x), 0.5 / np.sqrt(x if outer == 0 else x.T))
+
+
+def test_batches_that_share_arguments():
+    def f(scale, a):
+        return {"value": scale * root(a), "root": [root(a)]}
+
+    scales = np.array([1.0, -2.0, 0.5])
+    found = srcjax.vmap(srcjax.vmap(f, in_axes=(None, 0)), in_axes=(0, None))(
+        scales, XS
+    )
+    np.testing.assert_allclose(found["value"], np.outer(scales, np.sqrt(XS)))
+    np.testing.assert_allclose(found["root"][0], np.tile(np.sqrt(XS), (3, 1)))
+    found = srcjax.vmap(srcjax.vmap(f, in_axes=(0, None)))(scales * np.eye(3), XS)
+    np.testing.assert_allclose(
+        found["value"], scales * np.eye(3) * np.sqrt(XS)[:, None]
+    )
+
+
+def test_gradient_of_batches_of_batches():
+    def total(x):
+        return np.sum(srcjax.vmap(srcjax.vmap(root))(x))
+
+    x = np.stack([XS, XS[::-1] * 2])
+    np.testing.assert_allclose(srcjax.grad(total)(x), 0.5 / np.sqrt(x))
 
 
 def until_large(p, limit):

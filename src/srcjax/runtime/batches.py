@@ -131,6 +131,27 @@ def put_back(x, where, part, n):
     return x
 
 
+def merge_batches(x, n, m, have):
+    """`n` batches of `m` examples as one; `have`: which of the two axes `x` has."""
+    if has_parts(x):
+        return over_parts(lambda part: merge_batches(part, n, m, have), x)
+    if x is None or isinstance(x, str) or callable(x):
+        return x
+    rest = np.shape(x)[sum(have) :]
+    if not have[1]:
+        x = np.broadcast_to(x[:, None], (n, m, *rest))
+    return np.broadcast_to(x, (n, m, *rest)).reshape(n * m, *rest)
+
+
+def split_batches(x, n, m):
+    """One batch as `n` batches of `m` examples."""
+    if has_parts(x):
+        return over_parts(lambda part: split_batches(part, n, m), x)
+    if isinstance(x, np.ndarray):
+        return x.reshape(n, m, *x.shape[1:])
+    return x
+
+
 def batch_count(x, axis):
     """The number of examples in an argument."""
     if has_parts(x):

@@ -123,7 +123,6 @@ REFUSED: dict[str, dict[str, str]] = {
         **TREE,
         **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
-        "objects.callable_object": "`Model_` has no derivative rule",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
         "statements.import_inside": "name 'pi' is not defined",

@@ -69,6 +69,7 @@ from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
+from srcjax.transforms.simplify.sharing import Sharing
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
@@ -733,21 +734,26 @@ def assemble(
     """
     transformed: list[str] = []
 
-    def finished(group: Any) -> Any:
+    def note(group: Any) -> Any:
         if is_recording():
             transformed.append(stage_listings.listings(w.node for w in _members(group)))
-        return _finish_group(group, program)
+        return group
 
-    entries = [finished(item) for item in first]
+    for group in first:
+        note(group)
     done: set[int] = {callees.entry}
-    more: list[Any] = []
+    called: list[Any] = []
     while True:
         todo = [key for key in callees.wanted if key not in done]
         if not todo:
             break
         for key in todo:
             done.add(key)
-            more.append(finished(write(key)))
+            called.append(note(write(key)))
+    more = [_finish_group(group, program, Sharing([])) for group in called]
+    pairs = [group[0][1] for group in more if len(group[0]) == 2]
+    sharing = Sharing(pairs)
+    entries = [_finish_group(group, program, sharing) for group in first]
     stages.keep(stage, lambda: "\n\n".join(transformed))
     groups = [*more, *entries]
     functions = [f for group in groups for f in group[0]]
@@ -784,10 +790,10 @@ def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[
 
 
 def _finish_group(
-    group: Any, program: Program
+    group: Any, program: Program, sharing: Sharing
 ) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
     written = _members(group)
-    functions = finish(written)
+    functions = finish(written, sharing)
     values: dict[str, Any] = {}
     for w, function in zip(written, functions, strict=True):
         values |= respell(w, function)

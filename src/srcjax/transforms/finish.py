@@ -34,6 +34,7 @@ from srcjax.transforms.simplify.plain import (
 )
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
+from srcjax.transforms.simplify.sharing import Sharing
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.tidying import Tidying
@@ -47,12 +48,15 @@ from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written
 
 
-def finish(written: list[Written]) -> list[gast.FunctionDef]:
-    """Simplify a function, or a forward/backward pair, and add the comments."""
+def finish(written: list[Written], sharing: Sharing) -> list[gast.FunctionDef]:
+    """Simplify a function, or a forward/backward pair, and add the comments.
+
+    `sharing` knows the backward functions that are called.
+    """
     if len(written) == 2:
         link_saved(*written)
     for w in written:
-        Finisher(w).run()
+        Finisher(w).run(sharing)
     return [w.node for w in written]
 
 
@@ -164,7 +168,7 @@ class Finisher(Tidying):
         self.pure: frozenset[str] = frozenset()
         self.atoms: set[str] = set()
 
-    def run(self) -> None:
+    def run(self, sharing: Sharing) -> None:
         mark_backward(self.node.body)
         self.tidy_up()
         if self.written.forward:
@@ -186,6 +190,8 @@ class Finisher(Tidying):
                 self.is_immutable,
                 self.written.gradient_at,
                 lambda value: isinstance(self.type_of(value), Unknown),
+                sharing.calls,
+                [self.type_of_name(n) for n in self.written.wrt],
             )
         if not self.written.forward:
             self.name_results()

@@ -13,5 +13,6 @@
 - `comments`: quote the user's lines
 - `coalesce`: give values of one variable its one name again
 - `sugar`: loops over items instead of indices
-- `owned`: results that share no memory with arguments or each other
+- `owned`: results that share no memory with arguments, globals or each other
+- `sharing`: what calls of generated functions may share memory with
 """

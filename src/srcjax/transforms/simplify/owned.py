@@ -8,7 +8,7 @@ Before:                          After:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import gast
@@ -55,6 +55,13 @@ _SHARING_HELPERS = frozenset(
 _SHARING_METHODS = frozenset(
     ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get", "diagonal"]
 )
+
+
+#: What is known of a call of a generated function: the roots of each result, given
+#: those of its arguments. None for other calls.
+CallRoots = Callable[
+    [gast.Call, Callable[[gast.expr], set[str]]], "list[set[str]] | None"
+]
 
 
 def is_fresh(value: gast.expr) -> bool:
@@ -113,20 +120,23 @@ def own_results(
     is_immutable: Callable[[gast.expr], bool],
     at: int,
     may_be_number: Callable[[gast.expr], bool] = lambda value: False,
+    calls: CallRoots = lambda call, roots: None,
+    types: Sequence[Type] = (),
 ) -> None:
     """Copy returned arrays that are not the function's own, in place.
 
     The gradient is item `at` of the returned tuple, or all of it if `at` is -1. What
-    may be a number has no method `copy`.
+    may be a number has no method `copy`; `types` are those of the gradient's parts.
+    What `calls` of generated functions give may be memory of their arguments.
     """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
         return
-    owner = _Owner(node, is_immutable, may_be_number)
+    owner = Owner(node, is_immutable, may_be_number, calls)
     if at < 0:
-        last.value = owner.fresh(last.value)
+        last.value = owner.gradient(last.value, types)
     else:
-        last.value.elts[at] = owner.fresh(last.value.elts[at])
+        last.value.elts[at] = owner.gradient(last.value.elts[at], types)
 
 
 def own_written(
@@ -191,22 +201,35 @@ def _root(node: Any) -> str:
     return node.id if isinstance(node, gast.Name) else ""
 
 
-class _Owner:
+class Owner:
+    """Knows which memory the values of a function's names may share."""
+
     def __init__(
         self,
         node: gast.FunctionDef,
         is_immutable: Callable[[gast.expr], bool],
         may_be_number: Callable[[gast.expr], bool],
+        calls: CallRoots,
     ) -> None:
         self.node = node
         self.may_be_number = may_be_number
+        self.calls = calls
         self.is_immutable = is_immutable
         self.parameters = {
             a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)
         }
+        self.bound = self.parameters | syntax.names_written(node.body)
         self.returned: set[str] = set()
 
-    def fresh(self, value: Any) -> Any:
+    def gradient(self, value: Any, types: Sequence[Type]) -> Any:
+        """The parts of the gradient as the function's own."""
+        shown = isinstance(value, gast.Tuple)
+        if shown and len(value.elts) == len(types) > 1:
+            pairs = zip(value.elts, types, strict=True)
+            return gast.Tuple([self.fresh(e, t) for e, t in pairs], syntax.LOAD)
+        return self.fresh(value, types[0] if len(types) == 1 and not shown else None)
+
+    def fresh(self, value: Any, t: Type | None = None) -> Any:
         """The expression, copied where it is not the function's own."""
         if isinstance(value, (gast.Tuple, gast.List)):
             return type(value)([self.fresh(e) for e in value.elts], syntax.LOAD)
@@ -219,7 +242,7 @@ class _Owner:
         roots = self.roots(value, set())
         if not roots:
             return value
-        if self.is_immutable(value):
+        if self.is_immutable(value) or (t is not None and is_number(t)):
             return value
         own = not (roots & self.parameters) and not (roots & self.returned)
         own = own and not any(r.startswith("?") for r in roots)
@@ -228,7 +251,7 @@ class _Owner:
             return value
         if isinstance(value, gast.Name) and self.is_container(value.id):
             return value
-        if self.may_be_number(value):
+        if self.may_be_number(value) and not isinstance(t, Array):
             return syntax.call("copied", value)
         return syntax.expression("v.copy()", v=value)
 
@@ -260,15 +283,20 @@ class _Owner:
                 return set()
             seen = seen | {value.id}
             found = {value.id}
+            if value.id not in self.bound:
+                found.add("?")  # the user's: a global array, or one from around
             for sub in syntax.walk(self.node.body):
                 if isinstance(sub, gast.Assign):
-                    target = sub.targets[0]
-                    if syntax.is_name(target, value.id):
-                        found |= self.roots(sub.value, seen)
+                    found |= self.given(sub, value.id, seen)
             return found
         if isinstance(value, (gast.Subscript, gast.Attribute)):
             return self.roots(value.value, seen)
+        if isinstance(value, (gast.Tuple, gast.List)):
+            return set().union(*(self.roots(e, seen) for e in value.elts))
         if isinstance(value, gast.Call):
+            parts = self.parts(value, seen)
+            if parts is not None:
+                return set().union(*parts)
             chain = syntax.dotted(value.func) or ""
             if chain in _SHARING and value.args:
                 kind = {"?"} if chain == "np.broadcast_to" else set()
@@ -280,3 +308,22 @@ class _Owner:
         if isinstance(value, gast.IfExp):
             return self.roots(value.body, seen) | self.roots(value.orelse, seen)
         return set()
+
+    def given(self, stmt: gast.Assign, name: str, seen: set[str]) -> set[str]:
+        """The roots of what the assignment gives the name."""
+        target = stmt.targets[0]
+        if syntax.is_name(target, name):
+            return self.roots(stmt.value, seen)
+        if not isinstance(target, gast.Tuple) or not isinstance(stmt.value, gast.Call):
+            return set()
+        parts = self.parts(stmt.value, seen)
+        if parts is None:
+            return set()
+        places = [k for k, e in enumerate(target.elts) if syntax.is_name(e, name)]
+        if len(parts) != len(target.elts):
+            return set().union(*parts) if places else set()
+        return set().union(*(parts[k] for k in places))
+
+    def parts(self, call: gast.Call, seen: set[str]) -> list[set[str]] | None:
+        """The roots of each result of a generated function; None for another."""
+        return self.calls(call, lambda value: self.roots(value, seen))

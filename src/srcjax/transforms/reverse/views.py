@@ -220,10 +220,21 @@ def is_handed_over(unit: Unit, stmt: Any) -> bool:
         at = next((k for k, s in enumerate(block) if s is stmt), None)
         if at is None:
             continue
+        if any(_keeps(s, value.id) for s in syntax.walk(block[:at])):
+            return False
         made = sum(syntax.count_bindings(s, value.id) for s in block[:at])
         here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
         return made == total and here == syntax.count_reads(unit.node, value.id)
     return False
+
+
+def _keeps(node: Any, name: str) -> bool:
+    """Whether an assignment makes another name, or a part, of the same object."""
+    if not isinstance(node, gast.Assign):
+        return False
+    held = node.value
+    parts = held.elts if isinstance(held, (gast.Tuple, gast.List)) else [held]
+    return any(syntax.is_name(part, name) for part in parts)
 
 
 def apart(source: Type) -> bool:

@@ -267,11 +267,21 @@ class LoopSettling(SettlingBase):
             if types and all(isinstance(t, indexable) for t in types):
                 return over
             if any(is_active(t) for t in types) or over.id in self.unit.varying:
+                self.refuse_keys(over)
                 return over
         view = isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute)
         if view and over.func.attr in ("values", "items"):
             return self.hold(syntax.call("list", over), over.func.attr)
         return self.hold(syntax.call("list", over), "items")
+
+    def refuse_keys(self, over: gast.Name) -> None:
+        """Items by position are not what a loop over a dict gives: raise, if it is."""
+        message = (
+            f"`{over.id}` is a dict here: the text has to be written for its types"
+        )
+        error = syntax.call("TypeError", syntax.const(message))
+        test = syntax.call("isinstance", syntax.name(over.id), syntax.name("dict"))
+        self.before.append(gast.If(test, [gast.Raise(error, None)], []))
 
     def refuse_growing(self, over: gast.Name) -> None:
         """A list must keep its length while a loop runs over it."""

@@ -394,3 +394,17 @@ def test_conditions_on_counters_and_shifted_arrays_are_not_saved():
     assert "m[j]" in text.partition("reversed")[2]
     text = str(srcjax.source(srcjax.grad(gates), 0.7, 0.9, 3))
     assert "total_tape" not in text
+
+
+def test_updates_of_numbers_read_as_written():
+    def counted(x):
+        total = 0.0
+        for v in x:
+            total += v * v
+            if total > 1:
+                total *= 0.5
+        return total
+
+    text = str(srcjax.source(srcjax.grad(counted), np.array([0.3, 0.9, 1.1])))
+    assert "total += v * v" in text
+    assert "total *= 0.5" in text

@@ -42,9 +42,10 @@ from srcjax.transforms.simplify.updates import (
     fold_starts,
     join_updates,
     merge_branches,
+    restore_augmented,
     return_directly,
 )
-from srcjax.transforms.writer import Writer
+from srcjax.transforms.writer import DerivativeWriter, Writer
 from srcjax.transforms.written import Written
 
 
@@ -198,6 +199,8 @@ class Finisher(Tidying):
         coalesce(self.node, self.wanted_names())
         names = self.unit.names
         renumber(self.node, names.numbered, names.reserved)
+        if isinstance(self.rules, DerivativeWriter):
+            self.node.body = restore_augmented(self.node.body)
         if not self.written.forward:
             return_directly(self.node)
             add_comments(self.node)

@@ -20,6 +20,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     is_active,
+    is_number,
     parts,
 )
 from srcjax.errors import UnsupportedError, error_at
@@ -59,7 +60,11 @@ class UpdateSettling(SettlingBase):
             alone = function == self.program.entry and function not in self.recursive
             check = check_of(self.program, self.unit, stmt, old, alone)
             value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
-            return [*check, syntax.assign(target, value)]
+            new = syntax.assign(target, value)
+            new.augments = old is not None and is_number(
+                old
+            )  # the text says `x op= v` again
+            return [*check, new]
         base = target.value
         held = self.type_before(stmt, base.id) if isinstance(base, gast.Name) else None
         if isinstance(held, Array):

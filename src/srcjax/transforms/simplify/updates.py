@@ -265,6 +265,31 @@ def _plain_else(stmt: gast.If) -> None:
         stmt.body, stmt.orelse = stmt.orelse, []
 
 
+def restore_augmented(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """`x = x + v` is `x += v` again, where the user wrote that of a number."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list):
+                setattr(stmt, key, restore_augmented(inner))
+        value = getattr(stmt, "value", None)
+        if (
+            getattr(stmt, "augments", False)
+            and isinstance(stmt, gast.Assign)
+            and isinstance(value, gast.BinOp)
+            and isinstance(stmt.targets[0], gast.Name)
+            and syntax.is_name(value.left, stmt.targets[0].id)
+        ):
+            new = gast.AugAssign(stmt.targets[0], value.op, value.right)
+            for mark in ("user_line", "backward", "lineno", "col_offset"):
+                if hasattr(stmt, mark):
+                    setattr(new, mark, getattr(stmt, mark))
+            stmt = new
+        out.append(stmt)
+    return out
+
+
 def return_directly(node: gast.FunctionDef) -> None:
     """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`."""
     if len(node.body) < 2:

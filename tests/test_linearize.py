@@ -105,6 +105,11 @@ def test_some_primals_are_constant():
         f_jvp(X[:2], None, None)
 
 
+def test_integers_stand_for_reals():
+    y, f_jvp = linearize(lambda n: n**3, 2)
+    assert (y, f_jvp(1.0)) == (8, 12.0)
+
+
 def test_where_the_map_cannot_be_written():
     """The tangent of a count is zero, but it has no adjoint: `jvp` is called."""
 

@@ -167,15 +167,22 @@ def linearize(f: Callable, *primals: Any) -> tuple:
     """
     f = with_source(f, len(primals))
     active = tuple(k for k, a in enumerate(primals) if tree.has_reals(a))
+    if not active:  # Python's integers alone, which `jvp` takes for reals
+        return _at_what_they_were(f, primals)
     try:
         version, values, keywords = _linearized(f, active, primals)
         with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
             y, residuals = version.function(*values, **keywords)
             _try_out(version, residuals, [primals[k] for k in active])
     except SrcjaxError:
-        kept = tree.copy_saved(primals)  # `f` and others may write to the arguments
-        return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
+        return _at_what_they_were(f, primals)
     return y, _linear_function(f, primals, active, version, residuals)
+
+
+def _at_what_they_were(f: Callable, primals: tuple) -> tuple:
+    """`linearize` by way of `jvp`: `f` and others may write to the arguments."""
+    kept = tree.copy_saved(primals)
+    return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
 
 
 def _recomputing(f: Callable, *primals: Any) -> tuple:

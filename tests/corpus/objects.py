@@ -429,3 +429,35 @@ def shapes_of_several_classes(x):
     for shape in [Shape(x[0]), Disc(x[1])]:
         total += shape.area()
     return total + (2.0 * Disc(x[0])).area()
+
+
+class Law:
+    power = 2
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    @property
+    def strength(self):
+        return self.scale * 2.0
+
+    def force(self, r):
+        return self.strength / r**self.power
+
+
+class Screened(Law):
+    def __init__(self, scale, length):
+        super().__init__(scale * length)
+        self.length = length
+
+    @property
+    def strength(self):
+        return super().strength + 1.0
+
+    def force(self, r):
+        return super().force(r) * np.exp(-r / self.length)
+
+
+@program(0.7, 1.3)
+def inherited_methods(x, r):
+    return Screened(x, r).force(r) * Screened(2.0, 0.5).force(r) + Law(3.0).force(x)

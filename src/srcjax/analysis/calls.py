@@ -237,6 +237,9 @@ class Calls(NestedTransforms):
             return self.replaced(base, kwargs, node)
         if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
             shown = getattr(base.cls, "__name__", "object")
+            owner = getattr(getattr(node.func, "value", None), "id", None)
+            if base.cls and is_plain_class(base.cls) and owner is not None:
+                self.require(owner)  # then the object is made in the text
             raise self.refuse(
                 node,
                 f"a differentiated value is given to a method of a {shown}",

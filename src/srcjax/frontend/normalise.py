@@ -33,6 +33,7 @@ from srcjax.frontend.collection_types import lower_collections
 from srcjax.frontend.exits import has_exit, lower_exits
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.helper_names import make_way
+from srcjax.frontend.inherited import name_inherited
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
@@ -51,7 +52,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     """
     varying_names = list(varying_names)
     source = make_way(source)
-    source = _with_choices(source)
+    source = _with_choices(name_inherited(source))
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))

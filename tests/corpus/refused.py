@@ -45,7 +45,6 @@ REASONS = {
         "functions.functions_in_a_list",
         "inplace.changed_after_an_unknown_callee",
         "standard.loop_without_an_end",
-        "statements.import_inside",
     ],
     "the order differs between examples": [
         "changing.read_and_sorted",
@@ -125,7 +124,6 @@ REFUSED: dict[str, dict[str, str]] = {
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
-        "statements.import_inside": "name 'pi' is not defined",
     },
     "vmap(vmap)": {
         **TREE,
@@ -142,6 +140,5 @@ REFUSED: dict[str, dict[str, str]] = {
         "functions.recursion_over_a_tree": "too many values to unpack",
         "containers.added_up_in_a_dict": "'u'",
         "containers.counted_in_a_dict": "'a'",
-        "objects.callable_object": "`Model_` has no forward derivative rule",
     },
 }

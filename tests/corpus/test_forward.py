@@ -44,8 +44,6 @@ REVERSE_OVER_FORWARD_NOT_YET: set[str] = {
     "functions.composition",
     "functions.functions_in_a_list",
     "inplace.changed_after_an_unknown_callee",
-    "objects.callable_object",
-    "statements.import_inside",
 }
 FORWARD_OVER_REVERSE_NOT_YET: set[str] = {
     "changing.rows_grow_while_they_are_read",
@@ -55,19 +53,15 @@ FORWARD_OVER_REVERSE_NOT_YET: set[str] = {
     "functions.recursion_over_a_tree_inside",
     "functions.star_arguments",
     "inplace.changed_after_an_unknown_callee",
-    "statements.import_inside",
 }
 FORWARD_OVER_FORWARD_NOT_YET: set[str] = {
     "edges.branch_never_taken",
     "functions.composition",
     "functions.functions_in_a_list",
     "inplace.changed_after_an_unknown_callee",
-    "objects.callable_object",
-    "statements.import_inside",
 }
 DEEP_NOT_YET: set[str] = {
     "inplace.changed_after_an_unknown_callee",
-    "objects.callable_object",
 }
 # The value jumps, or its third derivative is too large: differences of gradients, which
 # the nestings are compared with, say nothing.

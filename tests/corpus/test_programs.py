@@ -73,9 +73,7 @@ SECOND_ORDER_NOT_YET: set[str] = {
     "inplace.three_buffers_rotated",
     "inplace.views_of_swapped_buffers",
     "models.hidden_markov_forward",
-    "objects.callable_object",
     "objects.method_changes_its_object",
-    "statements.import_inside",
 }
 # A jump, or a steep curve: compared with forward mode over the gradient instead.
 NOT_BY_DIFFERENCES = {

@@ -101,8 +101,9 @@ class Nesting:
             if not closed and not (count == 1 and self.stays_in_blocks(name)):
                 return False
         else:
-            uses, count = self.all_uses(rest, name)
-            if count != self.reads.get(name, 0):
+            total = self.reads.get(name, 0)
+            uses, count = self.all_uses(rest, name, total)
+            if count != total:
                 return False
         if count == 0:
             return False
@@ -137,10 +138,12 @@ class Nesting:
             if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name)
         }
 
-    def all_uses(self, rest: list[gast.stmt], name: str) -> tuple[list[gast.stmt], int]:
-        """The statements that read a name, up to the last of its reads."""
+    def all_uses(
+        self, rest: list[gast.stmt], name: str, total: int
+    ) -> tuple[list[gast.stmt], int]:
+        """The statements that read a name, up to the last of its `total` reads."""
         uses: list[gast.stmt] = []
-        count, total = 0, self.reads.get(name, 0)
+        count = 0
         for stmt in rest:
             if count >= total:
                 break

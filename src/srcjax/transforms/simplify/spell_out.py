@@ -100,14 +100,15 @@ class _Pass:
         if leave is None or name in syntax.names_read(value):
             return False
         nesting = self.nesting
-        uses = [s for s in rest if nesting.count(s, name)]
-        count = sum(nesting.count(s, name) for s in uses)
         if self.bindings.get(name) != 1:
             uses, count, _ = nesting.until_redefined(rest, name)
             if not nesting.stays_in_blocks(name):
                 return False
-        elif count != self.reads.get(name):
-            return False
+        else:
+            total = self.reads.get(name, 0)
+            uses, count = nesting.all_uses(rest, name, total)
+            if count != total:
+                return False
         if not 0 < count <= leave.reads:
             return False
         if leave.together and (len(uses) != 1 or isinstance(uses[0], _COMPOUND)):

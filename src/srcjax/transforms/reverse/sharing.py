@@ -53,8 +53,6 @@ class Sharing(Memory):
         types = self.rules.types
         trees = {n: self.rules.views[n][0] for n in self.rules.views}
         for stmt, where in self.linking:
-            if is_handed_over(self.unit, stmt):
-                continue
             facts = self.rules.facts.of(stmt)
             reads = syntax.names_read(stmt)
             targets = set(bound_names(stmt)) | changed_container(stmt)
@@ -80,6 +78,8 @@ class Sharing(Memory):
                     if target not in types or not self.rules.active(
                         syntax.name(target)
                     ):
+                        continue
+                    if is_handed_over(self.unit, stmt):
                         continue
                     self.refuse_later_writes(
                         stmt, where, frozenset(shared), other, target

@@ -41,7 +41,7 @@ def cov(
     if fweights is None and aweights is None:
         deviations = x - np.mean(x, axis=1, keepdims=True)
         return np.squeeze(deviations @ np.conj(deviations.T) / (x.shape[1] - ddof))
-    weights = 1.0
+    weights = np.ones(x.shape[1])
     if fweights is not None:
         weights = weights * np.asarray(fweights)  # type: ignore[assignment]
     if aweights is not None:

@@ -554,5 +554,6 @@ if scipy_linalg is not None:
         scipy_linalg.expm,
         scipy_linalg.solve,
         scipy_linalg.cholesky,
+        scipy_linalg.cho_factor,
     ):
         operation(holomorphic, real_only=False)

@@ -60,7 +60,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Type, is_mapping
+from srcjax.analysis.types import Type, has_complex, is_mapping
 
 
 @dataclass
@@ -129,6 +129,8 @@ class Op:
     functions: list[Any] = field(default_factory=list)
     #: A composite for arguments that the signature does not have (`completes`).
     otherwise: Callable[..., Any] | None = None
+    #: A composite for complex arguments (`for_complex`).
+    of_complex: Callable[..., Any] | None = None
     #: Whether one of so many functions is SciPy's.
     of_scipy: tuple[int, bool] | None = field(default=None, repr=False)
     #: Which arguments parameters get, by how many are given and the names of others.
@@ -173,7 +175,11 @@ class Op:
         return bound
 
     def completed(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """The composite for these arguments, None where the rules serve them."""
+        """The composite for these types, None where the rules serve them."""
+        if self.of_complex is not None and any(
+            map(has_complex, [*args, *kwargs.values()])
+        ):
+            return self.of_complex
         if self.otherwise is None:
             return None
         try:
@@ -559,6 +565,21 @@ def completes(function: Any, refuses: Iterable[str] = ()) -> Callable[[Callable]
         assert op is not None, f"no record of {function}"
         op.otherwise = definition
         REFUSED[id(definition)] = tuple(refuses)
+        return definition
+
+    return decorate
+
+
+def for_complex(function: Any) -> Callable[[Callable], Any]:
+    """Decorator: the plain NumPy function serves the calls with complex arguments.
+
+    The operation's own rules are right for real ones only.
+    """
+
+    def decorate(definition: Callable) -> Any:
+        op = lookup(function)
+        assert op is not None, f"no record of {function}"
+        op.of_complex = definition
         return definition
 
     return decorate

@@ -58,13 +58,13 @@ def infer_polygamma(a: Type, b: Type) -> Type:
 _ERF = "d * 2 / math.sqrt(math.pi) * np.exp(-(x**2))"
 elementwise(math.erf, _ERF, kernel="erf({x})")
 elementwise(math.erfc, "-" + _ERF, kernel="erfc({x})")
-special("erf", _ERF, kernel="erf({x})", also=(math.erf,))
-special("erfc", "-" + _ERF, kernel="erfc({x})", also=(math.erfc,))
+special("erf", _ERF, kernel="erf({x})", also=(math.erf,), real_only=False)
+special("erfc", "-" + _ERF, kernel="erfc({x})", also=(math.erfc,), real_only=False)
 special("erfcx", "d * (2 * x * y - 2 / math.sqrt(math.pi))", kernel="erfcx({x})")
-special("erfi", "d * 2 / math.sqrt(math.pi) * np.exp(x**2)")
+special("erfi", "d * 2 / math.sqrt(math.pi) * np.exp(x**2)", real_only=False)
 special("erfinv", "d * math.sqrt(math.pi) / 2 * np.exp(y**2)", kernel="erfinv({x})")
 special("erfcinv", "-d * math.sqrt(math.pi) / 2 * np.exp(y**2)", kernel="erfcinv({x})")
-special("dawsn", "d * (1 - 2 * x * y)")
+special("dawsn", "d * (1 - 2 * x * y)", real_only=False)
 special(
     "ndtr", "d * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)", kernel="normcdf({x})"
 )
@@ -116,14 +116,16 @@ special(
     "d * scipy.special.digamma(x)",
     kernel="lgamma({x})",
     also=(math.lgamma,),
+    real_only=False,
 )
 special(
     "gamma",
     "d * y * scipy.special.digamma(x)",
     kernel="tgamma({x})",
     also=(math.gamma,),
+    real_only=False,
 )
-special("rgamma", "-d * y * scipy.special.digamma(x)")
+special("rgamma", "-d * y * scipy.special.digamma(x)", real_only=False)
 special("digamma psi", "d * scipy.special.polygamma(1, x)")
 special(
     "polygamma",
@@ -195,8 +197,8 @@ for _name, _first, _sign in (
 ):  # fmt: skip
     _below, _above = (f"scipy.special.{_name}(a {s} 1, b)" for s in "-+")
     special(_name, _NONE, f"{_first}d * ({_below} {_sign} {_above}) / 2")
-special("exp1", "-d * np.exp(-x) / x")
-special("expi", "d * np.exp(x) / x")
+special("exp1", "-d * np.exp(-x) / x", real_only=False)
+special("expi", "d * np.exp(x) / x", real_only=False)
 special("spence", "-d * np.log(x) / np.where(x == 1, 1, x - 1)")
 # Not by the elliptic integrals: they leave 0 / 0 at zero.
 special(

@@ -11,6 +11,7 @@ package, no other part of srcjax.
 """
 
 from srcjax.ops.composites import (
+    complex_numbers,
     construction,
     fourier,
     functional,
@@ -38,6 +39,7 @@ __all__ = [
     "linear_algebra",
     "numbers",
     "polynomials",
+    "complex_numbers",
     "keywords",
     "reductions",
     "sets",

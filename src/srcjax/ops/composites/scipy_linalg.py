@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from srcjax.ops.record import composite
+from srcjax.ops.record import composite, for_complex
 
 # -- structured matrices ------------------------------------------------------------
 
@@ -229,7 +229,44 @@ def pivoted_rows(piv, size):
     return rows
 
 
-@composite(scipy.linalg.lu_solve)
+@for_complex(scipy.linalg.solve_triangular)
+def solve_triangular(
+    a,
+    b,
+    trans=0,
+    lower=False,
+    unit_diagonal=False,
+    overwrite_b=False,
+    check_finite=True,
+):
+    """By the triangle as a full matrix."""
+    triangle = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        triangle = triangle - np.diag(np.diag(a)) + np.eye(len(a))
+    if trans in (1, "T"):
+        triangle = triangle.T
+    if trans in (2, "C"):
+        triangle = np.conj(triangle.T)
+    return np.linalg.solve(triangle, b)
+
+
+@for_complex(scipy.linalg.cho_solve)
+def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+    """By both triangles."""
+    c, lower = c_and_lower
+    triangle = np.tril(c) if lower else np.conj(np.triu(c).T)
+    return np.linalg.solve(np.conj(triangle.T), np.linalg.solve(triangle, b))
+
+
+@for_complex(scipy.linalg.eigh)
+def eigh_values(a, b=None, *, lower=True, eigvals_only=False, check_finite=True):
+    """Eigenvalues; vectors have a phase that differs between LAPACK's drivers."""
+    if b is not None or not eigvals_only:
+        raise NotImplementedError("complex eigenvectors: np.linalg.eigh has them")
+    return np.linalg.eigvalsh(a, "L" if lower else "U")
+
+
+@composite(scipy.linalg.lu_solve, real_only=False)
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, piv = lu_and_piv
     if lu.ndim > 2:
@@ -240,8 +277,10 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
             lu, b[rows], lower=True, unit_diagonal=True
         )
         return scipy.linalg.solve_triangular(lu, half)
-    half = scipy.linalg.solve_triangular(lu, b, trans=1)
-    x = scipy.linalg.solve_triangular(lu, half, trans=1, lower=True, unit_diagonal=True)
+    half = scipy.linalg.solve_triangular(lu, b, trans=trans)
+    x = scipy.linalg.solve_triangular(
+        lu, half, trans=trans, lower=True, unit_diagonal=True
+    )
     return x[np.argsort(rows)]
 
 

@@ -127,9 +127,9 @@ def test_without_types():
 
 def test_an_argument_that_it_does_not_serve():
     def loss(x):
-        return np.sum(np.corrcoef(x, dtype=np.float32))
+        return np.sum(np.asarray(x, device="cpu"))
 
-    with pytest.raises(NoRuleError, match="np.corrcoef.*argument `dtype`") as caught:
+    with pytest.raises(NoRuleError, match="np.asarray.*argument `device`") as caught:
         srcjax.grad(loss)(X)
     assert caught.value.filename == __file__
     assert loss.__code__.co_firstlineno + 1 == caught.value.lineno

@@ -43,7 +43,7 @@ def cov(
         return np.squeeze(deviations @ np.conj(deviations.T) / (x.shape[1] - ddof))
     weights = np.ones(x.shape[1])
     if fweights is not None:
-        weights = weights * np.asarray(fweights)  # type: ignore[assignment]
+        weights = weights * np.asarray(fweights)
     if aweights is not None:
         aweights = np.asarray(aweights)
         weights = weights * aweights

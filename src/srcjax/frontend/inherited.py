@@ -106,7 +106,8 @@ def _after(owner: type, cls: type, name: str) -> Any:
 
 def _derived(cls: type) -> Iterator[type]:
     yield cls
-    for other in type.__subclasses__(cls):
+    derived: list[type] = type.__subclasses__(cls)
+    for other in derived:
         yield from _derived(other)
 
 

@@ -25,7 +25,6 @@ from srcjax.errors import (
 from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
-from srcjax.frontend.super_calls import bind_super
 
 __all__ = ["FunctionSource", "read"]
 
@@ -122,7 +121,6 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     source.bound.update(_bind(function, args, kwargs))
     package = source.globals.get("__package__")
     source.imported.update(hoist_imports(source.node, package))
-    source.imported.update(bind_super(source))
     return source
 
 

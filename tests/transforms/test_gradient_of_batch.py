@@ -148,3 +148,19 @@ def test_a_container_of_mapped_and_other_arrays(limit):
     found = srcjax.vmap(until_large, axes)({"rate": rates, "weights": weights}, limit)
     alone = [until_large({"rate": r, "weights": weights}, limit) for r in rates]
     np.testing.assert_allclose(found, alone)
+
+
+def by_sides(x):
+    if x[0] > 2.5:
+        return {"slope": np.sqrt(x[0]) * x, "rest": [x[1]]}
+    return {"slope": x * 3, "rest": [0.0]}
+
+
+def test_containers_from_branches_in_batches_of_batches():
+    x = np.stack([np.stack([XS, XS[::-1], XS + 1]), np.ones((3, 3)), np.eye(3)])
+    found = srcjax.vmap(srcjax.vmap(by_sides))(x)
+    each = [[by_sides(row) for row in rows] for rows in x]
+    slopes = [[one["slope"] for one in rows] for rows in each]
+    np.testing.assert_allclose(found["slope"], slopes)
+    rests = [[one["rest"][0] for one in rows] for rows in each]
+    np.testing.assert_allclose(found["rest"][0], rests)

@@ -202,7 +202,9 @@ class Calls(NestedTransforms):
         env: Env,
     ) -> Type | None:
         """A method of a container or array; None if it is something else."""
-        if isinstance(base, (List, Dict)) and hasattr(containers, f"method_{name}"):
+        kind = dict if isinstance(base, Dict) else list
+        known = hasattr(kind, name) and hasattr(containers, f"method_{name}")
+        if isinstance(base, (List, Dict)) and known:
             self.callee(node, f"{type(base).__name__.lower()}.{name}")
             result, changed = getattr(containers, f"method_{name}")(
                 base, *args, **kwargs

@@ -456,6 +456,24 @@ def function_redefined_in_branch(x):
     return curve(x + 1)
 
 
+def _doubled_result(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return 2.0 * function(*args, **kwargs)
+
+    return wrapper
+
+
+@_doubled_result
+def _decorated(z, power=2):
+    return z**power
+
+
+@program(0.7, 1.3)
+def decorated_helper(x, y):
+    return _decorated(x) * _decorated(y, power=3)
+
+
 def _newton(a):
     z = a
     while True:

@@ -43,6 +43,8 @@ class CallSettling(ContainerSettling):
         callee = callees[0]
         if not self.should_inline(stmt, call, callee, target):
             return self.written_out(stmt, call)
+        if self.passes_on_its_stars(call):
+            return None
         before = self.expand_stars(stmt, call)
         if isinstance(callee, Closure) and self.is_recursive(callee):
             raise error_at(
@@ -70,6 +72,23 @@ class CallSettling(ContainerSettling):
             return None
         self.changed = True
         return [*before, *found]
+
+    def passes_on_its_stars(self, call: gast.Call) -> bool:
+        """Whether `f(*args, **kwargs)` waits until this function is put in its place.
+
+        A function of `*args` is put in the place of each of its calls, where it shows
+        what they are: a decorator's wrapper, for example.
+        """
+        starred = [a.value for a in call.args if isinstance(a, gast.Starred)]
+        starred += [k.value for k in call.keywords if k.arg is None]
+        definition = self.unit.node.args
+        own = {a.id for a in (definition.vararg, definition.kwarg) if a is not None}
+        function = id(self.unit.source.func)
+        return (
+            any(getattr(s, "id", "") in own for s in starred)
+            and function != self.program.entry
+            and function not in self.recursive
+        )
 
     def original(self, node: gast.expr) -> str:
         """The name that a name stands for, by way of single assignments."""

@@ -129,6 +129,9 @@ REFUSED: dict[str, dict[str, str]] = {
         **TREE,
         "containers.added_up_in_a_dict": "'u'",
         "containers.counted_in_a_dict": "'a'",
+        "objects.object_called": "no attribute 'ndim'",
+        "objects.object_from_method": "no attribute 'ndim'",
+        "objects.static_and_class_methods": "no attribute 'ndim'",
     },
     "jvp(vmap)": {
         **TREE,

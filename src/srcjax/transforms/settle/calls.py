@@ -230,23 +230,27 @@ class CallSettling(ContainerSettling):
             return True
         if self.gives_function(self.facts.results.get(id(function))):
             return True
-        if self.is_called_once(function):
+        if self.is_called_once(function, unit):
             return True
         surface = unit.source.node.body
         simple = (gast.Return, gast.Assign, gast.Expr, gast.AugAssign)
         lines = [s for s in surface if not isinstance(s, gast.Expr)]
         return len(lines) <= SMALL and all(isinstance(s, simple) for s in surface)
 
-    def is_called_once(self, function: Any) -> bool:
+    def is_called_once(self, function: Any, unit: Any) -> bool:
         """Whether this is the one call of a function generated for it.
 
         In place, its parameters are the constants that it is called with, and what is
-        not read of its result need not be computed.
+        not read of its result need not be computed. One that writes to arrays stays.
         """
         calls = self.facts.callees.values()
         return (
             id(function) in self.program.generated
             and sum(c is function for found in calls for c in found) == 1
+            and not any(
+                isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)
+                for n in syntax.walk(unit.node.body)
+            )
         )
 
     def unpacked_functions(self, stmt: gast.Assign) -> list[gast.stmt] | None:

@@ -8,6 +8,7 @@ unit. What each statement saw is recorded in `Facts`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -298,6 +299,13 @@ class Interpreter(Expressions):
                 "a new array: `real + 1j * imag`, `x.reshape(shape)`",
             )
         if isinstance(base, Object):
+            setter = inspect.getattr_static(base.cls, target.attr, None)
+            if isinstance(setter, property) and (is_active(base) or is_active(value)):
+                raise self.refuse(
+                    stmt,
+                    f"`{syntax.text(target)} = ...` calls the setter of a property",
+                    "a method that sets the attribute",
+                )
 
             def change(t: Type) -> Type:
                 if not isinstance(t, Object):

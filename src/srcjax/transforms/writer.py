@@ -219,7 +219,13 @@ class DerivativeWriter(Writer):
 
     def check_closed(self, function: gast.expr) -> None:
         """A function that is not known must not hold differentiated values."""
-        if any(self.active(syntax.name(n)) for n in syntax.names_read(function)):
+        active = any(self.active(syntax.name(n)) for n in syntax.names_read(function))
+        base = function.value if isinstance(function, gast.Attribute) else None
+        t = self.types.get(base.id) if isinstance(base, gast.Name) else None
+        if isinstance(t, Object) and isinstance(function, gast.Attribute):
+            held = dict(t.items).get(function.attr)
+            active = is_active(held) if held is not None else active
+        if active:
             raise self.refuse(
                 f"which function `{syntax.text(function)}` is, is only known when "
                 "the program runs, and it uses differentiated values from around it",

@@ -368,10 +368,21 @@ def shifted_array_that_is_written(a, b, n):
     return total
 
 
+def shifted_array_that_is_updated(a, b, n):
+    x = np.array([a, b])
+    total = 0.0
+    for _ in range(n):
+        shifted = 0.5 * x
+        shifted += b * x
+        total = total + np.sum(shifted * x * np.sin(shifted))
+    return total
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     "function",
     [
+        shifted_array_that_is_updated,
         pairs_of_points,
         gates,
         condition_that_changes,

@@ -150,7 +150,7 @@ class Recomputing(Intact):
         if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
             return False
         cheap = self.only_numbers(stmt.value) or self.is_part(name, stmt.value)
-        if not (cheap and self.is_cheap(stmt.value)) and not self.is_shift(stmt.value):
+        if not (cheap and self.is_cheap(stmt.value)) and not self.is_shift(name, stmt.value):
             return False
         at = self.first_backward(name, block)
         if at is None or at.order <= where.order:
@@ -206,8 +206,8 @@ class Recomputing(Intact):
             )
         return all(map(is_number, types.values()))
 
-    def is_shift(self, value: gast.expr) -> bool:
-        """Whether the value is `1 + x` or `1 / x`, of an array that stays as it is."""
+    def is_shift(self, name: str, value: gast.expr) -> bool:
+        """Whether the value is `1 + x` or `1 / x`, and both arrays stay as they are."""
         if not isinstance(value, gast.BinOp) or not isinstance(value.op, _SIMPLE):
             return False
         types = [
@@ -219,7 +219,10 @@ class Recomputing(Intact):
         if len(arrays) != 1 or not all(t is None or is_number(t) for t in others):
             return False
         written = self.rules.written | self.inactive_writes()
-        return bool(arrays[0].buffers) and not arrays[0].buffers & written
+        return all(
+            isinstance(t, Array) and t.buffers and not t.buffers & written
+            for t in (arrays[0], self.rules.type_of_name(name))
+        )
 
     def is_part(self, name: str, value: gast.expr) -> bool:
         """Whether the value is a view of an array: the same memory, however late."""

@@ -23,6 +23,8 @@ ORDER = [
     ("_generated",),
     ("backends",),
     ("tree",),
+    ("module",),
+    ("assembling",),
     ("pipeline",),
     ("joining",),
     ("show",),

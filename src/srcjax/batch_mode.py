@@ -32,7 +32,8 @@ from srcjax.backends.load import annotate
 from srcjax.batch_orders import other_order
 from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError, PerformanceWarning, UnsupportedError
-from srcjax.pipeline import Module, Request
+from srcjax.module import Module
+from srcjax.pipeline import Request
 from srcjax.stage_texts import is_recording
 from srcjax.transforms.batch.loop import ExampleLoop
 from srcjax.transforms.batch.results import leaves

@@ -22,7 +22,7 @@ from srcjax.analysis.types import Array, Scalar, Type, dtype_of, map_parts, part
 from srcjax.backends.load import load
 from srcjax.callables import Gradient, without_activity
 from srcjax.errors import ArgumentError, UnsupportedError
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 
 def other_order(batch: Any, batches: list[Type], axes: list[Any]) -> Module | None:

@@ -39,8 +39,9 @@ from srcjax.errors import ArgumentError
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.unit import parameter_names
 from srcjax.garbage import full_collections_put_off
+from srcjax.module import Module
 from srcjax.ops.record import lookup
-from srcjax.pipeline import Module, Request
+from srcjax.pipeline import Request
 from srcjax.stage_texts import is_recording
 
 Argnums = int | str | Sequence[int | str]

@@ -15,7 +15,7 @@ from srcjax.callables import Transform, Version, with_source
 from srcjax.custom import CustomRule
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.linear_map import Linearized
-from srcjax.pipeline import Module
+from srcjax.module import Module
 from srcjax.runtime import zeros_like
 
 

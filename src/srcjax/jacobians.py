@@ -35,7 +35,7 @@ from srcjax.forward_mode import jvp
 from srcjax.jacobian_texts.batches import columns_at_once, rows_at_once
 from srcjax.jacobian_texts.loops import Columns, Rows
 from srcjax.jacobian_texts.text import Unwritable, Writer, leaves_of
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 
 class Jacobian(Transform):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gast
 
-from srcjax import pipeline, syntax
+from srcjax import assembling, syntax
 from srcjax.errors import UnsupportedError
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 
 def with_forward(module: Module, found: Module) -> Module:
@@ -29,7 +29,7 @@ def with_forward(module: Module, found: Module) -> Module:
         )
     found.entry = module.entry
     found.functions = [*forward, *found.functions]
-    used = set().union(*(pipeline.free_names(f) for f in found.functions))
+    used = set().union(*(assembling.free_names(f) for f in found.functions))
     values = {**module.values, **found.values}
     own = {f.name for f in found.functions}
     found.values = {n: v for n, v in values.items() if n in used and n not in own}

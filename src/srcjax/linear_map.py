@@ -36,7 +36,8 @@ from srcjax.analysis.types import (
 from srcjax.callables import Transform, own_memory
 from srcjax.errors import UnsupportedError
 from srcjax.joining import with_forward
-from srcjax.pipeline import Module, Request
+from srcjax.module import Module
+from srcjax.pipeline import Request
 from srcjax.transforms.simplify.effects import MUTATING
 
 

@@ -6,25 +6,17 @@ read -> check -> normalise -> infer -> settle (and webs) -> reverse, forward or 
 
 from __future__ import annotations
 
-import math
-import sys
-import types as pytypes
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-import gast
-import numpy as np
 
 from srcjax import runtime, syntax
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
-from srcjax.analysis.program import Facts, Guard, Program
+from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import (
-    ACTIVE,
-    NONE,
     UNKNOWN,
     Const,
     Dict,
@@ -34,26 +26,24 @@ from srcjax.analysis.types import (
     Unknown,
     dtype_of,
     is_active,
-    is_differentiable,
     is_mapping,
     is_number,
     mapping,
     shape_of,
-    with_active,
 )
+from srcjax.assembling import assemble
 from srcjax.backends import stage_listings
-from srcjax.backends.load import load
-from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.read import NAMES_MADE, read
-from srcjax.frontend.unit import Unit, parameter_names, passed_on
+from srcjax.frontend.read import read
+from srcjax.frontend.unit import Unit, passed_on
+from srcjax.module import Module
 from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
-from srcjax.stage_texts import StageTexts, is_recording
+from srcjax.stage_texts import StageTexts
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch
@@ -61,215 +51,23 @@ from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_onc
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.common import share_common
 from srcjax.transforms.dissolve import dissolve
-from srcjax.transforms.finish import finish
 from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
-from srcjax.transforms.nested import keep_tapes, restores_saved, write_nested
+from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
-from srcjax.transforms.simplify.sharing import Sharing
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
 ROUNDS = 48
-#: Modules whose functions users import from `srcjax` itself.
-PUBLIC = (
-    "srcjax.api",
-    "srcjax.forward_mode",
-    "srcjax.jacobians",
-    "srcjax.ops.collectives",
-)
-#: The one part of srcjax whose functions generated code may call by import.
-COMPOSITES = "srcjax.ops.composites"
-FROM_RUNTIME = "from srcjax.runtime import "
 HELPERS.update(
     {name: value for name, value in vars(runtime).items() if callable(value)}
 )
 HELPERS.update({name: getattr(collectives, name) for name in collectives.__all__})
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
-
-
-@dataclass
-class Module:
-    """Generated functions, ready to be printed or loaded."""
-
-    name: str
-    functions: list[gast.FunctionDef]
-    #: Live values of the free names of the functions.
-    values: dict[str, Any]
-    guards: list[Guard] = field(default_factory=list)
-    stages: StageTexts = field(default_factory=StageTexts)
-    entry: str = ""
-    text: str = ""
-    line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
-    #: Whether a backward function uses up what the forward function saved.
-    consumes: bool = False
-    #: Whether it puts contents back into arrays that the forward function saved.
-    restores: bool = False
-    #: The names of the backward functions.
-    backward: frozenset[str] = frozenset()
-    #: What the function that was transformed returns.
-    result: Type = UNKNOWN
-    #: What a function that was mapped gives for one example.
-    example: Type = UNKNOWN
-    #: Names that srcjax made: a transform of the module may do without them.
-    made: frozenset[str] = frozenset()
-
-    def load(self) -> pytypes.ModuleType:
-        """The module, executed."""
-        module = load(self.text, self.name, self.live_values(), self.line_map)
-        for function in self.functions:
-            NAMES_MADE[getattr(module, function.name)] = self.made
-        return module
-
-    def live_values(self) -> dict[str, Any]:
-        """Values that no line of the text gives a name to."""
-        shown = set(self.imports())
-        return {k: v for k, v in self.values.items() if k not in shown}
-
-    def stage_texts(self) -> dict[str, str]:
-        """The texts that were kept, and those of the stages that follow."""
-        return {
-            **self.stages,
-            "simplify": stage_listings.module_text(self.functions),
-            "emit": self.text,
-            "load": stage_listings.loaded(self.load(), self.entry, self.live_values()),
-        }
-
-    def imports(self) -> dict[str, str]:
-        """Import statements by the name they bind."""
-        found: dict[str, str] = {}
-        for name, value in self.values.items():
-            if isinstance(value, pytypes.ModuleType):
-                path = value.__name__
-                if path == name:
-                    found[name] = f"import {path}"
-                elif "." not in path or path.startswith("srcjax") is False:
-                    found[name] = f"import {path} as {name}"
-            elif getattr(value, "__module__", "") in PUBLIC:
-                alias = "" if value.__name__ == name else f" as {name}"
-                found[name] = f"from srcjax import {value.__name__}{alias}"
-            elif value is not None and getattr(runtime, name, None) is value:
-                found[name] = f"from srcjax.runtime import {name}"
-            elif helper_name(value) is not None:
-                found[name] = f"{FROM_RUNTIME}{helper_name(value)} as {name}"
-            elif callable(value):
-                home = importable_from(value)
-                if home is not None:
-                    alias = "" if home[1] == name else f" as {name}"
-                    found[name] = f"from {home[0]} import {home[1]}{alias}"
-        return found
-
-    def print(self) -> None:
-        """Fill in `text` and `line_map`."""
-        body: list[gast.stmt] = []
-        imports = self.imports()
-        for line in sorted(imports.values(), key=_import_order):
-            if line.startswith("from srcjax.runtime"):
-                continue
-            body.extend(syntax.statements(line))
-        helpers = sorted(
-            s.removeprefix(FROM_RUNTIME)
-            for s in imports.values()
-            if s.startswith(FROM_RUNTIME)
-        )
-        if helpers:
-            body.extend(syntax.statements(FROM_RUNTIME + ", ".join(helpers)))
-        submodules = {
-            "scipy": ("scipy.special", "scipy.linalg"),
-        }
-        for name in imports:
-            for path in submodules.get(name, ()):
-                if any(_uses(f, path) for f in self.functions):
-                    body.extend(syntax.statements(f"import {path}"))
-        if any(_uses(f, "scipy.") for f in self.functions):
-            body = [b for b in body if syntax.text(b) != "import scipy"]
-            body.sort(key=lambda b: _import_order(syntax.text(b)))
-        body.append(
-            syntax.assign("__all__", gast.List([syntax.const(self.entry)], syntax.LOAD))
-        )
-        for name, value in self.values.items():
-            if name not in imports and is_literal(value):
-                body.append(syntax.assign(name, syntax.expression(repr(value))))
-        module = gast.Module([*body, *self.functions], [])
-        self.text = emit(module)
-        self.line_map = map_lines(self.text, module)
-
-
-def _uses(function: gast.FunctionDef, path: str) -> bool:
-    return any(
-        (syntax.dotted(n) or "").startswith(path)
-        for n in syntax.walk(function)
-        if isinstance(n, gast.Attribute)
-    )
-
-
-def _import_order(line: str) -> tuple:
-    standard = line.split()[1].split(".")[0] in (
-        "math",
-        "copy",
-        "functools",
-        "operator",
-    )
-    return (not standard, line.startswith("from"), line)
-
-
-def importable_from(value: Any) -> tuple[str, str] | None:
-    """The public module and name under which a function or class can be imported."""
-    path = getattr(value, "__module__", None)
-    name = getattr(value, "__name__", None)
-    if isinstance(value, np.ufunc):
-        path = (
-            "numpy" if getattr(np, value.__name__, None) is value else "scipy.special"
-        )
-    if not path or not name or not name.isidentifier():
-        return None
-    if path.startswith("srcjax") and not path.startswith(COMPOSITES):
-        return None
-    parts = path.split(".")
-    for end in range(len(parts), 0, -1):
-        if any(p.startswith("_") for p in parts[:end]):
-            continue
-        module = sys.modules.get(".".join(parts[:end]))
-        if getattr(module, name, None) is value and parts[0] != "builtins":
-            return ".".join(parts[:end]), name
-    return None
-
-
-def is_literal(value: Any) -> bool:
-    """Whether the value can be written in the text as it is."""
-    if type(value) is tuple:
-        return all(map(is_literal, value)) and len(value) <= 20
-    if type(value) is float:
-        return math.isfinite(value)
-    return type(value) in (int, bool, str, type(None))
-
-
-def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]:
-    """The user's line behind each generated line."""
-    import ast
-
-    lines: dict[int, tuple[str, int, str]] = {}
-
-    def pair(ours: list, theirs: list) -> None:
-        mine = [s for s in ours if not syntax.is_comment(s)]
-        for a, b in zip(mine, theirs, strict=False):
-            where = getattr(a, "user_line", None)
-            if where is not None and where[1]:
-                lines[b.lineno] = where
-            for key in ("body", "orelse", "finalbody"):
-                if (
-                    getattr(a, key, None)
-                    and getattr(b, key, None)
-                    and isinstance(getattr(a, key), list)
-                ):
-                    pair(getattr(a, key), getattr(b, key))
-
-    pair(module.body, ast.parse(text).body)
-    return lines
 
 
 # -- the front half: up to core form with types ----------------------------------------
@@ -716,213 +514,3 @@ def check_result(
             f"the function returns {result.value!r}; grad needs one real number",
             "`return` the number on every path",
         )
-
-
-def assemble(
-    program: Program,
-    callees: Callees,
-    first: list[Any],
-    entry: str,
-    stages: StageTexts,
-    write: Callable[[int], Any],
-    stage: str = "reverse",
-) -> Module:
-    """Write the callees, simplify, and collect what the names mean.
-
-    `callees.wanted` grows while functions are written; `write` gives the function (or
-    forward/backward pair) of one of its keys.
-    """
-    transformed: list[str] = []
-
-    def note(group: Any) -> Any:
-        if is_recording():
-            transformed.append(stage_listings.listings(w.node for w in _members(group)))
-        return group
-
-    for group in first:
-        note(group)
-    done: set[int] = {callees.entry}
-    called: list[Any] = []
-    while True:
-        todo = [key for key in callees.wanted if key not in done]
-        if not todo:
-            break
-        for key in todo:
-            done.add(key)
-            called.append(note(write(key)))
-    more = [_finish_group(group, program, Sharing([])) for group in called]
-    pairs = [group[0][1] for group in more if len(group[0]) == 2]
-    sharing = Sharing(pairs)
-    entries = [_finish_group(group, program, sharing) for group in first]
-    stages.keep(stage, lambda: "\n\n".join(transformed))
-    groups = [*more, *entries]
-    functions = [f for group in groups for f in group[0]]
-    values: dict[str, Any] = {}
-    for group in groups:
-        merge_values(values, group[1], functions, group[0])
-    for name, value in callees.values.items():
-        values[name] = value
-    own = {f.name for f in functions}
-    free = set().union(*(free_names(f) for f in functions)) - own
-    values = {k: v for k, v in sorted(values.items()) if k in free}
-    module = Module(entry, functions, values, entry=entry, stages=stages)
-    module.guards = list(program.guards.values())
-    module.made = names_new(functions, program)
-    module.result = program.facts.results.get(program.entry, UNKNOWN)
-    backward = [group[0][1] for group in groups if len(group[0]) == 2]
-    module.backward = frozenset(f.name for f in backward)
-    module.restores = any(map(restores_saved, backward))
-    module.consumes = module.restores or any(
-        isinstance(n, gast.Attribute) and n.attr == "pop"
-        for f in functions
-        for n in syntax.walk(f)
-    )
-    module.print()
-    return module
-
-
-def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[str]:
-    """Names in generated functions that no user wrote."""
-    users: set[str] = set()
-    for unit in program.units.values():
-        users |= syntax.all_names(unit.source.node) - unit.made
-    return frozenset().union(*map(syntax.all_names, functions)) - users
-
-
-def _finish_group(
-    group: Any, program: Program, sharing: Sharing
-) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
-    written = _members(group)
-    functions = finish(written, sharing)
-    values: dict[str, Any] = {}
-    for w, function in zip(written, functions, strict=True):
-        values |= respell(w, function)
-        values |= unhide_helpers(w, function)
-        for name in free_names(function) - set(values):
-            found = value_of(w, program, name)
-            if found is not None:
-                values[name] = found[0]
-    return functions, values
-
-
-def _members(group: Any) -> list[Written]:
-    """The function, or the forward and backward functions, that are one group."""
-    return [group] if isinstance(group, Written) else list(group)
-
-
-def respell(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
-    """Give names that made way for a helper their spelling back, if none is called.
-
-    Returns what the global ones stand for.
-    """
-    found: dict[str, Any] = {}
-    source = written.unit.source
-    for new, name in source.renamed.items():
-        present = syntax.all_names(function)
-        if new not in present:
-            continue
-        free = new in free_names(function)
-        shown = new if name in present else name
-        if shown != new:
-            syntax.rename(function.body, {new: shown})
-        if free:
-            found[shown] = source.resolve(new)
-    return found
-
-
-def unhide_helpers(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
-    """Other names for helpers that a parameter of the user's has the name of."""
-    own = syntax.names_written(function.body) | set(parameter_names(function.args))
-    theirs = _called_names(written.unit.source.node)
-    hidden = sorted(_called_names(function) & own & set(HELPERS) - theirs)
-    found: dict[str, Any] = {}
-    names = syntax.Names(syntax.all_names(function) | set(written.unit.names.taken))
-    for name in hidden:
-        alias = names.fresh(name)
-        for node in syntax.walk(function.body):
-            if isinstance(node, gast.Call) and syntax.is_name(node.func, name):
-                node.func = syntax.name(alias)
-        found[alias] = HELPERS[name]
-    return found
-
-
-def _called_names(node: Any) -> set[str]:
-    return {
-        n.func.id
-        for n in syntax.walk(node)
-        if isinstance(n, gast.Call) and isinstance(n.func, gast.Name)
-    }
-
-
-def helper_name(value: Any) -> str | None:
-    """The name of a helper in `srcjax.runtime`; None if the value is none."""
-    name = getattr(value, "__name__", None)
-    return name if name and HELPERS.get(name) is value else None
-
-
-def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:
-    """What a free name of generated code stands for."""
-    if name in written.rules.needs:
-        return (written.rules.needs[name],)
-    unit = written.unit
-    users = name in unit.extra or name in syntax.all_names(unit.source.node)
-    if name in HELPERS and not users:
-        return (HELPERS[name],)  # the user's own has another name by now
-    try:
-        return (program.resolve(written.unit, name),)
-    except KeyError:
-        pass
-    if name == "np":
-        return (np,)
-    if name == "math":
-        return (math,)
-    if name == "scipy":
-        import scipy
-
-        return (scipy,)
-    return (HELPERS[name],) if name in HELPERS else None
-
-
-def merge_values(
-    values: dict[str, Any],
-    more: dict[str, Any],
-    functions: list[gast.FunctionDef],
-    own: list[gast.FunctionDef],
-) -> None:
-    """Add a function's globals; a name that means something else is renamed."""
-    import builtins
-
-    for name, value in more.items():
-        if getattr(builtins, name, _MISSING) is value:
-            continue
-        if name in values and values[name] is not value:
-            taken = set(values).union(*(syntax.all_names(f) for f in functions))
-            fresh = syntax.Names(taken).fresh(name)
-            for f in own:
-                syntax.rename(f.body, {name: fresh})
-            values[fresh] = value
-        else:
-            values[name] = value
-
-
-_MISSING = object()
-
-
-def free_names(function: gast.FunctionDef) -> set[str]:
-    """Names that the function reads and does not bind."""
-    bound = syntax.names_written(function.body) | set(parameter_names(function.args))
-    defaults = syntax.names_read([*function.args.defaults, *function.args.kw_defaults])
-    return (syntax.names_read(function.body) - bound) | defaults
-
-
-__all__ = [
-    "ACTIVE",
-    "NONE",
-    "Module",
-    "Request",
-    "analyse",
-    "gradient",
-    "is_differentiable",
-    "vjp",
-    "with_active",
-]

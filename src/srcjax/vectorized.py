@@ -17,7 +17,7 @@ from srcjax.backends.load import annotate
 from srcjax.batch_mode import vmap
 from srcjax.callables import Transform, Version, underlying, with_source
 from srcjax.errors import ArgumentError
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 Dims = tuple[str, ...]
 _GROUP = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*,?)?\s*\)"

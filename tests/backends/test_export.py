@@ -21,7 +21,7 @@ import srcjax
 from srcjax import runtime
 from srcjax.backends.export import export, export_text
 from srcjax.errors import ArgumentError
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 RATE = 2.5
 OFFSET = np.array([1.0, -0.0, 1 / 3])

@@ -31,7 +31,7 @@ from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.read import read
 
 if TYPE_CHECKING:
-    from srcjax.pipeline import Module
+    from srcjax.module import Module
 
 __all__ = ["export", "export_text"]
 

@@ -6,7 +6,7 @@ Before:                                 After:
     return np.sum(x * zeros_like)           return np.sum(x * zeros_like2)
 
 Backward code may call the helper `zeros_like`, and would find the array. Where it does
-not come to that, the name gets its spelling back at the end (`pipeline.respell`).
+not come to that, the name gets its spelling back at the end (`assembling.respell`).
 Parameters keep their names, which callers may use: `pipeline` renames the helper there.
 """
 

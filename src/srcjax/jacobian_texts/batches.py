@@ -39,7 +39,8 @@ from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.jacobian_texts.loops import Columns, Rows
 from srcjax.jacobian_texts.text import Unwritable, identifier, is_container, leaves_of
 from srcjax.joining import with_forward
-from srcjax.pipeline import Module, Request
+from srcjax.module import Module
+from srcjax.pipeline import Request
 
 #: Where operations over a named batch axis are.
 COLLECTIVES = "srcjax.ops.collectives"

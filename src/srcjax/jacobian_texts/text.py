@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError
 from srcjax.frontend.unit import passed_on
-from srcjax.pipeline import Module
+from srcjax.module import Module
 
 
 class Unwritable(Exception):

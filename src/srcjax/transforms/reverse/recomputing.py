@@ -149,8 +149,9 @@ class Recomputing(Intact):
             return False
         if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
             return False
-        cheap = self.only_numbers(stmt.value) or self.is_part(name, stmt.value)
-        if not (cheap and self.is_cheap(stmt.value)) and not self.is_shift(name, stmt.value):
+        value = stmt.value
+        cheap = self.only_numbers(value) or self.is_part(name, value)
+        if not (cheap and self.is_cheap(value)) and not self.is_shift(name, value):
             return False
         at = self.first_backward(name, block)
         if at is None or at.order <= where.order:

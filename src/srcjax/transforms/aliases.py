@@ -35,7 +35,13 @@ def merge_aliases(program: Program, unit: Unit) -> None:
         first, second = stmt.value.id, target.id
         if any(syntax.count_bindings(unit.node, n) != 1 for n in (first, second)):
             continue
-        if is_handed_over(unit, stmt) and _unread_before(unit, stmt, first, second):
+        # What carries no derivative may be several operations, unlike what does.
+        alike = (first in unit.varying) == (second in unit.varying)
+        if (
+            alike
+            and is_handed_over(unit, stmt)
+            and _unread_before(unit, stmt, first, second)
+        ):
             syntax.rename(unit.node.body, {first: second})
             merged.add(id(stmt))
             continue

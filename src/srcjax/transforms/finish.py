@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -149,6 +150,20 @@ def _reads_first(node: gast.FunctionDef) -> set[str]:
     """Names that the function reads before it binds them."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     return exposed(node.body) - parameters
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """That the value of a statement is tidy; no part of the tree, unlike the value."""
+
+    value: gast.expr
+    fresh: bool
+    backward: bool
+
+    def holds(self, value: gast.expr, fresh: bool, backward: bool) -> bool:
+        """Whether the statement is still what was tidy."""
+        same = (self.fresh, self.backward) == (fresh, backward)
+        return same and syntax.equal(value, self.value)
 
 
 class Finisher(Tidying):
@@ -321,7 +336,7 @@ class Finisher(Tidying):
             before, fresh = stmt.value, getattr(stmt, "fresh", False)
             backward = getattr(stmt, "backward", False)
             settled = getattr(stmt, "settled", None)
-            if settled == (fresh, backward) and syntax.equal(before, stmt.settled_as):
+            if settled and settled.holds(before, fresh, backward):
                 continue
             if plain:
                 stmt.value = syntax.map_expressions(before, item)
@@ -331,7 +346,7 @@ class Finisher(Tidying):
                 self.fold_updates(stmt)
                 store_number(stmt)
             if syntax.equal(before, stmt.value):
-                stmt.settled, stmt.settled_as = (fresh, backward), before
+                stmt.settled = _Settled(before, fresh, backward)
 
     def tidied(self, stmt: Any) -> gast.expr:
         """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""

@@ -8,6 +8,7 @@ import pytest
 
 import srcjax
 from srcjax import syntax
+from srcjax.backends.load import load
 from srcjax.testing import check_grads
 from srcjax.transforms.simplify.plain import (
     item_of_sum,
@@ -407,3 +408,27 @@ def test_an_argument_is_not_renamed_over_a_name_that_is_still_read():
         return kept
 
     check_grads(last_of_two, (0.5,), order=2)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3)], ids=str)
+@pytest.mark.parametrize(
+    "index",
+    [
+        ":, None",
+        "None, :",
+        "..., None",
+        "..., None, :",
+        "None, ..., :",
+        ":, None, ...",
+        ":, None, None, ...",
+        "..., None, :, None",
+    ],
+)
+def test_new_axes_are_taken_off_again(index, shape):
+    x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    text = f"def f(x, w):\n    return np.sum(w * x[{index}] ** 2)\n"
+    f = load(text, "new_axes", {"np": np}).f
+    weights = np.arange(float(x.size)) ** 2
+    shaped = weights.reshape(eval(f"x[{index}]", {"x": x}).shape)
+    want = 2 * x * weights.reshape(shape)
+    assert_close(srcjax.grad(f)(x, shaped), want)

@@ -109,7 +109,7 @@ def size_text(x: gast.expr, axis: int, dim: object = None) -> gast.expr:
 
 def indexed(d: gast.expr, index: list[str], **holes: gast.expr) -> gast.expr:
     """`d[...]`, less the full slices at the end; `d` itself if nothing is left."""
-    while index and index[-1] == ":":
+    while index and index[-1] == ":" and "..." not in index:
         index = index[:-1]
     if not index:
         return d

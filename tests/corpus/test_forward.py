@@ -51,7 +51,6 @@ FORWARD_OVER_REVERSE_NOT_YET: set[str] = {
     "functions.composition",
     "functions.functions_in_a_list",
     "functions.recursion_over_a_tree_inside",
-    "functions.star_arguments",
     "inplace.changed_after_an_unknown_callee",
 }
 FORWARD_OVER_FORWARD_NOT_YET: set[str] = {

@@ -201,13 +201,6 @@ CASES = [
         "def f(dy, x):\n    t = dy\n    dy = dy * x\n    x = dy\n    x += t\n"
         "    return (x, dy)",
     ),
-    (
-        nested,  # into a condition, though the name is bound twice
-        "def f(x, c):\n    t = g(x)\n    c.append(t)\n    h(t)\n    t = c.pop()\n"
-        "    if t:\n        x = 2\n    return x",
-        "def f(x, c):\n    t = g(x)\n    c.append(t)\n    h(t)\n    if c.pop():\n"
-        "        x = 2\n    return x",
-    ),
     (owned, "def f(w):\n    return w", "def f(w):\n    return w.copy()"),
     (
         owned,

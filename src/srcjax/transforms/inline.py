@@ -8,6 +8,7 @@ read better in place.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from typing import Any
 
@@ -106,7 +107,9 @@ class Inliner:
         for name in sorted(local):
             if name in unit.temps and callee is None:
                 continue
-            renamed[name] = unit.names.fresh(name)
+            # Not in the way of `list(...)` and the like, which settling may add.
+            hides = hasattr(builtins, name)
+            renamed[name] = unit.names.fresh(f"{name}_value" if hides else name)
             if callee is None or name in callee.varying or name in parameters:
                 unit.varying.add(renamed[name])
             if callee is not None and name in callee.temps:

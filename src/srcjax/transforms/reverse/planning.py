@@ -432,8 +432,6 @@ class Planner(Recomputing, Sharing):
         where = self.where[id(stmt)]
         name = self.unit.names.fresh(base)
         self.held[id(stmt)] = name
-        if isinstance(stmt, gast.If):
-            self.unit.temps.add(name)
         self.define(name, where, stmt)
 
     def hold_flag(self, stmt: gast.Try) -> None:

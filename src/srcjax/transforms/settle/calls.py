@@ -241,12 +241,14 @@ class CallSettling(ContainerSettling):
         """Whether this is the one call of a function generated for it.
 
         In place, its parameters are the constants that it is called with, and what is
-        not read of its result need not be computed. One that writes to arrays stays.
+        not read of its result need not be computed. One with loops or branches, or that
+        writes to arrays, stays a call.
         """
         calls = self.facts.callees.values()
         return (
             id(function) in self.program.generated
             and sum(c is function for found in calls for c in found) == 1
+            and all(isinstance(s, (gast.Assign, gast.Return)) for s in unit.node.body)
             and not any(
                 isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)
                 for n in syntax.walk(unit.node.body)

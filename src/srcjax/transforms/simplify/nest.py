@@ -165,11 +165,6 @@ class Nesting:
         for stmt in rest:
             mentions = self.mentions(stmt)
             reads, writes = mentions.reads.get(name, 0), name in mentions.binds
-            asked = isinstance(stmt, gast.If) and syntax.count_reads(stmt.test, name)
-            if asked and asked == reads and not writes:
-                uses.append(stmt)
-                count += reads
-                continue
             if isinstance(stmt, _COMPOUND):
                 if reads or writes:
                     return uses, count, False
@@ -194,8 +189,6 @@ class Nesting:
             defined = False
             for stmt in stmts:
                 if isinstance(stmt, _COMPOUND):
-                    if defined and isinstance(stmt, gast.If):
-                        covered += syntax.count_reads(stmt.test, name)
                     for key in ("body", "orelse", "finalbody"):
                         visit(getattr(stmt, key, None) or [])
                     if name in self.mentions(stmt).binds:

@@ -122,6 +122,7 @@ REFUSED: dict[str, dict[str, str]] = {
         **TREE,
         **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
+        "edges.branch_never_taken": "was made in a loop",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
     },

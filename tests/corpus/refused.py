@@ -110,7 +110,7 @@ TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
 
 #: Their gradients are refused, of one example too.
 NOT_DIFFERENTIATED = {
-    "inplace.which_is_changed_depends": "shares? memory",
+    "inplace.which_is_changed_depends": "both `a` and `value` hold",
 }
 
 #: What the error says, by composition and program.
@@ -138,7 +138,6 @@ REFUSED: dict[str, dict[str, str]] = {
         **TREE,
         **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
-        "functions.star_arguments": "has 1 parameter",
     },
     "vmap(jvp)": {
         "functions.recursion_over_a_tree": "too many values to unpack",

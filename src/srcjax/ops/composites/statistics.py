@@ -270,9 +270,7 @@ def nanstd(
     kept = True if where is None else where
     if correction is not None:
         ddof = correction
-    return np.sqrt(
-        np.nanvar(a, axis, dtype, None, ddof, keepdims, where=kept, mean=mean)
-    )
+    return np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=kept, mean=mean))
 
 
 @composite(np.nanmedian, refuses=["out"])

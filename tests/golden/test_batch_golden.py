@@ -4,8 +4,6 @@
 """
 
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -52,15 +50,3 @@ def test_numbers(case):
         for k in range(size)
     ]
     np.testing.assert_allclose(got, np.stack(expected), rtol=1e-12)
-
-
-def test_layout():
-    """The texts are as `ruff` would have them."""
-    for command in (["check"], ["format", "--check"]):
-        result = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, str(EXPECTED)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert result.returncode == 0, result.stdout

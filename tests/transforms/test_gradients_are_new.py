@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy import ascontiguousarray
 
 import srcjax
 
@@ -80,3 +81,21 @@ def test_of_a_matrix():
     gradient = srcjax.grad(lambda matrix: of_rows(matrix, 3) @ W)(np.ones((2, 3)))
     gradient *= 2.0
     np.testing.assert_array_equal(gradient, [2 * W, 2 * W])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.asanyarray(W) * x),
+        lambda x: np.sum(np.ascontiguousarray(W) * x),
+        lambda x: np.sum(np.atleast_3d(W) * x),
+        lambda x: np.sum(np.real(W[::-1]) * x),
+        lambda x: np.sum(ascontiguousarray(W) * x),
+        lambda x: x @ W.conj(),
+        lambda x: x @ W.real,
+    ],
+)
+def test_through_what_may_give_its_argument_back(f):
+    """The records of the operations tell what may: `alias`."""
+    gradient = srcjax.grad(f)(np.ones(3))
+    assert not np.shares_memory(gradient, W)

@@ -9,40 +9,17 @@ Before:                          After:
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import cache
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import Array, Type, is_number
+from srcjax.ops.record import lookup
 
-#: Calls whose result may be (a view of) their first argument.
-_SHARING = frozenset(
-    [
-        "np.broadcast_to",
-        "np.expand_dims",
-        "np.reshape",
-        "np.transpose",
-        "np.asarray",
-        "np.squeeze",
-        "np.ravel",
-        "np.swapaxes",
-        "np.moveaxis",
-        "np.atleast_1d",
-        "np.atleast_2d",
-        "np.flip",
-        "np.diag",
-        "np.diagonal",
-        "np.rot90",
-        "np.split",
-        "np.real",
-        "np.imag",
-        "np.array_split",
-        "unbroadcast",
-        "unreduce",
-    ]
-)
 #: Helpers whose result may be (a view of) their first argument, array or number.
 _SHARING_HELPERS = frozenset(
     """
@@ -52,9 +29,33 @@ _SHARING_HELPERS = frozenset(
     least_squares_seed slogdet_slope transposed unarray
     """.split()  # noqa: SIM905
 )
-_SHARING_METHODS = frozenset(
-    ["reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "get", "diagonal"]
-)
+
+
+@cache
+def may_share(name: str) -> bool:
+    """Whether the result of `np.name`, or of a method `name`, may be its argument's.
+
+    The records of the operations tell, `alias`; a method is as the function.
+    """
+    function: Any = np
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    op = None if function is None else lookup(function)
+    return name in ("view", "get") or (op is not None and op.alias != "fresh")
+
+
+def shared_argument(call: gast.Call) -> gast.expr | None:
+    """The argument (or owner) whose memory the result may share, None if it is new."""
+    chain = syntax.dotted(call.func) or ""
+    if chain.startswith("np.") or isinstance(call.func, gast.Name):
+        # A function of NumPy's may have been imported by its name.
+        shares = chain in ("unbroadcast", "unreduce") or may_share(
+            chain.removeprefix("np.")
+        )
+        return call.args[0] if shares and call.args else None
+    if isinstance(call.func, gast.Attribute) and may_share(call.func.attr):
+        return call.func.value
+    return None
 
 
 #: What is known of a call of a generated function: the roots of each result, given
@@ -70,11 +71,7 @@ def is_fresh(value: gast.expr) -> bool:
         return True
     if not isinstance(value, gast.Call):
         return False
-    chain = syntax.dotted(value.func)
-    if chain is not None:
-        name = chain.rpartition(".")[2]
-        return chain not in _SHARING and name not in _SHARING_METHODS
-    return getattr(value.func, "attr", "") not in _SHARING_METHODS
+    return shared_argument(value) is None
 
 
 def is_new_array(value: gast.expr) -> bool:
@@ -96,13 +93,8 @@ def shared_roots(value: Any) -> set[str]:
     if isinstance(value, gast.IfExp):
         return shared_roots(value.body) | shared_roots(value.orelse)
     if isinstance(value, gast.Call):
-        if syntax.dotted(value.func) in _SHARING and value.args:
-            return shared_roots(value.args[0])
-        if (
-            isinstance(value.func, gast.Attribute)
-            and value.func.attr in _SHARING_METHODS
-        ):
-            return shared_roots(value.func.value)
+        argument = shared_argument(value)
+        return set() if argument is None else shared_roots(argument)
     return set()
 
 
@@ -179,12 +171,8 @@ def own_written(
             continue
         shares = isinstance(value, (gast.Name, gast.Subscript, gast.Attribute))
         if isinstance(value, gast.Call):
-            chain = syntax.dotted(value.func) or ""
-            method = getattr(value.func, "attr", "")
-            shares = chain in _SHARING or (
-                isinstance(value.func, gast.Attribute) and method in _SHARING_METHODS
-            )
-            if chain in _SHARING_HELPERS:
+            shares = shared_argument(value) is not None
+            if syntax.dotted(value.func) in _SHARING_HELPERS:
                 stmt.value = syntax.call("copied", value)
         if shares:
             stmt.value = syntax.expression("v.copy()", v=value)
@@ -194,10 +182,8 @@ def _root(node: Any) -> str:
     while isinstance(node, (gast.Subscript, gast.Attribute, gast.Call)):
         if not isinstance(node, gast.Call):
             node = node.value
-        elif syntax.dotted(node.func) in _SHARING and node.args:
-            node = node.args[0]
         else:
-            node = node.func
+            node = shared_argument(node) or node.func
     return node.id if isinstance(node, gast.Name) else ""
 
 
@@ -297,14 +283,10 @@ class Owner:
             parts = self.parts(value, seen)
             if parts is not None:
                 return set().union(*parts)
-            chain = syntax.dotted(value.func) or ""
-            if chain in _SHARING and value.args:
-                kind = {"?"} if chain == "np.broadcast_to" else set()
-                return self.roots(value.args[0], seen) | kind
-            if isinstance(value.func, gast.Attribute) and (
-                value.func.attr in _SHARING_METHODS
-            ):
-                return self.roots(value.func.value, seen)
+            argument = shared_argument(value)
+            if argument is not None:
+                overlaps = syntax.dotted(value.func) == "np.broadcast_to"
+                return self.roots(argument, seen) | ({"?"} if overlaps else set())
         if isinstance(value, gast.IfExp):
             return self.roots(value.body, seen) | self.roots(value.orelse, seen)
         return set()

@@ -63,7 +63,7 @@ class Tidying:
         node = plain_ones(self.joined_halves(constant_last(node)))
         node = join_choices(without_zeros(item_of_sum(node), self.alike), self.alike)
         node = zero_choice(plain_where(node), self.alike)
-        return self.plain_zeros(self.without_complex_one(node))
+        return self.without_complex_one(node)
 
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
@@ -114,22 +114,6 @@ class Tidying:
             product = gast.BinOp(product, factor.op, factor.right)
         op = gast.Sub() if isinstance(node.op, gast.Add) else gast.Add()
         return gast.BinOp(node.left, op, product)
-
-    def plain_zeros(self, node: gast.expr) -> gast.expr:
-        """`np.broadcast_to(np.zeros_like(x), (n, 3)).copy()` is `np.zeros((n, 3))`."""
-        spread: Any = node.func.value if _is_copy(node) else None
-        if not _is_call(spread, "np.broadcast_to") or len(spread.args) != 2:
-            return node
-        zeros, shape = spread.args
-        if not _is_call(zeros, "np.zeros_like") or len(zeros.args) != 1:
-            return node
-        t = self.type_of(zeros.args[0])
-        if not isinstance(t, Array) or t.dtype is None or zeros.keywords:
-            return node
-        if t.dtype == np.dtype(float):
-            return syntax.call("np.zeros", shape)
-        dtype = gast.Attribute(zeros.args[0], "dtype", syntax.LOAD)
-        return syntax.call("np.zeros", shape, dtype=dtype)
 
     def without_complex_one(self, node: gast.expr) -> gast.expr:
         """`(1 + 0j) * z`, of a holomorphic gradient, is `1.0 * z` for complex `z`."""

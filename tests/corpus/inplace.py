@@ -55,6 +55,15 @@ def whole_array_augmented(x):
     return y
 
 
+@program(normal(3))
+def views_that_cannot_be_written_to(x):
+    y = np.zeros((3, 3))
+    y[2] = x
+    y[1, 1] = x[0] ** 2
+    z = np.broadcast_to(y[:, None], (3, 2, 3))
+    return np.sum(z**2) + np.prod(1 + np.diagonal(y)) + np.sum(y.diagonal(1) ** 3)
+
+
 @program(normal(6))
 def slice_assigned(x):
     y = np.empty(6)

@@ -100,7 +100,8 @@ class Op:
     batch: Any = None
     kernel: str | None = None
     #: "fresh": the result shares no memory; "view": it always shares its first
-    #: argument's; "maybe": it may; "same": it is the argument itself.
+    #: argument's; "read-only": so that it cannot be written to, and an item may stand
+    #: in it several times; "maybe": it may; "same": it is the argument itself.
     alias: str = "fresh"
     #: No derivative flows through the result (comparison, index, shape, constructor).
     inert: bool = False

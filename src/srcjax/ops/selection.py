@@ -432,7 +432,7 @@ def _(y, x, obj, values, axis=None):
     np.diagonal,
     methods=["diagonal"],
     infer=infer_diagonal,
-    alias="view",
+    alias="read-only",
     cheap=True,
     linear="x",
 )

@@ -570,7 +570,7 @@ def _(y, x):
 
 
 @adjoint(
-    np.broadcast_to, infer=infer_broadcast_to, alias="view", cheap=True, linear="x"
+    np.broadcast_to, infer=infer_broadcast_to, alias="read-only", cheap=True, linear="x"
 )
 def _(y, x, shape, subok=False):
     d[x] = unbroadcast(d[y], x)
@@ -822,7 +822,7 @@ def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     np.broadcast_arrays,
     signature="*arrays, subok=False",
     infer=infer_broadcast_arrays,
-    alias="view",
+    alias="read-only",
     linear="arrays",
 )
 def _(y, *arrays, subok=False):

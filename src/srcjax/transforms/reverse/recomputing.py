@@ -109,7 +109,8 @@ class Recomputing(Intact):
                 )
             callees = self.rules.facts.callees.get(id(value), [])
             return any(
-                isinstance(c, Op) and c.cheap and c.alias == "view" for c in callees
+                isinstance(c, Op) and c.cheap and c.alias in ("view", "read-only")
+                for c in callees
             )
         return False
 

@@ -32,30 +32,35 @@ _SHARING_HELPERS = frozenset(
 
 
 @cache
-def may_share(name: str) -> bool:
-    """Whether the result of `np.name`, or of a method `name`, may be its argument's.
-
-    The records of the operations tell, `alias`; a method is as the function.
-    """
+def alias_of(name: str) -> str:
+    """What the result of `np.name`, or of a method `name`, shares: `Op.alias`."""
     function: Any = np
     for part in name.split("."):
         function = getattr(function, part, None)
     op = None if function is None else lookup(function)
-    return name in ("view", "get") or (op is not None and op.alias != "fresh")
+    if op is None:
+        return "maybe" if name in ("view", "get") else "fresh"
+    return op.alias
+
+
+def alias_of_call(call: gast.Call) -> tuple[str, gast.expr | None]:
+    """What the result of a call shares, and the argument (or owner) that it is of."""
+    chain = syntax.dotted(call.func) or ""
+    if chain.startswith("np.") or isinstance(call.func, gast.Name):
+        if chain in ("unbroadcast", "unreduce"):
+            return "maybe", call.args[0]
+        # A function of NumPy's may have been imported by its name.
+        alias = alias_of(chain.removeprefix("np."))
+        return alias, call.args[0] if call.args else None
+    if isinstance(call.func, gast.Attribute):
+        return alias_of(call.func.attr), call.func.value
+    return "fresh", None
 
 
 def shared_argument(call: gast.Call) -> gast.expr | None:
     """The argument (or owner) whose memory the result may share, None if it is new."""
-    chain = syntax.dotted(call.func) or ""
-    if chain.startswith("np.") or isinstance(call.func, gast.Name):
-        # A function of NumPy's may have been imported by its name.
-        shares = chain in ("unbroadcast", "unreduce") or may_share(
-            chain.removeprefix("np.")
-        )
-        return call.args[0] if shares and call.args else None
-    if isinstance(call.func, gast.Attribute) and may_share(call.func.attr):
-        return call.func.value
-    return None
+    alias, argument = alias_of_call(call)
+    return None if alias == "fresh" else argument
 
 
 #: What is known of a call of a generated function: the roots of each result, given
@@ -285,8 +290,9 @@ class Owner:
                 return set().union(*parts)
             argument = shared_argument(value)
             if argument is not None:
-                overlaps = syntax.dotted(value.func) == "np.broadcast_to"
-                return self.roots(argument, seen) | ({"?"} if overlaps else set())
+                read_only = alias_of_call(value)[0] == "read-only"
+                unowned = {"?"} if read_only else set()
+                return self.roots(argument, seen) | unowned
         if isinstance(value, gast.IfExp):
             return self.roots(value.body, seen) | self.roots(value.orelse, seen)
         return set()

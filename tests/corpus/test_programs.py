@@ -58,22 +58,12 @@ SECOND_ORDER_NOT_YET: set[str] = {
     "inplace.factor_in_a_dict_of_what_is_put_back",
     "inplace.three_time_levels",
     "changing.dict_changed_after_a_call_has_read_it",
-    "changing.rows_grow_while_they_are_read",
-    "containers.table_of_lists",
     "edges.branch_never_taken",
     "functions.composition",
     "functions.functions_in_a_list",
     "functions.recursion_over_a_tree_inside",
-    "inplace.arrays_in_a_list_changed",
-    "inplace.buffers_in_a_list",
-    "inplace.buffers_swapped",
     "inplace.changed_after_an_unknown_callee",
     "inplace.changed_by_one_callee_and_read_by_another",
-    "inplace.reshaped_in_a_loop",
-    "inplace.three_buffers_rotated",
-    "inplace.views_of_swapped_buffers",
-    "models.hidden_markov_forward",
-    "objects.method_changes_its_object",
 }
 # A jump, or a steep curve: compared with forward mode over the gradient instead.
 NOT_BY_DIFFERENCES = {

@@ -378,10 +378,56 @@ def shifted_array_that_is_updated(a, b, n):
     return total
 
 
+def views_around_a_swap(a, b, n):
+    v = np.array([a, b, a * b])
+    w = np.array([b, a, a + b])
+    total = 0.0
+    for k in range(n):
+        part = v[1:]
+        total = total + np.sum(part * part * b)
+        w[0] = part[0] * v[2] * 0.5
+        if k % 2 == 0:
+            v, w = w, v
+        v[1] = w[0] * total * 0.1
+    return total
+
+
+def views_around_a_loop_that_swaps(a, b, n):
+    v = np.array([a, b, a * b])
+    w = np.array([b, a, a + b])
+    total = 0.0
+    for _ in range(2):
+        part = v[1:]
+        total = total + np.sum(part * part * part)
+        v[2] = part[0] * total
+        for k in range(n):
+            w[k % 3] = v[0] * v[1] * b
+            v, w = w, v
+    return total
+
+
+def rows_of_a_list(a, b, n):
+    rows = [np.array([a, b]), np.array([b, a * b])]
+    table = [[a, b], [b, 1.0]]
+    total = 0.0
+    for k in range(n):
+        row = rows[k % 2]
+        other = rows[0]
+        cells = table[k % 2]
+        total = total + row[0] * other[1] * cells[1]
+        row[0] = total * b
+        cells[1] = row[1] * cells[0]
+        row[1] *= cells[1]
+    return total
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     "function",
     [
+        views_around_a_swap,
+        views_around_a_loop_that_swaps,
+        rows_of_a_list,
         shifted_array_that_is_updated,
         pairs_of_points,
         gates,
@@ -405,6 +451,12 @@ def test_conditions_on_counters_and_shifted_arrays_are_not_saved():
     assert "m[j]" in text.partition("reversed")[2]
     text = str(srcjax.source(srcjax.grad(gates), 0.7, 0.9, 3))
     assert "total_tape" not in text
+
+
+def test_views_and_items_that_stay_are_not_saved():
+    text = str(srcjax.source(srcjax.grad(rows_of_a_list), 0.7, 0.9, 3))
+    saved = set(re.findall(r"_tape\d*\.append\((\w+)\)", text))
+    assert saved and not saved & {"row", "other", "cells"}
 
 
 def test_updates_of_numbers_read_as_written():

@@ -54,6 +54,7 @@ from srcjax.analysis.types import (
     is_number,
     join,
     map_parts,
+    parts,
     replace,
     returned_by,
     type_of,
@@ -818,8 +819,7 @@ class Calls(NestedTransforms):
             buffers = frozenset().union(*map(all_buffers, operands))
             result = map_parts(result, lambda t: _shares(t, buffers))
         elif isinstance(result, (List, Tuple, Dict)):
-            made = frozenset([id(node)])
-            result = map_parts(result, lambda t: _made_at(t, made))
+            result = _made_at(result, id(node))
         return result
 
 
@@ -846,9 +846,11 @@ def is_record(cls: Any, signature: inspect.Signature) -> bool:
     )
 
 
-def _made_at(t: Type, made: frozenset) -> Type:
-    """A part of a new container, with all that is in it: memory of its own."""
-    return _shares(map_parts(t, lambda part: _made_at(part, made)), made)
+def _made_at(t: Type, site: int, path: tuple = ()) -> Type:
+    """A new container with all that is in it: each part has memory of its own."""
+    inner = iter(range(len(parts(t))))
+    t = map_parts(t, lambda part: _made_at(part, site, (*path, next(inner))))
+    return _shares(t, frozenset([(site, path)])) if path else t
 
 
 def _shares(t: Type, buffers: frozenset) -> Type:

@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     is_number,
     map_parts,
     shape_of,
+    without_buffers,
 )
 from srcjax.ops.expand import MISSING, known
 from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
@@ -91,7 +92,7 @@ def infer_zeros_of(x: Type) -> Type:
         kind = complex if has_complex(x) else float
         return Scalar(dtype=np.dtype(kind), python=True)
     if isinstance(x, (Tuple, List, Dict)):
-        return map_parts(x, infer_zeros_of)
+        return without_buffers(map_parts(x, infer_zeros_of))
     return UNKNOWN
 
 

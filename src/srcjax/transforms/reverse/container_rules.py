@@ -530,7 +530,8 @@ class ContainerRules(RuleTemplates):
             and self.has_adjoint(name)
             and self.active(syntax.name(base))
         ):
-            self.contribute(base, syntax.call("list", self.adjoint(name)))
+            kind = "dict" if isinstance(self.type_of_name(base), Dict) else "list"
+            self.contribute(base, syntax.call(kind, self.adjoint(name)))
 
     def dict_get(self, name: str | None, base: str, args: list) -> None:
         if name is None or not self.has_adjoint(name):

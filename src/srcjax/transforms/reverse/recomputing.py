@@ -8,12 +8,22 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
-from srcjax.analysis.types import Array, Dict, List, Tuple, all_buffers, is_number
+from srcjax.analysis.types import (
+    Array,
+    Buffers,
+    Dict,
+    List,
+    Tuple,
+    Type,
+    all_buffers,
+    is_number,
+)
 from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES, bound_names
+from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
 #: Arithmetic that costs less than a tape.
 _SIMPLE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Mod, gast.FloorDiv)
@@ -49,11 +59,19 @@ class Recomputing(Intact):
             if isinstance(base, Array) and isinstance(t, Array) and t.buffers:
                 return stmt  # a view; `plan_contents` sees to what it holds
             written = self.rules.written | self.inactive_writes()
+            if self.keeps_items(base, written):
+                return stmt  # the same object; `plan_contents` sees to what it holds
             if (all_buffers(base) & written or not all_buffers(base)) and (
                 all_buffers(base) & written or isinstance(base, (List, Dict))
             ):
                 return stmt if self.item_is_intact(where, stmt) else None
         return stmt
+
+    def keeps_items(self, t: Type, written: Buffers) -> bool:
+        """Whether it is a container whose items stay the same objects."""
+        if isinstance(t, (List, Dict)):
+            return bool(t.buffers) and not t.buffers & written
+        return isinstance(t, Tuple)
 
     def inactive_writes(self) -> frozenset:
         found: frozenset = frozenset()
@@ -108,9 +126,11 @@ class Recomputing(Intact):
                     for n in syntax.names_read(value.args)
                 )
             callees = self.rules.facts.callees.get(id(value), [])
+            sure = {"view", "read-only"}
+            if is_told_to_be_a_view(value):
+                sure.add("maybe")
             return any(
-                isinstance(c, Op) and c.cheap and c.alias in ("view", "read-only")
-                for c in callees
+                isinstance(c, Op) and c.cheap and c.alias in sure for c in callees
             )
         return False
 
@@ -159,7 +179,7 @@ class Recomputing(Intact):
             return False
         if not all(self.unchanged(n, where, at) for n in syntax.names_read(stmt)):
             return False
-        if self.is_read_at_the_head(name):
+        if self.is_read_at_the_head(name) or not self.swaps_are_undone(stmt):
             return False
         kept = self.remember()
         before = self.plan.saves()
@@ -236,7 +256,6 @@ class Recomputing(Intact):
             and isinstance(self.rules.type_of_name(base.id), Array)
             and isinstance(t, Array)
             and bool(t.buffers)
-            and not any(swap_pairs(s) for _, s in self.writes)
         )
 
     def read_operands(self, stmt: gast.stmt, at: Where) -> None:
@@ -266,9 +285,18 @@ class Recomputing(Intact):
         stop = min((o for o in nodes if o > end.order), default=None)
         return not any(
             w.order > start.order and (stop is None or w.order < stop)
-            for w, _ in self.defs.get(name, [])
+            for w, _ in [*self.defs.get(name, []), *self.swaps_of(name)]
             if set(start.loops) <= set(w.loops)
         )
+
+    def swaps_of(self, name: str) -> list[tuple[Where, gast.stmt]]:
+        """The swaps that give the name another buffer."""
+        return [(w, s) for w, s in self.writes if name in dict(swap_pairs(s))]
+
+    def swaps_are_undone(self, stmt: gast.stmt) -> bool:
+        """Whether the backward code undoes all swaps of what the statement reads."""
+        swaps = [s for n in syntax.names_read(stmt) for _, s in self.swaps_of(n)]
+        return all(id(swap) in self.plan.contents for swap in swaps)
 
     def is_read_at_the_head(self, name: str) -> bool:
         """Whether something that is computed at the head of a block reads it."""

@@ -81,8 +81,10 @@ class Saver(Planner):
         for node in nodes:
             first, second = self.write_node(node)
             forward += first
-            again = self.late.get(self.where[id(node.stmt)].order, [])
-            backward = [*syntax.clone(again), *second, *backward]
+            again = syntax.clone(self.late.get(self.where[id(node.stmt)].order, []))
+            for s in again:  # a part of what differentiates that line
+                s.user_line = getattr(node.stmt, "user_line", None)
+            backward = [*again, *second, *backward]
         key = id(nodes)
         names = self.plan.local.get(key, [])
         if names:

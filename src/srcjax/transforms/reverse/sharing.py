@@ -220,8 +220,14 @@ class Sharing(Memory):
                     continue
                 if where.order > at.order and not where.excludes(at):
                     return True
-        last = self.unit.node.body[-1]
-        return name in syntax.names_read(last)
+        if name not in syntax.names_read(self.unit.node.body[-1]):
+            return False
+        # A single binding after the last write is all that the caller sees.
+        later = link is not None and at.order < link.order
+        apart = link is not None and not set(link.loops) & set(at.loops)
+        return not (
+            later and apart and syntax.count_bindings(self.unit.node, name) == 1
+        )
 
     def stays(self, name: str, loop: int) -> bool:
         """Whether an iteration may find in the name what the one before it left."""

@@ -313,8 +313,17 @@ def bindings(unit: Unit, name: str) -> int:
 
 def is_maybe_view(rules: Contributions, value: gast.expr) -> bool:
     """Whether the value is a call such as `x.reshape(...)`: a view, or a copy."""
+    if is_told_to_be_a_view(value):
+        return False
     callees = rules.facts.callees.get(id(value), [])
     return any(isinstance(c, Op) and c.alias == "maybe" for c in callees)
+
+
+def is_told_to_be_a_view(value: gast.expr) -> bool:
+    """Whether it is `a.reshape(n, m, copy=False)`: NumPy raises if it had to copy."""
+    return isinstance(value, gast.Call) and any(
+        k.arg == "copy" and syntax.text(k.value) == "False" for k in value.keywords
+    )
 
 
 def writes_through(unit: Unit, name: str) -> bool:

@@ -55,6 +55,25 @@ def whole_array_augmented(x):
     return y
 
 
+@program(positive(4))
+def view_written_before_its_array_is_another(x):
+    y = x.copy()
+    turned = y[::-1]
+    turned[0] *= x[1]
+    total = np.sum(turned**2)
+    if total > 1:
+        y = np.cumsum(y * x)
+    last = y[1:]
+    last *= x[0]
+    for k in range(3):
+        part = y[k:]
+        part += x[: 4 - k] ** 2
+        if k > 1:
+            continue
+        y = np.tanh(y) * x
+    return total + np.sum(y**2)
+
+
 @program(normal(3))
 def views_that_cannot_be_written_to(x):
     y = np.zeros((3, 3))

@@ -11,6 +11,7 @@ from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Buffers,
     Dict,
     List,
     Object,
@@ -22,6 +23,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
+from srcjax.transforms.simplify.coalesce import is_defined_while
 
 if TYPE_CHECKING:
     from srcjax.transforms.reverse.contributions import Contributions
@@ -134,6 +136,8 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
     that holds written arrays or lists has that item of the container's adjoint.
     """
     views: dict[str, tuple[str, gast.expr]] = {}
+    #: Views of a name that is bound to several arrays, one after the other.
+    shared: list[tuple[gast.Assign, Buffers]] = []
     for stmt in syntax.walk(rules.unit.node.body):
         if not isinstance(stmt, gast.Assign):
             continue
@@ -167,7 +171,11 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         certain = repeats(source, certain=True) - made_in_loops(rules.unit)
         if certain and not read_only:
             several = True
-        rebound = name != target.id and bindings(rules.unit, name) > 1
+        rebound = (
+            name != target.id
+            and bindings(rules.unit, name) > 1
+            and is_defined_while(rules.unit.node, name, target.id)
+        )
         if rebound and not read_only:
             raise rules.refuse(
                 f"`{target.id}` shares memory with `{name}`, which is assigned again",
@@ -180,17 +188,29 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             or not (isinstance(source, Array) and isinstance(t, Array))
         ):
             continue  # `saving.check_aliases` sees to it that nothing is missed
+        if several and isinstance(source, Array) and not certain:
+            shared.append((stmt, t.buffers))
+            several = False
         if defined > 1 or several or not all_buffers(source) & t.buffers:
-            raise rules.refuse(
-                f"`{target.id}` may share memory with several arrays, and is written "
-                "in place",
-                "copy it first: `.copy()`",
-            )
+            raise rules.refuse(*_of_several(target.id))
         views[target.id] = (name, view)
         if isinstance(source, (List, Dict, Tuple)):
             rules.dynamic.add(name)
             rules.nested.add(name)
+    for stmt, buffers in shared:
+        root = views[stmt.targets[0].id][0]
+        holders = {n for n, t in rules.types.items() if all_buffers(t) & buffers}
+        if any(n != root and views.get(n, ("",))[0] != root for n in holders):
+            rules.stmt = stmt
+            raise rules.refuse(*_of_several(stmt.targets[0].id))
     return views
+
+
+def _of_several(name: str) -> tuple[str, str]:
+    return (
+        f"`{name}` may share memory with several arrays, and is written in place",
+        "copy it first: `.copy()`",
+    )
 
 
 def shares(rules: Contributions, stmt: gast.Assign, name: str) -> bool:

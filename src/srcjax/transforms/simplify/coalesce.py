@@ -79,7 +79,8 @@ class _Renaming:
                 self.others.add(sub.name)
             elif isinstance(sub, gast.Assign) and isinstance(sub.value, gast.Name):
                 self.copies.append(sub)
-            if isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension)):
+            own = isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension))
+            if own and sub is not self.tree:
                 self.scopes.append(sub)
 
     def rename(self, name: str, new: str) -> None:
@@ -99,9 +100,13 @@ class _Renaming:
                     found.add(new)
 
     def mentions(self, stmt: gast.stmt) -> tuple[set[str], set[str], bool]:
-        """Names that the statement reads and binds; whether a `break` is inside."""
+        """Names that the statement reads and binds; whether a `break` is inside.
+
+        Or a `continue`.
+        """
         if id(stmt) not in self.mentioned:
-            breaks = any(isinstance(n, gast.Break) for n in syntax.walk(stmt))
+            jumps = (gast.Break, gast.Continue)
+            breaks = any(isinstance(n, jumps) for n in syntax.walk(stmt))
             found = syntax.names_read(stmt), syntax.names_written(stmt), breaks
             self.mentioned[id(stmt)] = found
         return self.mentioned[id(stmt)]
@@ -129,24 +134,38 @@ def _is_self_copy(stmt: Any) -> bool:
 
 def _overlap(node: gast.FunctionDef, names: _Renaming, a: str, b: str) -> bool:
     """Whether one is defined while the other's value is still needed."""
-    for scope in names.scopes:
-        if scope is not node and {a, b} & syntax.all_names(scope):
-            return True
-    found: list[bool] = []
-    live = _Live(names, a, b, found)
+    if any({a, b} & syntax.all_names(scope) for scope in names.scopes):
+        return True
+    live = _Live(names, a, b)
     start = live.block(node.body, frozenset())
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     if a in parameters and b in start or b in parameters and a in start:
-        found.append(True)
-    return bool(found)
+        return True
+    return bool(live.found)
+
+
+def is_defined_while(node: gast.FunctionDef, name: str, other: str) -> bool:
+    """Whether `name` may be defined while the value of `other` is still needed."""
+    names = _Renaming(node)
+    late = [s for s in names.scopes if not isinstance(s, gast.comprehension)]
+    if any({name, other} & syntax.all_names(scope) for scope in late):
+        return True
+    live = _Live(names, name, other)
+    live.block(node.body, frozenset())
+    return name in live.found
 
 
 class _Live:
     """Liveness of two names; notes a definition of one while the other is live."""
 
-    def __init__(self, names: _Renaming, a: str, b: str, found: list[bool]) -> None:
+    def __init__(self, names: _Renaming, a: str, b: str) -> None:
         self.names = names
-        self.a, self.b, self.found = a, b, found
+        self.a, self.b = a, b
+        #: Which of them is defined while the other is live.
+        self.found: set[str] = set()
+        #: What is live after, and at the head of, each loop around.
+        self.after: list[frozenset] = []
+        self.around: list[frozenset] = []
 
     def block(self, stmts: list[gast.stmt], live: frozenset) -> frozenset:
         for stmt in reversed(stmts):
@@ -161,10 +180,8 @@ class _Live:
         for mine, other in ((self.a, self.b), (self.b, self.a)):
             if mine in names:
                 copy = isinstance(value, gast.Name) and value.id == other
-                if other in live and not copy:
-                    self.found.append(True)
-                if other in names:
-                    self.found.append(True)
+                if other in live and not copy or other in names:
+                    self.found.add(mine)
                 live = live - {mine}
         return live
 
@@ -181,13 +198,17 @@ class _Live:
             is_for = isinstance(stmt, gast.For)
             header = self.reads(stmt.iter if is_for else stmt.test)
             around = live if is_for else live | header
+            self.after.append(live)
             while True:
+                self.around.append(around)
                 inner = self.block(stmt.body, around)
+                self.around.pop()
                 if is_for:
                     inner = self.define(syntax.names_written(stmt.target), inner, None)
                 if inner <= around:
                     break
                 around = around | inner
+            self.after.pop()
             return around | header
         if isinstance(stmt, gast.Try) and stmt.handlers:
             after = live
@@ -209,10 +230,8 @@ class _Live:
                 live = live | {stmt.target.id}
             return live | reads.intersection(mine)
         if isinstance(stmt, gast.Break):
-            return frozenset((self.a, self.b)) & (live | self.exits())
+            return self.after[-1]
+        if isinstance(stmt, gast.Continue):
+            return self.around[-1]
         live = self.define(binds, live, getattr(stmt, "value", None))
         return live | reads.intersection(mine)
-
-    def exits(self) -> frozenset:
-        """At a `break` anything may be live after the loop: assume it is."""
-        return frozenset((self.a, self.b))

@@ -138,6 +138,49 @@ def test_two_axes(inner, outer):
     same(ours, theirs(NESTED))
 
 
+def of_several_axes(names):
+    def numbered(x):
+        return x * axis_index(names)
+
+    def everything(x):
+        return x[0] * all_gather(x * x, names, axis=-1).sum(axis=2)
+
+    def joined(x):
+        return all_gather(x * x, names, tiled=True, axis=1)
+
+    def own_part(x):
+        return psum_scatter(x * x, names)
+
+    def own_piece(x):
+        return psum_scatter(x.T * x.T, names, scatter_dimension=1, tiled=True)
+
+    return [numbered, everything, joined, own_part, own_piece]
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_several_axes_are_as_one(k):
+    x = np.random.default_rng(0).normal(size=(2, 3, 6, 2))
+    one, two = of_several_axes("ij")[k], of_several_axes(("i", "j"))[k]
+    flat = vmap(one, axis_name="ij")
+
+    def along(f, swapped):
+        inner, outer = ("i", "j") if swapped else ("j", "i")
+        return vmap(vmap(f, axis_name=inner), axis_name=outer)
+
+    def weighted(f):
+        return srcjax.grad(lambda x: np.sum(np.sin(f(x))))
+
+    expected = flat(x.reshape(6, 6, 2))
+    slopes = weighted(flat)(x.reshape(6, 6, 2)).reshape(x.shape)
+    for swapped in (False, True):
+        order = (1, 0) if swapped else (0, 1)
+        own = np.moveaxis(x, (0, 1), order)
+        got = np.moveaxis(along(two, swapped)(own), order, (0, 1))
+        same(got.reshape(expected.shape), expected)
+        got = np.moveaxis(weighted(along(two, swapped))(own), order, (0, 1))
+        same(got, slopes)
+
+
 def test_vmap_inside_a_mapped_function():
     def outer(x):
         def inner(t):

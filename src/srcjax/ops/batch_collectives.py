@@ -7,10 +7,21 @@ that does not name the axis works on each example of it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Scalar, Type, dtype_of, is_number
+from srcjax.analysis.axes import size_of_axis
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Scalar,
+    Type,
+    dtype_of,
+    is_number,
+    shape_of,
+)
 from srcjax.errors import ArgumentError
 from srcjax.ops.batch_operands import expr, tuple_of
 from srcjax.ops.batching import MISSING, MappedCall, shifted
@@ -88,15 +99,56 @@ def extreme_of_all(function: str) -> object:
     return rule
 
 
-def one_name(call: MappedCall) -> bool:
-    """Whether the one axis named is this one. Several have no rule."""
-    names = other_names(call)
-    if names:
+def split_names(call: MappedCall) -> tuple[tuple, tuple] | None:
+    """The axes that are named before this one, and after it; None: it is not named."""
+    given = call.const("axis_name")
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if call.axis_name not in names:
+        return None
+    place = names.index(call.axis_name)
+    return names[:place], names[place + 1 :]
+
+
+def over(call: MappedCall, x: gast.expr, names: tuple, axis: int) -> gast.expr:
+    """The same collective of `x` over axes further out, along an axis of `x`."""
+    assert isinstance(call.value, gast.Call)
+    left = expr(names[0] if len(names) == 1 else names)
+    made = gast.Call(syntax.clone(call.value.func), [x, left], [])
+    if axis:
+        which = "axis" if call.op is lookup(all_gather) else "scatter_dimension"
+        made.keywords.append(gast.keyword(which, expr(axis)))
+    return made
+
+
+def count_of(call: MappedCall, names: tuple) -> int:
+    """How many examples the axes have together. Raises where it is not known."""
+    if not names:
+        return 1
+    found = size_of_axis(Const(value=names))
+    if found is None:
         raise ArgumentError(
-            f"{call.op.name} takes one axis, not {call.const('axis_name')!r}",
-            instead="one call after the other",
+            f"{call.op.name}: how many examples the axes {names!r} have is not known",
+            instead="example arguments",
         )
-    return names is not None
+    return found
+
+
+def sizes_of(call: MappedCall) -> list[int]:
+    """The sizes of the axes of an example. Raises where they are not known."""
+    found = list(shape_of(call.type("x")) or ())
+    if not all(isinstance(n, int) for n in found):
+        raise ArgumentError(
+            f"{call.op.name} over {call.const('axis_name')!r}: the shape of the value "
+            "is not known",
+            instead="example arguments, or one axis after the other",
+        )
+    return found  # type: ignore[return-value]
+
+
+def reshaped(x: gast.expr, first: list[Any], rest: list[int]) -> gast.expr:
+    """`x` in a shape of known sizes."""
+    sizes = [n if isinstance(n, gast.AST) else expr(n) for n in [*first, *rest]]
+    return gast.Call(syntax.expression("x.reshape", x=x), sizes, [])
 
 
 def gathered(call: MappedCall) -> gast.expr | None:
@@ -105,7 +157,8 @@ def gathered(call: MappedCall) -> gast.expr | None:
     rank = call.rank("x")
     if not isinstance(axis, int) or tiled is MISSING or rank is None:
         return None
-    if not one_name(call):
+    names = split_names(call)
+    if names is None:
         place = shifted(axis, rank) if call.is_mapped("x") else axis
         return call.rebuild(axis=expr(place))
     x = call.arg("x")
@@ -113,6 +166,13 @@ def gathered(call: MappedCall) -> gast.expr | None:
         own = gast.Starred(syntax.expression("np.shape(x)", x=x), syntax.LOAD)
         shape = [] if rank == 0 else [own]
         x = syntax.call("np.broadcast_to", x, tuple_of(call.size, shape))
+    before, after = names
+    if after:
+        x = over(call, x, after, 1)
+    if before:
+        x = over(call, x, before, 0)
+    if before or after:
+        x = reshaped(x, [expr(-1)], sizes_of(call))
     if tiled:
         return syntax.expression("np.concatenate(x, axis=a)", x=x, a=expr(axis))
     if axis not in (0, -1 - rank):
@@ -126,11 +186,14 @@ def scattered(call: MappedCall) -> gast.expr | None:
     rank = call.rank("x")
     if not isinstance(axis, int) or tiled is MISSING or rank is None:
         return None
-    if not one_name(call):
+    names = split_names(call)
+    if names is None:
         place = shifted(axis, rank) if call.is_mapped("x") else axis
         return call.rebuild(scatter_dimension=expr(place))
     text = "np.sum(x, axis=0)" if call.is_mapped("x") else "x * n"
     total = syntax.expression(text, x=call.arg("x"), n=call.size)
+    if any(names):
+        return scattered_further(call, total, names, axis, bool(tiled))
     if tiled:
         parts = "np.stack(np.split(x, n, axis=a))"
         return syntax.expression(parts, x=total, n=call.size, a=expr(axis))
@@ -139,10 +202,52 @@ def scattered(call: MappedCall) -> gast.expr | None:
     return total
 
 
+def scattered_further(
+    call: MappedCall, total: gast.expr, names: tuple, axis: int, tiled: bool
+) -> gast.expr:
+    """`psum_scatter` over several axes: the parts stand in the order of the names."""
+    before, after = names
+    rank = call.rank("x") or 1
+    x = (
+        total
+        if axis in (0, -rank)
+        else syntax.call("np.moveaxis", total, expr(axis), expr(0))
+    )
+    first = [count_of(call, before), call.size, count_of(call, after)]
+    rest = sizes_of(call)
+    del rest[axis]
+    used = [
+        n for n, is_used in zip(first, (before, True, after), strict=True) if is_used
+    ]
+    x = reshaped(x, [*used, *[-1] * tiled], rest)
+    if after:
+        x = over(call, x, after, 1 + bool(before))
+    if before:
+        x = over(call, x, before, 0)
+    if tiled and axis not in (0, -rank):
+        x = syntax.call("np.moveaxis", x, expr(1), expr(axis % rank + 1))
+    return x
+
+
 def index_of_each(call: MappedCall) -> gast.expr | None:
-    if not one_name(call):
+    """The number of the example; of several axes the last one counts fastest."""
+    names = split_names(call)
+    if names is None:
         return call.rebuild()
-    return syntax.expression("np.arange(n)", n=call.size)
+    before, after = names
+    assert isinstance(call.value, gast.Call)
+    index = syntax.expression("np.arange(n)", n=call.size)
+
+    def of(axes: tuple) -> gast.expr:
+        left = expr(axes[0] if len(axes) == 1 else axes)
+        return gast.Call(syntax.clone(call.value.func), [left], [])
+
+    if before:
+        index = syntax.expression("b * n + i", b=of(before), n=call.size, i=index)
+    if after:
+        count = expr(count_of(call, after))
+        index = syntax.expression("i * m + a", i=index, m=count, a=of(after))
+    return index
 
 
 for _function, _rule in (

@@ -84,17 +84,20 @@ def pmin(x: Any, axis_name: AxisName) -> Any:
     _outside("pmin", axis_name)
 
 
-def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(
+    x: Any, axis_name: AxisName, *, axis: int = 0, tiled: bool = False
+) -> Any:
     """The values of all examples, as one array with a new axis at `axis`.
 
     With `tiled` they are joined along the axis that is there. The result is the same
-    for all examples. Raises ArgumentError outside of a `vmap` with that name.
+    for all examples. Of several names the last one's examples stand side by side.
+    Raises ArgumentError outside of a `vmap` with that name.
     """
     _outside("all_gather", axis_name)
 
 
 def psum_scatter(
-    x: Any, axis_name: str, *, scatter_dimension: int = 0, tiled: bool = False
+    x: Any, axis_name: AxisName, *, scatter_dimension: int = 0, tiled: bool = False
 ) -> Any:
     """The example's own part of `psum(x)` along an axis: the transpose of `all_gather`.
 
@@ -103,8 +106,11 @@ def psum_scatter(
     _outside("psum_scatter", axis_name)
 
 
-def axis_index(axis_name: str) -> Any:
-    """The number of the example along the named axis, from 0."""
+def axis_index(axis_name: AxisName) -> Any:
+    """The number of the example along the named axis, from 0.
+
+    Of several names the last one counts fastest.
+    """
     _outside("axis_index", axis_name)
 
 

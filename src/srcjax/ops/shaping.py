@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
     shift,
 )
 from srcjax.ops.expand import MISSING, known_value, types_in
-from srcjax.ops.infer_rules import NONE, dims_product
+from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
 from srcjax.ops.products import product_dtype
 from srcjax.ops.record import adjoint, tangent
 from srcjax.ops.reductions import named_dtype
@@ -308,6 +308,17 @@ def joined(items: list[Type] | None, shapes: Any, axis: int, dtype: Any = None) 
     return Array(dtype=dtype, shape=tuple(first))
 
 
+def list_of_rows(arrays: Type) -> Type:
+    """An array in the place of a list of arrays is that of its rows."""
+    if not isinstance(arrays, Array) or not arrays.shape:
+        return arrays
+    count, *rest = arrays.shape
+    row = value_of_shape(arrays.dtype, tuple(rest))
+    if isinstance(count, int) and count <= 16:
+        return List(items=(row,) * count)
+    return List(elem=row)
+
+
 def same_dim(shapes: Any, i: int) -> Dim:
     """The size that all shapes must have along axis i."""
     return next((s[i] for s in shapes if isinstance(s[i], int)), shapes[0][i])
@@ -327,6 +338,7 @@ def with_dtype(infer: Any) -> Any:
 
 @with_dtype
 def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
+    arrays = list_of_rows(arrays)
     items, along = types_in(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
     if items is None or along is MISSING:
@@ -345,6 +357,7 @@ def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
 
 @with_dtype
 def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
+    arrays = list_of_rows(arrays)
     items, along = types_in(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
     if items is None:
@@ -367,7 +380,7 @@ def infer_lifted(lift: Any, axis_of: Any) -> Any:
 
     @with_dtype
     def infer(arrays: Type, **_: Type) -> Type:
-        items = types_in(arrays)
+        items = types_in(list_of_rows(arrays))
         if not items:
             return Array()
         shapes = [shape_of(t) for t in items]

@@ -45,39 +45,50 @@ def unconcatenate(d, arrays, axis=0):
     sizes = [np.size(a) if axis is None else np.shape(a)[axis] for a in arrays]
     pieces = np.split(d, np.cumsum(sizes)[:-1], 0 if axis is None else axis)
     if axis is None:
-        return [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
-    return pieces
+        pieces = reshaped(pieces, arrays)
+    return as_given(pieces, arrays)
+
+
+def reshaped(pieces, arrays):
+    """The pieces in the shapes of the arrays."""
+    pieces = [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
+    return as_given(pieces, arrays)
+
+
+def as_given(pieces, arrays):
+    """The pieces as one array, if the arrays were the rows of one."""
+    return np.stack(pieces) if isinstance(arrays, np.ndarray) else pieces
 
 
 def unstack(d, arrays, axis=0):
     """The parts of `d` that belong to each of the stacked arrays."""
-    return list(np.moveaxis(d, axis, 0))
+    return as_given(list(np.moveaxis(d, axis, 0)), arrays)
 
 
 def unvstack(d, arrays):
     """The parts of `d` that belong to each array in `np.vstack(arrays)`."""
     pieces = unconcatenate(d, [np.atleast_2d(a) for a in arrays], 0)
-    return [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
+    return reshaped(pieces, arrays)
 
 
 def unhstack(d, arrays):
     """The parts of `d` that belong to each array in `np.hstack(arrays)`."""
     axis = 0 if np.ndim(arrays[0]) < 2 else 1
     pieces = unconcatenate(d, [np.atleast_1d(a) for a in arrays], axis)
-    return [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
+    return reshaped(pieces, arrays)
 
 
 def undstack(d, arrays):
     """The parts of `d` that belong to each array in `np.dstack(arrays)`."""
     pieces = unconcatenate(d, [np.atleast_3d(a) for a in arrays], 2)
-    return [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
+    return reshaped(pieces, arrays)
 
 
 def uncolumn_stack(d, arrays):
     """The parts of `d` that belong to each array in `np.column_stack(arrays)`."""
     columns = [a if np.ndim(a) > 1 else np.reshape(a, (-1, 1)) for a in arrays]
     pieces = unconcatenate(d, columns, 1)
-    return [np.reshape(p, np.shape(a)) for p, a in zip(pieces, arrays, strict=True)]
+    return reshaped(pieces, arrays)
 
 
 def unblock(d, arrays):

@@ -149,7 +149,7 @@ _SIZE = {True: "len(x)", False: "x.shape[axis]"}
 def _unstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, arrays = args[:2]
     axis = known_value(types[2]) if len(types) > 2 else 0
-    if axis is MISSING or axis is None:
+    if axis is MISSING or axis is None or isinstance(types[1], Array):
         return None
     if isinstance(arrays, (gast.List, gast.Tuple)) and -1 <= axis <= 2:
         lead = ["..."] if axis == -1 else [":"] * axis

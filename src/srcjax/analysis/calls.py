@@ -20,6 +20,7 @@ from srcjax.analysis import containers
 from srcjax.analysis.array_likes import array_likes, array_of
 from srcjax.analysis.axes import names_of
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
+from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.known_values import (
     class_of,
@@ -82,6 +83,7 @@ class Calls(NestedTransforms):
     def call_unit(self, unit: Unit, arguments: Env) -> Type:
         """The result type of a call, by executing the callee (memoised)."""
         function = unit.source.func
+        arguments = {k: uncounted(t) for k, t in arguments.items()}
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
             arguments = self.made_before(unit.node, arguments)

@@ -10,6 +10,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.binding import Env
+from srcjax.analysis.counts import fixed_masks
 from srcjax.analysis.indexing import index_array
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -60,6 +61,9 @@ class Missed(Exception):
 class Effects:
     """Notes writes and effects; the ground that inference of code stands on."""
 
+    #: Whether each name stands for one value (webs are split).
+    settled = False
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.facts = program.facts
@@ -79,7 +83,17 @@ class Effects:
         #: How often the code at hand is executed because of loops around it that are
         #: taken item by item.
         self.executed = 1
+        #: Places after which sizes are called (see `analysis.counts`).
+        self.counting: set[int] = set()
+        self.fixed_masks: dict[int, dict[str, int]] = {}
         self.unit: Unit = None  # type: ignore[assignment]
+
+    def masks(self) -> dict[str, int]:
+        """The names of masks that stay as they are, and the place that made each."""
+        key = id(self.unit.node)
+        if key not in self.fixed_masks:
+            self.fixed_masks[key] = fixed_masks(self.unit.node)
+        return self.fixed_masks[key]
 
     def require(self, name: str) -> None:
         """An active value was bound to a name: it must be known to vary."""

@@ -11,14 +11,16 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, Env, global_type
 from srcjax.analysis.calls import Calls
+from srcjax.analysis.counts import selected
 from srcjax.analysis.effects import UNROLLED, Missed
-from srcjax.analysis.indexing import row_count
+from srcjax.analysis.indexing import is_mask, row_count
 from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
 from srcjax.analysis.types import (
     BOOL,
     INT,
     NONE,
     UNKNOWN,
+    Array,
     Closure,
     Const,
     Dict,
@@ -153,6 +155,9 @@ class Expressions(Calls):
         results = []
         for op, a, b in zip(node.ops, operands, operands[1:], strict=False):
             results.append(compare(op, a, b))
+        if len(results) == 1 and isinstance(results[0], Array):
+            self.facts.nodes.append(node)
+            return replace(results[0], buffers=frozenset([id(node)]))
         if len(results) == 1:
             return results[0]
         outcomes = [truth(r) for r in results]
@@ -257,7 +262,17 @@ class Expressions(Calls):
         if isinstance(base, Object) and isinstance(method, pytypes.FunctionType):
             self.callee(node, BoundTo(method, base))
             return self.call_function(method, [base, index], {}, node)
-        return self.subscript(base, index, node.slice)
+        found = self.subscript(base, index, node.slice)
+        if isinstance(node.slice, gast.Name) and isinstance(found, Array):
+            return self.masked(found, index, node.slice.id)
+        return found
+
+    def masked(self, found: Array, index: Type, name: str) -> Type:
+        """`x[mask]` of a mask that stays as it is takes as many items of every `x`."""
+        place = self.masks().get(name) if self.settled else None
+        if place is None or not is_mask(index) or not found.shape:
+            return found
+        return replace(found, shape=(selected(place, name), *found.shape[1:]))
 
     def order(self, node: gast.Call, env: Env) -> Type | None:
         """`sorted(range(n), key=...)`: positions, whatever decides their order."""
@@ -306,4 +321,12 @@ class Expressions(Calls):
             function = self.attribute(base, node.func.attr, None)
         else:
             function = self.eval(node.func, env)
-        return self.call(function, args, kwargs, node, env)
+        return self.unknown_made(node, self.call(function, args, kwargs, node, env))
+
+    def unknown_made(self, node: gast.Call, found: Type) -> Type:
+        """What a call gives of which nothing is known: it may be written in place."""
+        if found != UNKNOWN:
+            return found
+        self.facts.nodes.append(node)
+        self.facts.opaque.add(id(node))
+        return Unknown(buffers=frozenset([id(node)]))

@@ -34,7 +34,7 @@ def index_array(base: Array, index: Type) -> Type:
     consumed = sum(
         0
         if isinstance(e, Const) and e.value in (None, ...)
-        else (shape_rank(e) if _is_mask(e) else 1)
+        else (shape_rank(e) if is_mask(e) else 1)
         for e in entries
     )
     shape: list[Any] = []
@@ -65,7 +65,7 @@ def index_array(base: Array, index: Type) -> Type:
                 advanced_at = len(shape)
             elif separated or len(shape) != advanced_at:
                 return Unknown(base.active)
-            if _is_mask(e):
+            if is_mask(e):
                 advanced.append((None,))
                 axis += shape_rank(e)
             else:
@@ -89,7 +89,7 @@ def index_array(base: Array, index: Type) -> Type:
     return Array(base.active, NONE, base.dtype, tuple(shape))
 
 
-def _is_mask(e: Type) -> bool:
+def is_mask(e: Type) -> bool:
     return isinstance(e, Array) and e.dtype is not None and e.dtype.kind == "b"
 
 

@@ -17,6 +17,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.binding import Env
+from srcjax.analysis.counts import counted, forget, uncounted
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
 from srcjax.analysis.known_values import OPERATORS, truth
@@ -36,6 +37,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     ageless,
+    ageless_buffers,
     all_buffers,
     is_active,
     is_differentiable,
@@ -51,9 +53,6 @@ from srcjax.ops.record import lookup
 
 class Interpreter(Expressions):
     """Abstract execution of the units of a program."""
-
-    #: Whether each name stands for one value (webs are split).
-    settled = False
 
     # -- units ------------------------------------------------------------------------
 
@@ -77,7 +76,7 @@ class Interpreter(Expressions):
                 raise Unreachable
             last = unit.node.body[-1]
             assert isinstance(last, gast.Return)
-            result = self.eval(last.value, end)
+            result = uncounted(self.eval(last.value, end))
             self.note(last, end, end)
             key = id(unit.source.func)
             known = self.facts.results.get(key)
@@ -242,6 +241,8 @@ class Interpreter(Expressions):
         if isinstance(target, gast.Name):
             if is_active(value):
                 self.require(target.id)
+            if self.settled:
+                value = self.counted(stmt, target.id, value, env)
             env[target.id] = value
         elif isinstance(target, (gast.Tuple, gast.List)):
             items = self.items(value, len(target.elts))
@@ -257,6 +258,43 @@ class Interpreter(Expressions):
         elif isinstance(target, gast.Attribute):
             base = self.eval(target.value, env)
             self.store_attribute(stmt, target, base, value, env)
+
+    def counted(self, stmt: gast.AST, name: str, value: Type, env: Env) -> Type:
+        """The value with sizes that are called after this place, if not known."""
+        if id(stmt) in self.counting:
+            value = uncounted(value, {id(stmt)})
+            forget(env, {id(stmt)})
+        new = counted(value, stmt, name)
+        if new is not value or self.masks().get(name) == id(stmt):
+            self.facts.nodes.append(stmt)
+            self.counting.add(id(stmt))
+        return new
+
+    def meet(self, place: gast.AST, env: Env | None) -> Env | None:
+        """The names where paths meet: sizes that differ are called after this place."""
+        if env is None or not self.settled:
+            return env
+        env = dict(env)
+        if id(place) in self.counting:
+            forget(env, {id(place)})
+        return self.named_here(place, env)
+
+    def again(self, head: gast.AST, state: Env, after: Env | None) -> Env:
+        """The names at the head of a loop, before it or after an iteration of it."""
+        if after is not None and id(head) in self.counting:
+            after = dict(after)
+            forget(after, {id(head)}, but_own=True)
+        new = join_envs([state, after]) or state
+        return self.named_here(head, new) if self.settled else new
+
+    def named_here(self, place: gast.AST, env: Env) -> Env:
+        for name, t in env.items():
+            new = counted(t, place, name)
+            if new is not t:
+                env[name] = new
+                self.facts.nodes.append(place)
+                self.counting.add(id(place))
+        return env
 
     def store(
         self, stmt: gast.stmt, target: gast.Subscript, base: Type, value: Type, env: Env
@@ -275,7 +313,8 @@ class Interpreter(Expressions):
             key = self.eval(target.slice, env)
             self.update(base, env, lambda t: containers.store_item(t, key, value))
         elif is_active(value) and is_differentiable(base):
-            hidden = isinstance(base, Unknown) and not base.active and not base.buffers
+            opaque = ageless_buffers(base.buffers) <= self.facts.opaque
+            hidden = isinstance(base, Unknown) and not base.active and opaque
             if hidden and self.settled:
                 raise self.refuse(
                     stmt,
@@ -375,7 +414,7 @@ class Interpreter(Expressions):
             ends.append(self.block(stmt.body, dict(env)))
         if outcome is not True:
             ends.append(self.block(stmt.orelse, dict(env)))
-        return join_envs(ends)
+        return self.meet(stmt, join_envs(ends))
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)
@@ -392,13 +431,13 @@ class Interpreter(Expressions):
                     end = self.iterate(stmt, item, end)
                 if not items:
                     self.note(stmt, env, env)
-                return join_envs([end, *self.breaks[-1]])
+                return self.meet(stmt, join_envs([end, *self.breaks[-1]]))
             item = self.element(over)
 
             def once(state: Env) -> Env | None:
                 return self.iterate(stmt, item, state)
 
-            return self.fixed_point(once, env)
+            return self.meet(stmt, self.fixed_point(once, env, stmt.iter))
         finally:
             self.breaks.pop()
             self.executed = executed
@@ -431,21 +470,21 @@ class Interpreter(Expressions):
             return self.block(stmt.body, state)
 
         try:
-            end = self.fixed_point(once, env)
+            end = self.fixed_point(once, env, stmt.test)
             if forever:
-                return join_envs(self.breaks[-1])
-            return end
+                end = join_envs(self.breaks[-1])
+            return self.meet(stmt, end)
         finally:
             self.breaks.pop()
 
-    def fixed_point(self, once: Any, env: Env) -> Env | None:
-        """Iterate a loop body until the types at its head no longer change."""
+    def fixed_point(self, once: Any, env: Env, head: gast.AST) -> Env | None:
+        """Iterate a loop body until the types at its `head` no longer change."""
         recording, self.recording = self.recording, False
-        state = dict(env)
+        state = self.meet(head, dict(env)) or {}
         for attempt in range(12):
             self.breaks[-1].clear()
             after = once(state)
-            new = join_envs([state, after]) or state
+            new = self.again(head, state, after)
             if attempt > 6:
                 for key in new:
                     if new[key] != state.get(key):

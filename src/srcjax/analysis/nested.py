@@ -24,6 +24,7 @@ from typing import Any
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, Env
+from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import Effects, Missed, Unreachable
 from srcjax.analysis.lifted import Given, Lifted, lift, wrapped
 from srcjax.analysis.types import (
@@ -404,7 +405,7 @@ class NestedTransforms(Effects):
                 types.append(self.eval(what, env))
             else:
                 types.append(env[what])
-        return types
+        return list(map(uncounted, types))
 
     def value_type(self, function: Any, types: list[Type]) -> Type:
         """What a call gives, by the contract of its transform or by execution."""

@@ -63,6 +63,8 @@ class Facts:
     unseen: bool = False
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
+    #: Calls that made memory of which it is not known what it holds.
+    opaque: set[int] = field(default_factory=set)
     #: Whether complex numbers take part; None: not looked at yet.
     complex: bool | None = None
     #: The same, unknown values included.

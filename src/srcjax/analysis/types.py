@@ -5,8 +5,9 @@ through it (`active`), and which buffers it may share memory with (`buffers`). T
 are immutable and hashable, so a tuple of them is a cache key.
 
 A dimension is an `int` (known), a `Sym` (known only to be "the n of this argument plus
-an offset") or None (unknown). A plain `Sym` stands for a size that is not 1: an
-argument's axes of size 1 keep their 1, because they are the ones that broadcast.
+an offset"), a `Count` (the size that a value got where it was made) or None (unknown).
+A plain `Sym` stands for a size that is not 1: an argument's axes of size 1 keep their
+1, because they are the ones that broadcast.
 """
 
 from __future__ import annotations
@@ -53,7 +54,24 @@ class Sym:
     offset: int = 0
 
 
-Dim = int | Sym | None
+@dataclass(frozen=True, slots=True, repr=False)
+class Count:
+    """A size of which only the place is known that made it, plus a constant offset.
+
+    Two sizes of one `Count` are equal: `analysis.counts` sees to it that what a place
+    made before it was executed again has it no more. It may be 1.
+    """
+
+    place: int
+    name: str
+    axis: int
+    offset: int = 0
+
+    def __repr__(self) -> str:
+        return "?"
+
+
+Dim = int | Sym | Count | None
 Shape = tuple[Dim, ...]
 
 
@@ -617,6 +635,8 @@ def shift(dim: Dim, offset: int) -> Dim:
         return dim + offset
     if isinstance(dim, Sym):
         return Sym(dim.name, dim.offset + offset)
+    if isinstance(dim, Count):
+        return Count(dim.place, dim.name, dim.axis, dim.offset + offset)
     return None
 
 

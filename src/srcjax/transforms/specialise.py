@@ -43,6 +43,7 @@ class Typer:
     def __init__(self, program: Program, unit: Unit) -> None:
         self.interpreter = Interpreter(program)
         self.interpreter.unit = unit
+        self.interpreter.settled = True
 
     def type_of(self, node: gast.expr, env: Env) -> Type:
         """The type of the expression; unknown where it cannot be told."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.distinct import distinct_names
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -25,6 +27,7 @@ from srcjax.analysis.types import (
     is_number,
     join_all,
     parts,
+    same_shape,
     shape_of,
 )
 from srcjax.ops.expand.asking import indexed
@@ -318,16 +321,18 @@ class ContainerRules(RuleTemplates):
         self.emit(stmt)
 
     def index_kind(self, index: gast.expr) -> str:
-        """`basic` (a view), `mask`, or `repeats` (index arrays)."""
+        """`basic` (a view), `once` (a mask, or places that differ) or `repeats`."""
         entries = index.elts if isinstance(index, gast.Tuple) else [index]
         kind = "basic"
+        if self.names_each_once(entries):
+            return "once"
         for entry in entries:
             if isinstance(entry, gast.Slice):
                 continue
             for env in self.envs:
                 t = self.typer.type_of(entry, env)
                 if isinstance(t, Array) and t.dtype is not None and t.dtype.kind == "b":
-                    kind = "mask" if kind != "repeats" else kind
+                    kind = "once"
                 elif (
                     is_number(t)
                     or isinstance(t, Const)
@@ -338,6 +343,30 @@ class ContainerRules(RuleTemplates):
                 else:
                     return "repeats"
         return kind
+
+    def names_each_once(self, entries: list[gast.expr]) -> bool:
+        """Whether one of the index arrays has no entry twice, and fits the others."""
+        if not any(isinstance(e, gast.Name) and e.id in self.distinct for e in entries):
+            return False
+        for env in self.envs:
+            types = [
+                self.typer.type_of(e, env)
+                for e in entries
+                if not isinstance(e, (gast.Slice, gast.Constant))
+            ]
+            arrays = [t for t in types if not is_number(t)]
+            first = shape_of(arrays[0])
+            fits = all(same_shape(first, shape_of(t)) for t in arrays[1:])
+            if not all(isinstance(t, Array) for t in arrays) or not fits:
+                return False
+        return bool(self.envs)
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """Names of index arrays that name no place twice."""
+        return distinct_names(
+            self.unit.node, lambda node: self.typer.type_of(node, self.types)
+        )
 
     def constructor(self, name: str, value: gast.Call, cls: type) -> None:
         """A namedtuple or dataclass made from differentiated parts."""

@@ -76,12 +76,12 @@ class InplaceRules(ContainerRules):
             zero = self.zero(elem or UNKNOWN, old)
             self.emit(syntax.assign(syntax.as_store(item), zero))
             return
-        repeats = self.index_kind(index) == "repeats"
+        kind = self.index_kind(index)
         if self.active(value):
-            if repeats:
-                where = as_value(index)
-                d = syntax.call("last_written", item.value, where)
-            else:
+            d = item
+            if kind == "repeats":
+                d = syntax.call("last_written", item.value, as_value(index))
+            elif kind == "basic":
                 d = self.copied(item)
             d = syntax.call("unbroadcast", d, value)
             if self.same_memory(value.id, base.id):

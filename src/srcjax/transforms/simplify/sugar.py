@@ -30,6 +30,68 @@ def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
             _rewrite(sub, temps, node)
         elif isinstance(sub, gast.While):
             _test_in_front(sub)
+    node.body = flat(node.body)
+
+
+def flat(block: list[gast.stmt]) -> list[gast.stmt]:
+    """Branches without an `else` after a `break`, or what both sides begin with.
+
+    Before:                             After:
+
+        if not lanes.size:                  x_tape.append(x)
+            x_tape.append(x)                if not lanes.size:
+            break                               break
+        else:                               x = 2 * x
+            x_tape.append(x)
+            x = 2 * x
+    """
+    out: list[gast.stmt] = []
+    for stmt in block:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if isinstance(inner, list):
+                setattr(stmt, key, flat(inner))
+        if not isinstance(stmt, gast.If):
+            out.append(stmt)
+            continue
+        stmt.test = _once_negated(stmt.test)
+        while _begin_alike(stmt):
+            out.append(stmt.body.pop(0))
+            stmt.orelse.pop(0)
+        rest: list[gast.stmt] = []
+        if stmt.body and isinstance(stmt.body[-1], (gast.Break, gast.Raise)):
+            rest, stmt.orelse = stmt.orelse, []
+        out += [stmt, *rest]
+    return out
+
+
+def _once_negated(test: gast.expr) -> gast.expr:
+    """`not not c`, as a condition, is `c`."""
+    while (
+        isinstance(test, gast.UnaryOp)
+        and isinstance(test.op, gast.Not)
+        and isinstance(test.operand, gast.UnaryOp)
+        and isinstance(test.operand.op, gast.Not)
+    ):
+        test = test.operand.operand
+    return test
+
+
+def _begin_alike(branch: gast.If) -> bool:
+    """Whether both sides first put the same on a list, and do more than that."""
+    if len(branch.body) < 2 or len(branch.orelse) < 1:
+        return False
+    first, other = branch.body[0], branch.orelse[0]
+    call = first.value if isinstance(first, gast.Expr) else None
+    return (
+        isinstance(call, gast.Call)
+        and isinstance(call.func, gast.Attribute)
+        and call.func.attr == "append"
+        and isinstance(call.func.value, gast.Name)
+        and all(isinstance(a, gast.Name) for a in call.args)
+        and call.func.value.id not in syntax.names_read(branch.test)
+        and syntax.equal(first, other)
+    )
 
 
 def _test_in_front(loop: gast.While) -> None:

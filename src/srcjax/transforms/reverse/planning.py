@@ -193,6 +193,7 @@ class Planner(Recomputing, Sharing):
         self.find_carried()
         self.check_swaps()
         self.check_aliases()
+        self.check_repeats()
         self.plan_all()
         self.headers(self.nodes)
         self.plan_all()

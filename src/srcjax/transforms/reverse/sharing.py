@@ -9,7 +9,16 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
-from srcjax.analysis.types import Earlier, ageless_buffers, all_buffers, site_of
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Earlier,
+    Scalar,
+    Type,
+    ageless_buffers,
+    all_buffers,
+    site_of,
+)
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.reads_writes import (
@@ -84,6 +93,94 @@ class Sharing(Memory):
                     self.refuse_later_writes(
                         stmt, where, frozenset(shared), other, target
                     )
+
+    def check_repeats(self) -> None:
+        """Refuse writes to an item of a container that may hold the item twice.
+
+        The adjoint of a container has one place for each item.
+        """
+        for _, write in self.writes:
+            name = written_name(write)
+            while name in self.rules.views and len(self.defs.get(name, ())) == 1:
+                memory = self.rules.type_of_name(name).buffers
+                value: Any = getattr(self.defs[name][0][1], "value", None)
+                while isinstance(value, (gast.Subscript, gast.Attribute)):
+                    value = value.value
+                name = getattr(value, "id", "")
+                owner = self.rules.type_of_name(name)
+                if isinstance(owner, Array):
+                    continue  # a view of an array, not an item
+                for buffer in sorted(memory, key=repr):
+                    if self.is_put_once(frozenset([buffer]), owner):
+                        continue
+                    self.rules.stmt = write
+                    root = self.rules.views.get(name, (name,))[0]
+                    raise self.rules.refuse(
+                        f"`{root}` may hold what is changed here more than once",
+                        f"a copy of its own for each item of `{root}`: `.copy()`",
+                    )
+
+    def is_put_once(self, memory: frozenset, owner: Type) -> bool:
+        """Whether memory made at one place is never put into the container twice."""
+        found = self.direct_puts(memory, owner)
+        if len(found) > 1:
+            return False
+        for held, where in found:
+            if where.loops and (
+                any(isinstance(b, Earlier) for b in held)
+                or not all(self.are_made_in(k, held) for k in where.loops)
+            ):
+                return False
+        return True
+
+    def direct_puts(
+        self, memory: frozenset, owner: Type
+    ) -> list[tuple[frozenset, Where]]:
+        """The memory as it is each time it becomes an item of the container."""
+        found = []
+        for stmt, where in self.linking:
+            into = changed_container(stmt)
+            value = getattr(stmt, "value", None)
+            if any(isinstance(self.rules.type_of_name(n), Array) for n in into):
+                continue  # what an array gets is copied
+            targets = [self.rules.type_of_name(n) for n in into or bound_names(stmt)]
+            if not any(may_be_same(t, owner) for t in targets):
+                continue
+            display = (gast.List, gast.Tuple, gast.Dict, gast.Call)
+            if not into and not isinstance(value, display):
+                if is_repeated(value) and self.items_hold(value, memory):
+                    found += [(memory, where)] * 2
+                continue
+            if (
+                isinstance(value, gast.Call)
+                and not into
+                and not (
+                    isinstance(stmt, gast.Assign) and self.is_made_of(stmt, memory)
+                )
+            ):
+                continue
+            for name in sorted(syntax.names_read(stmt) - into):
+                if not self.rules.type_of_name(name).buffers & memory:
+                    continue
+                here = self.memory_of(name, Read(where, False))
+                held = frozenset(
+                    b for b in here if ageless_buffers(frozenset([b])) & memory
+                )
+                if held:
+                    found += [(held, where)] * syntax.count_reads(value, name)
+        return found
+
+    def items_hold(self, value: Any, memory: frozenset) -> bool:
+        """Whether an operand holds the memory in an item."""
+        return any(
+            all_buffers(self.rules.type_of_name(name)) & memory
+            for name in syntax.names_read(value)
+        )
+
+    def is_made_of(self, stmt: Any, memory: frozenset) -> bool:
+        """Whether a call gives a container that holds the memory in an item."""
+        t = self.rules.type_of_name(getattr(stmt.targets[0], "id", ""))
+        return bool(all_buffers(t) & memory) and not t.buffers & memory
 
     @functools.cached_property
     def linking(self) -> list[tuple[gast.stmt, Where]]:
@@ -210,6 +307,8 @@ class Sharing(Memory):
         `link` is where the name is bound: when that comes later in the same iteration,
         only reads before it see what was written.
         """
+        if link is None and len(self.defs.get(name, ())) == 1:
+            link = self.defs[name][0][0]
         for stmt, where in self.linking:
             if stmt is not taken and name in syntax.names_read(stmt):
                 shared = set(where.loops) & set(at.loops)
@@ -233,3 +332,15 @@ class Sharing(Memory):
         """Whether an iteration may find in the name what the one before it left."""
         inside = any(loop in where.loops for where, _ in self.defs.get(name, ()))
         return not inside or (loop, name) in self.carried
+
+
+def may_be_same(t: Type, owner: Type) -> bool:
+    """Whether a value of a type may be the container; tuples have no memory."""
+    if not owner.buffers:
+        return not t.buffers and not isinstance(t, (Scalar, Const))
+    return bool(t.buffers & owner.buffers)
+
+
+def is_repeated(value: Any) -> bool:
+    """Whether the expression is `xs * n`."""
+    return isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -23,6 +24,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
+from srcjax.transforms.reverse.steady import Steadiness
 from srcjax.transforms.simplify.coalesce import is_defined_while
 
 if TYPE_CHECKING:
@@ -138,6 +140,12 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
     views: dict[str, tuple[str, gast.expr]] = {}
     #: Views of a name that is bound to several arrays, one after the other.
     shared: list[tuple[gast.Assign, Buffers]] = []
+    made: dict[str, Any] = {}
+    through = written_through(rules.unit, rules.types)
+    steady = Steadiness(
+        rules.unit.node.body,
+        lambda s: rules.facts.written_by([s, getattr(s, "value", s)]),
+    )
     for stmt in syntax.walk(rules.unit.node.body):
         if not isinstance(stmt, gast.Assign):
             continue
@@ -145,16 +153,16 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         if not isinstance(target, gast.Name):
             continue
         t = rules.types.get(target.id, UNKNOWN)
-        if not isinstance(t, (Array, List, Dict, Object)):
+        if not isinstance(t, (Array, List, Dict, Object, Tuple)):
             continue
-        if not t.buffers & rules.written or not is_active(t):
+        if not all_buffers(t) & rules.written or not is_active(t):
             continue
         rules.stmt = stmt
         if is_handed_over(rules.unit, stmt):
             continue
-        if is_maybe_view(rules, value) and not writes_through(rules.unit, target.id):
+        if is_maybe_view(rules, value) and target.id not in through:
             continue  # `saving.check_aliases` sees to it that nothing is missed
-        base = view_base(rules, value)
+        base = view_base(rules, value, views)
         if base is None:
             continue
         name, view = base
@@ -166,8 +174,10 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             name = root
         defined = bindings(rules.unit, target.id)
         source = rules.types.get(name, UNKNOWN)
-        read_only = not writes_through(rules.unit, target.id)
-        several = isinstance(t, Array) and len(t.buffers) > 1 and not apart(source)
+        read_only = target.id not in through
+        # `Sharing.check_repeats` sees to it that a container holds each array once.
+        several = isinstance(t, Array) and len(t.buffers) > 1
+        several = several and not isinstance(source, (List, Dict, Tuple, Object))
         certain = repeats(source, certain=True) - made_in_loops(rules.unit)
         if certain and not read_only:
             several = True
@@ -193,8 +203,14 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
             several = False
         if defined > 1 or several or not all_buffers(source) & t.buffers:
             raise rules.refuse(*_of_several(target.id))
+        moved = unsteady(rules, steady, stmt, made)
+        if moved is not None and read_only:
+            continue
+        if moved is not None:
+            raise rules.refuse(*moved)
         views[target.id] = (name, view)
-        if isinstance(source, (List, Dict, Tuple)):
+        made[target.id] = stmt
+        if isinstance(source, (List, Dict, Tuple, Object)):
             rules.dynamic.add(name)
             rules.nested.add(name)
     for stmt, buffers in shared:
@@ -211,6 +227,35 @@ def _of_several(name: str) -> tuple[str, str]:
         f"`{name}` may share memory with several arrays, and is written in place",
         "copy it first: `.copy()`",
     )
+
+
+def unsteady(
+    rules: Contributions, steady: Steadiness, stmt: Any, made: dict[str, Any]
+) -> tuple[str, str] | None:
+    """Why a view is not the same view any more where it is used, and what to write."""
+    view, link = stmt.targets[0].id, stmt
+    while link is not None:
+        base = link.value
+        taken = isinstance(base, (gast.Subscript, gast.Attribute))
+        index = getattr(base, "slice", None)
+        base = getattr(base, "value", None) if taken else base
+        name = steady.moves(view, link, syntax.names_read(index))
+        if name is not None:
+            return (
+                f"`{view}` shares memory with `{syntax.text(link.value)}`, and "
+                f"`{name}` changes before `{view}` is used",
+                f"another name for the index: `k = {name}`",
+            )
+        t = rules.types.get(getattr(base, "id", ""), UNKNOWN)
+        container = taken and isinstance(t, (List, Dict, Object))
+        if container and steady.replaced(view, link, t.buffers) is not None:
+            return (
+                f"`{view}` is `{syntax.text(link.value)}`, which is replaced before it "
+                "is used",
+                "copy it first: `.copy()`",
+            )
+        link = made.get(getattr(base, "id", ""))
+    return None
 
 
 def shares(rules: Contributions, stmt: gast.Assign, name: str) -> bool:
@@ -255,12 +300,6 @@ def _keeps(node: Any, name: str) -> bool:
     held = node.value
     parts = held.elts if isinstance(held, (gast.Tuple, gast.List)) else [held]
     return any(syntax.is_name(part, name) for part in parts)
-
-
-def apart(source: Type) -> bool:
-    """Whether the items of a container certainly are different arrays."""
-    known = isinstance(source, (List, Dict, Tuple)) and source.items is not None
-    return known and not repeats(source)
 
 
 def repeats(source: Type, certain: bool = False) -> set[Any]:
@@ -346,28 +385,36 @@ def is_told_to_be_a_view(value: gast.expr) -> bool:
     )
 
 
-def writes_through(unit: Unit, name: str) -> bool:
-    """Whether the unit writes in place through the name."""
+def written_through(unit: Unit, types: dict[str, Type]) -> set[str]:
+    """Names through which the unit writes in place, or into what a container holds."""
+    found: set[str] = set()
+    taken: list[tuple[str, str]] = []
     for node in syntax.walk(unit.node.body):
-        if isinstance(node, gast.AugAssign) and syntax.is_name(node.target, name):
-            return True
-        if (
-            isinstance(node, (gast.Subscript, gast.Attribute))
-            and isinstance(node.ctx, gast.Store)
-            and syntax.is_name(node.value, name)
-        ):
-            return True
-        if (
-            isinstance(node, gast.Call)
-            and isinstance(node.func, gast.Attribute)
-            and syntax.is_name(node.func.value, name)
-            and node.func.attr in _CHANGING
-        ):
-            return True
-    return False
+        changed: Any = None
+        if isinstance(node, gast.AugAssign):
+            changed = node.target
+        elif isinstance(node, (gast.Subscript, gast.Attribute)):
+            changed = node.value if isinstance(node.ctx, gast.Store) else None
+        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+            changed = node.func.value if node.func.attr in _CHANGING else None
+        elif isinstance(node, gast.Assign):
+            target, value = node.targets[0], node.value
+            if isinstance(value, (gast.Subscript, gast.Attribute)):
+                owner = getattr(value.value, "id", "")
+                if isinstance(types.get(owner), (List, Dict, Tuple, Object)):
+                    taken += [(n, owner) for n in syntax.names_written(target)]
+        if isinstance(changed, gast.Name):
+            found.add(changed.id)
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found |= {owner for part, owner in taken if part in found}
+    return found
 
 
-def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] | None:
+def view_base(
+    rules: Contributions, value: gast.expr, views: Container[str]
+) -> tuple[str, gast.expr] | None:
     """The array that the expression is a view of, and the view."""
     root = syntax.name("__root")
     if isinstance(value, gast.Name):
@@ -379,13 +426,20 @@ def view_base(rules: Contributions, value: gast.expr) -> tuple[str, gast.expr] |
                 return None
             return value.value.id, gast.Subscript(root, value.slice, syntax.LOAD)
         return None
-    if (
-        isinstance(value, gast.Attribute)
-        and isinstance(value.value, gast.Name)
-        and isinstance(rules.types.get(value.value.id), Array)
-        and value.attr != "imag"  # its adjoint is minus that part of the adjoint
-    ):
-        return value.value.id, gast.Attribute(root, value.attr, syntax.LOAD)
+    if isinstance(value, gast.Attribute) and isinstance(value.value, gast.Name):
+        owner = rules.types.get(value.value.id)
+        if isinstance(owner, Tuple) and value.attr in getattr(owner.cls, "_fields", ()):
+            position = owner.cls._fields.index(value.attr)  # type: ignore[union-attr]
+            item = gast.Subscript(root, syntax.const(position), syntax.LOAD)
+            return value.value.id, item
+        # The adjoint of `x.imag` is minus that part of the adjoint.
+        if (
+            isinstance(owner, Array)
+            and value.attr != "imag"
+            or (isinstance(owner, Object) and value.value.id in views)
+        ):
+            return value.value.id, gast.Attribute(root, value.attr, syntax.LOAD)
+        return None
     if isinstance(value, gast.Call):
         callees = rules.facts.callees.get(id(value), [])
         op = callees[0] if len(callees) == 1 else None

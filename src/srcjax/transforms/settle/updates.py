@@ -99,9 +99,20 @@ class UpdateSettling(SettlingBase):
         if not isinstance(old, (Array, List)) or not isinstance(owner, Object):
             return False
         held = dict(owner.items).get(target.attr)
-        return held is not None and len(old.buffers) == 1 == len(
-            held.buffers | old.buffers
-        )
+        if held is None or getattr(old, "shape", None) == ():
+            return False
+        same = len(old.buffers) == 1 == len(held.buffers | old.buffers)
+        return same or self.stays_put(made[0], stmt, owner)
+
+    def stays_put(self, made: gast.stmt, stmt: gast.stmt, owner: Type) -> bool:
+        """Whether nothing is put into the attributes of the owner in between."""
+        for block in syntax.blocks(self.unit.node.body):
+            places = [k for k, s in enumerate(block) if s is made or s is stmt]
+            if len(places) == 2:
+                between = block[places[0] + 1 : places[1]]
+                written = self.facts.written_by(syntax.walk(between))
+                return bool(owner.buffers) and not written & owner.buffers
+        return False
 
     def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """An update of an array: `+ - * /` have rules of their own."""

@@ -21,6 +21,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.simplify.effects import is_pure, written_bases
+from srcjax.transforms.simplify.owned import shared_argument
 
 _COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
 LIMIT = 24
@@ -109,7 +110,7 @@ class Nesting:
             return False
         if syntax.is_atom(value):
             moved = self.spread(name, value, rest, uses)
-        elif count != 1 or len(uses) != 1:
+        elif count != 1 or len(uses) != 1 or not stays_new(stmt, uses[0]):
             return False
         else:
             moved = self.move(name, value, rest, uses[0])
@@ -329,6 +330,48 @@ class Nesting:
                             and isinstance(item.ctx, gast.Load)
                         ):
                             child[i] = syntax.clone(value)
+
+
+def stays_new(stmt: Any, use: Any) -> bool:
+    """Whether what must be a new value is seen to be one where it is nested.
+
+    It is a result of its own or an item of one (`Finisher.tidied`), or it is read and
+    not kept: in `[x_dot * 1.0] * 2` it could become the `x_dot` of the caller.
+    """
+    if not getattr(stmt, "fresh", False):
+        return True
+    name, value = stmt.targets[0].id, stmt.value
+    display = isinstance(value, (gast.Tuple, gast.List, gast.Dict))
+    tops: list[Any] = [getattr(use, "value", None)]
+    if isinstance(use, gast.Expr) and isinstance(use.value, gast.Call):
+        tops = list(use.value.args)
+    while tops:
+        top = tops.pop()
+        if isinstance(top, (gast.Tuple, gast.List)):
+            tops += top.elts
+        elif isinstance(top, gast.Dict):
+            tops += top.values
+        elif not syntax.is_name(top, name) and (
+            syntax.count_reads(top, name) if display else not _only_read(top, name)
+        ):
+            return False
+    return True
+
+
+def _only_read(node: Any, name: str) -> bool:
+    """Whether the expression does not hold on to the memory of the name."""
+    if not syntax.count_reads(node, name):
+        return True
+    if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+        inner = [n for n in syntax.walk(node) if isinstance(n, gast.expr)]
+        held = (gast.List, gast.Tuple, gast.Dict, gast.IfExp, gast.Call)
+        return not any(isinstance(n, held) and not _only_read(n, name) for n in inner)
+    if isinstance(node, gast.Call) and shared_argument(node) is None:
+        numpy = (syntax.dotted(node.func) or "").startswith("np.")
+        return numpy and all(
+            syntax.is_name(a, name) or _only_read(a, name) for a in node.args
+        )
+    return False
 
 
 @dataclass(frozen=True)

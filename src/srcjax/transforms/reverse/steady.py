@@ -1,0 +1,150 @@
+"""Whether a view still is what it was bound to, where it is used.
+
+    row = rows[i]
+    i += 1                # the adjoint of `row` is not `drows[i]` from here on
+    row *= 2
+
+The adjoint of a view is the same view of another adjoint, wherever the view is read or
+written. So the names in it must stand for the same values there, and the containers on
+the way must hold the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import Buffers
+
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a statement stands: its number, and the loops and blocks around it."""
+
+    order: int
+    loops: tuple[int, ...]
+    blocks: tuple[int, ...]
+
+
+class Steadiness:
+    """The places of a function's statements, and what is bound and used there."""
+
+    def __init__(
+        self, body: list[gast.stmt], written: Callable[[gast.stmt], Buffers]
+    ) -> None:
+        self.places: dict[int, Place] = {}
+        self.bound: dict[str, list[Place]] = {}
+        self.used: dict[str, list[Place]] = {}
+        #: Statements that change a container or an array.
+        self.writes: list[tuple[Place, Any, Buffers]] = []
+        self.written = written
+        self.count = 0
+        self.visit(body, (), ())
+
+    def visit(
+        self, block: list[gast.stmt], loops: tuple[int, ...], around: tuple[int, ...]
+    ) -> None:
+        """Number the statements of a block and of the blocks in it."""
+        blocks = (*around, id(block))
+        for stmt in block:
+            self.count += 1
+            place = self.places[id(stmt)] = Place(self.count, loops, blocks)
+            inner = [getattr(stmt, key, None) for key in _BLOCKS]
+            inner += [h.body for h in getattr(stmt, "handlers", None) or []]
+            nested = [b for b in inner if isinstance(b, list) and b]
+            if isinstance(stmt, gast.FunctionDef) or not nested:
+                self.note(stmt, place)
+                continue
+            inside = loops
+            if isinstance(stmt, (gast.For, gast.While)):
+                inside = (*loops, id(stmt))
+            here = Place(self.count, inside, blocks)
+            for key in ("target", "iter", "test", "items"):
+                self.note(getattr(stmt, key, None), here)
+            for part in nested:
+                self.visit(part, inside, blocks)
+
+    def note(self, node: Any, place: Place) -> None:
+        """Remember what a statement, or the head of one, binds, uses and writes."""
+        for name in syntax.names_written(node):
+            self.bound.setdefault(name, []).append(place)
+        for name in syntax.all_names(node):
+            self.used.setdefault(name, []).append(place)
+        if isinstance(node, gast.stmt):
+            memory = self.written(node)
+            if memory:
+                self.writes.append((place, node, memory))
+
+    def moves(self, view: str, made: gast.stmt, names: set[str]) -> str | None:
+        """The name in a view that stands for something else where the view is used.
+
+        `made` is the statement that has read them.
+        """
+        start = self.places[id(made)]
+        for name in sorted(names):
+            for bound in self.bound.get(name, ()):
+                if any(_between(start, u, bound) for u in self.used[view]):
+                    return name
+        return None
+
+    def replaced(self, view: str, made: Any, memory: Buffers) -> gast.stmt | None:
+        """The statement that may put something else where a view was taken from.
+
+        `made` is `name = container[key]`, of a container in `memory`.
+        """
+        start, item = self.places[id(made)], made.value
+        for place, stmt, written in self.writes:
+            if not written & memory or _leaves(stmt, item):
+                continue
+            if any(_between(start, u, place) for u in self.used[view]):
+                return stmt
+        return None
+
+
+def _between(start: Place, use: Place, other: Place) -> bool:
+    """Whether `other` may run after `start` and before the use of what it has made."""
+    if use.order == start.order:
+        return False
+    if any(k in use.loops and k not in start.loops for k in other.loops):
+        return True
+    if start.order < other.order < use.order:
+        return True
+    same = start.blocks == use.blocks[: len(start.blocks)]
+    if start.order < use.order and same:
+        return False  # `start` has run since in any case
+    return bool(set(other.loops) & set(start.loops))
+
+
+def _leaves(stmt: Any, item: Any) -> bool:
+    """Whether what changes the container certainly leaves the item where it is."""
+    target = getattr(stmt, "target", None)
+    if isinstance(stmt, gast.Assign):
+        target = stmt.targets[0]
+    if isinstance(item, gast.Attribute):
+        return isinstance(target, gast.Attribute) and target.attr != item.attr
+    key = _constant(item.slice)
+    if isinstance(target, gast.Subscript):
+        other = _constant(target.slice)
+        known = key is not None and other is not None
+        return known and key != other and not any(map(_is_negative, (key, other)))
+    call: Any = getattr(stmt, "value", None)
+    appended = isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute)
+    if appended and call.func.attr == "append":
+        return key is not None and not _is_negative(key)
+    return False
+
+
+def _constant(index: Any) -> Any:
+    if isinstance(index, gast.UnaryOp) and isinstance(index.operand, gast.Constant):
+        return -1 if isinstance(index.op, gast.USub) else None
+    return index.value if isinstance(index, gast.Constant) else None
+
+
+def _is_negative(key: Any) -> bool:
+    return isinstance(key, int) and key < 0

@@ -220,7 +220,9 @@ class Tests:
         """Tests that the value of a name is of the type."""
         match t:
             case Scalar(dtype=np.dtype() as dtype, python=True):
-                self.require(self.of_class(place, type(dtype.type().item())))
+                cls = type(dtype.type().item())
+                size = [f"{place} < 1"] if t.size is not None else []
+                self.require(self.of_class(place, cls), *size)
             case Scalar(dtype=np.dtype() as dtype) if dtype.kind in "biufc":
                 self.require(self.of_class(place, dtype.type))
             case Array():

@@ -49,6 +49,7 @@ from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.callees import Callees
+from srcjax.transforms.cancelling import mark_cancelling
 from srcjax.transforms.common import share_common
 from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.forward.calls import TangentCallees
@@ -142,6 +143,7 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             for each in list(program.units.values()):
                 share_common(program, each)
                 merge_aliases(program, each)
+                mark_cancelling(program, each)
             merged = True
             continue
         if split:

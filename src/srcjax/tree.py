@@ -38,8 +38,10 @@ def signature_key(value: Any) -> Key:
     the type in its version, so that no other object can take its id.
     """
     cls = type(value)
-    if cls is float or cls is int:
+    if cls is float:
         return cls
+    if cls is int:
+        return cls, value > 0  # `types.is_size`
     if cls is np.ndarray:
         return value.dtype, value.shape
     if cls is list or cls is tuple:

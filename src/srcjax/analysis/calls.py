@@ -27,6 +27,7 @@ from srcjax.analysis.known_values import (
     fold_constants,
     is_instance,
     length,
+    sized_number,
 )
 from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.types import (
@@ -742,6 +743,10 @@ class Calls(NestedTransforms):
             folded = fold_constants(function, everything)
             if folded is not None:
                 return folded
+        if not active and not kwargs:
+            sized = sized_number(function, everything)
+            if sized is not None:
+                return sized
         if function is operator.or_ and isinstance(args[0], Dict):
             merged = containers.method_update(args[0], args[1])[1]
             self.facts.nodes.append(node)
@@ -777,6 +782,7 @@ class Calls(NestedTransforms):
             for n, t in _flatten_bound(op, bound).items()
             if n in op.differentiable
         )
+        active = active and not getattr(node, "cancels", False)
         if op.refuses_complex():
             self.check_real(op.name, everything, node)
         return self.finish(result, op, active, everything, node)
@@ -875,6 +881,8 @@ def _widen(t: Type) -> Type:
     """A number in a recursive call: known as a number only."""
     if isinstance(t, Const) and type(t.value) in (int, float):
         return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    if isinstance(t, Scalar) and t.size is not None:
+        return replace(t, size=None)
     return map_parts(t, _widen)
 
 

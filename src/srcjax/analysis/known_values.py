@@ -26,8 +26,12 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    as_dim,
+    as_number,
     broadcast_shapes,
+    combined_dims,
     is_number,
+    same_dtype,
     shape_of,
 )
 
@@ -82,6 +86,24 @@ def fold_constants(function: Any, operands: list[Type]) -> Type | None:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return Const(value=value)
+
+
+def sized_number(function: Any, operands: list[Type]) -> Type | None:
+    """Arithmetic on sizes that are known by name."""
+    if function not in (operator.add, operator.sub, operator.mul, operator.floordiv):
+        return None
+    if len(operands) != 2 or not all(map(_is_whole, operands)):
+        return None
+    if not any(isinstance(t, Scalar) and t.size is not None for t in operands):
+        return None
+    return as_number(combined_dims(function.__name__, *map(as_dim, operands)))
+
+
+def _is_whole(t: Type) -> bool:
+    """Whether it is a Python integer."""
+    if isinstance(t, Const):
+        return type(t.value) is int
+    return isinstance(t, Scalar) and t.python and same_dtype(t.dtype, INT.dtype)
 
 
 def truth(t: Type) -> bool | None:

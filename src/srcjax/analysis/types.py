@@ -7,7 +7,8 @@ are immutable and hashable, so a tuple of them is a cache key.
 A dimension is an `int` (known), a `Sym` (known only to be "the n of this argument plus
 an offset"), a `Count` (the size that a value got where it was made) or None (unknown).
 A plain `Sym` stands for a size that is not 1: an argument's axes of size 1 keep their
-1, because they are the ones that broadcast.
+1, because they are the ones that broadcast. What numbers among the arguments give
+(`x.reshape(n, heads, n // heads)`) may be 1.
 """
 
 from __future__ import annotations
@@ -48,10 +49,15 @@ def is_mapping() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sym:
-    """A symbolic dimension: a size known by name only, plus a constant offset."""
+    """A symbolic dimension: a size known by name only, plus a constant offset.
+
+    The name tells one number from another: those of equal names are equal.
+    """
 
     name: str
     offset: int = 0
+    #: Whether it may be 1 (or less).
+    any_size: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,18 +141,23 @@ def _alike(a: Any, b: Any) -> bool:
 
 @dataclass(frozen=True)
 class Scalar(Type):
-    """A Python number (`python=True`) or NumPy scalar of the given dtype."""
+    """A Python number (`python=True`) or NumPy scalar of the given dtype.
+
+    `size`: the dimension of an axis that has this (whole) number of places.
+    """
 
     dtype: np.dtype | None = None
     python: bool = False
+    size: Dim = None
 
     def _facts(self) -> tuple:
-        return self.active, self.buffers, _spelled(self.dtype), self.python
+        return self.active, self.buffers, _spelled(self.dtype), self.python, self.size
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, Scalar)
             and self.python == other.python
+            and self.size == other.size
             and _alike(self, other)
         )
 
@@ -388,6 +399,8 @@ def with_active(t: Type, active: bool) -> Type:
             return Scalar(True, NONE, np.dtype(type(t.value)), True)
         return t
     active = active and is_differentiable(t)
+    if active and isinstance(t, Scalar) and t.size is not None:
+        t = replace(t, size=None)  # another number for each example
     return t if active is t.active else replace(t, active=active)
 
 
@@ -485,7 +498,7 @@ def type_of(value: Any, buffer: Any = None) -> Type:
     if isinstance(value, (bool, type(None), str, bytes)):
         return Const(value=value)
     if type(value) in (int, float, complex):
-        return Scalar(dtype=np.dtype(type(value)), python=True)
+        return _number_type(value, buffer)
     if isinstance(value, np.generic):
         return Scalar(dtype=value.dtype)
     if isinstance(value, np.ndarray) or (
@@ -522,6 +535,21 @@ def type_of(value: Any, buffer: Any = None) -> Type:
     if value is Ellipsis or isinstance(value, slice):
         return Const(value=value)
     return Other(cls=type(value))
+
+
+def _number_type(value: int | float | complex, buffer: Any) -> Scalar:
+    """The type of a Python number; positive whole ones of an argument are sizes."""
+    root = buffer
+    while isinstance(root, tuple) and len(root) == 2 and isinstance(root[0], tuple):
+        root = root[0]
+    given = isinstance(root, tuple) and root[:1] == ("param",)
+    size = Sym(repr(buffer), any_size=True) if given and is_size(value) else None
+    return Scalar(dtype=np.dtype(type(value)), python=True, size=size)
+
+
+def is_size(value: Any) -> bool:
+    """Whether a number among the arguments may be how long an axis is."""
+    return type(value) is int and value > 0
 
 
 # -- join ----------------------------------------------------------------------------
@@ -624,7 +652,7 @@ def is_one(dim: Dim) -> bool | None:
     """Whether the size is 1; None when that is not known."""
     if isinstance(dim, int):
         return dim == 1
-    if isinstance(dim, Sym) and dim.offset == 0:
+    if isinstance(dim, Sym) and dim.offset == 0 and not dim.any_size:
         return False
     return None
 
@@ -634,10 +662,59 @@ def shift(dim: Dim, offset: int) -> Dim:
     if isinstance(dim, int):
         return dim + offset
     if isinstance(dim, Sym):
-        return Sym(dim.name, dim.offset + offset)
+        return Sym(dim.name, dim.offset + offset, dim.any_size)
     if isinstance(dim, Count):
         return Count(dim.place, dim.name, dim.axis, dim.offset + offset)
     return None
+
+
+def as_dim(t: Type | None) -> Dim:
+    """The dimension that a number stands for, None where it is not known."""
+    if isinstance(t, Const):
+        return int(t.value) if isinstance(t.value, (int, np.integer)) else None
+    return t.size if isinstance(t, Scalar) else None
+
+
+def as_number(dim: Dim) -> Type:
+    """The type of the number of places of an axis."""
+    if isinstance(dim, int):
+        return Const(value=dim)
+    return replace(INT, size=dim) if isinstance(dim, Sym) else INT
+
+
+#: How long the name of a size may get.
+_LONGEST = 200
+
+
+def combined_dims(operator_name: str, m: Dim, n: Dim) -> Dim:
+    """The sum, product, quotient or difference of sizes, None where not known."""
+    if n == 1 and operator_name in ("mul", "floordiv"):
+        return m
+    if m == 1 and operator_name == "mul":
+        return n
+    if not isinstance(m, (int, Sym)) or not isinstance(n, (int, Sym)):
+        return None
+    if isinstance(m, int) and isinstance(n, int):
+        if operator_name == "floordiv":
+            return m // n if n > 0 else None
+        return {"add": m + n, "sub": m - n, "mul": m * n}[operator_name]
+    if any(isinstance(d, int) and d <= 0 for d in (m, n)):
+        return None
+    if operator_name == "sub":  # never below 0
+        least = 0
+        if isinstance(m, Sym) and "//" not in m.name:
+            least = m.offset + (1 if m.any_size else 2)
+        return shift(m, -n) if isinstance(n, int) and n <= least else None
+    if operator_name == "add" and isinstance(n, int):
+        return shift(m, n)
+    if operator_name == "add" and isinstance(m, int):
+        return shift(n, m)
+    sign = {"add": "+", "mul": "*", "floordiv": "//"}[operator_name]
+    names = [f"({d.name}+{d.offset})" if isinstance(d, Sym) else str(d) for d in (m, n)]
+    if operator_name != "floordiv":
+        names.sort()
+    name = sign.join(names)
+    return Sym(f"({name})", any_size=True) if len(name) < _LONGEST else None
 
 
 def broadcast_dims(m: Dim, n: Dim) -> Dim:

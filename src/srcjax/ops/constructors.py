@@ -18,6 +18,8 @@ from srcjax.analysis.types import (
     Shape,
     Tuple,
     Type,
+    as_dim,
+    as_number,
     broadcast_shapes,
     dtype_of,
     has_complex,
@@ -47,13 +49,8 @@ d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 def dims_of(shape: Type) -> Shape | None:
     """The shape that an argument such as `n` or `(m, n)` stands for."""
     if isinstance(shape, (Tuple, List)):
-        return None if shape.items is None else tuple(map(dim_of, shape.items))
-    return (dim_of(shape),) if is_number(shape) else None
-
-
-def dim_of(t: Type) -> Dim:
-    value = known(t)
-    return int(value) if isinstance(value, (int, np.integer)) else None
+        return None if shape.items is None else tuple(map(as_dim, shape.items))
+    return (as_dim(shape),) if is_number(shape) else None
 
 
 def dtype_or(dtype: Type, default: Any) -> np.dtype | None:
@@ -97,8 +94,8 @@ def infer_zeros_of(x: Type) -> Type:
 
 
 def infer_eye(N: Type, M: Type = NONE, k: Type = NONE, dtype: Type = NONE) -> Type:
-    rows = dim_of(N)
-    columns = rows if M == NONE else dim_of(M)
+    rows = as_dim(N)
+    columns = rows if M == NONE else as_dim(M)
     return Array(dtype=dtype_or(dtype, np.dtype(float)), shape=(rows, columns))
 
 
@@ -119,7 +116,7 @@ def infer_arange(
         found = np.dtype(float) if kinds <= {"b", "i", "f"} and "f" in kinds else found
         if any(not isinstance(t, Const) and not _python(t) for t in given):
             found = None  # NumPy scalars bring their own dtype
-    size = None
+    size = as_dim(given[0]) if len(given) == 1 else None
     if all(isinstance(v, int) for v in values):
         size = len(range(*values)) if values[-1] or len(values) < 3 else None
     return Array(dtype=dtype_or(dtype, found), shape=(size,))
@@ -147,7 +144,7 @@ def infer_linspace(
     inner, along = broadcast_shapes(shape_of(start), shape_of(stop)), known(axis)
     if inner is not None and isinstance(along, int):
         along %= len(inner) + 1
-        shape = (*inner[:along], dim_of(num), *inner[along:])
+        shape = (*inner[:along], as_dim(num), *inner[along:])
     return Array(dtype=dtype_or(dtype, found), shape=shape)
 
 
@@ -220,11 +217,7 @@ def infer_shape(a: Type) -> Type:
     _, shape = nested(a)
     if shape is None:
         return UNKNOWN
-    return Tuple(items=tuple(_count(n) for n in shape))
-
-
-def _count(n: Dim) -> Type:
-    return Const(value=n) if isinstance(n, int) else INT
+    return Tuple(items=tuple(as_number(n) for n in shape))
 
 
 def infer_size(a: Type, axis: Type = NONE) -> Type:
@@ -233,8 +226,8 @@ def infer_size(a: Type, axis: Type = NONE) -> Type:
     if shape is None or along is MISSING:
         return INT
     if along is None:
-        return _count(dims_product(shape))
-    return _count(shape[along]) if isinstance(along, int) else INT
+        return as_number(dims_product(shape))
+    return as_number(shape[along]) if isinstance(along, int) else INT
 
 
 def infer_ndim(a: Type) -> Type:
@@ -246,7 +239,7 @@ def infer_len(obj: Type) -> Type:
     if isinstance(obj, (Tuple, List, Dict)) and obj.items is not None:
         return Const(value=len(obj.items))
     shape = shape_of(obj)
-    return _count(shape[0]) if isinstance(obj, Array) and shape else INT
+    return as_number(shape[0]) if isinstance(obj, Array) and shape else INT
 
 
 def infer_dtype(a: Type) -> Type:

@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Shape,
     Type,
     broadcast_shapes,
+    combined_dims,
     dtype_of,
     is_number,
     rank_of,
@@ -141,11 +142,9 @@ def reduced_shape(x: Type, axis: Type | None, keepdims: Type | None) -> Shape | 
 
 def dims_product(dims: Shape) -> Dim:
     """The number of elements, None when not known."""
-    total = 1
+    total: Dim = 1
     for dim in dims:
-        if not isinstance(dim, int):
-            return dim if len(dims) == 1 else None
-        total *= dim
+        total = combined_dims("mul", total, dim)
     return total
 
 

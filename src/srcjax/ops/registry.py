@@ -29,6 +29,7 @@ from srcjax.ops import (
     shaping,
     special,
     sums,
+    written_out,
 )
 
 __all__ = [
@@ -60,4 +61,5 @@ __all__ = [
     "shaping",
     "special",
     "sums",
+    "written_out",
 ]

@@ -15,7 +15,9 @@ from srcjax.analysis.types import (
     Shape,
     Tuple,
     Type,
+    as_dim,
     broadcast_shapes,
+    combined_dims,
     dtype_of,
     is_number,
     rank_of,
@@ -78,12 +80,9 @@ def dims_in(t: Type | None) -> Shape | None:
     """The dimensions that a shape argument names: each known or not, None for none."""
     items = types_in(t)
     if items is None:
-        value = known_value(t)
-        if isinstance(value, (int, np.integer)):
-            return (int(value),)
-        return (None,) if t is not None and is_number(t) else None
-    values = [known_value(item) for item in items]
-    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
+        one = t is not None and (is_number(t) or as_dim(t) is not None)
+        return (as_dim(t),) if one else None
+    return tuple(map(as_dim, items))
 
 
 def infer_reshape(
@@ -97,15 +96,9 @@ def reshaped(x: Type, wanted: Shape | None) -> Type:
     have = shape_of(x)
     if wanted is None or -1 not in wanted:
         return array_like(x, wanted)
-    rest = [dim for dim in wanted if dim != -1]
+    rest = dims_product(tuple(dim for dim in wanted if dim != -1))
     total = None if have is None else dims_product(have)
-    size: Dim = None
-    if all(isinstance(dim, int) for dim in rest):
-        given = int(np.prod(rest))  # type: ignore[arg-type]
-        if isinstance(total, int) and given:
-            size = total // given
-        elif given == 1:
-            size = total
+    size = None if rest == 0 else combined_dims("floordiv", total, rest)
     return array_like(x, tuple(size if dim == -1 else dim for dim in wanted))
 
 

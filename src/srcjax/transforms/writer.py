@@ -30,6 +30,7 @@ from srcjax.frontend.unit import Unit
 from srcjax.ops.record import ATTRIBUTES, Op
 from srcjax.transforms.places import Places, rebuild
 from srcjax.transforms.specialise import Env, Typer
+from srcjax.transforms.steps import written_out
 
 #: Suffix of the name under which an overwritten value is read by derivative code.
 OLD = "__before"
@@ -102,6 +103,8 @@ class DerivativeWriter(Writer):
         #: Types around the statement at hand, per variant.
         self.envs: list[Env] = []
         self.plain_types: dict[int, tuple[Type, Type]] = {}
+        #: Functions that are written out in steps, by the last one.
+        self.steps = written_out(program.facts, unit.node.body, self.types)
 
     def plain_type(self, t: Type) -> Type:
         """The type without what it says of derivatives and memory."""

@@ -14,24 +14,15 @@ def predict_forward(params, inputs):
     exp_shifted = np.exp(shifted)
     sum_value = np.sum(exp_shifted, axis=1, keepdims=True)
     log_normaliser = np.log(sum_value)
-    return (
-        shifted - log_normaliser,
-        (params, inputs_tape, outputs, largest, exp_shifted, sum_value),
-    )
+    return shifted - log_normaliser, (params, inputs_tape, exp_shifted, sum_value)
 
 
 def predict_backward(saved, dresult):
-    params, inputs_tape, outputs, largest, exp_shifted, sum_value = saved
+    params, inputs_tape, exp_shifted, sum_value = saved
     # return shifted - log_normaliser
     dlog_normaliser = -dresult.sum(axis=1, keepdims=True)
-    # log_normaliser = np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
-    dshifted = dresult + dlog_normaliser / sum_value * exp_shifted
     # shifted = outputs - largest
-    dlargest = -dshifted.sum(axis=1, keepdims=True)
-    # largest = np.max(outputs, axis=1, keepdims=True)
-    doutputs = dshifted + dlargest * (outputs == largest) / np.sum(
-        outputs == largest, axis=1, keepdims=True
-    )
+    doutputs = dresult + dlog_normaliser / sum_value * exp_shifted
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
         W, b = params[i]

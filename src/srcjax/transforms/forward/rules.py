@@ -375,6 +375,9 @@ class Rules(CallTangents):
                 ]
                 return gast.BinOp(sides[0], value.op, sides[1])
             return gast.BinOp(self.dot(value.left), value.op, self.dot(value.right))
+        steps = self.steps.get(id(self.stmt))
+        if steps is not None:
+            return self.apply(name, steps.op, value, list(steps.args), {}, "np")
         op = lookup(OPERATORS[type(value.op)])
         if op is None:
             return None

@@ -230,6 +230,10 @@ class Rules(InplaceRules):
         """A constant has no adjoint."""
 
     def of_BinOp(self, name: str, value: gast.BinOp) -> None:
+        steps = self.steps.get(id(self.stmt))
+        if steps is not None:
+            self.apply(name, steps.op, list(steps.args), {}, "np")
+            return
         function = OPERATORS[type(value.op)]
         types = [
             self.types.get(getattr(a, "id", ""), UNKNOWN)

@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     has_complex,
     is_number,
     map_parts,
+    rank_of,
     shape_of,
     without_buffers,
 )
@@ -401,12 +402,25 @@ inert(
     infer=infer_dtype,
     cheap=True,
 )
-for _name in ("itemsize", "nbytes", "strides", "flags"):
+
+
+def infer_strides(a: Type) -> Type:
+    rank = rank_of(a)
+    return UNKNOWN if rank is None else Tuple(items=(INT,) * rank)
+
+
+for _name, _infer in {
+    "itemsize": lambda a: INT,
+    "nbytes": lambda a: INT,
+    "strides": infer_strides,
+    "flags": None,
+}.items():
     inert(
         getattr(np.ndarray, _name),
         signature="a",
         name=f"numpy.ndarray.{_name}",
         attributes=[_name],
+        infer=_infer,
         cheap=True,
     )
 inert(np.finfo, np.iinfo, np.dtype, np.result_type, np.can_cast)

@@ -29,6 +29,7 @@ from srcjax.ops import (
     shaping,
     special,
     sums,
+    windows,
     written_out,
 )
 
@@ -61,5 +62,6 @@ __all__ = [
     "shaping",
     "special",
     "sums",
+    "windows",
     "written_out",
 ]

@@ -280,3 +280,4 @@ from srcjax.runtime.tangents import (
     untrapezoid_dx,
     vander_tangent,
 )
+from srcjax.runtime.windows import as_strided_alike, unslide, unstride

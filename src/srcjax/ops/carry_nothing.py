@@ -74,8 +74,11 @@ _IN_LIBRARIES = {
             "source",
             "start",
             "stop",
+            "strides",
             "subscripts",
             "upper",
+            "window_shape",
+            "writeable",
         ]
     ),
     "scipy": frozenset(

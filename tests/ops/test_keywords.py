@@ -107,6 +107,23 @@ def ufuncs():
     yield "np.logaddexp.accumulate(x, axis=1)"
 
 
+def borders_and_slopes():
+    for mode in ("mean", "median", "maximum", "minimum"):
+        yield f"np.pad(x, ((1, 2), (0, 3)), '{mode}')"
+        yield f"np.pad(x**2, (1, 2), mode='{mode}', stat_length=((1, 2), (3, 7)))"
+    yield "np.pad(x, ((1, 2), (4, 3)), 'linear_ramp', end_values=((1.0, y), (2.0, y)))"
+    yield "np.pad(x, 2, 'linear_ramp')"
+    for mode in ("reflect", "symmetric"):
+        yield f"np.pad(x, ((7, 12), (1, 0)), '{mode}', reflect_type='odd')"
+    yield "np.pad(x[:1], 2, 'reflect', reflect_type='odd')"
+    for order in (1, 2):
+        yield f"np.gradient(x, [0.1, 0.4, 1.2, 1.3], axis=1, edge_order={order})"
+        yield f"np.gradient(x, np.cumsum(x[:, 0]), y, edge_order={order})[0]"
+    yield "np.gradient(x, np.cumsum(x[0]), axis=-1)"
+    yield "np.interp(x, [0.2, 2.36, 1.2, 3.7], x[0], period=y + 0.05)"
+    yield "np.interp(3 * y, x[0], x[1], period=-0.35, left=9.0)"
+
+
 def written_out(body: str) -> Any:
     """`def f(x, y)` of the lines, or of the expression."""
     lines = body.split("\n") if "return" in body else [f"return {body}"]
@@ -115,7 +132,9 @@ def written_out(body: str) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("body", [*reductions(), *lists(), *ufuncs()])
+@pytest.mark.parametrize(
+    "body", [*reductions(), *lists(), *ufuncs(), *borders_and_slopes()]
+)
 def test_call(body):
     f = written_out(body)
     check_grads(f, (X, 0.7), modes=("rev", "fwd"))

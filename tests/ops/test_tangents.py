@@ -427,8 +427,3 @@ def test_what_has_no_tangent_says_so():
         linalg.qr_tangent(a, np.linalg.qr(a, "complete"), "complete")
     with pytest.raises(NotImplementedError, match="mean"):
         shaping.pad_tangent(a, 1, "mean")
-    x, y = np.array([0.0, 1.0, 3.0]), array(3)
-    with pytest.raises(NotImplementedError, match="even spacing"):
-        selection.gradient_tangent(y, (np.ones(3),), y, (x,))
-    same = selection.gradient_tangent(y, (np.zeros(3),), y, (x,))
-    np.testing.assert_array_equal(same, np.gradient(y, x))

@@ -132,11 +132,18 @@ class Expressions(Calls):
 
     def of_IfExp(self, node: gast.IfExp, env: Env) -> Type:
         outcome = truth(self.eval(node.test, env))
+        self.note_outcome(node, outcome)
         if outcome is True:
             return self.eval(node.body, env)
         if outcome is False:
             return self.eval(node.orelse, env)
         return join(self.eval(node.body, env), self.eval(node.orelse, env))
+
+    def note_outcome(self, node: gast.If | gast.IfExp, outcome: bool | None) -> None:
+        """What a test was, where it is known."""
+        if self.recording:
+            self.facts.tests.setdefault(id(node), set()).add(outcome)
+            self.facts.nodes.append(node)
 
     def of_BoolOp(self, node: gast.BoolOp, env: Env) -> Type:
         values = []

@@ -406,9 +406,7 @@ class Interpreter(Expressions):
         test = self.eval(stmt.test, env)
         self.note(stmt, env, env)
         outcome = truth(test)
-        if self.recording:
-            self.facts.tests.setdefault(id(stmt), set()).add(outcome)
-            self.facts.nodes.append(stmt)
+        self.note_outcome(stmt, outcome)
         ends = []
         if outcome is not False:
             ends.append(self.block(stmt.body, dict(env)))

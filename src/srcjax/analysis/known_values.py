@@ -150,7 +150,10 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             keys = [k for k, _ in b.items]
         elif isinstance(b, Tuple) and all(isinstance(i, Const) for i in b.items):
             keys = [i.value for i in b.items]  # type: ignore[attr-defined]
-        if keys == []:
+        elif isinstance(b, Const) and isinstance(b.value, (str, tuple)):
+            known = isinstance(a, Const) and isinstance(a.value, str)
+            keys = b.value if known or isinstance(b.value, tuple) else None
+        if keys in ([], ()):
             return Const(value=isinstance(op, gast.NotIn))
         if isinstance(a, Const) and keys is not None:
             return Const(value=(a.value in keys) == isinstance(op, gast.In))

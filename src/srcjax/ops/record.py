@@ -37,7 +37,8 @@ branch that is sure to be taken becomes an error at the user's call; so does an 
 that is not in its signature.
 
 Calls with arguments that are in no rule's signature can be a composite too, where the
-plain call has rules: `@completes(np.sum)` serves `np.sum(x, where=mask)`.
+plain call has rules: `@completes(np.sum)` serves `np.sum(x, where=mask)`. So can calls
+with arguments of certain types or values: `@completes(np.interp, when=has_period)`.
 
 Functions are found by identity, bound methods (`scipy.stats.norm.logpdf`, a new object
 at each access) by their owner and name. Records of a library that is slow to import
@@ -128,8 +129,10 @@ class Op:
     #: Arguments that the call writes to (`np.copyto`, `out=`).
     writes: tuple[str, ...] = ()
     functions: list[Any] = field(default_factory=list)
-    #: A composite for arguments that the signature does not have (`completes`).
+    #: A composite for arguments that the signature does not have (`completes`), and
+    #: for those of which this says so, asked with their types.
     otherwise: Callable[..., Any] | None = None
+    otherwise_for: Callable[..., bool] | None = None
     #: A composite for complex arguments (`for_complex`).
     of_complex: Callable[..., Any] | None = None
     #: Whether one of so many functions is SciPy's.
@@ -184,8 +187,10 @@ class Op:
         if self.otherwise is None:
             return None
         try:
-            self.bind(args, kwargs)
+            bound = self.bind(args, kwargs)
         except TypeError:
+            return self.otherwise
+        if self.otherwise_for is not None and self.otherwise_for(**bound):
             return self.otherwise
         return None
 
@@ -554,17 +559,21 @@ def composite(
     return decorate
 
 
-def completes(function: Any, refuses: Iterable[str] = ()) -> Callable[[Callable], Any]:
+def completes(
+    function: Any, refuses: Iterable[str] = (), when: Callable[..., bool] | None = None
+) -> Callable[[Callable], Any]:
     """Decorator: the plain NumPy function serves the calls that the rules do not.
 
     Those with arguments that the operation's signature does not have: `np.sum` has
-    rules, and `np.sum(x, where=mask)` is differentiated as this function.
+    rules, and `np.sum(x, where=mask)` is differentiated as this function. `when` gets
+    the types of the arguments, by parameter, and says whether it serves other calls
+    too: those of `np.pad` with `mode="mean"`.
     """
 
     def decorate(definition: Callable) -> Any:
         op = lookup(function)
         assert op is not None, f"no record of {function}"
-        op.otherwise = definition
+        op.otherwise, op.otherwise_for = definition, when
         REFUSED[id(definition)] = tuple(refuses)
         return definition
 

@@ -33,7 +33,6 @@ from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.shaping import array_like, with_dim
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     gradient_tangent,
-    no_derivative,
     polyval_slope,
     spacing_adjoints,
     trapezoid_dx_tangent,
@@ -514,19 +513,17 @@ def _(area, y, x=None, dx=1.0, axis=-1):
 
 @adjoint(np.interp, infer=infer_interp, linear=[("fp", "left", "right")])
 def _(y, x, xp, fp, left=None, right=None, period=None):
-    d[x] = uninterp_x(d[y], x, xp, fp, left, right, period)
-    d[xp] = uninterp_xp(d[y], x, xp, fp, left, right, period)
-    d[fp] = uninterp_fp(d[y], x, xp, fp, left, right, period)
+    d[x] = uninterp_x(d[y], x, xp, fp)
+    d[xp] = uninterp_xp(d[y], x, xp, fp)
+    d[fp] = uninterp_fp(d[y], x, xp, fp, left, right)
     d[left] = np.sum(np.where(x < xp[0], d[y], 0))
     d[right] = np.sum(np.where(x > xp[-1], d[y], 0))
-    d[period] = no_derivative(d[y])
 
 
 @tangent(np.interp)
 def _(y, x, xp, fp, left=None, right=None, period=None):
-    d[y] = uninterp_x(d[x], x, xp, fp, left, right, period)
-    d[y] = -uninterp_x(np.interp(x, xp, d[xp]), x, xp, fp, left, right, period)
-    d[y] = no_derivative(d[period])
+    d[y] = uninterp_x(d[x], x, xp, fp)
+    d[y] = -uninterp_x(np.interp(x, xp, d[xp]), x, xp, fp)
 
 
 @adjoint(np.polyval, infer=infer_polyval, linear="p")

@@ -10,7 +10,7 @@ from srcjax.runtime.basics import (
     centred,
     direction,
     hermitian,
-    interpolation,
+    interval_of,
     matrix_norm_adjoint,
     norm_adjoint,
     norm_slope,

@@ -137,28 +137,24 @@ def undiff(d, x, n=1, axis=-1, prepend=None, append=None):
     return np.moveaxis(np.moveaxis(total, axis, 0)[first : first + size], 0, axis)
 
 
-def interpolation(x, xp, left, right, period):
-    """The interval of `xp` of each `x`, its place there, and whether it is outside."""
-    if period is not None:
-        raise NotImplementedError("np.interp with a period is not differentiated")
-    xp = np.asarray(xp)
-    i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
-    place = np.clip((x - xp[i]) / (xp[i + 1] - xp[i]), 0, 1)
-    given = (x < xp[0]) & (left is not None) | (x > xp[-1]) & (right is not None)
-    return i, place, given
+def interval_of(x, xp):
+    """The interval of `xp` that each `x` is in, by its first place."""
+    return np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
 
 
-def uninterp_x(d, x, xp, fp, left=None, right=None, period=None):
+def uninterp_x(d, x, xp, fp):
     """The adjoint of `x` in `np.interp(x, xp, fp)`."""
-    i, _, _ = interpolation(x, xp, left, right, period)
+    i = interval_of(x, xp)
     xp, fp = np.asarray(xp), np.asarray(fp)
     slope = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i])
     return d * np.where((x < xp[0]) | (x > xp[-1]), 0, slope)
 
 
-def uninterp_fp(d, x, xp, fp, left=None, right=None, period=None):
-    """The adjoint of `fp` in `np.interp(x, xp, fp)`."""
-    i, place, given = interpolation(x, xp, left, right, period)
+def uninterp_fp(d, x, xp, fp, left=None, right=None):
+    """The adjoint of `fp` in `np.interp(x, xp, fp, left, right)`."""
+    i, xp = interval_of(x, xp), np.asarray(xp)
+    place = np.clip((x - xp[i]) / (xp[i + 1] - xp[i]), 0, 1)
+    given = (x < xp[0]) & (left is not None) | (x > xp[-1]) & (right is not None)
     d = np.where(given, 0, d)
     out = np.zeros_like(fp, dtype=d.dtype)
     np.add.at(out, i, d * (1 - place))

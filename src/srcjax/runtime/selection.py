@@ -147,7 +147,7 @@ def untrapezoid_x(d, y, x, axis=-1):
 
 
 def ungradient(d, f, spacings, axis=None, edge_order=1):
-    """The adjoint of `f` in `np.gradient(f, *spacings)`, spacings being numbers."""
+    """The adjoint of `f` in `np.gradient(f, *spacings)`."""
     axes = range(np.ndim(f)) if axis is None else axis
     axes = (axes,) if np.ndim(axes) == 0 else tuple(axes)
     spacings = tuple(spacings) or (1.0,)
@@ -155,16 +155,26 @@ def ungradient(d, f, spacings, axis=None, edge_order=1):
     total = 0
     parts = (d,) if len(axes) == 1 else d
     for part, along, h in zip(parts, axes, spacings, strict=True):
-        if np.ndim(h):
-            raise NotImplementedError("np.gradient is differentiated for even spacing")
-        g = np.moveaxis(part, along, 0) / h
+        g = np.moveaxis(part, along, 0)
+        steps = np.diff(h) if np.ndim(h) else np.full(len(g) - 1, h)
+        steps = np.reshape(steps, (-1,) + (1,) * (g.ndim - 1)).astype(g.dtype)
+        left, right = steps[:-1], steps[1:]
+        inner = g[1:-1] / (left + right)
+        rates = np.zeros_like(g[1:])  # of the slopes from one value to the next
+        rates[:-1] += right * inner
+        rates[1:] += left * inner
+        rates[0] += g[0]
+        rates[-1] += g[-1]
+        if edge_order == 2:
+            first = g[0] * left[0] / (left[0] + right[0])
+            last = g[-1] * right[-1] / (left[-1] + right[-1])
+            rates[0] += first
+            rates[1] -= first
+            rates[-1] += last
+            rates[-2] -= last
         out = np.zeros_like(g)
-        out[2:] += g[1:-1] / 2
-        out[:-2] -= g[1:-1] / 2
-        ends = (-1.0, 1.0) if edge_order == 1 else (-1.5, 2.0, -0.5)
-        for i, weight in enumerate(ends):
-            out[i] += weight * g[0]
-            out[-1 - i] -= weight * g[-1]
+        out[1:] += rates / steps
+        out[:-1] -= rates / steps
         total = total + np.moveaxis(out, 0, along)
     return total
 

@@ -184,8 +184,6 @@ def spacing_adjoints(d, y, spacings):
         shares = [sum(shares)]
     found = []
     for share, h in zip(shares, spacings, strict=True):
-        if np.ndim(h):
-            raise NotImplementedError("np.gradient is differentiated for even spacing")
         found.append(share / h)
     return found
 
@@ -194,9 +192,7 @@ def gradient_tangent(d, d_spacings, y, spacings, axis=None, edge_order=1):
     """The tangent of `y = np.gradient(f, *spacings)`: of `f`, and of the spacings."""
     axes = range(np.ndim(d)) if axis is None else axis
     axes = (axes,) if np.ndim(axes) == 0 else axes
-    moved = any(np.any(dh) for dh in d_spacings)
-    if moved and any(np.ndim(h) for h in spacings):
-        raise NotImplementedError("np.gradient is differentiated for even spacing")
+    moved = any(np.any(dh) for dh in d_spacings)  # then they are numbers
     found = []
     for k in range(len(axes)):
         own = k if len(spacings) > 1 else 0
@@ -209,9 +205,9 @@ def gradient_tangent(d, d_spacings, y, spacings, axis=None, edge_order=1):
     return tuple(found) if isinstance(y, tuple) else found[0]
 
 
-def uninterp_xp(d, x, xp, fp, left=None, right=None, period=None):
+def uninterp_xp(d, x, xp, fp):
     """The adjoint of `xp` in `np.interp(x, xp, fp)`: its values move along with it."""
-    return -uninterp_fp(uninterp_x(d, x, xp, fp, left, right, period), x, xp, fp)
+    return -uninterp_fp(uninterp_x(d, x, xp, fp), x, xp, fp)
 
 
 def vander_tangent(d, x, n=None, increasing=False):

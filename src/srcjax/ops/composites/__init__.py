@@ -11,6 +11,7 @@ package, no other part of srcjax.
 """
 
 from srcjax.ops.composites import (
+    borders,
     complex_numbers,
     construction,
     fourier,
@@ -24,12 +25,14 @@ from srcjax.ops.composites import (
     polynomials,
     reductions,
     sets,
+    slopes,
     statistics,
     ufunc_methods,
 )
 from srcjax.ops.record import register_lazily
 
 __all__ = [
+    "borders",
     "construction",
     "fourier",
     "functional",
@@ -43,6 +46,7 @@ __all__ = [
     "keywords",
     "reductions",
     "sets",
+    "slopes",
     "statistics",
     "ufunc_methods",
 ]

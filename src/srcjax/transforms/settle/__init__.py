@@ -68,12 +68,44 @@ def drop_unread_functions(unit: Unit) -> None:
 class Settling(LoopSettling, ValueSettling):
     """One pass over one unit."""
 
-    def on_If(self, stmt: gast.If) -> list[gast.stmt]:
-        outcomes = self.facts.tests.get(id(stmt))
-        pure = not any(isinstance(n, gast.NamedExpr) for n in syntax.walk(stmt.test))
+    def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
+        return [stmt] if self.chose(stmt) else super().statement(stmt)
+
+    def chose(self, stmt: gast.stmt) -> bool:
+        """Whether it had an `a if test else b` with a known test, which is gone now.
+
+        There are some left in what is as the user wrote it.
+        """
+        found = False
+        for key, part in vars(stmt).items():
+            if not isinstance(part, gast.expr):
+                continue
+            known = [
+                node
+                for node in syntax.walk(part)
+                if isinstance(node, gast.IfExp) and self.outcome(node) is not None
+            ]
+            for node in known:
+                node.chosen = node.body if self.outcome(node) else node.orelse
+            if known:
+                part = syntax.map_expressions(part, lambda e: getattr(e, "chosen", e))
+                setattr(stmt, key, part)
+                found = self.changed = True
+        return found
+
+    def outcome(self, node: gast.If | gast.IfExp) -> bool | None:
+        """The truth of the test, if it is always the same one."""
+        outcomes = self.facts.tests.get(id(node))
+        pure = not any(isinstance(n, gast.NamedExpr) for n in syntax.walk(node.test))
         if outcomes in ({True}, {False}) and pure and not self.facts.unseen:
+            return outcomes == {True}
+        return None
+
+    def on_If(self, stmt: gast.If) -> list[gast.stmt]:
+        outcome = self.outcome(stmt)
+        if outcome is not None:
             self.changed = True
-            taken = stmt.body if outcomes == {True} else stmt.orelse
+            taken = stmt.body if outcome else stmt.orelse
             return self.block([s for s in taken if not isinstance(s, gast.Pass)])
         stmt.body = self.block(stmt.body)
         stmt.orelse = self.block(stmt.orelse)

@@ -10,7 +10,6 @@ import pytest
 
 import srcjax
 from srcjax.backends.load import load
-from srcjax.errors import NoRuleError
 
 from .test_complex import compare, cplx
 
@@ -272,6 +271,10 @@ CALLS = [
     "sp.linalg.cho_solve((q, False), q)",
     "sp.linalg.eigh(h, eigvals_only=True)",
     "sp.linalg.eigh(h, eigvals_only=True, lower=False)",
+    "sp.linalg.eigh(h)[0]",
+    "np.abs(sp.linalg.eigh(h)[1])",
+    "sp.linalg.rsf2csf(np.triu(q.real, -1), w.real.T @ w.real)[0]",
+    "sp.linalg.rsf2csf(np.triu(q.real, -1), w.real.T @ w.real)[1]",
     "sp.linalg.solve_triangular(q, b)",
     "sp.linalg.solve_triangular(q, b, trans=1, lower=True)",
     "sp.linalg.solve_triangular(q, b, trans=2, unit_diagonal=True)",
@@ -304,25 +307,6 @@ def test_against_jax(call):
     )
 
 
-#: Calls that JAX differentiates for complex numbers, and why they are refused.
-REFUSED = {
-    "np.sign(z)": "JAX says 0, which is wrong: `z / abs(z)` turns",
-    "sp.linalg.eigh(h)[0]": "vectors have a phase; `np.linalg.eigh` has them",
-    "sp.linalg.polar(q)[1]": "a rule for real matrices",
-}
-
-
-@pytest.mark.parametrize("call", REFUSED)
-def test_what_is_refused(call):
-    name = next(n for n in "zqh" if f"({n}" in call)
-    f = load(f"def f({name}):\n    return {call}\n", "f", {"np": np, "sp": scipy}).f
-    value = {"z": Z, "q": Q, "h": H}[name]
-    with pytest.raises(NoRuleError, match="complex"):
-        srcjax.vjp(f, value)
-    with pytest.raises(NoRuleError, match="complex"):
-        srcjax.jvp(f, (value,), (value,))
-
-
 def test_a_complex_matrix_that_is_not_general():
     def f(h, b):
         return scipy.linalg.solve(h, b, assume_a="pos")
@@ -344,6 +328,33 @@ gamma loggamma rgamma erf erfc erfi dawsn exp1 expi
 def test_functions_of_complex_numbers_that_jax_has_not(name):
     function = getattr(scipy.special, name)
     srcjax.testing.check_grads(lambda z: function(z), (Z + 0.2,), modes=MODES)
+
+
+def test_the_sign_of_a_complex_number():
+    """It turns as `z / abs(z)`, where JAX says 0; at 0 it has no derivative."""
+    srcjax.testing.check_grads(lambda z: np.sign(z), (Z,), order=2, modes=MODES)
+    value, moved = srcjax.jvp(
+        lambda z: np.sign(z), (np.array([0j, 3 + 4j]),), (Z[0, :2],)
+    )
+    np.testing.assert_allclose(value, np.sign([0j, 3 + 4j]), rtol=1e-15)
+    assert moved[0] == 0
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_polar_of_a_complex_matrix(side):
+    """JAX has it forward only: its iteration is a `while_loop`."""
+    srcjax.testing.check_grads(lambda q: scipy.linalg.polar(q, side), (Q,), modes=MODES)
+
+
+def test_complex_eigenvectors_do_not_turn():
+    """`v* dv` has no imaginary diagonal; `a` and `b` move."""
+
+    def f(h, b):
+        w, v = scipy.linalg.eigh(h + h.conj().T, b + b.conj().T)
+        return w, np.abs(v) ** 2
+
+    b = H / 10 + np.eye(len(H))
+    srcjax.testing.check_grads(f, (H, b), order=2, modes=MODES, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["svdvals", "norm", "sqrtm", "logm"])

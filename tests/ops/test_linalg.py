@@ -361,3 +361,13 @@ def test_as_jax_of_factors(name):
     leaves = [jax.numpy.asarray(s * m) for s, m in zip(seed, signs, strict=True)]
     (expected,) = pullback(type(theirs)(*leaves))
     np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("shapes", [((0, 3), (0,)), ((0, 3), (0, 2)), ((3, 0), (3, 2))])
+def test_lstsq_of_nothing(shapes):
+    a, b = map(np.zeros, shapes)
+    x, pullback = srcjax.vjp(lambda a, b: np.linalg.lstsq(a, b)[0], a, b)
+    da, db = pullback(np.ones_like(x))
+    assert x.shape == (shapes[0][1], *shapes[1][1:])
+    np.testing.assert_array_equal(da, a)
+    np.testing.assert_array_equal(db, b)

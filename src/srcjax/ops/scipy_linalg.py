@@ -57,7 +57,6 @@ NO_DERIVATIVE = {
     "ordqz": "see qz",
     "orth": "only the space is determined by the matrix, not the basis",
     "qz": "see schur",
-    "rsf2csf": "see schur",
     "schur": "the order of the eigenvalues and the phases are those of the algorithm",
 }
 
@@ -298,14 +297,16 @@ if scipy is not None:
     def _(y, A):  # noqa: N803
         d[y] = logm_along(A, d[A])
 
-    for holomorphic in (
+    for of_complex in (
         scipy.linalg.lu,
         scipy.linalg.lu_factor,
+        scipy.linalg.eigh,
+        scipy.linalg.polar,
         scipy.linalg.solve_sylvester,
         scipy.linalg.sqrtm,
         scipy.linalg.logm,
     ):
-        operation(holomorphic, real_only=False)
+        operation(of_complex, real_only=False)
 
     # -- constants ------------------------------------------------------------------
     inert(

@@ -200,7 +200,6 @@ from srcjax.runtime.scipy_linalg import (
     scipy_uneigh,
     scipy_unlu,
     single_matrix,
-    symmetric_part,
     transposed_bands,
     tridiagonal,
     uneigh_tridiagonal,

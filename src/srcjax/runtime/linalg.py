@@ -162,8 +162,9 @@ def unqr(d, y, a, mode="reduced"):
 
 def unlstsq_left(d, y, a, b):
     """The adjoint of `a` in `y = np.linalg.lstsq(a, b)` of full rank."""
-    x, g = (np.reshape(v, (len(v), -1)) for v in (y[0], least_squares_seed(d, y)))
-    p, b = np.linalg.pinv(a), np.reshape(b, (len(b), -1))
+    x, g, p = y[0], least_squares_seed(d, y), np.linalg.pinv(a)
+    if np.ndim(b) == 1:
+        x, g, b = x[:, None], g[:, None], b[:, None]
     da = unpinv(g @ b.T, p, a)
     if np.size(y[1]) and not is_absent(d[1]):
         da = da - 2 * (b - a @ x) * d[1] @ x.T

@@ -9,6 +9,9 @@ try:
 except ImportError:  # then no helper of this file is called
     scipy = None
 
+from srcjax.runtime.basics import hermitian, symmetrised
+from srcjax.runtime.scipy_special import real_for_real
+
 
 def single_matrix(a):
     """Raises NotImplementedError for a stack of matrices."""
@@ -41,15 +44,14 @@ def checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind):
         )
 
 
-def symmetric_part(x):
-    """The part of `x` that its transpose shares."""
-    return (x + x.T) / 2
-
-
 def scipy_uneigh(
     d, y, a, b, lower, eigvals_only, subset_by_index, subset_by_value, kind
 ):
-    """The adjoints of `a` and `b` in `scipy.linalg.eigh(a, b)`; both symmetric."""
+    """The adjoints of `a` and `b` in `scipy.linalg.eigh(a, b)`; both Hermitian.
+
+    Eigenvectors that are complex do not turn by a phase, as in JAX: `v* dv` has no
+    imaginary diagonal.
+    """
     single_matrix(a)
     checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind)
     w, v = scipy.linalg.eigh(a, b, lower=lower) if eigvals_only else y
@@ -62,12 +64,15 @@ def scipy_uneigh(
     to_a = np.diag(dw)
     to_b = -np.diag(dw * w)
     if not is_nothing(dv):
-        turned = v.T @ dv
+        turned = hermitian(v) @ np.conj(dv)
         weighted = one_over_gaps(w) * turned
         to_a = to_a + weighted
-        to_b = to_b - weighted * w - np.diag(np.diag(turned)) / 2
-    da = symmetric_part(v @ to_a @ v.T)
-    return da, None if b is None else symmetric_part(v @ to_b @ v.T)
+        to_b = to_b - weighted * w - np.diag(np.real(np.diag(turned))) / 2
+    da = np.conj(symmetrised(v @ to_a @ hermitian(v)))
+    if b is None:
+        return real_for_real(da, a), None
+    db = np.conj(symmetrised(v @ to_b @ hermitian(v)))
+    return real_for_real(da, a), real_for_real(db, b)
 
 
 def scipy_eigh_tangent(
@@ -77,15 +82,15 @@ def scipy_eigh_tangent(
     single_matrix(a)
     checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind)
     w, v = scipy.linalg.eigh(a, b, lower=lower) if eigvals_only else y
-    of_a = v.T @ symmetric_part(a_dot) @ v
-    w_dot = np.diag(of_a)
+    of_a = hermitian(v) @ symmetrised(a_dot) @ v
+    w_dot = np.real(np.diag(of_a))
     change = of_a
     norms = np.zeros_like(w)
     if b_dot is not None:
-        of_b = v.T @ symmetric_part(b_dot) @ v
-        w_dot = w_dot - w * np.diag(of_b)
+        of_b = hermitian(v) @ symmetrised(b_dot) @ v
+        w_dot = w_dot - w * np.real(np.diag(of_b))
         change = of_a - of_b * w
-        norms = np.diag(of_b) / 2
+        norms = np.real(np.diag(of_b)) / 2
     if eigvals_only:
         if len(y) < len(w):
             first = np.argmin(np.abs(w - y[0]))
@@ -298,9 +303,8 @@ def unpolar(d, y, a, side):
     """The adjoint of `a` in `u, p = scipy.linalg.polar(a, side)`."""
     single_matrix(a)
     if side == "left":
-        turned = y[0].T, y[1]
-        seeds = tuple(None if is_nothing(v) else v for v in d)
-        seeds = None if seeds[0] is None else seeds[0].T, seeds[1]
+        turned = y[0].T, y[1].T
+        seeds = tuple(None if is_nothing(v) else v.T for v in d)
         return unpolar(seeds, turned, a.T, "right").T
     u, p = y
     if u.shape[0] < u.shape[1]:
@@ -309,27 +313,27 @@ def unpolar(d, y, a, side):
         )
     weight = np.zeros_like(u)
     if not is_nothing(d[0]):
-        weight = np.linalg.solve(p, d[0].T).T
-    inner = -symmetric_part(u.T @ weight)
+        weight = np.linalg.solve(p.T, np.conj(d[0]).T).T
+    inner = -symmetrised(hermitian(u) @ weight)
     if not is_nothing(d[1]):
-        inner = inner + symmetric_part(d[1])
-    return weight + 2 * a @ scipy.linalg.solve_sylvester(p, p, inner)
+        inner = inner + symmetrised(np.conj(d[1]))
+    return np.conj(weight + 2 * a @ scipy.linalg.solve_sylvester(p, p, inner))
 
 
 def polar_tangent(dot, y, a, side):
     """The tangent of `u, p = scipy.linalg.polar(a, side)`."""
     single_matrix(a)
     if side == "left":
-        u_dot, p_dot = polar_tangent(dot.T, (y[0].T, y[1]), a.T, "right")
-        return u_dot.T, p_dot
+        u_dot, p_dot = polar_tangent(dot.T, (y[0].T, y[1].T), a.T, "right")
+        return u_dot.T, p_dot.T
     u, p = y
     if u.shape[0] < u.shape[1]:
         raise NotImplementedError(
             "scipy.linalg.polar: p is singular, use the other side"
         )
-    half = a.T @ dot
-    p_dot = scipy.linalg.solve_sylvester(p, p, half + half.T)
-    return np.linalg.solve(p, (dot - u @ p_dot).T).T, p_dot
+    half = hermitian(a) @ dot
+    p_dot = scipy.linalg.solve_sylvester(p, p, half + hermitian(half))
+    return np.linalg.solve(p.T, (dot - u @ p_dot).T).T, p_dot
 
 
 def logm_along(a, e):

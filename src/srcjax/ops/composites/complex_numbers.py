@@ -19,6 +19,13 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return real + 1j * np.nan_to_num(np.imag(x), copy, nan, posinf, neginf)
 
 
+@for_complex(np.sign)
+def sign(x):
+    """The number over its size; 0 of 0, in both directions."""
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+
+
 @for_complex(np.linalg.lstsq)
 def lstsq(a, b, rcond=None):
     """By the pseudoinverse."""

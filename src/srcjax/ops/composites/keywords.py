@@ -1,4 +1,4 @@
-"""Calls with keywords of few calls: `np.array(x, ndmin=2)`, `np.clip(x, min=0)`.
+"""Calls with arguments of few calls: `np.array(x, ndmin=2)`, `np.convolve(x, 2.0)`.
 
 The rules serve the plain calls; these functions serve the rest, as those of
 `composites.reductions` do for reductions.
@@ -8,7 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from srcjax.analysis.types import Type, rank_of
 from srcjax.ops.record import completes
+
+
+def with_number(a: Type, v: Type, **_: Type) -> bool:
+    """Whether one of the sequences is a number."""
+    return 0 in (rank_of(a), rank_of(v))
+
+
+@completes(np.convolve, when=with_number)
+def convolve(a, v, mode="full"):
+    """A number is a sequence of one."""
+    return np.convolve(np.atleast_1d(a), np.atleast_1d(v), mode)
 
 
 @completes(np.array)

@@ -179,7 +179,7 @@ def qr_multiply(
     return (c @ q if mode == "right" else q @ c), r
 
 
-@composite(scipy.linalg.eigvalsh)
+@composite(scipy.linalg.eigvalsh, real_only=False)
 def eigvalsh(
     a,
     b=None,
@@ -214,6 +214,26 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     if atol is not None or rtol is not None or return_rank:
         raise NotImplementedError("`atol`, `rtol` or `return_rank`")
     return np.linalg.pinv(a)
+
+
+@composite(scipy.linalg.rsf2csf, real_only=False)
+def rsf2csf(T, Z, check_finite=True):  # noqa: N803
+    """A rotation for each pair of eigenvalues, from the last row up."""
+    dtype = np.result_type(T, Z, np.complex64)
+    t, z = T.astype(dtype), Z.astype(dtype)
+    for m in range(len(t) - 1, 0, -1):
+        corner, below = t[m, m], np.abs(t[m, m - 1])
+        if below > np.spacing(1.0) * (np.abs(t[m - 1, m - 1]) + np.abs(corner)):
+            mu = np.linalg.eigvals(t[m - 1 : m + 1, m - 1 : m + 1])[0] - corner
+            r = np.sqrt(np.abs(mu) ** 2 + below**2)
+            c, s = mu / r, t[m, m - 1] / r
+            turn = np.array([[np.conj(c), s], [-s, c]])
+            back = np.conj(turn.T)
+            t[m - 1 : m + 1, m - 1 :] = turn @ t[m - 1 : m + 1, m - 1 :]
+            t[: m + 1, m - 1 : m + 1] = t[: m + 1, m - 1 : m + 1] @ back
+            z[:, m - 1 : m + 1] = z[:, m - 1 : m + 1] @ back
+        t[m, m - 1] = 0.0
+    return t, z
 
 
 # -- systems ------------------------------------------------------------------------
@@ -256,14 +276,6 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
     triangle = np.tril(c) if lower else np.conj(np.triu(c).T)
     return np.linalg.solve(np.conj(triangle.T), np.linalg.solve(triangle, b))
-
-
-@for_complex(scipy.linalg.eigh)
-def eigh_values(a, b=None, *, lower=True, eigvals_only=False, check_finite=True):
-    """Eigenvalues; vectors have a phase that differs between LAPACK's drivers."""
-    if b is not None or not eigvals_only:
-        raise NotImplementedError("complex eigenvectors: np.linalg.eigh has them")
-    return np.linalg.eigvalsh(a, "L" if lower else "U")
 
 
 @composite(scipy.linalg.lu_solve, real_only=False)

@@ -63,7 +63,7 @@ def scipy_uneigh(
         )
     to_a = np.diag(dw)
     to_b = -np.diag(dw * w)
-    if not is_nothing(dv):
+    if dv is not None and np.ndim(dv) == 2:
         turned = hermitian(v) @ np.conj(dv)
         weighted = one_over_gaps(w) * turned
         to_a = to_a + weighted

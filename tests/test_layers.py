@@ -32,7 +32,7 @@ ORDER = [
     ("callables",),
     ("linear_map", "batch_orders"),
     ("api", "forward_mode", "batch_mode"),
-    ("jacobian_texts",),
+    ("jacobian_texts", "unknown_functions"),
     ("jacobians", "vectorized"),
     ("testing",),
     ("__init__",),

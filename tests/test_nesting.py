@@ -192,7 +192,20 @@ def fourth(x, coefficients):
     )
 
 
+TABLE = {"cube": lambda v: np.sum(v**3), "square": lambda v: v[0] * v[0] + v[1]}
+
+
+def by_name(x):
+    v = np.array([x, 0.0])
+    total = 1.0
+    for name in sorted(TABLE):
+        total = total * TABLE[name](v)
+        v[1] = total  # after the call has read it
+    return total
+
+
 POLYNOMIALS = {
+    by_name: {5: 1.0, 6: 1.0},
     polynomial: {5: 0.5, 4: 1.0},
     looped: {4: 1.0, 1: 1.0, 0: 2.0},
     branched: {5: 1.0},
@@ -226,7 +239,7 @@ def test_fourth_order_of_others(f, ways):
 @pytest.mark.parametrize(
     "ways", list(itertools.product(["grad", "jvp", "vjp"], repeat=2))
 )
-@pytest.mark.parametrize("f", [in_place, recursive], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [in_place, recursive, by_name], ids=lambda f: f.__name__)
 def test_second_order(f, ways):
     derivative = functools.reduce(lambda g, way: WAYS[way](g), ways, f)
     want = sum(c * n * (n - 1) * 1.7 ** (n - 2) for n, c in POLYNOMIALS[f].items())

@@ -37,31 +37,10 @@ REFUSED: set[str] = set()
 # Programs that reverse mode refuses. To be emptied.
 REFUSED_IN_REVERSE: set[str] = {"inplace.which_is_changed_depends"}
 # Programs whose derivative cannot be differentiated in this way yet. To be emptied.
-REVERSE_OVER_FORWARD_NOT_YET: set[str] = {
-    "functions.largest_of_star_arguments",
-    "containers.table_of_lists",
-    "edges.branch_never_taken",
-    "functions.composition",
-    "functions.functions_in_a_list",
-    "inplace.changed_after_an_unknown_callee",
-}
-FORWARD_OVER_REVERSE_NOT_YET: set[str] = {
-    "changing.rows_grow_while_they_are_read",
-    "edges.branch_never_taken",
-    "functions.composition",
-    "functions.functions_in_a_list",
-    "functions.recursion_over_a_tree_inside",
-    "inplace.changed_after_an_unknown_callee",
-}
-FORWARD_OVER_FORWARD_NOT_YET: set[str] = {
-    "edges.branch_never_taken",
-    "functions.composition",
-    "functions.functions_in_a_list",
-    "inplace.changed_after_an_unknown_callee",
-}
-DEEP_NOT_YET: set[str] = {
-    "inplace.changed_after_an_unknown_callee",
-}
+REVERSE_OVER_FORWARD_NOT_YET: set[str] = set()
+FORWARD_OVER_REVERSE_NOT_YET: set[str] = set()
+FORWARD_OVER_FORWARD_NOT_YET: set[str] = set()
+DEEP_NOT_YET: set[str] = set()
 # The value jumps, or its third derivative is too large: differences of gradients, which
 # the nestings are compared with, say nothing.
 NOT_BY_DIFFERENCES = {

@@ -58,11 +58,6 @@ SECOND_ORDER_NOT_YET: set[str] = {
     "inplace.factor_in_a_dict_of_what_is_put_back",
     "inplace.three_time_levels",
     "changing.dict_changed_after_a_call_has_read_it",
-    "edges.branch_never_taken",
-    "functions.composition",
-    "functions.functions_in_a_list",
-    "functions.recursion_over_a_tree_inside",
-    "inplace.changed_after_an_unknown_callee",
     "inplace.changed_by_one_callee_and_read_by_another",
     "inplace.view_written_before_its_array_is_another",
 }

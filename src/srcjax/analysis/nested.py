@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types as pytypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,9 +78,13 @@ class NestedCall:
 
 @dataclass(eq=False)
 class Unclear:
-    """A transform of a function that is not known (yet): an error if it stays so."""
+    """A transform of a function that is not known (yet): an error if it stays so.
+
+    Calls of `vjp` and `jvp` (`kind`) may be left to the time when the program runs.
+    """
 
     error: Exception
+    kind: str = ""
 
 
 class NestedTransforms(Effects):
@@ -186,11 +190,11 @@ class NestedTransforms(Effects):
                 "a function that calls it: `lambda x: obj.method(x)`",
             )
 
-    def later(self, node: Any, transform: Any) -> None:
+    def later(self, node: Any, transform: Any, kind: str = "") -> None:
         """The function may be known when what is around is put in place of a call."""
         if self.recording:
             error = self.unclear(node, transform)
-            self.facts.callees[id(node)] = [Unclear(error)]
+            self.facts.callees[id(node)] = [Unclear(error, kind)]
             self.facts.nodes.append(node)
 
     def unclear(self, node: Any, transform: Any) -> Exception:
@@ -271,7 +275,11 @@ class NestedTransforms(Effects):
             or not self.is_here(function)
             or not isinstance(has_aux, Const)
         ):
-            self.later(node, value)
+            plain = has_aux == Const(value=False) and function is not None
+            self.later(node, value, kind if plain else "")
+            if kind == "vjp" and plain:
+                y = replace(UNKNOWN, active=active)
+                return Tuple(items=(y, pullback_to(given.get("primals", ()), active)))
             return replace(UNKNOWN, active=active)
         tangents: list[Type] = []
         if kind == "jvp":
@@ -316,9 +324,7 @@ class NestedTransforms(Effects):
         y = with_active(y, active)
         if kind == "jvp":
             return Tuple(items=(y, as_tangent(y), *aux))
-        gradients = Tuple(items=tuple(as_tangent(p) for p in primals))
-        pullback = Transformed(active, function=with_active(gradients, active))
-        return Tuple(items=(y, pullback, *aux))
+        return Tuple(items=(y, pullback_to(primals, active), *aux))
 
     def known_items(self, node: Any, t: Type | None, name: str) -> list[Type]:
         """The items of the tuple of primals or tangents."""
@@ -427,6 +433,12 @@ class NestedTransforms(Effects):
             return self.call_function(function, quiet, {}, None)
         except (Unreachable, Missed, TypeError):
             return UNKNOWN
+
+
+def pullback_to(primals: Iterable[Type], active: bool) -> Transformed:
+    """The type of the function that `vjp` gives, before it is written out."""
+    gradients = Tuple(items=tuple(as_tangent(p) for p in primals))
+    return Transformed(active, function=with_active(gradients, active))
 
 
 def tell_axes(made: Any, given: list[Given]) -> None:

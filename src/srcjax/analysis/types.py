@@ -597,6 +597,10 @@ def join(a: Type, b: Type) -> Type:
         return Range(active, buffers)
     if isinstance(a, Other) and isinstance(b, Other):
         return Other(active, buffers, a.cls if a.cls is b.cls else None)
+    pullbacks = isinstance(a, Transformed) and isinstance(b, Transformed)
+    if pullbacks and a.maker is b.maker is None:  # type: ignore[attr-defined]
+        left, right = a.function, b.function  # type: ignore[attr-defined]
+        return Transformed(active, buffers, function=join(left, right))
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
 
 

@@ -34,7 +34,11 @@ def add(a, b):
 def add_at(d, index, part):
     """`d` with `d[index] += part`: a container or array; repeated indices all count."""
     if isinstance(d, tuple):
-        return type(d)(add_at(list(d), index, part))
+        items = list(d)
+        items[index] = add(items[index], part)
+        if hasattr(d, "_fields"):
+            return type(d)._make(items)  # type: ignore[attr-defined]
+        return tuple(items)
     if isinstance(d, (list, dict)):
         d[index] = add(d[index], part)
     else:

@@ -47,6 +47,11 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.places import zero_of
+from srcjax.transforms.unknown_functions import (
+    call_when_run,
+    kept_in_loops,
+    statements_with_calls,
+)
 
 
 def write_nested(program: Program) -> bool:
@@ -61,7 +66,11 @@ def write_nested(program: Program) -> bool:
         for block, stmt, call in _calls(program, unit, errors)
     ]
     if errors and not found:
+        if call_when_run(program):
+            return True
         raise errors[0]
+    if kept_in_loops(program) and call_when_run(program):
+        return True
     chosen = [f for f in found if all(map(_known, [*f[3].types, *f[3].tangents]))]
     for unit, block, stmt, call in chosen or found[:1]:
         writer = _Writer(program, unit, stmt)
@@ -92,24 +101,15 @@ def _calls(
 ) -> list[tuple[list, Any, NestedCall]]:
     """Statements `name = call` (or the call alone) with the block each stands in."""
     found = []
-    blocks = [unit.node.body]
-    while blocks:
-        block = blocks.pop()
-        for stmt in block:
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                    blocks.append(inner)
-            blocks += [h.body for h in getattr(stmt, "handlers", ())]
-            if not isinstance(stmt, (gast.Assign, gast.Expr)):
-                continue
-            callees = program.facts.callees.get(id(stmt.value), [])
-            errors += [c.error for c in callees if isinstance(c, Unclear)]
-            nested = [c for c in callees if isinstance(c, NestedCall)]
-            if len(callees) == 1 and nested:
-                found.append((block, stmt, nested[0]))
-            elif nested:
-                raise error_at(
+    for block, stmt in statements_with_calls(unit):
+        callees = program.facts.callees.get(id(stmt.value), [])
+        errors += [c.error for c in callees if isinstance(c, Unclear)]
+        nested = [c for c in callees if isinstance(c, NestedCall)]
+        if len(callees) == 1 and nested:
+            found.append((block, stmt, nested[0]))
+        elif nested:
+            errors.append(
+                error_at(
                     UnsupportedError,
                     unit.source,
                     stmt,
@@ -117,6 +117,7 @@ def _calls(
                     "program runs",
                     "call each function in a branch of its own",
                 )
+            )
     return found
 
 

@@ -312,10 +312,10 @@ class CallTangents(TangentTemplates):
         self.check_closed(value.func)
         from srcjax import forward_mode
 
-        self.needs["jvp"] = forward_mode.jvp
+        function = self.callees.constant("jvp", forward_mode.jvp)
         primals = gast.Tuple([syntax.clone(a) for a in value.args], syntax.LOAD)
         tangents = gast.Tuple([self.dot(a) for a in value.args], syntax.LOAD)
-        return syntax.call("jvp", syntax.clone(value.func), primals, tangents)
+        return syntax.call(function, syntax.clone(value.func), primals, tangents)
 
 
 def plain_signature(arguments: gast.arguments) -> bool:

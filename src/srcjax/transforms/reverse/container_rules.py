@@ -174,6 +174,7 @@ class ContainerRules(RuleTemplates):
         """`name = base[key]` with a known key of a split container."""
         t = part_of(self.type_of_name(base), path)
         if not is_active(t):
+            self.consumed.add((name, ()))  # a constant; `name` holds others elsewhere
             return
         if base in self.views:
             self.pass_to_item(name, base, path, t)

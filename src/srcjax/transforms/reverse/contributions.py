@@ -198,14 +198,15 @@ class Contributions(DerivativeWriter):
         elif place.lazy is not None:
             self.materialise(name, (), t, place)
             if not self.places.present[(name, ())].owned:
-                self.own(variable)
+                self.own(variable, t)
         elif not place.owned:
-            self.own(variable)
+            self.own(variable, t)
         self.places.present[(name, ())] = Adjoint(variable, None, True)
 
-    def own(self, variable: str) -> None:
+    def own(self, variable: str, t: Type) -> None:
         d = syntax.name(variable)
-        self.emit(syntax.assign(variable, syntax.expression("d.copy()", d=d)))
+        copy = "copied(d)" if isinstance(t, Unknown) else "d.copy()"
+        self.emit(syntax.assign(variable, syntax.expression(copy, d=d)))
 
     def initial(self, name: str, t: Type) -> gast.expr:
         """The zero with which a buffer or list adjoint starts."""

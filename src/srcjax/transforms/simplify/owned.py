@@ -230,7 +230,7 @@ class Owner:
             value, (gast.Name, gast.Subscript, gast.Attribute, gast.Call)
         ):
             return value
-        roots = self.roots(value, set())
+        roots = self.roots(value)
         if not roots:
             return value
         if self.is_immutable(value) or (t is not None and is_number(t)):
@@ -267,44 +267,62 @@ class Owner:
             for sub in syntax.walk(self.node.body)
         )
 
-    def roots(self, value: Any, seen: set[str]) -> set[str]:
+    def roots(self, value: Any) -> set[str]:
         """Names whose memory the value may share; "?" for one that is not known."""
+        return self.reached(self.shared(value))
+
+    def reached(self, names: set[str]) -> set[str]:
+        """The names, and all whose memory they may share by way of others."""
+        found: set[str] = set()
+        todo = sorted(names)
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                todo += self.assigned(name)
+        return found
+
+    def assigned(self, name: str) -> set[str]:
+        """The names whose memory the name may get in an assignment."""
+        if "?" in name or "@" in name:  # not a name, but what stands for memory
+            return set()
+        found: set[str] = set()
+        if name not in self.bound:
+            found.add("?")  # the user's: a global array, or one from around
+        for sub in syntax.walk(self.node.body):
+            if isinstance(sub, gast.Assign):
+                found |= self.given(sub, name)
+        return found
+
+    def shared(self, value: Any) -> set[str]:
+        """The names in the value whose memory it may share."""
         if isinstance(value, gast.Name):
-            if value.id in seen:
-                return set()
-            seen = seen | {value.id}
-            found = {value.id}
-            if value.id not in self.bound:
-                found.add("?")  # the user's: a global array, or one from around
-            for sub in syntax.walk(self.node.body):
-                if isinstance(sub, gast.Assign):
-                    found |= self.given(sub, value.id, seen)
-            return found
+            return {value.id}
         if isinstance(value, (gast.Subscript, gast.Attribute)):
-            return self.roots(value.value, seen)
+            return self.shared(value.value)
         if isinstance(value, (gast.Tuple, gast.List)):
-            return set().union(*(self.roots(e, seen) for e in value.elts))
+            return set().union(*map(self.shared, value.elts))
         if isinstance(value, gast.Call):
-            parts = self.parts(value, seen)
+            parts = self.calls(value, self.shared)
             if parts is not None:
                 return set().union(*parts)
             argument = shared_argument(value)
             if argument is not None:
                 read_only = alias_of_call(value)[0] == "read-only"
                 unowned = {"?"} if read_only else set()
-                return self.roots(argument, seen) | unowned
+                return self.shared(argument) | unowned
         if isinstance(value, gast.IfExp):
-            return self.roots(value.body, seen) | self.roots(value.orelse, seen)
+            return self.shared(value.body) | self.shared(value.orelse)
         return set()
 
-    def given(self, stmt: gast.Assign, name: str, seen: set[str]) -> set[str]:
-        """The roots of what the assignment gives the name."""
+    def given(self, stmt: gast.Assign, name: str) -> set[str]:
+        """The names whose memory the assignment gives the name."""
         target = stmt.targets[0]
         if syntax.is_name(target, name):
-            return self.roots(stmt.value, seen)
+            return self.shared(stmt.value)
         if not isinstance(target, gast.Tuple) or not isinstance(stmt.value, gast.Call):
             return set()
-        parts = self.parts(stmt.value, seen)
+        parts = self.calls(stmt.value, self.shared)
         if parts is None:
             return set()
         places = [k for k, e in enumerate(target.elts) if syntax.is_name(e, name)]
@@ -312,6 +330,7 @@ class Owner:
             return set().union(*parts) if places else set()
         return set().union(*(parts[k] for k in places))
 
-    def parts(self, call: gast.Call, seen: set[str]) -> list[set[str]] | None:
+    def parts(self, call: gast.Call) -> list[set[str]] | None:
         """The roots of each result of a generated function; None for another."""
-        return self.calls(call, lambda value: self.roots(value, seen))
+        parts = self.calls(call, self.shared)
+        return None if parts is None else [self.reached(part) for part in parts]

@@ -38,10 +38,10 @@ class Sharing:
         last = node.body[-1]
         value = last.value if isinstance(last, gast.Return) else None
         if isinstance(value, gast.Tuple):
-            parts = [owner.roots(e, set()) for e in value.elts]
+            parts = [owner.roots(e) for e in value.elts]
         else:
-            inner = owner.parts(value, set()) if isinstance(value, gast.Call) else None
-            parts = inner if inner is not None else [owner.roots(value, set())]
+            inner = owner.parts(value) if isinstance(value, gast.Call) else None
+            parts = inner if inner is not None else [owner.roots(value)]
         own = syntax.names_written(node.body)
         kept = {n.id for s in node.body[:1] for n in _unpacked(s, saved)} | {saved}
         found: list[set[str]] = []

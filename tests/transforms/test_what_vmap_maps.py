@@ -187,3 +187,27 @@ def constants_unpacked_into_items(x):
 def test_names_of_which_some_hold_batches(f):
     batch = np.array([[0.5, 1.5], [3.0, 4.5], [-1.0, 2.0]])
     np.testing.assert_allclose(srcjax.vmap(f)(batch), [f(x) for x in batch])
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_the_truth_of_a_number_is_no_index(dtype):
+    def branch(x, n):
+        if n:
+            return x[0] * 2.0
+        return 5.0
+
+    def chosen(x, n):
+        return x[1] ** (x[0] - 1 if n else 1)
+
+    x, n = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]), np.array([0, 1, 2], dtype)
+    for f in (branch, chosen):
+        wanted = [f(*example) for example in zip(x, n, strict=True)]
+        np.testing.assert_allclose(srcjax.vmap(f)(x, n), wanted)
+
+
+def test_the_truth_of_a_container_is_that_of_all_examples():
+    def f(x):
+        xs = [x, 2 * x]
+        return xs[0] if xs else 5.0
+
+    np.testing.assert_array_equal(srcjax.vmap(f)(np.array([0.0, 1.0])), [0, 1])

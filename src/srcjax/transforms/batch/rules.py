@@ -278,9 +278,13 @@ class Rules(Operations):
 
     def condition(self, test: gast.expr) -> gast.expr | None:
         """A test on the batch; None if it is the same for all examples."""
-        if not self.reads_mapped(test):
+        t = self.example(test)
+        if not self.reads_mapped(test) or isinstance(t, (List, Tuple, Dict)):
             return None
-        return self.batched(test, UNKNOWN)
+        value = self.batched(test, UNKNOWN)
+        if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
+            return syntax.expression("c != 0", c=value)  # a mask, and no index
+        return value
 
     def on_Delete(self, stmt: gast.Delete) -> list[gast.stmt]:
         for target in stmt.targets:

@@ -241,6 +241,8 @@ class Calls(NestedTransforms):
                 return Const(value=None)
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
             return self.replaced(base, kwargs, node)
+        if not any(map(is_active, [*args, *kwargs.values()])):
+            return self.drawn(base, name, args, kwargs, node)
         if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
             shown = getattr(base.cls, "__name__", "object")
             owner = getattr(getattr(node.func, "value", None), "id", None)
@@ -252,6 +254,23 @@ class Calls(NestedTransforms):
                 "a list, a dict or an array made in the function",
             )
         return None
+
+    def drawn(
+        self,
+        base: Type,
+        name: str,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: gast.Call,
+    ) -> Type | None:
+        """What a generator of random numbers gives; None if it is none."""
+        from srcjax.ops.random_numbers import drawn, generator_class  # `ops`: later
+
+        found = drawn(name, args, kwargs) if generator_class(base) else None
+        if isinstance(found, Array):
+            self.facts.nodes.append(node)
+            return replace(found, buffers=frozenset([id(node)]))
+        return found
 
     def call(
         self,

@@ -19,6 +19,7 @@ from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
+from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import (
@@ -235,6 +236,7 @@ class Finisher(Tidying):
         remove_dead(self.node, self.pure, self.shares)
         if rotate(self.node, self.pure, self.shares):
             remove_dead(self.node, self.pure, self.shares)
+        self.node.body = set_items(self.node.body, self.type_of, self.shares)
 
     def name_results(self) -> None:
         """`return dx, ddifference` of a function of x and y is `return dx, dy`."""

@@ -1,0 +1,177 @@
+"""Write the items of an adjoint that starts as zeros without adding to the zeros.
+
+Before:                              After:
+
+    dx = np.zeros_like(x)                dx = np.array([da, 2 * db])
+    dx[0] = da
+    dx[1] += 2 * db
+
+    dy = np.zeros_like(y)                dy = np.zeros_like(y)
+    dy[0] += da                          dy[0] = da
+    dy[3] -= db                          dy[3] = -db
+
+The first form is for all items of an array of numbers whose size is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.types import Array, Type, dtype_of, is_number
+from srcjax.transforms.simplify.effects import written_bases
+
+#: The longest display, in characters.
+_WIDTH = 240
+
+
+def set_items(
+    stmts: list[gast.stmt],
+    type_of: Callable[[gast.expr], Type],
+    shares: Callable[[str], set[str]],
+) -> list[gast.stmt]:
+    """The statements of a block (and of those inside), with items set at once."""
+    out = list(stmts)
+    for stmt in stmts:
+        for key in ("body", "orelse", "finalbody"):
+            inner = getattr(stmt, key, None)
+            if inner and isinstance(inner, list):
+                setattr(stmt, key, set_items(inner, type_of, shares))
+        if getattr(stmt, "backward", False) and _zeros(stmt) is not None:
+            out = _set(out, stmt, type_of, shares)
+    return out
+
+
+def _zeros(stmt: Any) -> gast.expr | None:
+    """`x` of `dx = np.zeros_like(x)`."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+        return None
+    call: Any = stmt.value
+    if syntax.dotted(getattr(call, "func", None)) != "np.zeros_like":
+        return None
+    return call.args[0] if len(call.args) == 1 and not call.keywords else None
+
+
+def _set(
+    stmts: list[gast.stmt],
+    zeros: Any,
+    type_of: Callable[[gast.expr], Type],
+    shares: Callable[[str], set[str]],
+) -> list[gast.stmt]:
+    name = zeros.targets[0].id
+    t = type_of(zeros.value.args[0])
+    start = next(i for i, s in enumerate(stmts) if s is zeros) + 1
+    stores: dict[int, Any] = {}
+    for stmt in stmts[start:]:
+        if name not in syntax.all_names(stmt):
+            continue
+        place = _place(stmt, name)
+        if place is None or place in stores:
+            break
+        if any(k < 0 for k in (place, *stores)) and not _has_size(t):
+            break  # from the end: which one it is, is not known
+        stores[place] = stmt
+    if not isinstance(t, Array) or t.shape is None:
+        return stmts
+    size = t.shape[0]
+    if isinstance(size, int):
+        stores = {k % size: s for k, s in stores.items() if -size <= k < size}
+    for stmt in stores.values():
+        _store(stmt)
+    whole = len(t.shape) == 1 and size == len(stores) and size
+    if not whole or t.dtype != np.dtype(float):
+        return stmts
+    values = [stores[k].value for k in sorted(stores)]
+    types = list(map(type_of, values))
+    if not all(map(is_number, types)) or not _are_floats(types):
+        return stmts
+    display = gast.List(values, syntax.LOAD)
+    if len(syntax.text(display)) > _WIDTH or not _may_wait(stmts, stores, shares):
+        return stmts
+    last: Any = max(stores.values(), key=lambda s: _index(stmts, s))
+    last.targets = [syntax.name(name, store=True)]
+    last.value = syntax.call("np.array", display)
+    gone = [zeros, *(s for s in stores.values() if s is not last)]
+    return [s for s in stmts if not any(s is g for g in gone)]
+
+
+def _index(stmts: list[gast.stmt], stmt: gast.stmt) -> int:
+    return next(i for i, s in enumerate(stmts) if s is stmt)
+
+
+def _has_size(t: Type) -> bool:
+    return isinstance(t, Array) and isinstance((t.shape or (None,))[0], int)
+
+
+def _place(stmt: Any, name: str) -> int | None:
+    """The index of `name[3] = e` and `name[3] += e`, where `e` does not read it."""
+    if isinstance(stmt, gast.Assign):
+        target = stmt.targets[0]
+    elif isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, (gast.Add, gast.Sub)):
+        target = stmt.target
+    else:
+        return None
+    if not isinstance(target, gast.Subscript) or not syntax.is_name(target.value, name):
+        return None
+    if name in syntax.all_names(stmt.value):
+        return None
+    index: Any = target.slice
+    sign = 1
+    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
+        index, sign = index.operand, -1
+    value = index.value if isinstance(index, gast.Constant) else None
+    return sign * value if type(value) is int else None
+
+
+def _store(stmt: Any) -> None:
+    """`d[1] += e` of zeros is `d[1] = e`, in place."""
+    if not isinstance(stmt, gast.AugAssign):
+        return
+    value = stmt.value
+    if isinstance(stmt.op, gast.Sub):
+        value = _negative(value)
+    stmt.__class__ = gast.Assign
+    stmt.targets, stmt.value, stmt.type_comment = [stmt.target], value, None
+    del stmt.target, stmt.op
+
+
+def _negative(value: gast.expr) -> gast.expr:
+    """`-value`, with the sign at the first factor."""
+    if isinstance(value, gast.BinOp) and isinstance(
+        value.op, (gast.Mult, gast.Div, gast.MatMult)
+    ):
+        return gast.BinOp(_negative(value.left), value.op, value.right)
+    return gast.UnaryOp(gast.USub(), value)
+
+
+def _are_floats(types: list[Type]) -> bool:
+    """Whether an array of these numbers is one of float64."""
+    kinds = [dtype_of(t) for t in types]
+    if any(k is None or k.kind not in "bif" for k in kinds):
+        return False
+    return any(k == np.dtype(float) for k in kinds)
+
+
+def _may_wait(
+    stmts: list[gast.stmt], stores: dict[int, Any], shares: Callable[[str], set[str]]
+) -> bool:
+    """Whether all values are the same where the last one is stored."""
+    ordered = sorted(stores.values(), key=lambda s: _index(stmts, s))
+    end = _index(stmts, ordered[-1])
+    for store in ordered[:-1]:
+        reads = syntax.names_read(store.value)
+        reads = reads.union(*map(shares, reads))
+        pops = any(isinstance(n, gast.Call) for n in syntax.walk(store.value))
+        for stmt in stmts[_index(stmts, store) + 1 : end]:
+            if any(stmt is s for s in ordered):
+                continue
+            if (syntax.names_written(stmt) | written_bases(stmt)) & reads or pops:
+                return False
+    return True
+
+
+__all__ = ["set_items"]

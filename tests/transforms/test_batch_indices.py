@@ -67,3 +67,18 @@ def test_parts_of_a_container(f):
     text = srcjax.source(srcjax.vmap(f), x)
     assert "runtime" not in text and "copy()" in text
     np.testing.assert_allclose(srcjax.vmap(f)(x), np.stack([f(row) for row in x]))
+
+
+def swapped_rows(a):
+    a = a.copy()
+    p = np.argmax(np.abs(a[:, 0]))
+    if p != 0:
+        a[[0, p]] = a[[p, 0]]
+    return np.sum(a[0, 1:] * a[1:, 0])
+
+
+def test_a_list_of_numbers_of_which_one_differs():
+    batch = np.random.default_rng(0).normal(size=(4, 4, 4))
+    for f in (swapped_rows, srcjax.grad(swapped_rows)):
+        want = np.stack([f(a) for a in batch])
+        np.testing.assert_allclose(srcjax.vmap(f)(batch), want, rtol=1e-12)

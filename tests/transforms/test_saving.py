@@ -471,3 +471,38 @@ def test_updates_of_numbers_read_as_written():
     text = str(srcjax.source(srcjax.grad(counted), np.array([0.3, 0.9, 1.1])))
     assert "total += v * v" in text
     assert "total *= 0.5" in text
+
+
+def downwards(x, n):
+    total = 0.0
+    for t in reversed(range(n)):
+        total = np.sin(total) * x[t] + x[t] ** 2
+    return total
+
+
+def downwards_to_an_end(x, n):
+    total = 0.0
+    for t in reversed(range(n)):
+        if total > 2.0:
+            break
+        total = total * x[t] + 1.0
+    return total
+
+
+def of_a_list(xs):
+    count = len(xs)
+    total = 0.0
+    for i, x in enumerate(xs):
+        total += x**2 if i < len(xs) - 1 else x * count
+    return total
+
+
+def test_loops_over_reversed_ranges_and_lists():
+    x = np.array([0.5, 1.5, -0.4, 0.9])
+    for f in (downwards, downwards_to_an_end):
+        gradient = srcjax.grad(f)
+        assert_close(gradient(x, 4), differences(f, (x, 4), (0,))[0])
+    assert "items" not in str(srcjax.source(srcjax.grad(downwards), x, 4))
+    xs = [0.5, 1.5, -0.4]
+    assert_close(srcjax.grad(of_a_list)(xs), differences(of_a_list, (xs,), (0,))[0])
+    assert "[None] * len(xs)" in str(srcjax.source(srcjax.grad(of_a_list), xs))

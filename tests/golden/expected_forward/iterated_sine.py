@@ -19,22 +19,21 @@ def iterated_sine_residuals(saved):
     cos_x_tape = []
     sin_x_tape2 = []
     x_tape2 = []
-    items = list(reversed(range(4)))
-    for _ in items:
+    for _ in reversed(range(4)):
         sin_x = sin_x_tape.pop()
         x = x_tape.pop()
         cos_x_tape.append(np.cos(x))
         sin_x_tape2.append(sin_x)
         x_tape2.append(x)
-    return cos_x_tape, sin_x_tape2, x_tape2, items
+    return cos_x_tape, sin_x_tape2, x_tape2
 
 
 def iterated_sine_linear(residuals, x_dot):
-    cos_x_tape, sin_x_tape2, x_tape2, items = residuals
+    cos_x_tape, sin_x_tape2, x_tape2 = residuals
     cos_x_tape = cos_x_tape.copy()
     sin_x_tape2 = sin_x_tape2.copy()
     x_tape2 = x_tape2.copy()
-    for _ in reversed(items):
+    for _ in range(4):
         cos_x = cos_x_tape.pop()
         sin_x = sin_x_tape2.pop()
         x = x_tape2.pop()

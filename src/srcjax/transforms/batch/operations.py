@@ -368,6 +368,7 @@ class Operations(Lanes):
     ) -> gast.expr:
         """Items at indices that differ between examples."""
         ranks = []
+        joined: dict[int, gast.expr] = {}
         for e, differs in zip(entries, advanced, strict=True):
             if isinstance(e, gast.Slice):
                 if differs:
@@ -383,10 +384,14 @@ class Operations(Lanes):
             if differs and dtype is not None and dtype.kind == "b":
                 return self.masked_item(base, entries, mapped_base)
             rank = rank_of_list(t) if isinstance(t, List) else self.rank(e)
+            if isinstance(t, List) and differs:
+                joined[id(e)] = self.joined_numbers(e, t)
             if rank is None:
                 raise self.refuse("an index of unknown rank", "known types")
             ranks.append(rank)
         highest = max(ranks)
+        if joined and highest > 1:
+            raise self.refuse("a list beside an index of more axes", "np.array")
         if not self.adjacent(entries):
             raise self.refuse("mapped indices on axes that are apart", "one by one")
         new: list[Any] = []
@@ -394,7 +399,7 @@ class Operations(Lanes):
             new.append(
                 e
                 if isinstance(e, gast.Slice)
-                else lift(e, self.example(e), highest) or e
+                else joined.get(id(e)) or lift(e, self.example(e), highest) or e
             )
         lead = next(k for k, e in enumerate(entries) if not isinstance(e, gast.Slice))
         if not mapped_base:
@@ -418,6 +423,14 @@ class Operations(Lanes):
         if highest == 1:
             return syntax.expression(f"np.moveaxis(x, 1, {lead + 1})", x=taken)
         return syntax.expression(f"np.moveaxis(x, {front}, {after})", x=taken)
+
+    def joined_numbers(self, e: Any, t: List) -> gast.expr:
+        """`[k, p]` as an array for each example, whichever of the two differ."""
+        if t.items is None or not all(map(is_number, t.items)):
+            raise self.refuse("a list of arrays as an index", "`np.array` of it")
+        parts = e.elts if isinstance(e, gast.List) else [gast.Starred(e, syntax.LOAD)]
+        spread = gast.Call(syntax.expression("np.broadcast_arrays"), parts, [])
+        return syntax.expression("np.stack(v, axis=1)", v=spread)
 
     def masked_item(self, base: gast.expr, entries: list, mapped_base: bool) -> Any:
         """`x[mask]` of a mask per example: only as the place of an assignment."""

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.reverse.plan import Plan, Read, Where
 from srcjax.transforms.reverse.reads_writes import (
+    backward_range,
     bound_names,
     exposed,
     has_break,
@@ -475,6 +476,8 @@ class Planner(Recomputing, Sharing):
         if isinstance(stmt, gast.For):
             if is_range(value):
                 return True
+            if backward_range(value) is not None:
+                return id(stmt) not in self.trips
             if syntax.dotted(getattr(value, "func", None)) == "list":
                 return True
             if isinstance(value, gast.Name):

@@ -162,3 +162,11 @@ def has_break(stmt: Any) -> bool:
 
 def is_range(value: Any) -> bool:
     return isinstance(value, gast.Call) and syntax.dotted(value.func) == "range"
+
+
+def backward_range(value: Any) -> gast.expr | None:
+    """`range(...)` of `reversed(range(...))`."""
+    if syntax.dotted(getattr(value, "func", None)) != "reversed" or not value.args:
+        return None
+    inner: gast.expr = value.args[0]
+    return inner if is_range(inner) else None

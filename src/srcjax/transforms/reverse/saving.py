@@ -33,6 +33,7 @@ from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.reads_writes import (
+    backward_range,
     is_range,
     own_breaks,
 )
@@ -572,7 +573,8 @@ class Saver(Planner):
             over = syntax.clone(iterable if held is None else held)
             if trips is not None:
                 over = syntax.expression("v[:n]", v=over, n=syntax.name(trips))
-            over = syntax.call("reversed", over)
+            turned = backward_range(over) if trips is None else None
+            over = syntax.call("reversed", over) if turned is None else turned
         forward.append(_like(new, stmt))
         if not _does_something(body_backward):
             return forward, node.before

@@ -459,11 +459,19 @@ def view_base(
 
 
 def single_pass_lists(unit: Unit, rules: Contributions) -> set[str]:
-    """Lists read only as `item = xs[i]` in one loop `for i in range(len(xs))`."""
+    """Lists read only as `item = xs[i]` in one loop `for i in range(len(xs))`.
+
+    Their length may be asked for anywhere.
+    """
     reads: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for node in syntax.walk(unit.node.body):
         if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
             reads[node.id] = reads.get(node.id, 0) + 1
+        measured = _measured(node)
+        if measured is not None:
+            lengths[measured] = lengths.get(measured, 0) + 1
+    counts = _counts(unit)
     found: set[str] = set()
     top = {id(s) for s in unit.node.body}
     for loop in unit.node.body:
@@ -485,15 +493,33 @@ def single_pass_lists(unit: Unit, rules: Contributions) -> set[str]:
             ):
                 continue
             name = item.value.id
-            direct = syntax.equal(counted, syntax.call("len", syntax.name(name)))
-            own = sum(
-                isinstance(n, gast.Name) and n.id == name
-                for n in syntax.walk([loop.iter])
-            )
+            length = _measured(counted) or counts.get(getattr(counted, "id", ""))
             if (
-                direct
-                and reads.get(name) == 1 + own
+                length == name
+                and reads.get(name) == 1 + lengths[name]
                 and isinstance(rules.types.get(name), (List, Tuple))
             ):
                 found.add(name)
     return found - {n for n in found if rules.types[n].buffers & rules.written}
+
+
+def _measured(node: Any) -> str | None:
+    """`xs` of `len(xs)`."""
+    call = isinstance(node, gast.Call) and syntax.is_name(node.func, "len")
+    if not call or len(node.args) != 1 or not isinstance(node.args[0], gast.Name):
+        return None
+    found: str = node.args[0].id
+    return found
+
+
+def _counts(unit: Unit) -> dict[str, str]:
+    """Names that are bound once, to the length of a list, and the list's name."""
+    found = {}
+    for stmt in unit.node.body:
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        measured = _measured(getattr(stmt, "value", None))
+        if not isinstance(target, gast.Name) or measured is None:
+            continue
+        if syntax.count_bindings(unit.node, target.id) == 1:
+            found[target.id] = measured
+    return found

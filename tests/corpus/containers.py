@@ -1,7 +1,7 @@
 """Tuples, lists, dicts and sets: built, unpacked, changed, looped over."""
 
 import itertools
-from collections import defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import numpy as np
 
@@ -580,3 +580,16 @@ def flows_along_links(x):
                 new[other] += 0.5 * held[name] ** 2 / len(others)
         held = new
     return held["a"] * held["c"]
+
+
+@program(normal(3))
+def dict_copied_with_changes(x):
+    held = OrderedDict([("a", x[0] * 2.0), ("b", x[1] ** 2)])
+    held["c"] = x[2]
+    other = dict(held, b=x[0] * x[2])
+    third = dict(other)
+    third["a"] = third["a"] * held["b"]
+    total = 0.0
+    for v in third.values():
+        total = total * v + v
+    return total * other["a"] * held["b"]

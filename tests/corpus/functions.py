@@ -635,3 +635,22 @@ def _doubled(tree):
 def recursion_through_a_lambda(x, y):
     doubled = _doubled([x, [y, x * y]])
     return doubled[0] * doubled[1][0] + doubled[1][1]
+
+
+def _of_links(links):
+    return 0.0 if links is None else links[0] ** 2 + links[0] * _of_links(links[1])
+
+
+@program(normal(3), order=1)
+def recursion_that_ends_at_none(x):
+    return _of_links((x[0], (x[1], (x[2], None))))
+
+
+@functools.lru_cache
+def _cached_power(x, n):
+    return x if n == 0 else x * _cached_power(x, n - 1)
+
+
+@program(0.7, 1.3, jax=False)
+def cached_recursion(x, y):
+    return _cached_power(x, 3) * y + _cached_power(x, 3)

@@ -2,6 +2,7 @@
 
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -461,3 +462,68 @@ class Screened(Law):
 @program(0.7, 1.3)
 def inherited_methods(x, r):
     return Screened(x, r).force(r) * Screened(2.0, 0.5).force(r) + Law(3.0).force(x)
+
+
+class Planet:
+    def __init__(self, mass, position):
+        self.m = mass
+        self.pos = np.array(position) * 1.0
+        self.vel = np.zeros(2)
+
+    def energy(self):
+        return 0.5 * self.m * np.sum(self.vel**2)
+
+
+class System:
+    def __init__(self, bodies):
+        self.bodies = bodies
+
+    def step(self, dt):
+        for i in range(len(self.bodies)):
+            for j in range(i):
+                a, b = self.bodies[i], self.bodies[j]
+                d = b.pos - a.pos
+                force = a.m * b.m * d / (d @ d + 0.1) ** 1.5
+                a.vel += dt * force / a.m
+                b.vel -= dt * force / b.m
+        for b in self.bodies:
+            b.pos += dt * b.vel
+
+
+@program(normal(3), jax=False, order=1)
+def planets_that_attract_each_other(x):
+    bodies = [Planet(x[0] + 3.0, [x[1], 0.0]), Planet(1.0, [0.0, x[2]])]
+    system = System([*bodies, Planet(2.0, x[:2])])
+    for _ in range(2):
+        system.step(0.1)
+    return sum(b.energy() for b in system.bodies)
+
+
+@program(normal(3), jax=False)
+def namespace_of_state(x):
+    state = SimpleNamespace(speed=x[0], path=x * 2.0)
+    state.speed = state.speed * state.path[1]
+    state.path += x
+    state.end = state.speed + 1.0
+    return state.end * np.sum(state.path**2)
+
+
+class Temperature:
+    def __init__(self, celsius):
+        self._celsius = celsius
+
+    @property
+    def fahrenheit(self):
+        return self._celsius * 1.8 + 32.0
+
+    @fahrenheit.setter
+    def fahrenheit(self, value):
+        self._celsius = (value - 32.0) / 1.8
+
+
+@program(0.6, 1.2)
+def setter_of_a_property(x, y):
+    t = Temperature(x)
+    t.fahrenheit = t.fahrenheit * y
+    t.fahrenheit += x
+    return t._celsius * t.fahrenheit

@@ -95,6 +95,7 @@ UNTYPED_REFUSED: set[str] = {
     "models.two_steps_of_training",
     "objects.namedtuple_with_methods",
     "statements.several_targets_share_an_array",
+    "objects.planets_that_attract_each_other",
 }
 
 

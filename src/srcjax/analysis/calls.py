@@ -367,6 +367,9 @@ class Calls(NestedTransforms):
         if isinstance(value, pytypes.FunctionType):
             self.callee(node, value)
             return self.call_function(value, args, kwargs, node)
+        if isinstance(value, functools._lru_cache_wrapper) and active:
+            self.callee(node, value.__wrapped__)
+            return self.call_function(value.__wrapped__, args, kwargs, node)
         if isinstance(value, pytypes.MethodType):
             self.callee(node, value)
             owner = global_type(value.__self__, "self")
@@ -454,6 +457,13 @@ class Calls(NestedTransforms):
             self.callee(node, value)
             self.facts.nodes.append(node)
             return Dict(False, frozenset([id(node)]), tuple(kwargs.items()))
+        if value is dict and len(args) == 1 and isinstance(args[0], Dict):
+            self.callee(node, value)
+            self.facts.nodes.append(node)
+            copied: Type = replace(args[0], buffers=frozenset([id(node)]))
+            for key, new in kwargs.items():
+                copied = containers.store_item(copied, Const(value=key), new)
+            return copied
         if value is zip and not kwargs:
             known = [self.iteration(a) for a in args]
             if all(k is not None for k in known) and known:
@@ -531,6 +541,9 @@ class Calls(NestedTransforms):
     ) -> Type:
         """An instance of a class: namedtuples and dataclasses keep their parts."""
         self.callee(node, cls)
+        if cls is pytypes.SimpleNamespace and not args:
+            self.facts.nodes.append(node)
+            return Object(False, frozenset([id(node)]), cls, tuple(kwargs.items()))
         fields = getattr(cls, "_fields", None)
         active = any(map(is_active, [*args, *kwargs.values()]))
         try:
@@ -593,8 +606,12 @@ class Calls(NestedTransforms):
         return Unknown(active)
 
     def is_followed(self, function: Any, active: bool) -> bool:
-        """Whether the call is of a unit that takes part in the transform."""
-        return active
+        """Whether the call is of a unit that takes part in the transform.
+
+        The end of a recursion does too: nothing flows into `total(None)`.
+        """
+        unit = id(self.program.units.get(id(function)))
+        return active or any(key[0] == unit for _, key in self.stack)
 
     def call_function(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -833,7 +850,7 @@ class Calls(NestedTransforms):
             and sum(isinstance(t, Array) for t in operands) > 1
         ):
             alias = "fresh"  # of one array it may be a view, of several a product
-        if isinstance(result, (Array, Unknown, List, Dict)):
+        if isinstance(result, (Array, Unknown, List, Dict, Object)):
             if alias == "fresh":
                 self.facts.nodes.append(node)
                 buffers = frozenset([id(node)])
@@ -845,7 +862,7 @@ class Calls(NestedTransforms):
         if isinstance(result, (List, Tuple)) and op.alias != "fresh":
             buffers = frozenset().union(*map(all_buffers, operands))
             result = map_parts(result, lambda t: _shares(t, buffers))
-        elif isinstance(result, (List, Tuple, Dict)):
+        elif isinstance(result, (List, Tuple, Dict, Object)):
             result = _made_at(result, id(node))
         return result
 

@@ -340,11 +340,14 @@ class Interpreter(Expressions):
         if isinstance(base, Object):
             setter = inspect.getattr_static(base.cls, target.attr, None)
             if isinstance(setter, property) and (is_active(base) or is_active(value)):
-                raise self.refuse(
-                    stmt,
-                    f"`{syntax.text(target)} = ...` calls the setter of a property",
-                    "a method that sets the attribute",
-                )
+                if setter.fset is None or self.settled:
+                    raise self.refuse(
+                        stmt,
+                        f"`{syntax.text(target)} = ...` calls the setter of a property",
+                        "a method that sets the attribute",
+                    )
+                self.facts.unseen = True  # `settle` writes the call
+                return
 
             def change(t: Type) -> Type:
                 if not isinstance(t, Object):

@@ -1,4 +1,4 @@
-"""`deque` and `defaultdict` of differentiated values, as the list and dict they are.
+"""`deque`, `defaultdict`, `OrderedDict` of differentiated values, as list and dict.
 
 Before:                               After:
 
@@ -53,13 +53,24 @@ _DICT = frozenset(
 )
 
 
+_KINDS = (collections.deque, collections.defaultdict, collections.OrderedDict)
+
+
 @dataclass
 class _Kept:
-    """A name that holds a deque or defaultdict."""
+    """A name that holds a deque, a defaultdict or an OrderedDict."""
 
     #: The function that makes a missing item; None for a deque.
     missing: gast.expr | None = None
     longest: gast.expr | None = None
+    ordered: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+        if self.ordered:
+            return "OrderedDict"
+        return "deque" if self.missing is None else "defaultdict"
 
 
 def lower_collections(
@@ -72,7 +83,7 @@ def lower_collections(
             continue
         made = varying.value(node.value.func)
         target = node.targets[0]
-        if made not in (collections.deque, collections.defaultdict):
+        if made not in _KINDS:
             continue
         if not isinstance(target, gast.Name) or target.id not in varying.names:
             continue
@@ -92,6 +103,8 @@ def lower_collections(
 def _described(call: gast.Call, made: Any, varying: Varying) -> _Kept | None:
     """What the constructor call says; None if it is not understood."""
     options = {k.arg: k.value for k in call.keywords}
+    if made is collections.OrderedDict:
+        return _Kept(ordered=True)
     if made is collections.deque:
         if len(call.args) > 2 or options.keys() - {"maxlen"}:
             return None
@@ -133,7 +146,7 @@ class _Collections:
 
     def check_uses(self, name: str, body: list[gast.stmt]) -> None:
         """Raises UnsupportedError for a use that would tell it from a list or dict."""
-        kind = "deque" if self.kept[name].missing is None else "defaultdict"
+        kind = self.kept[name].kind
         parents: dict[int, gast.AST] = {}
         for node in syntax.walk(body):
             for child in gast.iter_child_nodes(node):
@@ -155,6 +168,8 @@ class _Collections:
         if isinstance(parent, gast.Subscript):
             if kind == "deque":
                 return not isinstance(parent.slice, gast.Slice)
+            if kind == "OrderedDict":
+                return True
             above = parents.get(id(parent))
             while above is not None and not isinstance(above, gast.stmt):
                 nested = isinstance(above, _NESTED)
@@ -242,9 +257,15 @@ class _Collections:
     def made(self, stmt: gast.Assign) -> gast.stmt:
         """`window = []`, `window = list(xs)[-2:]`, `totals = {}`."""
         call: Any = stmt.value
+        value: gast.expr
         known = self.kept[stmt.targets[0].id]
+        if known.ordered and (call.args or call.keywords):
+            value = gast.Call(syntax.name("dict"), call.args, call.keywords)
+            return gast.copy_location(gast.Assign(stmt.targets, value, None), stmt)
+        if known.ordered:
+            known = _Kept(missing=syntax.const(None))
         if known.missing is not None:
-            value: gast.expr = gast.Dict([], [])
+            value = gast.Dict([], [])
         elif not call.args:
             value = gast.List([], syntax.LOAD)
         else:
@@ -291,7 +312,7 @@ class _Collections:
         if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
             return None
         name = syntax.dotted(call.func.value) or ""
-        if name not in self.kept or self.kept[name].missing is not None:
+        if name not in self.kept or self.kept[name].kind != "deque":
             return None
         method, longest = call.func.attr, self.kept[name].longest
         base = syntax.name(name)

@@ -153,7 +153,7 @@ class SequenceCalls(LoweringBase):
         return self.operation(_at(gast.IfExp(some, best, options["default"]), node))
 
     def dict_call(self, node: gast.Call) -> gast.expr | None:
-        """`dict(zip(keys, values))` as a comprehension."""
+        """`dict(zip(keys, values))` as a comprehension, `dict([("a", x)])` as shown."""
         if len(node.args) != 1 or node.keywords:
             return None
         source = node.args[0]
@@ -162,6 +162,10 @@ class SequenceCalls(LoweringBase):
             if isinstance(pair, gast.Tuple) and len(pair.elts) == 2:
                 made = gast.DictComp(*pair.elts, source.generators)
                 return self.operation(_at(made, node))
+        elif _is_pairs(source):
+            pairs = [e.elts for e in source.elts]
+            shown = gast.Dict([k for k, _ in pairs], [v for _, v in pairs])
+            return self.operation(_at(shown, node))
         elif not self.is_lazy(source) and not self.is_view(source):
             return None
         key, value = self.names.fresh("key"), self.names.fresh("value")
@@ -252,3 +256,13 @@ def _changed_in_place(body: Any) -> set[str]:
 
 def _at(new: Any, old: Any) -> Any:
     return gast.copy_location(new, old) if hasattr(old, "lineno") else new
+
+
+def _is_pairs(source: Any) -> bool:
+    """Whether the expression shows a list or tuple of pairs."""
+    return isinstance(source, (gast.List, gast.Tuple)) and all(
+        isinstance(e, (gast.List, gast.Tuple))
+        and len(e.elts) == 2
+        and not any(isinstance(part, gast.Starred) for part in e.elts)
+        for e in source.elts
+    )

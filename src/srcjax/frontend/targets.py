@@ -88,6 +88,8 @@ class Targets(SequenceCalls):
                 self.bind(element, self.column(held, syntax.const(position)))
             return
         source = self.atom(value)
+        if syntax.names_read(source) & syntax.names_written(elements):
+            source = self.temp(source)  # `head, rest = rest`: two values of one name
         if any(starred):
             self.unpack_starred(elements, starred.index(True), source)
             return

@@ -14,6 +14,7 @@ from srcjax.analysis.types import (
     Dict,
     Dim,
     List,
+    Object,
     Scalar,
     Shape,
     Tuple,
@@ -89,7 +90,7 @@ def infer_zeros_of(x: Type) -> Type:
             return NONE if x == NONE else UNKNOWN
         kind = complex if has_complex(x) else float
         return Scalar(dtype=np.dtype(kind), python=True)
-    if isinstance(x, (Tuple, List, Dict)):
+    if isinstance(x, (Tuple, List, Dict, Object)):
         return without_buffers(map_parts(x, infer_zeros_of))
     return UNKNOWN
 

@@ -13,6 +13,7 @@ import numpy as np
 from srcjax import runtime
 from srcjax.analysis.types import (
     Array,
+    Object,
     Scalar,
     Type,
     Unknown,
@@ -22,6 +23,7 @@ from srcjax.analysis.types import (
     join,
     map_parts,
     parts,
+    replace,
     without_buffers,
 )
 from srcjax.ops.record import adjoint
@@ -32,7 +34,18 @@ d: Any  # adjoints by name, in the text of rules
 
 def infer_add(a: Type, b: Type) -> Type:
     """Both are adjoints of one value, so the sum has what they have in common."""
-    return of_sum(join(a, b))
+    return of_sum(join(a, in_classes_of(a, b)))
+
+
+def in_classes_of(a: Type, b: Type) -> Type:
+    """`b` with the classes of the objects of `a`, of which the sum is a copy."""
+    inner, others = parts(a), parts(b)
+    if len(inner) == len(others) > 0:
+        pairs = iter(zip(inner, others, strict=True))
+        b = map_parts(b, lambda part: in_classes_of(*next(pairs)))
+    if isinstance(a, Object) and isinstance(b, Object):
+        return replace(b, cls=a.cls)
+    return b
 
 
 def of_sum(t: Type) -> Type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -196,4 +197,6 @@ def zeros_like(x):
 def is_record(x):
     """Whether `x` is an object with attributes, of a class written in Python."""
     made = type(x).__init__
-    return hasattr(x, "__dict__") and hasattr(made, "__code__")
+    return isinstance(x, SimpleNamespace) or (
+        hasattr(x, "__dict__") and hasattr(made, "__code__")
+    )

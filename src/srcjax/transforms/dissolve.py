@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from types import SimpleNamespace
 from typing import Any
 
 import gast
@@ -87,6 +88,9 @@ class _Objects:
             return None
         classes = {t.cls for t in types if isinstance(t, Object)}
         cls: Any = classes.pop()
+        if cls is SimpleNamespace and not classes:
+            named = all(k.arg for k in value.keywords) and not value.args
+            return cls if named else None
         if classes or cls is None or not _is_plain(cls):
             return None
         if syntax.dotted(value.func) == "object.__new__":
@@ -100,6 +104,8 @@ class _Objects:
 
     def arguments(self, call: gast.Call, cls: Any) -> dict[str, gast.expr] | None:
         """The value of every field of a dataclass that the call makes."""
+        if cls is SimpleNamespace:
+            return {k.arg: k.value for k in call.keywords}
         stars = any(isinstance(a, gast.Starred) for a in call.args)
         if stars or any(k.arg is None for k in call.keywords):
             return None
@@ -199,7 +205,8 @@ class _Objects:
                 shared[attribute] = gast.Attribute(shown, attribute, syntax.LOAD)
             elif attribute not in stored:
                 return False
-        if stored - set(fields) and cls.__setattr__ is not object.__setattr__:
+        plain = cls is SimpleNamespace or cls.__setattr__ is object.__setattr__
+        if stored - set(fields) and not plain:
             return False
         variables = self.variables(stored, made.targets[0].id, names)
         start = [

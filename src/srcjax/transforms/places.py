@@ -11,7 +11,8 @@ was contributed yet) or present, and then either of the full shape of its value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import gast
@@ -129,7 +130,15 @@ def rebuild(t: Type, parts: list[gast.expr]) -> gast.expr:
         return gast.Dict(keys, parts)
     assert isinstance(t, Object) and t.cls is not None
     keywords = {key: part for (key, _), part in zip(t.items, parts, strict=True)}
-    return syntax.call(syntax.name(t.cls.__name__), **keywords)
+    return syntax.call(syntax.name(record_class(t.cls).__name__), **keywords)
+
+
+def record_class(cls: type) -> type:
+    """The class of an object's adjoint: a dataclass is called with its fields.
+
+    The `__init__` of another class takes, and does, what it was written for.
+    """
+    return cls if is_dataclass(cls) else SimpleNamespace
 
 
 def read_part(t: Type, whole: gast.expr, key: Any) -> gast.expr:

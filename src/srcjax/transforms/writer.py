@@ -28,7 +28,7 @@ from srcjax.custom import CustomTangent
 from srcjax.errors import NoRuleError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import ATTRIBUTES, Op
-from srcjax.transforms.places import Places, rebuild
+from srcjax.transforms.places import Places, rebuild, record_class
 from srcjax.transforms.specialise import Env, Typer
 from srcjax.transforms.steps import written_out
 
@@ -86,6 +86,7 @@ class Writer:
         """The display of a container from the displays of its parts."""
         cls = getattr(t, "cls", None)
         if cls is not None and cls not in (tuple, list):
+            cls = record_class(cls) if isinstance(t, Object) else cls
             self.needs[cls.__name__] = cls
         return rebuild(t, parts)
 

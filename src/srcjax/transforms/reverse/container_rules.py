@@ -6,6 +6,7 @@ import functools
 import operator
 from dataclasses import is_dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import gast
@@ -373,7 +374,7 @@ class ContainerRules(RuleTemplates):
         """A namedtuple or dataclass made from differentiated parts."""
         t = self.type_of_name(name)
         fields = getattr(cls, "_fields", None)
-        if fields is None and is_dataclass(cls):
+        if fields is None and (is_dataclass(cls) or cls is SimpleNamespace):
             fields = [key for key, _ in keyed_parts(t)]
         if fields is None or not is_static(t):
             raise self.refuse(
@@ -581,7 +582,27 @@ class ContainerRules(RuleTemplates):
         # as a key comes by a store and goes by `pop`, which both take its adjoint out.
         self.dict_item(name, base, args[0])
 
-    dict_copy = list_copy
+    def dict_copy(self, name: str | None, base: str, args: list) -> None:
+        """`e = d.copy()`: keys that were stored since have no adjoint in `e`."""
+        if name is None or not self.has_adjoint(name):
+            return
+        if not self.active(syntax.name(base)):
+            return
+        if self.kind(base) != "split":
+            self.contribute(base, syntax.call("dict", self.adjoint(name)))
+            return
+        whole = self.kind(name) != "split"
+        for key, part in keyed_parts(self.type_of_name(base)):
+            if whole and is_active(part):
+                zero = self.zero(part, self.primal(base, (key,)))
+                found = syntax.expression(
+                    "d.get(k, z)", d=self.adjoint(name), k=syntax.const(key), z=zero
+                )
+                self.contribute(base, found, (key,))
+        for place in [] if whole else self.places.of(name):
+            state = self.places.present[place]
+            self.consumed.add(place)
+            self.contribute(base, syntax.name(state.variable), place[1])
 
     def dict_pop(self, name: str | None, base: str, args: list) -> None:
         """`v = d.pop(key)`: the item's adjoint is that of `v`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any
 
 import gast
@@ -35,6 +36,10 @@ class ValueSettling(CallSettling, UpdateSettling):
                 new = [e.id for e in stmt.targets[0].elts]
                 if len(new) == len(value.elts):
                     return self.one_by_one(new, [e.id for e in value.elts])
+        setter = self.setter(stmt)
+        if setter is not None:
+            self.changed = True
+            return [setter]
         found = self.unpacked_functions(stmt)
         if found is not None:
             self.changed = True
@@ -89,6 +94,17 @@ class ValueSettling(CallSettling, UpdateSettling):
                 return [stmt]
         if isinstance(value, gast.Dict) and None in value.keys:
             return self.spread_dict(stmt, value)
+        if callee is dict and isinstance(value, gast.Call) and len(value.args) == 1:
+            options = [k for k in value.keywords if k.arg is not None]
+            held = self.atom_type(stmt, value.args[0])
+            if isinstance(held, Dict) and held.items is None and not value.keywords:
+                copied = syntax.expression("d.copy()", d=value.args[0])
+                stmt.value = gast.copy_location(copied, value)
+                return [stmt]
+            if isinstance(held, Dict):
+                keys = [None, *(syntax.const(k.arg) for k in options)]
+                values = [value.args[0], *(k.value for k in options)]
+                return self.spread_dict(stmt, gast.Dict(keys, values))
         if not isinstance(value, gast.Call):
             return None
         if callee in (list, dict) and not value.args and not value.keywords:
@@ -123,6 +139,22 @@ class ValueSettling(CallSettling, UpdateSettling):
             if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
+
+    def setter(self, stmt: gast.Assign) -> gast.Expr | None:
+        """`p.x = v` of a property with a setter is the call of that."""
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Attribute):
+            return None
+        owner = self.atom_type(stmt, target.value)
+        if not isinstance(owner, Object):
+            return None
+        held = inspect.getattr_static(owner.cls, target.attr, None)
+        if not isinstance(held, property) or held.fset is None:
+            return None
+        function = self.inliner.constant(held.fset, f"set_{target.attr}")
+        owned = syntax.clone(target.value)
+        call = gast.Call(syntax.name(function), [owned, stmt.value], [])
+        return gast.copy_location(gast.Expr(gast.copy_location(call, stmt)), stmt)
 
     def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
         if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":

@@ -66,6 +66,7 @@ REASONS = {
     "other: structure that is not known": [
         "containers.any_and_all_on_lists",
         "functions.recursion_over_a_tree_inside",
+        "functions.recursion_that_ends_at_none",
         "inactive.random_with_a_seed",
         "inplace.which_is_changed_depends",
         "standard.pairs_triples_and_products",

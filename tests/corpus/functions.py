@@ -299,6 +299,15 @@ def partial_inside(x):
 program(0.8, name="partial_program")(partial(_scaled_sine, scale=3.0, shift=0.2))
 
 
+WAVE = partial(_scaled_sine, scale=3.0, shift=0.2)
+WEIGHTED = partial(np.multiply, np.array([1.0, -2.0, 3.0]))
+
+
+@program(normal(3))
+def partials_of_the_module(x):
+    return np.sum(WAVE(x) * WEIGHTED(x) + WAVE(2.0, shift=x))
+
+
 @program(normal(4))
 def reduce_with_lambda(x):
     return reduce(lambda total, value: total * 0.5 + value**2, x, 1.0)

@@ -92,18 +92,7 @@ REASONS = {
 }
 IN_A_LOOP = {name for names in REASONS.values() for name in names}
 
-#: The result has a structure that types do not tell, and the examples are stacked by a
-#: helper that looks at it.
-STRUCTURE_NOT_KNOWN = (
-    "attempts.only_the_look_up_is_tried",
-    "attempts.returns_from_the_body",
-    "attempts.returns_from_the_handler",
-    "containers.default_dicts",
-    "inactive.exception_caught",
-    "inactive.loop_over_attempts",
-    "standard.loop_without_an_end",
-)
-#: Such a result of some examples is put among those of the others.
+#: A result of some examples, of no known structure, is put among those of the others.
 PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
 
 #: Batches of numbers in a tree that a recursion takes apart are taken for one array.
@@ -121,28 +110,16 @@ REFUSED: dict[str, dict[str, str]] = {
     "grad(vmap)": {
         **NOT_DIFFERENTIATED,
         **TREE,
-        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
         "edges.branch_never_taken": "was made in a loop",
+        "objects.objects_in_a_dict_changed": "may share memory with several arrays",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
     },
-    "vmap(vmap)": {
-        **TREE,
-        "containers.added_up_in_a_dict": "'u'",
-        "containers.counted_in_a_dict": "'a'",
-        "objects.object_called": "no attribute 'ndim'",
-        "objects.object_from_method": "no attribute 'ndim'",
-        "objects.static_and_class_methods": "no attribute 'ndim'",
-    },
+    "vmap(vmap)": {**TREE},
     "jvp(vmap)": {
         **TREE,
-        **dict.fromkeys(STRUCTURE_NOT_KNOWN, "`type_first`"),
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
     },
-    "vmap(jvp)": {
-        "functions.recursion_over_a_tree": "too many values to unpack",
-        "containers.added_up_in_a_dict": "'u'",
-        "containers.counted_in_a_dict": "'a'",
-    },
+    "vmap(jvp)": {**TREE},
 }

@@ -4,6 +4,7 @@ Defaults and variables from around have none, also where their length happens to
 number of examples.
 """
 
+import functools
 import warnings
 
 import numpy as np
@@ -211,3 +212,50 @@ def test_the_truth_of_a_container_is_that_of_all_examples():
         return xs[0] if xs else 5.0
 
     np.testing.assert_array_equal(srcjax.vmap(f)(np.array([0.0, 1.0])), [0, 1])
+
+
+def any_item(x):
+    items = [1.0, x[0], 2.0]
+    return sum_of([items[k % 3] * W for k in range(6)])
+
+
+def any_of_a_tuple(x):
+    total = np.zeros(3)
+    for item in (1.0, x[0], 2.0):
+        total = total + item * W
+    return total
+
+
+def any_of_a_dict(x):
+    items = {"a": 1.0, "b": x[0]}
+    total = np.zeros(3)
+    for key in ("a", "b", "a"):
+        total = total + items[key] * W
+    return total
+
+
+def any_pair(x):
+    total = np.zeros(3)
+    for a, b in [(1.0, x[0]), (x[1], 2.0)]:
+        total = total + a * W * b
+    return total
+
+
+def sum_of(items):
+    total = 0.0
+    for item in items:
+        total = total + item
+    return total
+
+
+@pytest.mark.parametrize("f", [any_item, any_of_a_tuple, any_of_a_dict, any_pair])
+def test_code_that_reads_any_item_reads_batches(f):
+    np.testing.assert_allclose(srcjax.vmap(f)(X), [f(x) for x in X])
+
+
+def test_partials():
+    p = functools.partial(power, n=2, scale=3.0)
+    expected = p(X)
+    np.testing.assert_allclose(srcjax.vmap(srcjax.vmap(p))(X), expected)
+    tangent = srcjax.jvp(srcjax.vmap(p), (X[0],), (ONES,))[1]
+    np.testing.assert_allclose(tangent, 6 * X[0])

@@ -309,6 +309,11 @@ class Calls(NestedTransforms):
         if value is object.__new__ and isinstance(args[0], Const):
             self.facts.nodes.append(node)
             return Object(False, frozenset([id(node)]), args[0].value)
+        if isinstance(value, functools.partial) and active:
+            # The call is written out with all arguments, and looked at again.
+            self.callee(node, value)
+            self.facts.unseen = True
+            return Unknown(active)
         if isinstance(value, functools.partial):
             return self.call(
                 Const(value=value.func),

@@ -81,11 +81,12 @@ class MappedInterpreter(Interpreter):
         self.enter(unit, arguments)
         self.outside.clear()
         while True:
-            known = len(self.batches)
+            known = len(self.batches), self.uniform.size
             found = super().run(unit, dict(arguments))
             if not self.settled:
                 return found
-            if len(self.batches) == known and not self.uniform.learn(self.program):
+            more = (len(self.batches), self.uniform.size) != known
+            if not self.uniform.learn(self.program) and not more:
                 return found
             self.program.facts = self.facts = Facts()
             self.memo.clear()
@@ -140,6 +141,9 @@ class MappedInterpreter(Interpreter):
         if isinstance(node, gast.Subscript):
             base = super().eval(node.value, env)
             index = self.index_types(node.slice, env)
+            if self.settled and isinstance(base, _CONTAINERS) and is_any(node.slice):
+                key = id(self.unit.source.func), getattr(node.value, "id", "")
+                self.uniform.one_for_all(base, key)
             if not isinstance(base, _CONTAINERS):
                 index = [*index, base]
             of = node.value
@@ -165,6 +169,8 @@ class MappedInterpreter(Interpreter):
             nodes = [node.left, *node.comparators]
             if any(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
                 return []
+            if any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
+                nodes = [n for n in nodes if not isinstance(self.eval(n, env), Dict)]
         found = [self.eval(n, env) for n in nodes]
         if any(isinstance(t, _CONTAINERS) for t in found) and isinstance(
             node, gast.BinOp
@@ -294,6 +300,13 @@ class MappedInterpreter(Interpreter):
         self.leaves.append(False)
         end = super().while_loop(stmt, env)
         return self.depends(stmt, end) if self.leaves.pop() else end
+
+
+def is_any(index: Any) -> bool:
+    """Whether the index may be another one each time the code runs."""
+    if isinstance(index, gast.UnaryOp):
+        index = index.operand
+    return not isinstance(index, (gast.Constant, gast.Slice, gast.Tuple))
 
 
 def _mapped(t: Type) -> Type:

@@ -37,6 +37,20 @@ class Uniform:
     buffers: set = field(default_factory=set)
     results: dict[int, Type] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """How much is known to hold batches."""
+        return len(self.names) + len(self.buffers)
+
+    def one_for_all(self, t: Type, name: tuple[int, str]) -> None:
+        """Any item of the container is read by the same code: all are batches."""
+        if not is_active(t) or not lacks(t, with_active(t, True)):
+            return
+        if t.buffers:
+            self.buffers |= t.buffers
+        elif name[1]:
+            self.names.add(name)
+
     def applied(self, t: Type) -> Type:
         """The type with the containers that hold batches holding nothing else."""
         if not self.buffers or not parts(t):

@@ -38,6 +38,7 @@ from srcjax.runtime.batches import (
     stacked,
     unbroadcast_examples,
     unreduce_examples,
+    unstacked,
 )
 from srcjax.runtime.checks import (
     items_like,

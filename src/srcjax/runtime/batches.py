@@ -170,6 +170,17 @@ def example(x, axis, k):
     return np.moveaxis(x, axis, 0)[k]
 
 
+def unstacked(d, examples, axis):
+    """The adjoint of each example: the parts of that of `stacked(examples, axis)`."""
+
+    def own(part, along, k):
+        if has_parts(part):
+            return over_parts(lambda p, a: own(p, a, k), part, along)
+        return part if np.ndim(part) == 0 else np.moveaxis(part, along, 0)[k]
+
+    return [own(d, axis, k) for k in range(len(examples))]
+
+
 def stacked(examples, axis):
     """The results of all examples as one, along a new axis."""
     first = examples[0]

@@ -180,6 +180,12 @@ class Lanes(Writer):
 
     def written_out(self, value: Any) -> Any:
         """`[a, *xs]` with the items of `xs` one by one, where it is known which."""
+        copies = isinstance(value, gast.Call) and len(value.args) == 1
+        if copies and syntax.dotted(value.func) in ("list", "tuple"):
+            shown = self.displays.get(getattr(value.args[0], "id", ""), value.args[0])
+            if isinstance(shown, (gast.Tuple, gast.List)) and not is_starred(shown):
+                cls = gast.List if syntax.dotted(value.func) == "list" else gast.Tuple
+                return cls(shown.elts, syntax.LOAD)
         if not is_starred(value):
             return value
         elements: list[gast.expr] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gast
@@ -41,6 +42,9 @@ class CallSettling(ContainerSettling):
         if len(callees) != 1:
             return None
         callee = callees[0]
+        if isinstance(callee, functools.partial):
+            self.changed = True
+            return [*self.with_bound(call, callee), stmt]
         if not self.should_inline(stmt, call, callee, target):
             return self.written_out(stmt, call)
         if self.passes_on_its_stars(call):
@@ -72,6 +76,28 @@ class CallSettling(ContainerSettling):
             return None
         self.changed = True
         return [*before, *found]
+
+    def with_bound(self, call: gast.Call, callee: functools.partial) -> list[gast.stmt]:
+        """`p(x)` of `p = partial(f, 2, k=v)` as `p.func(2, x, k=v)`, in place."""
+        before: list[gast.stmt] = []
+
+        def bound(where: str, key: Any, value: Any) -> gast.expr:
+            if type(value) in (int, float, bool, str, type(None)):
+                return syntax.expression(repr(value))
+            held = gast.Attribute(syntax.clone(call.func), where, syntax.LOAD)
+            return self.held_item(before, held, key)
+
+        args = [bound("args", k, v) for k, v in enumerate(callee.args)]
+        given = {k.arg for k in call.keywords}
+        keywords = [
+            gast.keyword(k, bound("keywords", k, v))
+            for k, v in callee.keywords.items()
+            if k not in given
+        ]
+        call.func = gast.Attribute(call.func, "func", syntax.LOAD)
+        call.args = [*args, *call.args]
+        call.keywords = [*call.keywords, *keywords]
+        return before
 
     def passes_on_its_stars(self, call: gast.Call) -> bool:
         """Whether `f(*args, **kwargs)` waits until this function is put in its place.

@@ -57,8 +57,6 @@ REASONS = {
     ],
     "a container that examples change in their own ways": [
         "containers.comprehension_with_two_loops",
-        "containers.default_dict_of_sums",
-        "containers.default_dicts",
         "containers.iterators_in_variables",
         "models.knapsack_by_table",
         "standard.iterators_that_stop",

@@ -683,6 +683,15 @@ class Operations(Lanes):
                 "arrays",
             )
         shown = syntax.text(getattr(value, "func", value))
+        base = getattr(getattr(value, "func", None), "value", None)
+        unknown = isinstance(base, gast.Name) and isinstance(
+            self.examples.get(base.id), Unknown
+        )
+        if unknown and not hasattr(np.ndarray, value.func.attr):
+            raise self.refuse(
+                f"whether `{syntax.text(base)}` is a container is not known",
+                "known types",
+            )
         if not self.callees.may_loop:
             raise self.refuse(
                 f"`{shown}` has no batch rule", "a loop over the examples"

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy import ascontiguousarray
+from numpy import ascontiguousarray as as_it_lies
 
 import srcjax
 
@@ -99,3 +100,31 @@ def test_through_what_may_give_its_argument_back(f):
     """The records of the operations tell what may: `alias`."""
     gradient = srcjax.grad(f)(np.ones(3))
     assert not np.shares_memory(gradient, W)
+
+
+def itself(w):
+    return w
+
+
+def with_what_a_function_gives(x):
+    return x[0] ** 2 + np.sum(itself(W) * x)
+
+
+def written_where_a_function_gives_it(x):
+    y = x * 1.0
+    y[0] = 2.0
+    return np.sum(as_it_lies(W) * y) + np.sum((None or W) * x)
+
+
+@pytest.mark.parametrize(
+    "f", [with_what_a_function_gives, written_where_a_function_gives_it]
+)
+def test_an_array_that_a_function_of_the_user_gives_stays_the_users(f):
+    kept = W.copy()
+    gradient = srcjax.grad(f)(np.ones(3))
+    _, pullback = srcjax.vjp(f, np.ones(3))
+    (again,) = pullback(1.0)
+    np.testing.assert_array_equal(W, kept)
+    assert not np.shares_memory(gradient, W)
+    assert not np.shares_memory(again, W)
+    np.testing.assert_array_equal(gradient, again)

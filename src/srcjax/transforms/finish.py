@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
@@ -14,6 +15,9 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
 )
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.ops.record import lookup
 from srcjax.transforms.reverse.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
@@ -193,7 +197,13 @@ class Finisher(Tidying):
         sugar(self.node, self.unit.temps)
         guard_last(self.node, self.has_product, self.pure, self.shares)
         if not self.written.forward:
-            own_written(self.node, self.is_immutable, self.rules.types)
+            own_written(
+                self.node,
+                self.is_immutable,
+                self.rules.types,
+                self.is_known,
+                lambda value: isinstance(self.type_of(value), Array),
+            )
             own_restored(
                 self.node,
                 self.rules.types,
@@ -209,6 +219,7 @@ class Finisher(Tidying):
                 lambda value: isinstance(self.type_of(value), Unknown),
                 sharing.calls,
                 [self.type_of_name(n) for n in self.written.wrt],
+                self.is_known,
             )
         if not self.written.forward:
             self.name_results()
@@ -220,6 +231,27 @@ class Finisher(Tidying):
         if not self.written.forward:
             return_directly(self.node)
             add_comments(self.node)
+
+    def is_known(self, call: gast.Call) -> bool:
+        """Whether the text tells what memory a call gives: not of the user's functions.
+
+        A function of NumPy's that was imported by another name is one of them, unless
+        its result is new.
+        """
+        chain = (syntax.dotted(call.func) or "").split(".")
+        if chain[0] in ("", "np") or chain[0] in HELPERS:
+            return True
+        try:
+            value = self.rules.program.resolve(self.unit, chain[0])
+            for part in chain[1:]:
+                value = getattr(value, part)
+        except (KeyError, AttributeError, SrcjaxError):
+            return len(chain) == 1 or hasattr(np.ndarray, chain[-1])
+        op = lookup(value)
+        if op is not None:
+            return op.alias == "fresh"
+        home = str(getattr(value, "__module__", "") or "").split(".")[0]
+        return isinstance(value, type) or home in ("builtins", "numpy", "scipy", "math")
 
     def tidy_up(self) -> None:
         """Dead code, nesting and algebra until nothing changes (three rounds do)."""

@@ -103,6 +103,10 @@ def shared_roots(value: Any) -> set[str]:
     return set()
 
 
+#: What gives a value that is there already.
+_READS = (gast.Name, gast.Subscript, gast.Attribute, gast.IfExp, gast.BoolOp)
+
+
 def own(value: gast.expr, t: Type) -> gast.expr:
     """The expression of a new array with the value."""
     if is_fresh(value) or is_number(t):
@@ -119,17 +123,19 @@ def own_results(
     may_be_number: Callable[[gast.expr], bool] = lambda value: False,
     calls: CallRoots = lambda call, roots: None,
     types: Sequence[Type] = (),
+    is_known: Callable[[gast.Call], bool] = lambda call: True,
 ) -> None:
     """Copy returned arrays that are not the function's own, in place.
 
     The gradient is item `at` of the returned tuple, or all of it if `at` is -1. What
     may be a number has no method `copy`; `types` are those of the gradient's parts.
-    What `calls` of generated functions give may be memory of their arguments.
+    What `calls` of generated functions give may be memory of their arguments, and
+    what a call gives that is not known may be anything.
     """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
         return
-    owner = Owner(node, is_immutable, may_be_number, calls)
+    owner = Owner(node, is_immutable, may_be_number, calls, is_known)
     if at < 0:
         last.value = owner.gradient(last.value, types)
     else:
@@ -140,10 +146,13 @@ def own_written(
     node: gast.FunctionDef,
     is_immutable: Callable[[gast.expr], bool],
     primal: Container[str] = (),
+    is_known: Callable[[gast.Call], bool] = lambda call: True,
+    is_array: Callable[[gast.expr], bool] = lambda value: True,
 ) -> None:
     """Copy what an adjoint that is added to in place starts from, in place.
 
-    Before: `dx = x; dx += y`. After: `dx = x.copy(); dx += y`.
+    Before: `dx = x; dx += y`. After: `dx = x.copy(); dx += y`. What a call gives that
+    is not known may be the user's own array.
     """
     written: set[str] = set()
     for stmt in syntax.walk(node.body):
@@ -174,10 +183,14 @@ def own_written(
             continue
         if is_immutable(syntax.name(target.id)) or syntax.is_name(value, target.id):
             continue
-        shares = isinstance(value, (gast.Name, gast.Subscript, gast.Attribute))
+        shares = isinstance(value, _READS)
         if isinstance(value, gast.Call):
             shares = shared_argument(value) is not None
-            if syntax.dotted(value.func) in _SHARING_HELPERS:
+            unknown = not is_known(value)
+            shares |= unknown and is_array(value)
+            if syntax.dotted(value.func) in _SHARING_HELPERS or (
+                unknown and not shares
+            ):
                 stmt.value = syntax.call("copied", value)
         if shares:
             stmt.value = syntax.expression("v.copy()", v=value)
@@ -201,8 +214,10 @@ class Owner:
         is_immutable: Callable[[gast.expr], bool],
         may_be_number: Callable[[gast.expr], bool],
         calls: CallRoots,
+        is_known: Callable[[gast.Call], bool] = lambda call: True,
     ) -> None:
         self.node = node
+        self.is_known = is_known
         self.may_be_number = may_be_number
         self.calls = calls
         self.is_immutable = is_immutable
@@ -226,9 +241,7 @@ class Owner:
             return type(value)([self.fresh(e) for e in value.elts], syntax.LOAD)
         if isinstance(value, gast.Dict):
             return gast.Dict(value.keys, [self.fresh(v) for v in value.values])
-        if not isinstance(
-            value, (gast.Name, gast.Subscript, gast.Attribute, gast.Call)
-        ):
+        if not isinstance(value, (*_READS, gast.Call)):
             return value
         roots = self.roots(value)
         if not roots:
@@ -306,6 +319,8 @@ class Owner:
             parts = self.calls(value, self.shared)
             if parts is not None:
                 return set().union(*parts)
+            if not self.is_known(value):
+                return {"?"}
             argument = shared_argument(value)
             if argument is not None:
                 read_only = alias_of_call(value)[0] == "read-only"
@@ -313,6 +328,8 @@ class Owner:
                 return self.shared(argument) | unowned
         if isinstance(value, gast.IfExp):
             return self.shared(value.body) | self.shared(value.orelse)
+        if isinstance(value, gast.BoolOp):
+            return set().union(*map(self.shared, value.values))
         return set()
 
     def given(self, stmt: gast.Assign, name: str) -> set[str]:

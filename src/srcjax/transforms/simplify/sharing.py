@@ -8,11 +8,14 @@ gives one array twice, and the caller's. What comes from `saved` is the user's.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable
 
 import gast
+import numpy as np
 
 from srcjax import syntax
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.transforms.simplify.owned import Owner
 
 #: The memory of the argument `dresult`, of another result, and what is not known.
@@ -34,7 +37,7 @@ class Sharing:
     def results(self, node: gast.FunctionDef) -> list[set[str]]:
         """For each result: the seed, what is not known, and what other results have."""
         saved, seed = (a.id for a in node.args.args)
-        owner = Owner(node, lambda v: False, lambda v: False, self.calls)
+        owner = Owner(node, lambda v: False, lambda v: False, self.calls, self.is_known)
         last = node.body[-1]
         value = last.value if isinstance(last, gast.Return) else None
         if isinstance(value, gast.Tuple):
@@ -54,6 +57,14 @@ class Sharing:
                 roots.add(_UNKNOWN)
             found.append(roots)
         return found
+
+    def is_known(self, call: gast.Call) -> bool:
+        """Whether it is told by name that no function of the user is called."""
+        chain = (syntax.dotted(call.func) or "").split(".")
+        known = chain[0] in ("", "np") or chain[0] in HELPERS or chain[0] in self.nodes
+        if len(chain) == 1:
+            return known or hasattr(builtins, chain[0])
+        return known or hasattr(np.ndarray, chain[-1])
 
     def calls(
         self, call: gast.Call, roots: Callable[[gast.expr], set[str]]

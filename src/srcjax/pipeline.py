@@ -47,6 +47,7 @@ from srcjax.stage_texts import StageTexts
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch
+from srcjax.transforms.batch.masked import reduce_masked
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.cancelling import mark_cancelling
@@ -145,6 +146,10 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
                 merge_aliases(program, each)
                 mark_cancelling(program, each)
             merged = True
+            continue
+        if split and is_mapping() and reduce_masked(program):
+            validate(program, "masked")
+            split = merged = False
             continue
         if split:
             check_shapes(unit, program.facts)

@@ -43,7 +43,7 @@ from srcjax.transforms.reverse.reads_writes import exposed, surely
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 #: Functions that give a number without a warning for every number.
-_HARMLESS = frozenset(
+HARMLESS = frozenset(
     f"np.{name}"
     for name in (
         *("sin", "cos", "tanh", "arctan", "abs", "absolute", "fabs", "sign"),
@@ -251,7 +251,7 @@ class Regions(Sharing):
         if isinstance(value, gast.UnaryOp):
             return not isinstance(value.op, gast.Invert)
         if isinstance(value, gast.Call):
-            return syntax.dotted(value.func) in _HARMLESS
+            return syntax.dotted(value.func) in HARMLESS
         return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:

@@ -503,7 +503,8 @@ class Calls(NestedTransforms):
         if (value is np.copyto and args) or diagonal:
             self.callee(node, value)
             self.wrote(node, args[0])
-            if is_active(args[-1]) and is_differentiable(args[0]):
+            given = [*args[1:], *kwargs.values()]
+            if any(map(is_active, given)) and is_differentiable(args[0]):
                 self.update(args[0], env, lambda t: with_active(t, True))
             return Const(value=None)
         return None

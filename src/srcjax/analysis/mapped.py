@@ -110,6 +110,15 @@ class MappedInterpreter(Interpreter):
                 value = with_active(value, True)
         super().assign(stmt, target, self.uniform.applied(value), env)
 
+    def store(
+        self, stmt: gast.stmt, target: gast.Subscript, base: Type, value: Type, env: Env
+    ) -> None:
+        """What is written at a place of each example differs between examples."""
+        places = self.index_types(target.slice, env)
+        if not isinstance(base, _CONTAINERS) and not isinstance(value, Closure):
+            value = self.marked(value, places)
+        super().store(stmt, target, base, value, env)
+
     def update(self, base: Type, env: Env, change: Any) -> None:
         before = {n for n, t in env.items() if is_active(t)}
         super().update(base, env, change)

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.batch.gathered import check_rows
 from srcjax.transforms.batch.regions import Regions
 from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
@@ -143,6 +144,7 @@ class Batch:
     def body(self, wrt: list[str]) -> list[gast.stmt]:
         """The statements; parameters that are mapped later are spread first."""
         rules = self.rules
+        check_rows(self.unit, rules.facts, rules.examples, self.refuse_row)
         out = self.late(wrt)
         out += rules.declarations()
         out += rules.block(self.unit.node.body[:-1])
@@ -157,6 +159,15 @@ class Batch:
         end.user_line = getattr(last, "user_line", None)
         done: list[gast.stmt] = syntax.clone([*out, end])
         return done
+
+    def refuse_row(self, stmt: gast.stmt) -> Exception:
+        self.rules.stmt = stmt
+        found: Exception = self.rules.refuse(
+            "a row that differs between examples and an array it is a view of, one of "
+            "which is written to while the other is in use",
+            "`x[i] = v`, or a copy of the row",
+        )
+        return found
 
     @property
     def result(self) -> Type:

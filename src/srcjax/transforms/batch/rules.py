@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types as pytypes
 from typing import Any
 
 import gast
@@ -10,6 +11,7 @@ from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Closure,
     Const,
     Dict,
     List,
@@ -24,9 +26,13 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.ops.batching import lift
+from srcjax.ops.record import Op
 from srcjax.transforms.batch.operations import Operations
 
 _CONTAINERS = (Tuple, List, Dict, Object)
+
+#: Functions that inference knows to write to their first argument.
+_WRITERS = ("at", "copyto", "fill_diagonal")
 
 
 class Rules(Operations):
@@ -257,6 +263,13 @@ class Rules(Operations):
             return [self.kept(stmt)]
         if callee is print:
             raise self.refuse("`print` of a mapped value", "`print` outside of vmap")
+        followed = (Op, str, pytypes.FunctionType, pytypes.MethodType, Closure)
+        if (
+            not isinstance(callee, followed)
+            and getattr(callee, "__name__", "") not in _WRITERS
+        ):
+            shown = syntax.text(value.func)
+            raise self.refuse(f"what `{shown}` changes is not known", "`x[...] = v`")
         return [gast.Expr(self.batched(value, UNKNOWN))]
 
     def update_at(self, value: gast.Call) -> list[gast.stmt]:

@@ -82,6 +82,8 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
 
     `pullback(dy)` takes an adjoint of the structure and shapes of `y` and returns a
     tuple with the adjoint of each primal. It may be called any number of times.
+    It reads arrays among the primals, and arrays that `f` reads from around it, as they
+    are then: nothing is copied, so give `vjp` a copy of what you will write to before.
     With `has_aux`, `f` returns `(y, aux)` and the result is `(y, pullback, aux)`.
 
     Given `f` alone, a function of the primals that returns all this; `srcjax.source`

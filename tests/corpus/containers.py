@@ -2,6 +2,7 @@
 
 import itertools
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -593,3 +594,19 @@ def dict_copied_with_changes(x):
     for v in third.values():
         total = total * v + v
     return total * other["a"] * held["b"]
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+@program(normal(3))
+def named_tuple_by_field_and_in_a_loop(x):
+    q = Interval(x[0], x[1])
+    for _ in range(2):
+        q = q._replace(low=q.low * q.high, high=q.low + q.high)
+    total = q.low * q.high
+    for v in q:
+        total = total + v * v * x[2]
+    return total * sum(Interval(x[2], q.low))

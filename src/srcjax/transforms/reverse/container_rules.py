@@ -155,6 +155,9 @@ class ContainerRules(RuleTemplates):
             key: Any = value.attr
             if isinstance(t, Tuple):
                 key = t.cls._fields.index(value.attr)  # type: ignore[union-attr]
+                if self.kind(base.id) == "list":
+                    self.list_item(name, base.id, syntax.const(key))
+                    return
             self.pass_to_part(name, base.id, (key,))
             return
         op = self.attribute_op(value)
@@ -386,7 +389,10 @@ class ContainerRules(RuleTemplates):
         for position, field in enumerate(fields):
             key = position if isinstance(t, Tuple) else field
             element: Any = given.get(field)
-            if self.active(element) and any(
+            if self.active(element) and self.kind(name) != "split":
+                d = gast.Subscript(self.adjoint(name), syntax.const(key), syntax.LOAD)
+                self.contribute(element.id, d)
+            elif self.active(element) and any(
                 p[1][:1] == (key,) for p in self.places.of(name)
             ):
                 part = dict(keyed_parts(t))[key]

@@ -239,6 +239,11 @@ class Contributions(DerivativeWriter):
         if self.kind(name) == "split" and is_static(t):
             self.contribute_parts(name, value, path, t)
             return
+        if path and self.kind(name) != "split":
+            raise self.refuse(
+                f"`{self.base(name)}` is taken apart in a way that is not followed",
+                "its items one by one, by their number",
+            )
         if path:
             self.explode(name)
         value = self.real_of_complex(self.typer.agree(value, self.envs), t)

@@ -44,6 +44,7 @@ from srcjax.runtime import (
     exponent_below,  # noqa: F401  (named in the rows)
     from_parts,
     log_of_base,  # noqa: F401
+    sinc_slope,  # noqa: F401
     unbroadcast,
     zeros_like,
 )
@@ -152,7 +153,7 @@ elementwise(
 )
 elementwise(
     np.sinc,
-    "d * (np.cos(np.pi * x) - y) / np.where(x == 0, 1, x)",
+    "d * sinc_slope(x)",
     kernel="{x} == 0 ? 1 : sinpi({x}) / (M_PI * {x})",
 )
 

@@ -26,6 +26,7 @@ from srcjax.runtime import (
     logsumexp_tangent,
     no_derivative,  # noqa: F401  (named in the rows)
     normal_hazard,
+    spence_slope,  # noqa: F401
     sum_keeping,
     summed,
     unbroadcast,
@@ -133,7 +134,7 @@ special(
     "d * scipy.special.polygamma(a + 1, b)",
     infer=infer_polygamma,
 )
-special("zetac", None)
+special("zetac", _NONE)
 special(
     "beta",
     "d * y * (scipy.special.digamma(a) - scipy.special.digamma(a + b))",
@@ -199,7 +200,7 @@ for _name, _first, _sign in (
     special(_name, _NONE, f"{_first}d * ({_below} {_sign} {_above}) / 2")
 special("exp1", "-d * np.exp(-x) / x", real_only=False)
 special("expi", "d * np.exp(x) / x", real_only=False)
-special("spence", "-d * np.log(x) / np.where(x == 1, 1, x - 1)")
+special("spence", "d * spence_slope(x)")
 # Not by the elliptic integrals: they leave 0 / 0 at zero.
 special(
     "ellipk",

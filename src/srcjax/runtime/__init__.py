@@ -236,6 +236,10 @@ from srcjax.runtime.selection import (
     untrapezoid_y,
     unvander,
 )
+from srcjax.runtime.series import (
+    sinc_slope,
+    spence_slope,
+)
 from srcjax.runtime.shapes import (
     broadcast_like,
     copied,

@@ -106,8 +106,9 @@ def matrix_norm_adjoint(d, y, ord, axes, x):
         slopes = direction(x) * here / ties
         return d * slopes
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
+    u = u * (s > 0)[..., None, :]
     if ord == "nuc":
-        return d * np.moveaxis((u * (s > 0)[..., None, :]) @ vh, (-2, -1), axes)
+        return d * np.moveaxis(u @ vh, (-2, -1), axes)
     k = 0 if ord == 2 else s.shape[-1] - 1
     dx = u[..., :, k, None] * vh[..., None, k, :]
     return d * np.moveaxis(dx, (-2, -1), axes)

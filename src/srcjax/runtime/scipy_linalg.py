@@ -61,6 +61,7 @@ def scipy_uneigh(
         dw = np.concatenate(
             [np.zeros(first), dw, np.zeros(len(w) - first - len(y))], dtype=dw.dtype
         )
+    dw = np.zeros_like(w) if dw is None else dw
     to_a = np.diag(dw)
     to_b = -np.diag(dw * w)
     if dv is not None and np.ndim(dv) == 2:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gast
 
 from srcjax import runtime, syntax
 from srcjax.analysis.types import Type, rank_of
 from srcjax.ops.expand.asking import is_real
-from srcjax.ops.expand.table import expands
+from srcjax.ops.expand.table import Expansion, expands
 
 
 @expands(runtime.per_matrix)
@@ -26,3 +28,35 @@ def _symmetrised(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if not is_real(types[0]):
         return None
     return syntax.expression("(x + x.T) / 2", x=args[0])
+
+
+def without_zeros(helper: Callable) -> Expansion:
+    """`uneigh((dw, None), y)` for `uneigh((dw, np.zeros_like(v)), y)`.
+
+    Nothing flows through that part of the result. It may have no derivative, as the
+    vectors of equal eigenvalues have none, and zero times infinity is NaN.
+    """
+
+    def expand(args: list[gast.expr], _: list[Type]) -> gast.expr | None:
+        seeds = args[0]
+        if not isinstance(seeds, gast.Tuple) or not any(map(_is_zero, seeds.elts)):
+            return None
+        parts = [syntax.const(None) if _is_zero(e) else e for e in seeds.elts]
+        return syntax.call(helper.__name__, gast.Tuple(parts, syntax.LOAD), *args[1:])
+
+    return expand
+
+
+def _is_zero(seed: gast.expr) -> bool:
+    called = isinstance(seed, gast.Call) and syntax.dotted(seed.func)
+    return called == "np.zeros_like"
+
+
+for _helper in (
+    runtime.uneigh,
+    runtime.unsvd,
+    runtime.scipy_uneigh,
+    runtime.uneigh_tridiagonal,
+    runtime.unpolar,
+):
+    expands(_helper)(without_zeros(_helper))

@@ -393,7 +393,7 @@ def covers(t: Type, value: Any) -> bool:
 
 def _fits(dim: Any, size: int) -> bool:
     if isinstance(dim, Sym):
-        return size == int(dim.name[1:]) + dim.offset
+        return size == eval(dim.name.replace("n", "")) + dim.offset  # "n2", "(n2*n3)"
     return dim is None or dim == size
 
 

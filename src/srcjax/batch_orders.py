@@ -29,12 +29,12 @@ def other_order(batch: Any, batches: list[Type], axes: list[Any]) -> Module | No
     """The module of a `Batched`, transformed in another order; None: there is none.
 
     Args:
-        batch: the `Batched`, whose function was made by a transform.
+        batch: the `Batched`, whose function was made by a transform. No collective
+            names its axis.
         batches: the types of its arguments, with the axes of the batch.
         axes: the axis of each.
     """
-    plain = batch.axis_name is None and batch.positional and batch.out_axes == 0
-    if not plain or not all(a is None or isinstance(a, int) for a in axes):
+    if not batch.positional or not all(a is None or isinstance(a, int) for a in axes):
         return None
     types = list(map(without_activity, batches))
     try:
@@ -76,7 +76,7 @@ def gradient_of_batch(batch: Any, types: list[Type], axes: list[Any]) -> Module 
     more = inner.with_value or inner.has_aux
     gradient = Gradient(total, inner.argnums, more, False, inner.holomorphic)
     module = gradient.version_of(given).module
-    if not more and not repeated and not body:
+    if not more and not repeated and not body and batch.out_axes == 0:
         return module
     first = next((n for n, a in zip(names, axes, strict=True) if a is not None), None)
     if first is None:
@@ -98,11 +98,12 @@ def gradient_of_batch(batch: Any, types: list[Type], axes: list[Any]) -> Module 
     }[inner.with_value, inner.has_aux]
     call = syntax.call(module.entry, *map(syntax.name, names))
     if got == given_back:
-        body.append(gast.Return(call))
+        body.append(gast.Return(with_axes(call, batch.out_axes)))
     else:
         free = {n: syntax.name(fresh(n, names)) for n in ("slope", "value", "aux")}
         body += syntax.statements(f"{got} = call", call=call)
-        body.append(gast.Return(syntax.expression(given_back)))
+        end = syntax.expression(given_back)
+        body.append(gast.Return(with_axes(end, batch.out_axes)))
         syntax.rename(body, {n: free[n].id for n in free})
     return wrapped(f"vmap_{inner.name}_{batch.source.name}", module, names, body)
 
@@ -187,6 +188,7 @@ def batch_of_batches(batch: Any, types: list[Type], axes: list[Any]) -> Module |
     elif isinstance(module.example, Array):
         text = "y.reshape(n, m, *y.shape[1:])"
     end = syntax.expression(text, y=syntax.name(results), **holes)
+    end = with_axes(end, batch.out_axes)
     body += [syntax.assign(results, call), gast.Return(end)]
     return wrapped(f"vmap_{module.entry}", module, names, body)
 
@@ -248,6 +250,14 @@ def wrapped(entry: str, module: Module, names: list[str], body: list[Any]) -> Mo
     made.guards, made.stages, made.entry = module.guards, module.stages, entry
     made.print()
     return made
+
+
+def with_axes(value: gast.expr, out_axes: Any) -> gast.expr:
+    """The results of all examples with their axis where it is asked for."""
+    if out_axes == 0:
+        return value
+    axes = syntax.expression(repr(out_axes))
+    return syntax.call("move_axes", value, syntax.const(0), axes)
 
 
 def count_of(name: str, t: Type, axis: int = 0) -> gast.expr:

@@ -164,3 +164,24 @@ def test_containers_from_branches_in_batches_of_batches():
     np.testing.assert_allclose(found["slope"], slopes)
     rests = [[one["rest"][0] for one in rows] for rows in each]
     np.testing.assert_allclose(found["rest"][0], rests)
+
+
+def test_axes_of_results():
+    def f(x, w):
+        s = x[0]
+        while s < 5.0:
+            s = s * 1.5 + w * x[1]
+        return s * x[1]
+
+    batch = np.array([[1.0, 2.0], [0.5, 0.3], [4.0, 1.0]])
+    both = srcjax.value_and_grad(f, argnums=(0, 1))
+    alone = [both(x, 0.7) for x in batch]
+    named = srcjax.vmap(both, (0, None), out_axes=(0, (1, 0)), axis_name="i")
+    value, (dx, dw) = named(batch, 0.7)
+    np.testing.assert_allclose(value, [v for v, _ in alone])
+    np.testing.assert_allclose(dx, np.stack([d[0] for _, d in alone], axis=1))
+    np.testing.assert_allclose(dw, [d[1] for _, d in alone])
+    batches = np.stack([batch, 2 * batch])
+    twice = srcjax.vmap(srcjax.vmap(f, (0, None)), (0, None), out_axes=1)
+    expected = [[f(x, 0.7) for x in each] for each in batches]
+    np.testing.assert_allclose(twice(batches, 0.7), np.transpose(expected))

@@ -663,3 +663,18 @@ def _cached_power(x, n):
 @program(0.7, 1.3, jax=False)
 def cached_recursion(x, y):
     return _cached_power(x, 3) * y + _cached_power(x, 3)
+
+
+def _counter(total):
+    def add(v):
+        nonlocal total
+        total = total * v
+        return total + v
+
+    return add
+
+
+@program(normal(3))
+def closures_with_a_variable_each(x):
+    first, second = _counter(x[0]), _counter(x[1])
+    return first(x[1]) * first(x[2]) + second(x[0]) * second(x[2])

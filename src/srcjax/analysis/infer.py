@@ -309,6 +309,12 @@ class Interpreter(Expressions):
                 f"{getattr(getattr(base, 'cls', None), '__name__', 'constant object')}",
                 "a list, a dict or an array made in the function",
             )
+        if isinstance(base, Object) and is_active(value):
+            raise self.refuse(
+                stmt,
+                f"`{syntax.text(target)} = ...` calls `__setitem__` of a class",
+                "a method with a name, or the dict or list that the object keeps",
+            )
         if isinstance(base, (List, Dict)):
             key = self.eval(target.slice, env)
             self.update(base, env, lambda t: containers.store_item(t, key, value))

@@ -223,12 +223,27 @@ class _Absent:
 
 
 def _nonlocals(definition: Any) -> set[str]:
-    return {
-        name
-        for node in syntax.walk(definition)
-        if isinstance(node, gast.Nonlocal)
-        for name in node.names
-    }
+    """Names from around that the function, or one in it, binds.
+
+    What a function in it binds may be a variable of this one: of each call another.
+    """
+    own: set[str] = set()
+    inner: set[str] = set()
+    bound = set(parameter_names(definition.args))
+    body = definition.body
+    waiting: list[Any] = list(body) if isinstance(body, list) else [body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, gast.FunctionDef):
+            bound.add(node.name)
+            inner |= _nonlocals(node)
+        elif isinstance(node, gast.Nonlocal):
+            own |= set(node.names)
+        elif isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            bound.add(node.id)
+        elif not isinstance(node, gast.Lambda):
+            waiting += gast.iter_child_nodes(node)
+    return own | (inner - (bound - own))
 
 
 def _with_defaults(

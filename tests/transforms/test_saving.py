@@ -506,3 +506,19 @@ def test_loops_over_reversed_ranges_and_lists():
     xs = [0.5, 1.5, -0.4]
     assert_close(srcjax.grad(of_a_list)(xs), differences(of_a_list, (xs,), (0,))[0])
     assert "[None] * len(xs)" in str(srcjax.source(srcjax.grad(of_a_list), xs))
+
+
+def of_a_module(x, s):
+    total = 0.0
+    for item in x:
+        total += np.log(np.exp(2 * np.pi * item * s) + np.e)
+    return total
+
+
+def test_numbers_of_modules_are_read_again():
+    x = np.array([0.5, -0.4])
+    text = str(srcjax.source(srcjax.grad(of_a_module), x, 0.1))
+    assert "append(2 * np.pi)" not in text and "append(np.e)" not in text, text
+    assert_close(
+        srcjax.grad(of_a_module)(x, 0.1), differences(of_a_module, (x, 0.1), (0,))[0]
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import gast
@@ -116,7 +117,8 @@ class Recomputing(Intact):
             )
             return cheap and not (arrays and isinstance(t, Array))
         if isinstance(value, gast.Attribute):
-            return value.attr in ("T", *SHAPE_ATTRIBUTES)
+            own = value.attr in ("T", *SHAPE_ATTRIBUTES)
+            return own or self.is_known_number(value)
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
             return self.only_numbers(value)
         if isinstance(value, gast.Call):
@@ -216,6 +218,8 @@ class Recomputing(Intact):
 
     def is_lasting_number(self, value: gast.expr) -> bool:
         """Whether it is a number, or an item of an array that is never written to."""
+        if self.is_known_number(value):
+            return True
         names = syntax.names_read(value)
         types = {n: self.rules.type_of_name(n) for n in names}
         if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
@@ -227,6 +231,16 @@ class Recomputing(Intact):
                 self.rules.typer.type_of(value, types)
             )
         return all(map(is_number, types.values()))
+
+    def is_known_number(self, value: gast.expr) -> bool:
+        """Whether it is a number of a module, such as `np.pi`."""
+        if not isinstance(value, gast.Attribute) or syntax.dotted(value) is None:
+            return False
+        if syntax.names_read(value) & set(self.defs):
+            return False
+        typer = self.rules.typer
+        home = getattr(typer.type_of(value.value, {}), "value", None)
+        return isinstance(home, ModuleType) and is_number(typer.type_of(value, {}))
 
     def is_shift(self, name: str, value: gast.expr) -> bool:
         """Whether the value is `1 + x` or `1 / x`, and both arrays stay as they are."""

@@ -216,9 +216,12 @@ class Sharing(Memory):
             taken = self.taken_out(write, stmt, where, held)
             if self.seen_after(write, at, other, target, where, taken):
                 self.rules.stmt = write
+                instead = f"a copy where `{target}` gets it: `{other}.copy()`"
+                if len(self.defs.get(target, ())) > 1:  # `y = a if c else b`
+                    instead = f"the write in each branch, to `{other}` itself in this"
                 raise self.rules.refuse(
                     f"this writes to memory that both `{other}` and `{target}` hold",
-                    f"a copy where `{target}` gets it: `{other}.copy()`",
+                    instead,
                 )
 
     def seen_after(

@@ -225,7 +225,7 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
 def _of_several(name: str) -> tuple[str, str]:
     return (
         f"`{name}` may share memory with several arrays, and is written in place",
-        "copy it first: `.copy()`",
+        "copy it first: `.copy()`; or, of two branches that choose, the write in each",
     )
 
 

@@ -31,11 +31,13 @@ from srcjax.analysis.known_values import (
 )
 from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.types import (
+    ACTIVE,
     BOOL,
     INT,
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Closure,
     Const,
     Dict,
@@ -241,9 +243,12 @@ class Calls(NestedTransforms):
                 return Const(value=None)
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
             return self.replaced(base, kwargs, node)
-        if not any(map(is_active, [*args, *kwargs.values()])):
-            return self.drawn(base, name, args, kwargs, node)
-        if isinstance(base, Other) and any(map(is_active, [*args, *kwargs.values()])):
+        active = any(map(is_active, [*args, *kwargs.values()]))
+        if not active:
+            found = self.drawn(base, name, args, kwargs, node)
+            if found is not None:
+                return found
+        if isinstance(base, Other) and active:
             shown = getattr(base.cls, "__name__", "object")
             owner = getattr(getattr(node.func, "value", None), "id", None)
             if base.cls and is_plain_class(base.cls) and owner is not None:
@@ -253,6 +258,11 @@ class Calls(NestedTransforms):
                 f"a differentiated value is given to a method of a {shown}",
                 "a list, a dict or an array made in the function",
             )
+        if isinstance(base, Other) and base.cls is not None:
+            static = inspect.getattr_static(base.cls, name, None)
+            if isinstance(static, pytypes.FunctionType):
+                self.callee(node, None)
+                return self.call_function(static, [base, *args], kwargs, node)
         return None
 
     def drawn(
@@ -266,11 +276,24 @@ class Calls(NestedTransforms):
         """What a generator of random numbers gives; None if it is none."""
         from srcjax.ops.random_numbers import drawn, generator_class  # `ops`: later
 
-        found = drawn(name, args, kwargs) if generator_class(base) else None
+        if not generator_class(base):
+            return None
+        found = drawn(name, args, kwargs)
         if isinstance(found, Array):
             self.facts.nodes.append(node)
             return replace(found, buffers=frozenset([id(node)]))
-        return found
+        return found or self.library_call(name, args, kwargs, node)
+
+    def library_call(
+        self, name: str, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A function of NumPy's or SciPy's without a record, such as `rng.normal`."""
+        changed = [kwargs["out"]] if "out" in kwargs else []
+        if name == "shuffle":
+            changed += args
+        result = self.opaque_call(None, changed, node)
+        self.facts.nodes.append(node)
+        return replace(result, buffers=result.buffers | {id(node)})
 
     def call(
         self,
@@ -304,7 +327,9 @@ class Calls(NestedTransforms):
             if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):
                 raise self.no_rule(node, made_by, "differentiated values")
             self.callee(node, None)
-            return Unknown(active or is_active(function))
+            if active or is_active(function):
+                return ACTIVE
+            return self.opaque_call(None, [function, *args, *kwargs.values()], node)
         value = function.value
         if value is object.__new__ and isinstance(args[0], Const):
             self.facts.nodes.append(node)
@@ -347,7 +372,9 @@ class Calls(NestedTransforms):
             and not isinstance(value, type)
         ):
             self.callee(node, value)
-            return Unknown(active)
+            if active:
+                return ACTIVE
+            return self.library_call(getattr(value, "__name__", ""), args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"
         ):
@@ -387,7 +414,9 @@ class Calls(NestedTransforms):
             owner = Const(value=value)
             return self.call_function(call_method, [owner, *args], kwargs, node)
         self.callee(node, value)
-        return Unknown(active)
+        if active:
+            return ACTIVE
+        return self.opaque_call(value, [*args, *kwargs.values()], node)
 
     def as_arrays(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -587,7 +616,11 @@ class Calls(NestedTransforms):
             if unit is not None:
                 self.facts.nodes.append(node)
                 return replace(made, active=active)
-        return Unknown(active) if active else Other(cls=cls)
+        if active:
+            return ACTIVE
+        memory = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
+        self.facts.nodes.append(node)
+        return Other(False, memory | {id(node)}, cls)
 
     def is_kept_varying(self, node: Any) -> bool:
         """Whether a name that may carry a derivative is bound to the value."""
@@ -609,7 +642,9 @@ class Calls(NestedTransforms):
         active = any(map(is_active, [*args, *kwargs.values()])) or any(
             is_active(env.get(n, UNKNOWN)) for n in free
         )
-        return Unknown(active)
+        reads = [env[n] for n in sorted(free) if n in env]
+        result = self.opaque_call(None, [*args, *kwargs.values(), *reads], None)
+        return replace(result, active=active)
 
     def is_followed(self, function: Any, active: bool) -> bool:
         """Whether the call is of a unit that takes part in the transform.
@@ -628,15 +663,18 @@ class Calls(NestedTransforms):
             if active and node is not None:
                 raise self.no_standard_rule(node, function)
             if not active:
-                return UNKNOWN  # it only runs
+                return self.opaque_call(function, [*args, *kwargs.values()], node)
         followed = self.is_followed(function, active)
+        if not followed and self.fills_varying(function, args, kwargs, node):
+            followed = True
         try:
             if followed:
                 unit = self.active_unit(function, args, kwargs)
             else:
                 unit = self.typing_unit(function)
             if unit is None:
-                return Unknown(active)
+                given = [*args, *kwargs.values()]
+                return with_active(self.opaque_call(function, given, node), active)
             arguments = bind_types(unit, args, kwargs)
         except TypeError:
             return Unknown(active)
@@ -644,17 +682,71 @@ class Calls(NestedTransforms):
             recording, self.recording = self.recording, False
             results, self.facts.results = self.facts.results, {}
             try:
-                return with_active(self.call_unit(unit, arguments), False)
+                result = with_active(self.call_unit(unit, arguments), False)
             except Missed:
-                return UNKNOWN
+                result = self.opaque_call(function, [*args, *kwargs.values()], node)
             finally:
                 self.recording, self.facts.results = recording, results
+            self.wrote_in(unit, [*args, *kwargs.values()], node)
+            return result
         result = self.call_unit(unit, arguments)
         if node is None:
             return result
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))
+
+    def fills_varying(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> bool:
+        """Whether a call writes to what carries a derivative at other times."""
+        if not isinstance(node, gast.Call) or not self.recording:
+            return False
+        if not syntax.names_read(node) & self.unit.varying:
+            return False
+        unit = self.typing_unit(function)
+        if unit is None:
+            return False
+        recording, self.recording = self.recording, False
+        results, self.facts.results = self.facts.results, {}
+        try:
+            self.call_unit(unit, bind_types(unit, args, kwargs))
+        except (Missed, TypeError, Unreachable):
+            return False
+        finally:
+            self.recording, self.facts.results = recording, results
+        return bool(self.written_in(unit, [*args, *kwargs.values()]))
+
+    def written_in(self, unit: Unit, given: list[Type]) -> Buffers:
+        """The memory of what a function was given that it writes to."""
+        written = self.facts.written_by(syntax.walk(unit.node))
+        memory = NONE.union(*map(all_buffers, given))
+        return frozenset(b for b in memory if ageless_buffers(frozenset([b])) & written)
+
+    def wrote_in(self, unit: Unit, given: list[Type], node: Any) -> None:
+        """Remember what a call that is not followed writes to."""
+        self.wrote_parts(self.written_in(unit, given), node)
+
+    def opaque_call(self, function: Any, given: list[Type], node: Any) -> Type:
+        """A call of what is not looked into, for no differentiated value.
+
+        It may change what it is given, and give a part of it.
+        """
+        memory = NONE.union(*map(all_buffers, given))
+        if not is_harmless(function):
+            self.wrote_parts(memory, node)
+        return Unknown(False, memory)
+
+    def note_out(self, args: list[Type], kwargs: dict[str, Type], node: Any) -> None:
+        """`out=` of a call that is left as it is."""
+        if "out" in kwargs:
+            self.wrote_parts(all_buffers(kwargs["out"]), node)
+
+    def wrote_parts(self, memory: Buffers, node: Any) -> None:
+        """Remember that a call may have written anywhere in the memory."""
+        if memory and isinstance(node, gast.Call):
+            self.wrote(node, Unknown(False, memory))
+            self.facts.unclear.add(id(node))
 
     def copy_of(self, value: Any, t: Type, node: Any) -> Type:
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
@@ -930,6 +1022,27 @@ def _widen(t: Type) -> Type:
 
 def _plain(t: Type) -> bool:
     return isinstance(t, Const) and type(t.value) in (int, float, bool)
+
+
+def is_harmless(function: Any) -> bool:
+    """Whether a function of Python's own only looks at what it is given."""
+    module = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__name__", "")
+    if module == "builtins":
+        return name not in ("setattr", "delattr", "exec", "eval")
+    if module == "random":
+        return name != "shuffle"
+    return module.partition(".")[0] in _LOOKING
+
+
+#: Modules whose functions change nothing that they are given.
+_LOOKING = frozenset(
+    """
+    collections contextlib copy dataclasses decimal fractions functools inspect io
+    itertools json logging math numbers os pprint re statistics string sys textwrap
+    time typing warnings
+    """.split()  # noqa: SIM905
+)
 
 
 def is_standard(function: Any) -> bool:

@@ -18,7 +18,6 @@ from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
 from srcjax.analysis.types import (
     BOOL,
     INT,
-    NONE,
     UNKNOWN,
     Array,
     Closure,
@@ -31,7 +30,6 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
-    all_buffers,
     is_active,
     join,
     join_all,
@@ -315,11 +313,10 @@ class Expressions(Calls):
         if loose:
             reads = [env[n] for n in syntax.names_read(node) if n in env]
             self.callee(node, None)
-            return Unknown(
-                any(map(is_active, reads)),
-                frozenset().union(*map(all_buffers, reads)) if reads else NONE,
-            )
+            result = self.opaque_call(None, reads, node)
+            return replace(result, active=any(map(is_active, reads)))
         assert args is not None
+        self.note_out(args, kwargs, node)
         if isinstance(node.func, gast.Attribute):
             base = self.eval(node.func.value, env)
             found = self.method(base, node.func.attr, args, kwargs, node, env)

@@ -52,6 +52,8 @@ class Facts:
     lists: set[int] = field(default_factory=set)
     #: Buffers that a statement writes in place, the latest and `Earlier` ones.
     writes: dict[int, Buffers] = field(default_factory=dict)
+    #: Calls that were not looked into, or not followed: they write to any part of that.
+    unclear: set[int] = field(default_factory=set)
     #: The same for what names hold, by statement: before it (False) and after it.
     held: dict[tuple[int, bool], dict[str, Buffers]] = field(default_factory=dict)
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).

@@ -62,8 +62,10 @@ from srcjax.runtime.complex_parts import (
 from srcjax.runtime.containers import (
     add,
     add_at,
+    contents,
     last_written,
     packed,
+    restore_contents,
     unarray,
 )
 from srcjax.runtime.eigen import (

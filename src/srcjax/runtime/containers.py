@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
@@ -70,3 +73,45 @@ def last_written(d, index):
     writer = np.full(d.shape, -1)
     writer[index] = number
     return np.where(writer[index] == number, taken, 0)
+
+
+def contents(value):
+    """What the arrays and containers in a value hold now, for `restore_contents`."""
+    found: list[tuple] = []
+    seen, todo = set(), [value]
+    while todo:
+        part = todo.pop()
+        if id(part) in seen or isinstance(part, (type, ModuleType)):
+            continue
+        seen.add(id(part))
+        if isinstance(part, np.ndarray):
+            if part.flags.writeable:
+                found.append((part, part.copy()))
+        elif isinstance(part, (list, deque, dict, set)):
+            found.append((part, part.copy()))
+        elif isinstance(part, partial):
+            todo += [part.func, part.args, part.keywords]
+        elif isinstance(part, MethodType):
+            todo.append(part.__self__)
+        elif isinstance(part, FunctionType):
+            todo += [cell.cell_contents for cell in part.__closure__ or ()]
+        elif isinstance(getattr(part, "__dict__", None), dict):
+            todo.append(part.__dict__)
+        if isinstance(part, dict):
+            todo.extend(part.values())
+        elif isinstance(part, (list, deque, tuple)):
+            todo.extend(part)
+    return found
+
+
+def restore_contents(found):
+    """Undo what was done since to what `contents` looked at."""
+    for part, held in found:
+        if isinstance(part, np.ndarray):
+            part[...] = held
+            continue
+        part.clear()
+        if isinstance(part, (list, deque)):
+            part.extend(held)
+        else:
+            part.update(held)

@@ -38,9 +38,23 @@ class Memory(Planning):
     """Compares the memory of reads and writes; a part of `Planner`."""
 
     def is_write(self, stmt: gast.stmt) -> bool:
-        """Whether the statement writes in place."""
+        """Whether the statement, or the head of a loop or branch, writes in place."""
         writes = self.rules.facts.writes
-        return id(stmt) in writes or id(getattr(stmt, "value", None)) in writes
+        if id(stmt) in writes or id(getattr(stmt, "value", None)) in writes:
+            return True
+        return bool(self.unclear_calls(stmt))
+
+    def unclear_calls(self, stmt: Any) -> list[gast.Call]:
+        """Calls that may write to what they are given, wherever they stand."""
+        unclear = self.rules.facts.unclear
+        if not unclear:
+            return []
+        head = getattr(stmt, "test", None) or getattr(stmt, "iter", None) or stmt
+        return [
+            n
+            for n in syntax.walk(head)
+            if isinstance(n, gast.Call) and id(n) in unclear
+        ]
 
     def written_buffers(self, stmt: gast.stmt) -> Buffers:
         """Buffers that the statement writes in place, by the place that made them."""
@@ -50,7 +64,8 @@ class Memory(Planning):
         """The same, with what earlier iterations made told apart."""
         writes = self.rules.facts.writes
         inner = id(getattr(stmt, "value", None))
-        return writes.get(id(stmt), NONE) | writes.get(inner, NONE)
+        found = writes.get(id(stmt), NONE) | writes.get(inner, NONE)
+        return found.union(*(writes[id(n)] for n in self.unclear_calls(stmt)))
 
     def memory_of(self, name: str, read: Read) -> Buffers:
         """The buffers that the name, and what is in it, may share where it is read."""

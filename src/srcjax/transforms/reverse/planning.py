@@ -96,6 +96,8 @@ class Planner(Recomputing, Sharing):
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
             elif isinstance(node, Branch):
+                if self.is_write(stmt):
+                    self.writes.append((where, stmt))
                 for side, part in enumerate((node.then, node.orelse)):
                     self.blocks[id(part)] = part
                     inner = {
@@ -111,6 +113,9 @@ class Planner(Recomputing, Sharing):
                 self.loops[id(stmt)] = node
                 self.blocks[id(node.body)] = node.body
                 inside = (*loops, id(stmt))
+                if self.is_write(stmt):
+                    head = Where(self.counter, inside, sides, blocks)
+                    self.writes.append((head, stmt))
                 if isinstance(stmt, gast.For):
                     target = Where(
                         self.counter, inside, sides, (*blocks, id(node.body))
@@ -535,9 +540,20 @@ class Planner(Recomputing, Sharing):
                     if self.may_change(held, read, at, stmt) and not (
                         self.view_is_intact(name, read.where, at, stmt)
                     ):
+                        self.check_simple(stmt)
                         self.plan.contents.add(id(stmt))
                         self.note_undo(stmt, at)
         return len(self.plan.contents) > before
+
+    def check_simple(self, stmt: Any) -> None:
+        """Refuse a write in the head of a branch or loop, which nothing can undo."""
+        if isinstance(stmt, (gast.If, gast.While, gast.For, gast.Try)):
+            self.rules.stmt = stmt
+            called = syntax.text(self.unclear_calls(stmt)[0])
+            raise self.rules.refuse(
+                f"`{called}` may change a value that the gradient needs",
+                "a name for its result, in a statement before",
+            )
 
     def note_undo(self, stmt: Any, where: Where) -> None:
         """Putting contents back reads the name that was written through, and where."""
@@ -551,6 +567,7 @@ class Planner(Recomputing, Sharing):
             isinstance(value, gast.Call)
         ):
             target = [getattr(value.func, "value", None), *value.args[:2]]
+        target = [target, *self.unclear_calls(stmt)]
         for name in sorted(syntax.all_names(target)):
             if name in self.defs and name not in bound_names(stmt):
                 self.reads.setdefault(name, []).append(Read(where, False))

@@ -20,11 +20,14 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Dict,
     List,
     Object,
+    Unknown,
+    ageless_buffers,
     all_buffers,
     is_number,
     with_active,
@@ -183,6 +186,9 @@ class Saver(Planner):
         )
         if id(stmt) in self.plan.contents:
             before, after, restore = self.save_content(stmt, where)
+            if self.unclear_calls(stmt):
+                kept, put_back = self.save_given(stmt, where)
+                before, restore = [*kept, *before], [*restore, *put_back]
             forward = [*before, *forward, *after]
             # An adjoint starts as long as what the statement left, not what it found.
             starts = [s for s in code if getattr(s, "initial", False)]
@@ -194,6 +200,11 @@ class Saver(Planner):
         self, stmt: Any, where: Where
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep what an in-place write overwrites; and put it back."""
+        writes = self.rules.facts.writes
+        if id(stmt) not in writes and id(getattr(stmt, "value", None)) not in (
+            writes.keys() - self.rules.facts.unclear
+        ):
+            return [], [], []
         target = getattr(stmt, "target", None)
         pairs = swap_pairs(stmt)
         if pairs:
@@ -429,6 +440,40 @@ class Saver(Planner):
             f"`{syntax.text(stmt)}` changes a value that the gradient needs",
             "build a new value instead of changing this one",
         )
+
+    def save_given(
+        self, stmt: gast.stmt, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """Keep what a call that is not looked into may write to; and put it back."""
+        calls = self.unclear_calls(stmt)
+        writes = self.rules.facts.writes
+        written = ageless_buffers(NONE.union(*(writes[id(n)] for n in calls)))
+        before: list[gast.stmt] = []
+        restore: list[gast.stmt] = []
+        for name in sorted(syntax.names_read(stmt)):
+            t = self.rules.type_of_name(name)
+            if not all_buffers(t) & written:
+                continue
+            if isinstance(t, Array):
+                kept = syntax.expression("v.copy()", v=syntax.name(name))
+            else:
+                kept = syntax.call("contents", syntax.name(name))
+            if where.loops:
+                holder = self.tape((name, id(stmt)), where.loops, name)
+                before.append(_push(holder, kept))
+                old = syntax.expression("t.pop()", t=syntax.name(holder))
+            else:
+                holder = self.unit.names.fresh(f"{name}_before")
+                before.append(syntax.assign(holder, kept))
+                old = syntax.name(holder)
+            if not isinstance(t, Array):  # what is restored is the memory of `t`
+                self.rules.types[holder] = Unknown(False, all_buffers(t))
+            if isinstance(t, Array):
+                whole = syntax.expression("v[...]", v=syntax.name(name))
+                restore.append(syntax.assign(syntax.as_store(whole), old))
+            else:
+                restore.append(gast.Expr(syntax.call("restore_contents", old)))
+        return before, restore
 
     def save_popped(
         self, base: gast.expr, args: list[gast.expr], where: Where

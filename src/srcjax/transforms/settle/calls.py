@@ -236,11 +236,13 @@ class CallSettling(ContainerSettling):
             return False
         if isinstance(callee, BoundTo) or function is not callee:
             return True
+        arguments = [*call.args, *(k.value for k in call.keywords)]
         if not any(
             is_active(t) for v in self.facts.of(stmt) for t in v.before.values()
         ):
-            return False
-        arguments = [*call.args, *(k.value for k in call.keywords)]
+            # What it writes to may carry a derivative later.
+            filled = syntax.names_read(arguments) & self.active_names()
+            return bool(filled) and self.writes_arguments(unit)
         definition = unit.node.args
         if definition.vararg is not None or definition.kwarg is not None:
             return True
@@ -345,6 +347,16 @@ class CallSettling(ContainerSettling):
             except KeyError:
                 return False
         return False
+
+    def active_names(self) -> set[str]:
+        """Names that carry a derivative somewhere in the unit."""
+        return {
+            name
+            for stmt in syntax.walk(self.unit.node.body)
+            for variant in self.facts.of(stmt)
+            for name, t in variant.after.items()
+            if is_active(t)
+        }
 
     def writes_arguments(self, unit: Unit) -> bool:
         """Whether the callee changes an array or container that it was given."""

@@ -164,6 +164,7 @@ def written_bases(stmt: Any) -> set[str]:
             chain = syntax.dotted(sub.func) or ""
             if chain.endswith(("_forward", "_backward")) or chain == "pullback":
                 continue  # they never write to what they are given
+            found |= syntax.names_read(sub.func)  # `partial(f, x)` holds `x`
             for argument in [*sub.args, *(k.value for k in sub.keywords)]:
                 found |= syntax.names_read(argument)
     return found - {""}

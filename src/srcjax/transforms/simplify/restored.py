@@ -73,8 +73,18 @@ _DISPLAYS = (gast.Tuple, gast.List, gast.Dict)
 
 
 def _restored(stmt: Any) -> str | None:
-    """The array whose contents a backward statement overwrites."""
-    if not getattr(stmt, "backward", False) or not isinstance(stmt, gast.Assign):
+    """The array whose contents a backward statement overwrites.
+
+    Or what holds the contents of several things (`restore_contents`).
+    """
+    if not getattr(stmt, "backward", False):
+        return None
+    call = getattr(stmt, "value", None)
+    if isinstance(stmt, gast.Expr) and isinstance(call, gast.Call):
+        if syntax.dotted(call.func) == "restore_contents":
+            return min(syntax.names_read(call.args))
+        return None
+    if not isinstance(stmt, gast.Assign):
         return None
     target = stmt.targets[0]
     if not isinstance(target, gast.Subscript):

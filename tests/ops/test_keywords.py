@@ -121,6 +121,9 @@ def borders_and_slopes():
         yield f"np.gradient(x, np.cumsum(x[:, 0]), y, edge_order={order})[0]"
     yield "np.gradient(x, np.cumsum(x[0]), axis=-1)"
     yield "np.interp(x, [0.2, 2.36, 1.2, 3.7], x[0], period=y + 0.05)"
+    for made_double in ("cov(x)", "corrcoef(x)", "dot(x, 0.6)", "append(x, 0.6)"):
+        yield f"np.{made_double}"
+    yield "np.sort_complex(x).real"
     yield "np.interp(3 * y, x[0], x[1], period=-0.35, left=9.0)"
 
 

@@ -69,12 +69,15 @@ FULL, VALID = Const(value="full"), Const(value="valid")
 # -- types --------------------------------------------------------------------------
 
 
-def product_dtype(*types: Type) -> np.dtype | None:
-    """The dtype that a product of values of these types has."""
+def product_dtype(*types: Type, weak: bool = False) -> np.dtype | None:
+    """The dtype that a product of values of these types has.
+
+    Python's numbers count as arrays, unless they are `weak`, as in `np.select`.
+    """
     samples = [sample(t) for t in types]
     if not samples or any(s is None for s in samples):
         return None
-    return np.result_type(*samples)
+    return np.result_type(*(samples if weak else map(np.asarray, samples)))
 
 
 def number_or_array(dtype: np.dtype | None, shape: Shape | None) -> Type:

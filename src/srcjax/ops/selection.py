@@ -239,7 +239,7 @@ def infer_select(condlist: Type, choicelist: Type, default: Type = ZERO) -> Type
         return UNKNOWN
     shapes = [shape_of(t) for t in (*conditions, *choices, default)]
     shape = broadcast_shapes(*shapes)
-    return Array(dtype=product_dtype(*choices, default), shape=shape)
+    return Array(dtype=product_dtype(*choices, default, weak=True), shape=shape)
 
 
 def infer_resized(x: Type, obj: Type, *_: Type, **more: Type) -> Type:

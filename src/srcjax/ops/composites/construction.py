@@ -115,7 +115,8 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
 @composite(np.sort_complex)
 def sort_complex(a):
     """Sorted by real part, then imaginary part."""
-    return np.sort(a) + 0j
+    ordered = np.sort(a)
+    return ordered if np.iscomplexobj(a) else ordered.astype(complex)
 
 
 @composite(np.real_if_close)

@@ -28,14 +28,20 @@ def cov(
     dtype=None,
 ):
     """Rows are variables; weights count how often (f) or how much (a)."""
-    x = in_dtype(np.atleast_2d(m), dtype)
+    x = np.atleast_2d(m)
     if not rowvar and np.ndim(m) != 1:
         x = x.T
     if y is not None:
-        other = in_dtype(np.atleast_2d(y), dtype)
+        other = np.atleast_2d(y)
         if not rowvar and np.ndim(y) != 1:
             other = other.T
         x = np.concatenate((x, other))
+    if dtype is not None:
+        x = np.asarray(x, dtype=dtype)
+    elif x.dtype.char in "ef":  # NumPy computes in double precision
+        x = x.astype(float)
+    elif x.dtype.char == "F":
+        x = x.astype(complex)
     if ddof is None:
         ddof = 0 if bias else 1
     if fweights is None and aweights is None:

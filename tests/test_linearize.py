@@ -76,6 +76,35 @@ def test_the_map_computes_no_value_again():
     assert "x_dot = x_dot * cos_x * x + x_dot * sin_x" in text
 
 
+def branched(x):
+    y = x
+    if x > 0.5:
+        y = np.sin(y) * y
+    return y * x
+
+
+def by_key(x):
+    parts = {"a": np.sin(x), "b": x * x}
+    return sum(parts[k] * x for k in parts)
+
+
+@pytest.mark.parametrize("f", [branched, by_key])
+def test_values_of_branches_and_dicts_are_kept(f):
+    text = str(srcjax.source(linearize(f, 0.7)[1]))
+    assert "_linear(" in text and text.count("np.sin(") == 1
+
+
+def stacked(x, z):
+    y = np.hstack([x, z])
+    return y @ y
+
+
+def test_the_variable_of_a_comprehension_is_not_kept():
+    """The adjoint of `hstack` has a comprehension beside a loop of the same name."""
+    _, f_jvp = linearize(stacked, X, 2.0)
+    np.testing.assert_allclose(f_jvp(X, 1.0), 2 * X @ X + 4.0)
+
+
 def test_text():
     _, f_jvp = linearize(layer, *CASES[0][1])
     assert """
@@ -150,9 +179,20 @@ def windows(x):
     return np.einsum("ij,j->i", rows, np.array([0.25, 0.5, 0.25]))
 
 
+def rows_of_views(matrix):
+    a = matrix * 1.0
+    rows = [a[0], a[1]]
+    total = 0.0
+    for row in rows:
+        total = total + np.sum(row**2 * a[2])
+        row[1:] *= row[0]
+    return total + np.sum(a**3)
+
+
 @pytest.mark.parametrize(
     "f, x",
     [
+        (rows_of_views, np.arange(1.0, 13.0).reshape(3, 4)),
         (transposed_view, np.arange(1.0, 13.0).reshape(3, 4)),
         (of_items, {"a": 0.4, "b": 1.4, "c": 2.4}),
         (windows, np.arange(1.0, 6.0)),

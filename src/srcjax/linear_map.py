@@ -23,8 +23,6 @@ import numpy as np
 from srcjax import pipeline, runtime, syntax
 from srcjax.analysis.types import (
     Array,
-    Const,
-    List,
     Tuple,
     Type,
     is_active,
@@ -49,7 +47,7 @@ class Linearized(Transform):
     def build(self, types: list[Type], typed: bool) -> Module:
         module = pipeline.vjp(self.request(types))
         value, saved = self.kept(module, types)
-        if module.restores or not is_plain(saved):
+        if module.restores:
             raise UnsupportedError("the pullback writes to what is saved for it")
         backward = module.functions[-1]
         first, second = (a.id for a in backward.args.args)
@@ -164,38 +162,38 @@ class Linearized(Transform):
             a.id = found.get(a.id, a.id)
 
 
-def is_plain(t: Type) -> bool:
-    """Whether the value is made of numbers, arrays, tuples and lists of them."""
-    if isinstance(t, List) and t.items is None:
-        return t.elem is None or is_plain(t.elem)
-    if isinstance(t, (Tuple, List)):
-        return all(map(is_plain, parts(t)))
-    return is_number(t) or isinstance(t, (Array, Const))
-
-
 def only_tapes(linear: gast.FunctionDef) -> bool:
-    """Whether what changes containers takes from the end of a list, or adds to it.
+    """Whether what changes containers takes from the end of a list, or is their maker.
 
     Lists that are kept may only be taken from: they are copied before.
     """
-    made = {
-        stmt.targets[0].id
-        for stmt in syntax.walk(linear.body)
-        if isinstance(stmt, gast.Assign)
-        and isinstance(stmt.targets[0], gast.Name)
-        and isinstance(stmt.value, gast.List)
-    }
+    made: dict[str, int] = {}
+    for stmt in syntax.walk(linear.body):
+        if isinstance(stmt, gast.Assign) and is_name(stmt.targets[0]):
+            new = is_new_container(stmt.value)
+            made[stmt.targets[0].id] = made.get(stmt.targets[0].id, 0) + new
     for node in syntax.walk(linear.body):
         if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)):
             continue
-        name = node.func.attr
+        name, owner = node.func.attr, getattr(node.func.value, "id", "")
         if name == "pop" and not node.args and not node.keywords:
             continue
-        if name == "append" and getattr(node.func.value, "id", None) in made:
+        if name not in MUTATING or syntax.dotted(node.func) in ("np.add", "np.sort"):
             continue
-        if name in MUTATING:
+        if not made.get(owner) or made[owner] != syntax.count_bindings(linear, owner):
             return False
     return True
+
+
+def is_new_container(value: gast.expr) -> bool:
+    """Whether the expression makes a list or dict: `[0.0] * len(xs)`, `d.copy()`."""
+    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+        return is_new_container(value.left) or is_new_container(value.right)
+    if isinstance(value, gast.Call):
+        function = value.func
+        copied = isinstance(function, gast.Attribute) and function.attr == "copy"
+        return copied or syntax.dotted(function) in ("list", "dict", "zeros_like")
+    return isinstance(value, (gast.List, gast.ListComp, gast.Dict, gast.DictComp))
 
 
 def has_counts(t: Type) -> bool:

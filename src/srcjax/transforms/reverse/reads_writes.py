@@ -13,6 +13,8 @@ from srcjax.analysis.swaps import swap_pairs
 _SHAPE_ONLY = {"np.zeros_like", "np.full_like", "np.shape", "len", "np.ones_like"}
 
 
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
 SHAPE_ATTRIBUTES = {"shape", "size", "ndim", "dtype"}
 
 
@@ -114,9 +116,24 @@ def reads_first(stmt: Any) -> set[str]:
         inner = exposed(stmt.body + getattr(stmt, "finalbody", []))
         return inner.union(*handled)
     reads = syntax.names_read(stmt)
+    if syntax.names_written(stmt) & reads:
+        reads = free_reads(stmt)  # the variable of a comprehension is its own
     if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
         reads.add(stmt.target.id)
     return reads
+
+
+def free_reads(node: Any) -> set[str]:
+    """Names that are read, but for the variables of the comprehensions inside."""
+    found: set[str] = set()
+    for child in gast.iter_child_nodes(node):
+        found |= free_reads(child)
+    if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+        found.add(node.id)
+    elif isinstance(node, _COMPREHENSIONS):
+        found -= syntax.names_written([g.target for g in node.generators])
+        found |= free_reads(node.generators[0].iter)
+    return found
 
 
 def surely(stmt: Any) -> set[str]:

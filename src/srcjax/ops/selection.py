@@ -511,7 +511,12 @@ def _(area, y, x=None, dx=1.0, axis=-1):
     d[area] = trapezoid_dx_tangent(d[dx], y, x, axis)
 
 
-@adjoint(np.interp, infer=infer_interp, linear=[("fp", "left", "right")])
+@adjoint(
+    np.interp,
+    infer=infer_interp,
+    linear=[("fp", "left", "right")],
+    constant=("period",),  # None: another definition serves a period
+)
 def _(y, x, xp, fp, left=None, right=None, period=None):
     d[x] = uninterp_x(d[y], x, xp, fp)
     d[xp] = uninterp_xp(d[y], x, xp, fp)

@@ -15,9 +15,11 @@ from srcjax.runtime.basics import is_record, zeros_like
 def add(a, b):
     """The sum of two adjoints of one value: numbers, arrays or containers of them.
 
-    A key that the adjoint of a dict does not have stands for zero.
+    A key that the adjoint of a dict does not have stands for zero, as the number 0.0
+    does that was found in its place.
     """
-    if a is None:
+    nothing = isinstance(a, float) and a == 0.0
+    if a is None or nothing and (isinstance(b, (dict, list, tuple)) or is_record(b)):
         return b
     if b is None:
         return a

@@ -6,10 +6,7 @@ import copy
 import dataclasses
 import functools
 import inspect
-import operator
-import os
 import types as pytypes
-from dataclasses import is_dataclass
 from typing import Any
 
 import gast
@@ -18,18 +15,14 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.array_likes import array_likes, array_of
-from srcjax.analysis.axes import names_of
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
-from srcjax.analysis.counts import uncounted
-from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
+from srcjax.analysis.constructing import Constructing, is_plain_class
+from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.known_values import (
     class_of,
-    fold_constants,
     is_instance,
     length,
-    sized_number,
 )
-from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.types import (
     ACTIVE,
     BOOL,
@@ -37,7 +30,6 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
-    Buffers,
     Closure,
     Const,
     Dict,
@@ -51,86 +43,31 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
-    has_complex,
     is_active,
     is_differentiable,
-    is_mapping,
     is_number,
-    join,
     map_parts,
-    parts,
     replace,
     returned_by,
-    type_of,
     with_active,
 )
+from srcjax.analysis.unfollowed import is_standard
 from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at
-from srcjax.frontend.dataclass_init import describe_init
-from srcjax.frontend.unit import Unit, own_attribute, parameter_names
+from srcjax.frontend.unit import own_attribute, parameter_names
 from srcjax.ops.record import (
     ATTRIBUTES,
     LAYOUT,
     METHODS,
     REAL_COMPOSITES,
     REFUSED,
-    Op,
     composite_of,
     lookup,
 )
 
 
-class Calls(NestedTransforms):
+class Calls(Constructing):
     """Infers what calls and attributes give."""
-
-    def call_unit(self, unit: Unit, arguments: Env) -> Type:
-        """The result type of a call, by executing the callee (memoised)."""
-        function = unit.source.func
-        arguments = {k: uncounted(t) for k, t in arguments.items()}
-        if any(f is function for f, _ in self.stack):
-            arguments = {k: _widen(t) for k, t in arguments.items()}
-            arguments = self.made_before(unit.node, arguments)
-        if self.recording:
-            active = self.program.entry_active.setdefault(id(function), set())
-            active.update(n for n, t in arguments.items() if is_active(t))
-        key = (id(unit), tuple(arguments.items()), self.recording)
-        if key in self.memo:
-            known = self.memo[key]
-            if any(key == k for _, k in self.stack):
-                self.provisional.append(key)
-            if known is None:
-                raise Unreachable
-            return known
-        if len(self.stack) > 40:
-            return Unknown(any(is_active(t) for t in arguments.values()))
-        self.memo[key] = None
-        self.stack.append((function, key))
-        outer, self.provisional = self.provisional, []
-        try:
-            for attempt in range(8):
-                before = self.memo[key]
-                try:
-                    result = self.body_of(unit, dict(arguments))
-                except Unreachable:
-                    result = None
-                if before is not None and result is not None:
-                    result = join(before, result)
-                if attempt == 6 and result is not None and result != before:
-                    result = Unknown(is_active(result), all_buffers(result))
-                self.memo[key] = result
-                if result == before:
-                    break
-        finally:
-            self.stack.pop()
-            unfinished = [k for k in self.provisional if k != key]
-            self.provisional = outer + unfinished
-        found = self.memo[key]
-        if found is None or unfinished:
-            # It rests on a call further out that is not finished: not to be kept.
-            del self.memo[key]
-        if found is None:
-            raise Unreachable
-        return found
 
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         """The type of `base.name`."""
@@ -264,36 +201,6 @@ class Calls(NestedTransforms):
                 self.callee(node, None)
                 return self.call_function(static, [base, *args], kwargs, node)
         return None
-
-    def drawn(
-        self,
-        base: Type,
-        name: str,
-        args: list[Type],
-        kwargs: dict[str, Type],
-        node: gast.Call,
-    ) -> Type | None:
-        """What a generator of random numbers gives; None if it is none."""
-        from srcjax.ops.random_numbers import drawn, generator_class  # `ops`: later
-
-        if not generator_class(base):
-            return None
-        found = drawn(name, args, kwargs)
-        if isinstance(found, Array):
-            self.facts.nodes.append(node)
-            return replace(found, buffers=frozenset([id(node)]))
-        return found or self.library_call(name, args, kwargs, node)
-
-    def library_call(
-        self, name: str, args: list[Type], kwargs: dict[str, Type], node: Any
-    ) -> Type:
-        """A function of NumPy's or SciPy's without a record, such as `rng.normal`."""
-        changed = [kwargs["out"]] if "out" in kwargs else []
-        if name == "shuffle":
-            changed += args
-        result = self.opaque_call(None, changed, node)
-        self.facts.nodes.append(node)
-        return replace(result, buffers=result.buffers | {id(node)})
 
     def call(
         self,
@@ -538,99 +445,6 @@ class Calls(NestedTransforms):
             return Const(value=None)
         return None
 
-    def replaced(self, old: Any, changes: dict[str, Type], node: Any) -> Type:
-        """`dataclasses.replace(p, x=v)`, `p._replace(x=v)`."""
-        if isinstance(old, Tuple):
-            names = old.cls._fields  # type: ignore[union-attr]
-            new = tuple(
-                changes.get(n, t) for n, t in zip(names, old.items, strict=True)
-            )
-            return Tuple(items=new, cls=old.cls)
-        self.facts.nodes.append(node)
-        items = tuple((n, changes.get(n, t)) for n, t in old.items)
-        return Object(False, frozenset([id(node)]), old.cls, items)
-
-    def convert(self, cls: Any, value: Type, node: Any) -> Type:
-        """`list(x)`, `tuple(x)`."""
-        buffers = frozenset([id(node)]) if cls is list else NONE
-        self.facts.nodes.append(node)
-        known = self.iteration(value)
-        if known is not None and cls is tuple:
-            return Tuple(items=tuple(known))
-        if known is not None:
-            return List(False, buffers, tuple(known), None, cls)
-        if (
-            isinstance(value, Array)
-            and value.shape
-            and isinstance(value.shape[0], int)
-            and value.shape[0] <= UNROLLED
-        ):
-            items = (self.element(value),) * value.shape[0]
-            if cls is tuple:
-                return Tuple(items=items)
-            return List(False, buffers, items)
-        return List(False, buffers, None, self.element(value), cls)
-
-    def construct(
-        self, cls: type, args: list[Type], kwargs: dict[str, Type], node: Any
-    ) -> Type:
-        """An instance of a class: namedtuples and dataclasses keep their parts."""
-        self.callee(node, cls)
-        if cls is pytypes.SimpleNamespace and not args:
-            self.facts.nodes.append(node)
-            return Object(False, frozenset([id(node)]), cls, tuple(kwargs.items()))
-        fields = getattr(cls, "_fields", None)
-        active = any(map(is_active, [*args, *kwargs.values()]))
-        try:
-            if issubclass(cls, tuple) and fields is not None:
-                bound = inspect.signature(cls).bind(*args, **kwargs)
-                bound_types = dict(bound.arguments)
-                defaults = getattr(cls, "_field_defaults", {})
-                items = tuple(
-                    bound_types[f] if f in bound_types else type_of(defaults[f])
-                    for f in fields
-                )
-                return Tuple(items=items, cls=cls)
-            signature = inspect.signature(cls)
-            if is_dataclass(cls) and is_record(cls, signature):
-                bound = signature.bind(*args, **kwargs)
-                types = {
-                    n: bound.arguments[n]
-                    if n in bound.arguments
-                    else global_type(p.default, n)
-                    for n, p in signature.parameters.items()
-                }
-                self.facts.nodes.append(node)
-                return Object(False, frozenset([id(node)]), cls, tuple(types.items()))
-        except (TypeError, KeyError, ValueError):
-            pass
-        init = getattr(cls, "__init__", None)
-        if is_dataclass(cls):
-            describe_init(cls)
-        if (active or self.is_kept_varying(node)) and is_plain_class(cls):
-            made = Object(False, frozenset([id(node)]), cls)
-            if init is object.__init__:
-                self.facts.nodes.append(node)
-                return made
-            unit = self.active_unit(init, [made, *args], kwargs)
-            if unit is not None:
-                self.facts.nodes.append(node)
-                return replace(made, active=active)
-        if active:
-            return ACTIVE
-        memory = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
-        self.facts.nodes.append(node)
-        return Other(False, memory | {id(node)}, cls)
-
-    def is_kept_varying(self, node: Any) -> bool:
-        """Whether a name that may carry a derivative is bound to the value."""
-        stmt = getattr(self, "current", None)
-        return (
-            isinstance(stmt, gast.Assign)
-            and stmt.value is node
-            and bool(syntax.names_written(stmt) & self.unit.varying)
-        )
-
     def call_closure(
         self, closure: Closure, args: list[Type], kwargs: dict, env: Env
     ) -> Type:
@@ -695,58 +509,6 @@ class Calls(NestedTransforms):
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))
-
-    def fills_varying(
-        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
-    ) -> bool:
-        """Whether a call writes to what carries a derivative at other times."""
-        if not isinstance(node, gast.Call) or not self.recording:
-            return False
-        if not syntax.names_read(node) & self.unit.varying:
-            return False
-        unit = self.typing_unit(function)
-        if unit is None:
-            return False
-        recording, self.recording = self.recording, False
-        results, self.facts.results = self.facts.results, {}
-        try:
-            self.call_unit(unit, bind_types(unit, args, kwargs))
-        except (Missed, TypeError, Unreachable):
-            return False
-        finally:
-            self.recording, self.facts.results = recording, results
-        return bool(self.written_in(unit, [*args, *kwargs.values()]))
-
-    def written_in(self, unit: Unit, given: list[Type]) -> Buffers:
-        """The memory of what a function was given that it writes to."""
-        written = self.facts.written_by(syntax.walk(unit.node))
-        memory = NONE.union(*map(all_buffers, given))
-        return frozenset(b for b in memory if ageless_buffers(frozenset([b])) & written)
-
-    def wrote_in(self, unit: Unit, given: list[Type], node: Any) -> None:
-        """Remember what a call that is not followed writes to."""
-        self.wrote_parts(self.written_in(unit, given), node)
-
-    def opaque_call(self, function: Any, given: list[Type], node: Any) -> Type:
-        """A call of what is not looked into, for no differentiated value.
-
-        It may change what it is given, and give a part of it.
-        """
-        memory = NONE.union(*map(all_buffers, given))
-        if not is_harmless(function):
-            self.wrote_parts(memory, node)
-        return Unknown(False, memory)
-
-    def note_out(self, args: list[Type], kwargs: dict[str, Type], node: Any) -> None:
-        """`out=` of a call that is left as it is."""
-        if "out" in kwargs:
-            self.wrote_parts(all_buffers(kwargs["out"]), node)
-
-    def wrote_parts(self, memory: Buffers, node: Any) -> None:
-        """Remember that a call may have written anywhere in the memory."""
-        if memory and isinstance(node, gast.Call):
-            self.wrote(node, Unknown(False, memory))
-            self.facts.unclear.add(id(node))
 
     def copy_of(self, value: Any, t: Type, node: Any) -> Type:
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
@@ -834,223 +596,3 @@ class Calls(NestedTransforms):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
-
-    def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
-        """The callee's unit, normalised for the parameters that are active."""
-        from srcjax.errors import SrcjaxError
-
-        try:
-            unit = self.program.unit(function, ())
-        except SrcjaxError:
-            return None
-        arguments = bind_types(unit, args, kwargs)
-        wanted = {n for n, t in arguments.items() if is_active(t)}
-        if not wanted <= unit.varying:
-            raise Missed(unit, wanted)
-        return unit
-
-    def typing_unit(self, function: Any) -> Unit | None:
-        """The callee's core form for inference alone; None if it is not readable."""
-        units = self.program.typing_units
-        if id(function) not in units:
-            from srcjax.errors import SrcjaxError
-            from srcjax.frontend.normalise import normalise
-            from srcjax.frontend.read import read
-
-            try:
-                source = read(function)
-                units[id(function)] = normalise(
-                    source, parameter_names(source.node.args)
-                )
-            except SrcjaxError:
-                units[id(function)] = None
-            self.program._alive.append(function)
-        return units[id(function)]
-
-    def apply(
-        self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
-    ) -> Type:
-        """The result of an operation."""
-        everything = [*args, *kwargs.values()]
-        active = any(map(is_active, everything))
-        if function is not None and all(_plain(t) for t in everything) and not kwargs:
-            folded = fold_constants(function, everything)
-            if folded is not None:
-                return folded
-        if not active and not kwargs:
-            sized = sized_number(function, everything)
-            if sized is not None:
-                return sized
-        if function is operator.or_ and isinstance(args[0], Dict):
-            merged = containers.method_update(args[0], args[1])[1]
-            self.facts.nodes.append(node)
-            return replace(merged, buffers=frozenset([id(node)]))
-        if function is operator.add and isinstance(args[0], (Tuple, List)):
-            return containers.concatenate(args[0], args[1], id(node))
-        if function is operator.mul and any(isinstance(a, (List, Tuple)) for a in args):
-            found = containers.repeat(args[0], args[1], id(node))
-            self.facts.nodes.append(node)
-            return found
-        if any(isinstance(a, Other) for a in args) and op is None:
-            return Other(cls=getattr(args[0], "cls", None))
-        if op is None:
-            return Unknown(active, frozenset().union(*map(all_buffers, everything)))
-        from srcjax.ops.infer_rules import infer_elementwise  # rules of `ops`: later
-
-        result: Type = UNKNOWN
-        try:
-            bound = op.bind(args, kwargs)
-        except TypeError:
-            return Unknown(active)
-        if op.collective:
-            names_of(op, bound.get("axis_name"), self.unit.source, node)
-        try:
-            if op.infer is not None:
-                result = op.infer(**_flatten_bound(op, bound))
-            elif op.elementwise:
-                result = infer_elementwise(function or op.functions[0], *bound.values())
-        except Exception:
-            result = UNKNOWN
-        active = not op.inert and any(
-            is_active(t)
-            for n, t in _flatten_bound(op, bound).items()
-            if n in op.differentiable
-        )
-        active = active and not getattr(node, "cancels", False)
-        if op.refuses_complex():
-            self.check_real(op.name, everything, node)
-        return self.finish(result, op, active, everything, node)
-
-    def check_real(self, name: str, operands: list[Type], node: Any) -> None:
-        """Refuse complex arguments of what has a derivative for real ones only."""
-        if is_mapping() or not any(map(is_active, operands)):
-            return
-        if any(map(has_complex, operands)):
-            raise error_at(
-                NoRuleError,
-                self.unit.source,
-                node if hasattr(node, "lineno") else self.unit.source.node,
-                f"`{name}` has no derivative rule for complex arguments",
-                "its real and imaginary parts, `srcjax.stop_gradient`, or a function "
-                "of your own with a rule (`srcjax.custom_jvp`)",
-            )
-
-    def finish(
-        self, result: Type, op: Op, active: bool, operands: list[Type], node: Any
-    ) -> Type:
-        """Add activity and buffers to what an infer rule said."""
-        if op.alias == "same" and operands:
-            return replace(with_active(result, active), buffers=operands[0].buffers)
-        result = with_active(result, active) if not op.inert else result
-        alias = op.alias
-        if (
-            np.einsum in op.functions
-            and sum(isinstance(t, Array) for t in operands) > 1
-        ):
-            alias = "fresh"  # of one array it may be a view, of several a product
-        if isinstance(result, (Array, Unknown, List, Dict, Object)):
-            if alias == "fresh":
-                self.facts.nodes.append(node)
-                buffers = frozenset([id(node)])
-            else:
-                buffers = frozenset().union(*map(all_buffers, operands))
-                if alias == "maybe":
-                    self.facts.nodes.append(node)
-            result = replace(result, buffers=buffers)
-        if isinstance(result, (List, Tuple)) and op.alias != "fresh":
-            buffers = frozenset().union(*map(all_buffers, operands))
-            result = map_parts(result, lambda t: _shares(t, buffers))
-        elif isinstance(result, (List, Tuple, Dict, Object)):
-            result = _made_at(result, id(node))
-        return result
-
-
-def is_plain_class(cls: type) -> bool:
-    """Whether `cls(...)` is an empty object, and then a Python `__init__`."""
-    init = cls.__init__  # type: ignore[misc]
-    made: Any = cls.__new__
-    called: Any = type(cls).__call__
-    return (
-        made is object.__new__
-        and called is type.__call__
-        and (init is object.__init__ or isinstance(init, pytypes.FunctionType))
-        and not is_standard(init)
-    )
-
-
-def is_record(cls: Any, signature: inspect.Signature) -> bool:
-    """Whether a dataclass holds what its call is given, and nothing else."""
-    fields = dataclasses.fields(cls)
-    return (
-        not hasattr(cls, "__post_init__")
-        and list(signature.parameters) == [f.name for f in fields]
-        and all(f.default_factory is dataclasses.MISSING for f in fields)
-    )
-
-
-def _made_at(t: Type, site: int, path: tuple = ()) -> Type:
-    """A new container with all that is in it: each part has memory of its own."""
-    inner = iter(range(len(parts(t))))
-    t = map_parts(t, lambda part: _made_at(part, site, (*path, next(inner))))
-    return _shares(t, frozenset([(site, path)])) if path else t
-
-
-def _shares(t: Type, buffers: frozenset) -> Type:
-    """A value that may share the memory; a number, which no one writes to, does not."""
-    if isinstance(t, (Const, Scalar)):
-        return t
-    return replace(t, buffers=t.buffers | buffers)
-
-
-def _flatten_bound(op: Op, bound: dict[str, Any]) -> dict[str, Any]:
-    """`*shape` arguments arrive as a Python tuple of types: make it a Tuple type."""
-    return {
-        n: Tuple(items=v) if isinstance(v, tuple) else v
-        for n, v in bound.items()
-        if not isinstance(v, dict)
-    } | {k: v for d in bound.values() if isinstance(d, dict) for k, v in d.items()}
-
-
-def _widen(t: Type) -> Type:
-    """A number in a recursive call: known as a number only."""
-    if isinstance(t, Const) and type(t.value) in (int, float):
-        return Scalar(dtype=np.dtype(type(t.value)), python=True)
-    if isinstance(t, Scalar) and t.size is not None:
-        return replace(t, size=None)
-    return map_parts(t, _widen)
-
-
-def _plain(t: Type) -> bool:
-    return isinstance(t, Const) and type(t.value) in (int, float, bool)
-
-
-def is_harmless(function: Any) -> bool:
-    """Whether a function of Python's own only looks at what it is given."""
-    module = getattr(function, "__module__", None) or ""
-    name = getattr(function, "__name__", "")
-    if module == "builtins":
-        return name not in ("setattr", "delattr", "exec", "eval")
-    if module == "random":
-        return name != "shuffle"
-    return module.partition(".")[0] in _LOOKING
-
-
-#: Modules whose functions change nothing that they are given.
-_LOOKING = frozenset(
-    """
-    collections contextlib copy dataclasses decimal fractions functools inspect io
-    itertools json logging math numbers os pprint re statistics string sys textwrap
-    time typing warnings
-    """.split()  # noqa: SIM905
-)
-
-
-def is_standard(function: Any) -> bool:
-    """Whether the function belongs to Python's standard library."""
-    file = getattr(getattr(function, "__code__", None), "co_filename", "")
-    if file.startswith("<frozen "):
-        return True
-    return file.startswith(_STANDARD) and "site-packages" not in file
-
-
-_STANDARD = os.path.dirname(os.__file__) + os.sep

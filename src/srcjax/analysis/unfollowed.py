@@ -1,0 +1,243 @@
+"""Functions that are executed abstractly, and calls that are not looked into.
+
+A call in which nothing is differentiated stays as it is; but it may write to what it
+is given, which the backward sweep has to know.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.applied import Applied
+from srcjax.analysis.binding import Env, bind_types
+from srcjax.analysis.counts import uncounted
+from srcjax.analysis.effects import Missed, Unreachable
+from srcjax.analysis.types import (
+    NONE,
+    Array,
+    Buffers,
+    Const,
+    Scalar,
+    Type,
+    Unknown,
+    ageless_buffers,
+    all_buffers,
+    is_active,
+    join,
+    map_parts,
+    replace,
+)
+from srcjax.frontend.unit import Unit, parameter_names
+
+
+class Unfollowed(Applied):
+    """Executes functions of the user's, and notes what other calls may write to."""
+
+    def call_unit(self, unit: Unit, arguments: Env) -> Type:
+        """The result type of a call, by executing the callee (memoised)."""
+        function = unit.source.func
+        arguments = {k: uncounted(t) for k, t in arguments.items()}
+        if any(f is function for f, _ in self.stack):
+            arguments = {k: _widen(t) for k, t in arguments.items()}
+            arguments = self.made_before(unit.node, arguments)
+        if self.recording:
+            active = self.program.entry_active.setdefault(id(function), set())
+            active.update(n for n, t in arguments.items() if is_active(t))
+        key = (id(unit), tuple(arguments.items()), self.recording)
+        if key in self.memo:
+            known = self.memo[key]
+            if any(key == k for _, k in self.stack):
+                self.provisional.append(key)
+            if known is None:
+                raise Unreachable
+            return known
+        if len(self.stack) > 40:
+            return Unknown(any(is_active(t) for t in arguments.values()))
+        self.memo[key] = None
+        self.stack.append((function, key))
+        outer, self.provisional = self.provisional, []
+        try:
+            for attempt in range(8):
+                before = self.memo[key]
+                try:
+                    result = self.body_of(unit, dict(arguments))
+                except Unreachable:
+                    result = None
+                if before is not None and result is not None:
+                    result = join(before, result)
+                if attempt == 6 and result is not None and result != before:
+                    result = Unknown(is_active(result), all_buffers(result))
+                self.memo[key] = result
+                if result == before:
+                    break
+        finally:
+            self.stack.pop()
+            unfinished = [k for k in self.provisional if k != key]
+            self.provisional = outer + unfinished
+        found = self.memo[key]
+        if found is None or unfinished:
+            # It rests on a call further out that is not finished: not to be kept.
+            del self.memo[key]
+        if found is None:
+            raise Unreachable
+        return found
+
+    def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
+        """The callee's unit, normalised for the parameters that are active."""
+        from srcjax.errors import SrcjaxError
+
+        try:
+            unit = self.program.unit(function, ())
+        except SrcjaxError:
+            return None
+        arguments = bind_types(unit, args, kwargs)
+        wanted = {n for n, t in arguments.items() if is_active(t)}
+        if not wanted <= unit.varying:
+            raise Missed(unit, wanted)
+        return unit
+
+    def typing_unit(self, function: Any) -> Unit | None:
+        """The callee's core form for inference alone; None if it is not readable."""
+        units = self.program.typing_units
+        if id(function) not in units:
+            from srcjax.errors import SrcjaxError
+            from srcjax.frontend.normalise import normalise
+            from srcjax.frontend.read import read
+
+            try:
+                source = read(function)
+                units[id(function)] = normalise(
+                    source, parameter_names(source.node.args)
+                )
+            except SrcjaxError:
+                units[id(function)] = None
+            self.program._alive.append(function)
+        return units[id(function)]
+
+    def fills_varying(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> bool:
+        """Whether a call writes to what carries a derivative at other times."""
+        if not isinstance(node, gast.Call) or not self.recording:
+            return False
+        if not syntax.names_read(node) & self.unit.varying:
+            return False
+        unit = self.typing_unit(function)
+        if unit is None:
+            return False
+        recording, self.recording = self.recording, False
+        results, self.facts.results = self.facts.results, {}
+        try:
+            self.call_unit(unit, bind_types(unit, args, kwargs))
+        except (Missed, TypeError, Unreachable):
+            return False
+        finally:
+            self.recording, self.facts.results = recording, results
+        return bool(self.written_in(unit, [*args, *kwargs.values()]))
+
+    def written_in(self, unit: Unit, given: list[Type]) -> Buffers:
+        """The memory of what a function was given that it writes to."""
+        written = self.facts.written_by(syntax.walk(unit.node))
+        memory = NONE.union(*map(all_buffers, given))
+        return frozenset(b for b in memory if ageless_buffers(frozenset([b])) & written)
+
+    def wrote_in(self, unit: Unit, given: list[Type], node: Any) -> None:
+        """Remember what a call that is not followed writes to."""
+        self.wrote_parts(self.written_in(unit, given), node)
+
+    def opaque_call(self, function: Any, given: list[Type], node: Any) -> Type:
+        """A call of what is not looked into, for no differentiated value.
+
+        It may change what it is given, and give a part of it.
+        """
+        memory = NONE.union(*map(all_buffers, given))
+        if not is_harmless(function):
+            self.wrote_parts(memory, node)
+        return Unknown(False, memory)
+
+    def note_out(self, args: list[Type], kwargs: dict[str, Type], node: Any) -> None:
+        """`out=` of a call that is left as it is."""
+        if "out" in kwargs:
+            self.wrote_parts(all_buffers(kwargs["out"]), node)
+
+    def wrote_parts(self, memory: Buffers, node: Any) -> None:
+        """Remember that a call may have written anywhere in the memory."""
+        if memory and isinstance(node, gast.Call):
+            self.wrote(node, Unknown(False, memory))
+            self.facts.unclear.add(id(node))
+
+    def drawn(
+        self,
+        base: Type,
+        name: str,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: gast.Call,
+    ) -> Type | None:
+        """What a generator of random numbers gives; None if it is none."""
+        from srcjax.ops.random_numbers import drawn, generator_class  # `ops`: later
+
+        if not generator_class(base):
+            return None
+        found = drawn(name, args, kwargs)
+        if isinstance(found, Array):
+            self.facts.nodes.append(node)
+            return replace(found, buffers=frozenset([id(node)]))
+        return found or self.library_call(name, args, kwargs, node)
+
+    def library_call(
+        self, name: str, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A function of NumPy's or SciPy's without a record, such as `rng.normal`."""
+        changed = [kwargs["out"]] if "out" in kwargs else []
+        if name == "shuffle":
+            changed += args
+        result = self.opaque_call(None, changed, node)
+        self.facts.nodes.append(node)
+        return replace(result, buffers=result.buffers | {id(node)})
+
+
+def _widen(t: Type) -> Type:
+    """A number in a recursive call: known as a number only."""
+    if isinstance(t, Const) and type(t.value) in (int, float):
+        return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    if isinstance(t, Scalar) and t.size is not None:
+        return replace(t, size=None)
+    return map_parts(t, _widen)
+
+
+def is_harmless(function: Any) -> bool:
+    """Whether a function of Python's own only looks at what it is given."""
+    module = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__name__", "")
+    if module == "builtins":
+        return name not in ("setattr", "delattr", "exec", "eval")
+    if module == "random":
+        return name != "shuffle"
+    return module.partition(".")[0] in _LOOKING
+
+
+#: Modules whose functions change nothing that they are given.
+_LOOKING = frozenset(
+    """
+    collections contextlib copy dataclasses decimal fractions functools inspect io
+    itertools json logging math numbers os pprint re statistics string sys textwrap
+    time typing warnings
+    """.split()  # noqa: SIM905
+)
+
+
+def is_standard(function: Any) -> bool:
+    """Whether the function belongs to Python's standard library."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    if file.startswith("<frozen "):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep

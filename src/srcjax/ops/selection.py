@@ -30,7 +30,7 @@ from srcjax.ops.infer_rules import (
 )
 from srcjax.ops.products import number_or_array, product_dtype
 from srcjax.ops.record import adjoint, inert, tangent
-from srcjax.ops.shaping import array_like, with_dim
+from srcjax.ops.shaping_types import array_like, with_dim
 from srcjax.runtime import (  # noqa: F401  (named in the rules)
     gradient_tangent,
     polyval_slope,

@@ -22,7 +22,7 @@ from srcjax.ops.batching import MISSING, MappedCall, batch, shifted
 from srcjax.ops.expand import known_value
 from srcjax.ops.infer_rules import FALSE, NONE, normal_axes
 from srcjax.ops.record import adjoint, tangent
-from srcjax.ops.shaping import dims_in
+from srcjax.ops.shaping_types import dims_in
 from srcjax.runtime import as_strided_alike, unslide, unstride
 
 # ruff: noqa: F821

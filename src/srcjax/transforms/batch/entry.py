@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.batch.gathered import check_rows
-from srcjax.transforms.batch.regions import Regions
+from srcjax.transforms.batch.lane_loops import LaneLoops
 from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.signatures import copies_of_written, user_parameters
@@ -36,7 +36,7 @@ class Batch:
     def __init__(self, program: Program, unit: Unit, callees: Callees) -> None:
         self.program = program
         self.unit = unit
-        self.rules = Regions(program, unit, callees)
+        self.rules = LaneLoops(program, unit, callees)
 
     def callee(self, name: str, wrt: list[str]) -> Written:
         """`g_batch(x, w, batch_size)`: mapped arguments carry the batch first."""

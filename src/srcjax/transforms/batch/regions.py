@@ -20,7 +20,6 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.mapped import breaks_out
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -51,9 +50,9 @@ HARMLESS = frozenset(
         *("logical_and", "logical_or", "logical_not", "add", "subtract", "multiply"),
     )
 )
-_BOOL = np.dtype(bool)
+BOOL = np.dtype(bool)
 #: Whether each example takes a branch.
-MASK = Scalar(True, frozenset(), _BOOL, True)
+MASK = Scalar(True, frozenset(), BOOL, True)
 
 
 def is_plain_array(t: Type) -> bool:
@@ -161,6 +160,14 @@ class Regions(Sharing):
         if isinstance(stmt, gast.Break):
             return [stmt]
         return self.statement(stmt)
+
+    def while_loop(self, stmt: gast.While) -> list[gast.stmt]:
+        """The batch of a `while` (written in `lane_loops`)."""
+        raise NotImplementedError
+
+    def for_loop(self, stmt: gast.For) -> list[gast.stmt]:
+        """The batch of a `for` (written in `lane_loops`)."""
+        raise NotImplementedError
 
     # -- branches ----------------------------------------------------------------------
 
@@ -563,192 +570,6 @@ class Regions(Sharing):
         )
         return [at for at, _ in found] if known else None
 
-    # -- loops -------------------------------------------------------------------------
-
-    def while_loop(self, stmt: gast.While) -> list[gast.stmt]:
-        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
-        mapped = any(self.condition(s.test) is not None for s in inner_tests(inside))
-        if not mapped:
-            restored = restored_while(stmt)
-            test = restored.test
-            new = gast.While(self.shapes(test), self.block(restored.body), [])
-            return [new]
-        return self.lane_loop(stmt, None)
-
-    def for_loop(self, stmt: gast.For) -> list[gast.stmt]:
-        over = stmt.iter
-        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
-        leaves = any(self.condition(s.test) is not None for s in inner_tests(inside))
-        counted = isinstance(over, gast.Call) and syntax.dotted(over.func) == "range"
-        per_example = counted and any(map(self.reads_mapped, over.args))
-        if not counted and self.reads_mapped(over):
-            raise self.refuse("a loop over this mapped value", "an index loop")
-        if leaves or per_example:
-            return self.lane_loop(stmt, over if per_example else None)
-        new = gast.For(syntax.clone(stmt.target), self.shapes(over), [], [], None)
-        new.body = [*self.own_counter(new), *self.block(stmt.body)] or [gast.Pass()]
-        return [new]
-
-    def own_counter(self, new: gast.For) -> list[gast.stmt]:
-        """A counter that is mapped after the loop: one for each example."""
-        if not isinstance(new.target, gast.Name) or not self.mapped(new.target):
-            return []
-        name = new.target.id
-        step = self.unit.names.fresh(name)
-        new.target = syntax.name(step, store=True)
-        full = syntax.expression("np.full(n, i)", n=self.count(), i=syntax.name(step))
-        return [syntax.assign(name, full)]
-
-    def lane_loop(self, stmt: Any, per_example: Any) -> list[gast.stmt]:
-        """A loop on the examples that are still in it."""
-        lanes = self.unit.names.fresh("lanes")
-        self.types[lanes] = Array(dtype=np.dtype(int), shape=(None,))
-        where = syntax.name(lanes)
-        carried = self.carried(stmt)
-        self.check_merged(stmt, carried)
-        unbound = self.maybe_unbound(stmt)
-        out: list[gast.stmt] = []
-        for n in carried:
-            if n in unbound and n not in self.declared:
-                out.append(syntax.assign(n, syntax.const(None)))
-                self.declared.add(n)
-            else:
-                out += self.own(n)
-        out.append(
-            syntax.assign(lanes, syntax.expression("np.arange(n)", n=self.count()))
-        )
-        go_on = self.flag()
-        head: list[gast.stmt] = []
-        body = syntax_with_stops(stmt.body, go_on.id)
-        stops = any(syntax.is_name(n, go_on.id) for n in syntax.walk(body))
-        if isinstance(stmt, gast.For):
-            new: Any = gast.For(
-                syntax.clone(stmt.target), self.shapes(stmt.iter), [], [], None
-            )
-            if per_example is not None:
-                new.iter, test = self.longest(per_example, new.target, where)
-                head = self.narrowed(lanes, test)
-            counter = self.own_counter(new)
-            if counter:
-                renamed = stmt.target.id
-                body = [syntax.assign(renamed, new.target), *body]
-            made = self.loop_body(body, where, carried, go_on.id, stops)
-            new.body = [*head, *made]
-        else:
-            new = gast.While(syntax.const(True), [], [])
-            first, test, rest = split_test(stmt)
-            if test is not None:
-                new.body = self.tested(
-                    first, test, rest, where, carried, go_on.id, lanes
-                )
-            else:
-                made = self.loop_body(body, where, carried, go_on.id, stops)
-                new.body = made
-        out.append(new)
-        for s in syntax.walk(out):
-            if isinstance(s, gast.stmt):
-                s.backward = True
-        return out
-
-    def loop_body(
-        self,
-        body: list[gast.stmt],
-        where: gast.Name,
-        carried: list[str],
-        go_on: str,
-        stops: bool,
-        shared: tuple[str, ...] = (),
-    ) -> list[gast.stmt]:
-        """One iteration on the examples in the loop; those that leave are let go."""
-        kept = frozenset([go_on, *shared])
-        made = self.on_lanes(body, where, "lanes", carried, set(carried), kept)
-        if not stops:
-            return made
-        start = syntax.assign(
-            go_on, syntax.expression("np.ones(len(l), dtype=bool)", l=where)
-        )
-        ending = self.narrowed(where.id, syntax.name(go_on))
-        return [start, *made, *ending]
-
-    def tested(
-        self,
-        first: list[gast.stmt],
-        test: gast.expr,
-        rest: list[gast.stmt],
-        where: gast.Name,
-        carried: list[str],
-        go_on: str,
-        lanes: str,
-    ) -> list[gast.stmt]:
-        """`while test: rest`, the test made by the statements `first`."""
-        used = [n for n in carried if n in self.assigned(first)]
-        shared = tuple(
-            n
-            for n in sorted(syntax.names_written(first) & exposed(rest))
-            if self.is_lane_name(n) and n not in carried
-        )
-        made = self.on_lanes(
-            [*first, syntax.assign(go_on, test)],
-            where,
-            "lanes",
-            used,
-            set(used),
-            frozenset([go_on, *shared]),
-        )
-        narrowed = self.narrowed(lanes, syntax.name(go_on))
-        for n in shared:
-            part = syntax.expression("x[g]", x=syntax.name(n), g=syntax.name(go_on))
-            narrowed.append(syntax.assign(n, part))
-        head = [*made, *narrowed]
-        again = self.flag()
-        rest = syntax_with_stops(rest, again.id)
-        stops = any(syntax.is_name(n, again.id) for n in syntax.walk(rest))
-        written = [n for n in carried if n in self.assigned(rest)]
-        made = self.loop_body(rest, where, written, again.id, stops, shared)
-        return [*head, *made]
-
-    def flag(self) -> gast.Name:
-        """A name for which of the examples stay in a loop."""
-        name = self.held("go_on", Scalar(True, frozenset(), _BOOL, True))
-        self.dtypes[name.id] = _BOOL
-        self.flags.add(name.id)
-        return name
-
-    def narrowed(self, lanes: str, test: gast.expr) -> list[gast.stmt]:
-        """`lanes = lanes[test]`, and out of the loop when none is left."""
-        new = gast.Subscript(syntax.name(lanes), test, syntax.LOAD)
-        empty = syntax.expression("not l.size", l=syntax.name(lanes))
-        return [syntax.assign(lanes, new), gast.If(empty, [gast.Break()], [])]
-
-    def longest(self, over: gast.Call, target: Any, where: gast.Name) -> tuple:
-        """The range of the example with most iterations, and who is still in it."""
-        args = over.args
-        start, stop = (None, args[0]) if len(args) == 1 else args[:2]
-        step = args[2] if len(args) == 3 else None
-        others = [a for a in (start, step) if a is not None]
-        if any(map(self.reads_mapped, others)) or not isinstance(target, gast.Name):
-            raise self.refuse(
-                "a range whose start or step differs between examples",
-                "a range of a mapped length",
-            )
-        down = isinstance(step, gast.UnaryOp)
-        if step is not None and not down and not isinstance(step, gast.Constant):
-            raise self.refuse("a range with an unknown step", "a literal step")
-        extreme = "np.min(s)" if down else "np.max(s, initial=0)"
-        if down:
-            extreme = "np.min(s, initial=0)"
-        if start is not None and not down:
-            extreme = "np.max(s)"
-        last = syntax.expression(f"int({extreme})", s=syntax.clone(stop))
-        new_args = [last] if start is None else [start, last]
-        if step is not None:
-            new_args.append(step)
-        relation = "i > s[l]" if down else "i < s[l]"
-        test = syntax.expression(
-            relation, i=syntax.as_load(target), s=syntax.clone(stop), l=where
-        )
-        return syntax.call("range", *map(self.shapes, new_args)), test
-
 
 def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast.stmt]:
     """`x = x.copy()` is not needed where `x` has just been gathered."""
@@ -764,74 +585,6 @@ def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast
         written |= syntax.names_written(stmt)
         out.append(stmt)
     return out
-
-
-def inner_tests(stmts: list[Any]) -> list[Any]:
-    """The branches inside branches that lead to a break."""
-    found: list[Any] = []
-    for s in stmts:
-        found.append(s)
-        nested = [n for n in [*s.body, *s.orelse] if isinstance(n, gast.If)]
-        found += inner_tests([n for n in nested if breaks_out(n)])
-    return found
-
-
-def split_test(stmt: gast.While) -> tuple[list[gast.stmt], gast.expr | None, list]:
-    """`while True: first; if test: rest; else: break` in its three parts."""
-    last = stmt.body[-1] if stmt.body else None
-    if not isinstance(last, gast.If):
-        return [], None, []
-    alone = len(last.orelse) == 1 and isinstance(last.orelse[0], gast.Break)
-    early = any(isinstance(s, gast.If) and breaks_out(s) for s in stmt.body[:-1])
-    if not alone or early:
-        return [], None, []
-    return list(stmt.body[:-1]), last.test, list(last.body)
-
-
-def restored_while(stmt: gast.While) -> gast.While:
-    """`while True: c = test; if c: ...; else: break` as `while test: ...`."""
-    first, test, rest = split_test(stmt)
-    if test is None or len(first) > 1:
-        return stmt
-    if not first:
-        return gast.While(test, rest, [])
-    only = first[0]
-    if (
-        isinstance(only, gast.Assign)
-        and isinstance(test, gast.Name)
-        and syntax.is_name(only.targets[0], test.id)
-        and not syntax.count_reads(rest, test.id)
-    ):
-        return gast.While(only.value, rest, [])
-    return stmt
-
-
-def syntax_with_stops(stmts: list[gast.stmt], flag: str) -> list[gast.stmt]:
-    """The statements with `break` as `flag = False`."""
-
-    def visit(block: list[gast.stmt]) -> list[gast.stmt]:
-        out: list[gast.stmt] = []
-        for s in block:
-            if isinstance(s, gast.Break):
-                stop = syntax.assign(flag, syntax.const(False))
-                stop.user_line = getattr(s, "user_line", None)
-                out.append(stop)
-            elif isinstance(s, gast.If) and breaks_out(s):
-                new = syntax.clone_shallow(s)
-                new.origin = getattr(s, "origin", s)
-                new.body, new.orelse = visit(s.body), visit(s.orelse)
-                out.append(new)
-            elif isinstance(s, gast.With) and any(
-                isinstance(n, gast.Break) for n in syntax.walk(s)
-            ):
-                new = syntax.clone_shallow(s)
-                new.body = visit(s.body)
-                out.append(new)
-            else:
-                out.append(s)
-        return out
-
-    return visit(stmts)
 
 
 def _target(stmt: Any) -> str:

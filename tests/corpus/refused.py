@@ -70,6 +70,7 @@ REASONS = {
         "standard.pairs_triples_and_products",
     ],
     "an object of which some parts are the same for all": [
+        "objects.planets_that_attract_each_other",
         "objects.shapes_of_several_classes",
     ],
     "a mask that selects": [

@@ -1,5 +1,6 @@
 """Calls that change what carries no derivative, but is multiplied with what does."""
 
+import collections
 import functools
 import random
 
@@ -114,3 +115,27 @@ def buffer_cleared_by_a_callee_then_filled(x):
         buffer[k] = x[k] ** 2
         total = total + np.prod(1.0 + buffer)
     return total
+
+
+@program(normal(3), jax=False)
+def weights_changed_by_library_calls(x):
+    w = np.arange(1.0, 4.0)
+    y = w * x
+    np.add(w, 1.0, w)
+    z = w * y
+    np.cumsum(w, 0, None, w)
+    counts = collections.defaultdict(float)
+    counts["a"] += 2.0
+    u = counts["a"] * np.sum(z * w)
+    del counts["a"]
+    return u * x[0] + counts["a"]
+
+
+@program(normal(3), jax=False, order=1)
+def weights_changed_by_an_iterator(x):
+    w = np.arange(1.0, 4.0)
+    y = w * x
+    with np.nditer(w, op_flags=["readwrite"]) as items:
+        for item in items:
+            item[...] = 2 * item
+    return np.sum(w * y)

@@ -316,15 +316,16 @@ class Expressions(Calls):
             result = self.opaque_call(None, reads, node)
             return replace(result, active=any(map(is_active, reads)))
         assert args is not None
-        self.note_out(args, kwargs, node)
         if isinstance(node.func, gast.Attribute):
             base = self.eval(node.func.value, env)
+            self.note_out(None, args, kwargs, node)
             found = self.method(base, node.func.attr, args, kwargs, node, env)
             if found is not None:
                 return found
             function = self.attribute(base, node.func.attr, None)
         else:
             function = self.eval(node.func, env)
+        self.note_out(getattr(function, "value", None), args, kwargs, node)
         return self.unknown_made(node, self.call(function, args, kwargs, node, env))
 
     def unknown_made(self, node: gast.Call, found: Type) -> Type:

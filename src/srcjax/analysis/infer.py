@@ -126,10 +126,10 @@ class Interpreter(Expressions):
             return self.while_loop(stmt, env)
         if isinstance(stmt, gast.With):
             for item in stmt.items:
-                self.eval(item.context_expr, env)
+                entered = self.eval(item.context_expr, env)
                 if item.optional_vars is not None:
                     for n in syntax.names_written(item.optional_vars):
-                        env[n] = UNKNOWN
+                        env[n] = Unknown(buffers=all_buffers(entered))
             return self.block(stmt.body, env)
         if isinstance(stmt, gast.Try) and not stmt.handlers:
             end = self.block(stmt.body, env)

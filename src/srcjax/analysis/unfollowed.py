@@ -6,6 +6,8 @@ is given, which the backward sweep has to know.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from typing import Any
 
@@ -160,10 +162,14 @@ class Unfollowed(Applied):
             self.wrote_parts(memory, node)
         return Unknown(False, memory)
 
-    def note_out(self, args: list[Type], kwargs: dict[str, Type], node: Any) -> None:
-        """`out=` of a call that is left as it is."""
-        if "out" in kwargs:
-            self.wrote_parts(all_buffers(kwargs["out"]), node)
+    def note_out(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> None:
+        """`out=` of a call that is left as it is, or the argument in its place."""
+        given = [kwargs["out"]] if "out" in kwargs else []
+        if len(args) > 1 and callable(function):
+            given += args[place_of_out(function)]
+        self.wrote_parts(NONE.union(*map(all_buffers, given)), node)
 
     def wrote_parts(self, memory: Buffers, node: Any) -> None:
         """Remember that a call may have written anywhere in the memory."""
@@ -209,6 +215,24 @@ def _widen(t: Type) -> Type:
     if isinstance(t, Scalar) and t.size is not None:
         return replace(t, size=None)
     return map_parts(t, _widen)
+
+
+@functools.cache
+def place_of_out(function: Any) -> slice:
+    """Which positional arguments a function of NumPy's writes its result to."""
+    if isinstance(function, np.ufunc):
+        return slice(function.nin, None)
+    if not str(getattr(function, "__module__", "")).startswith("numpy"):
+        return slice(0)
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return slice(0)
+    return (
+        slice(names.index("out"), names.index("out") + 1)
+        if "out" in names
+        else slice(0)
+    )
 
 
 def is_harmless(function: Any) -> bool:

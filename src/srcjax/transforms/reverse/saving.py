@@ -212,7 +212,14 @@ class Saver(Planner):
             old = gast.Tuple([syntax.name(n, True) for _, n in pairs], syntax.STORE)
             return [], [], [gast.Assign([old], new, None)]
         if isinstance(stmt, gast.Delete):
-            return self.save_deleted(stmt.targets[0], where)
+            gone = stmt.targets[0]
+            if isinstance(self.rules.type_of(gone.value), Dict):
+                return self.save_key(gone.value, gone.slice, where)
+            if isinstance(gone.slice, gast.Slice):
+                return self.save_deleted(gone, where)
+            name = syntax.names_read(gone.value)
+            kept, put_back = self.save_whole(min(name), stmt, where)
+            return kept, [], put_back
         if isinstance(stmt, gast.Assign):
             target = stmt.targets[0]
         value: Any = getattr(stmt, "value", None)
@@ -446,34 +453,46 @@ class Saver(Planner):
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """Keep what a call that is not looked into may write to; and put it back."""
         calls = self.unclear_calls(stmt)
+        if any(getattr(c.func, "attr", "") == "resize" for c in calls):
+            self.rules.stmt = stmt
+            raise self.rules.refuse(
+                "`resize` changes an array that the gradient needs",
+                "`np.resize`, which gives a new array",
+            )
         writes = self.rules.facts.writes
         written = ageless_buffers(NONE.union(*(writes[id(n)] for n in calls)))
         before: list[gast.stmt] = []
         restore: list[gast.stmt] = []
         for name in sorted(syntax.names_read(stmt)):
-            t = self.rules.type_of_name(name)
-            if not all_buffers(t) & written:
-                continue
-            if isinstance(t, Array):
-                kept = syntax.expression("v.copy()", v=syntax.name(name))
-            else:
-                kept = syntax.call("contents", syntax.name(name))
-            if where.loops:
-                holder = self.tape((name, id(stmt)), where.loops, name)
-                before.append(_push(holder, kept))
-                old = syntax.expression("t.pop()", t=syntax.name(holder))
-            else:
-                holder = self.unit.names.fresh(f"{name}_before")
-                before.append(syntax.assign(holder, kept))
-                old = syntax.name(holder)
-            if not isinstance(t, Array):  # what is restored is the memory of `t`
-                self.rules.types[holder] = Unknown(False, all_buffers(t))
-            if isinstance(t, Array):
-                whole = syntax.expression("v[...]", v=syntax.name(name))
-                restore.append(syntax.assign(syntax.as_store(whole), old))
-            else:
-                restore.append(gast.Expr(syntax.call("restore_contents", old)))
+            if all_buffers(self.rules.type_of_name(name)) & written:
+                kept, put_back = self.save_whole(name, stmt, where)
+                before += kept
+                restore += put_back
         return before, restore
+
+    def save_whole(
+        self, name: str, stmt: gast.stmt, where: Where
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """Keep all that a name holds, in whatever structure; and put it back."""
+        t = self.rules.type_of_name(name)
+        if isinstance(t, Array):
+            kept = syntax.expression("v.copy()", v=syntax.name(name))
+        else:
+            kept = syntax.call("contents", syntax.name(name))
+        if where.loops:
+            holder = self.tape((name, id(stmt)), where.loops, name)
+            before = _push(holder, kept)
+            old = syntax.expression("t.pop()", t=syntax.name(holder))
+        else:
+            holder = self.unit.names.fresh(f"{name}_before")
+            before = syntax.assign(holder, kept)
+            old = syntax.name(holder)
+        if isinstance(t, Array):
+            whole = syntax.expression("v[...]", v=syntax.name(name))
+            return [before], [syntax.assign(syntax.as_store(whole), old)]
+        # What is restored is the memory of the value.
+        self.rules.types[holder] = Unknown(False, all_buffers(t))
+        return [before], [gast.Expr(syntax.call("restore_contents", old))]
 
     def save_popped(
         self, base: gast.expr, args: list[gast.expr], where: Where

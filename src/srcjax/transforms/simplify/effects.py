@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.unfollowed import place_of_out
 from srcjax.frontend.helper_names import HELPERS
 
 _PURE_MODULES = ("np", "numpy", "math", "scipy", "xp", "operator")
@@ -116,6 +118,14 @@ _PURE_METHODS = frozenset(
 )
 
 
+def _gives_out(name: str, node: gast.Call) -> bool:
+    """Whether a call of `np.name` has its `out` among the positional arguments."""
+    function: Any = np
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    return bool(node.args[place_of_out(function)])
+
+
 def is_pure_call(node: gast.Call, pure: frozenset[str] = frozenset()) -> bool:
     """Whether the call only computes its value."""
     if any(k.arg == "out" for k in node.keywords):
@@ -124,6 +134,12 @@ def is_pure_call(node: gast.Call, pure: frozenset[str] = frozenset()) -> bool:
     if chain is not None:
         first, _, rest = chain.partition(".")
         if first in _PURE_MODULES and rest:
+            if (
+                first in ("np", "numpy")
+                and len(node.args) > 1
+                and _gives_out(rest, node)
+            ):
+                return False
             return not rest.startswith("random") and not rest.endswith(
                 (".at", "copyto", "fill_diagonal", "put", "place", "putmask")
             )
@@ -158,9 +174,10 @@ def written_bases(stmt: Any) -> set[str]:
             found.add(_base(sub))
         elif isinstance(sub, gast.Call) and not is_pure_call(sub):
             if isinstance(sub.func, gast.Attribute):
-                found.add(_base(sub.func))
-                if sub.func.attr in MUTATING:
-                    continue
+                base = _base(sub.func)
+                found.add(base)
+                if sub.func.attr in MUTATING and base not in _PURE_MODULES:
+                    continue  # `s.add(x)`; but `np.add(x, 1, x)` writes to `x`
             chain = syntax.dotted(sub.func) or ""
             if chain.endswith(("_forward", "_backward")) or chain == "pullback":
                 continue  # they never write to what they are given

@@ -112,7 +112,12 @@ def test_every_row_is_tested():
     from .test_rules import elementwise_rows
 
     elsewhere = {function.__name__ for function, _ in elementwise_rows()}
-    assert rows - elsewhere - {"wofz"} <= set(ROWS)
+    assert rows - elsewhere - {"wofz", "zetac"} <= set(ROWS)
+
+
+def test_zetac_has_no_rule():
+    with pytest.raises(srcjax.errors.NoRuleError, match="zetac"):
+        srcjax.grad(special.zetac)(2.5)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import srcjax
 from srcjax import syntax
 from srcjax.ops import (
     arithmetic,
@@ -305,7 +306,13 @@ CASES = [
     case(scipy_special.log_softmax, T, (0, 2)),
 ]  # fmt: skip
 #: Checked by tests of their own: attributes, and factors as pairs of matrix and flag.
-ELSEWHERE = {np.ndarray.T, scipy_linalg.cho_factor, scipy_linalg.cho_solve}
+ELSEWHERE = {
+    np.ndarray.T,
+    np.ndarray.item,
+    complex,
+    scipy_linalg.cho_factor,
+    scipy_linalg.cho_solve,
+}
 
 
 @pytest.mark.parametrize("function, args, kwargs", CASES)
@@ -344,6 +351,14 @@ def test_no_operation_is_left_out():
 
 def test_transposed_attribute():
     assert lookup(np.ndarray.T).linear == (("x",),)
+
+
+def test_numbers_made_of_arrays():
+    x, x_dot = np.array([3.0]), np.array([2.0])
+    value, tangent = srcjax.jvp(lambda x: x.item() ** 2, (x,), (x_dot,))
+    assert (value, tangent) == (9.0, 12.0)
+    _, tangent = srcjax.jvp(lambda a, b: 2j * complex(a, b), (1.0, 2.0), (0.5, 0.25))
+    assert tangent == 2j * (0.5 + 0.25j)
 
 
 @pytest.mark.parametrize("lower", [False, True])

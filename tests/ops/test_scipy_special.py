@@ -116,7 +116,7 @@ def test_every_row_is_tested():
 
 
 def test_zetac_has_no_rule():
-    with pytest.raises(srcjax.errors.NoRuleError, match="zetac"):
+    with pytest.raises(NotImplementedError, match="is not known"):
         srcjax.grad(lambda x: special.zetac(x))(2.5)
 
 

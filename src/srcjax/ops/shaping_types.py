@@ -28,31 +28,6 @@ from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
 from srcjax.ops.products import product_dtype
 from srcjax.ops.reductions import named_dtype
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    pad_tangent,
-    transposed,
-    unappend_left,
-    unappend_right,
-    unblock,
-    unbroadcast,
-    unbroadcast_each,
-    uncolumn_stack,
-    unconcatenate,
-    undo_dtypes,
-    undstack,
-    unhstack,
-    unmeshgrid,
-    unpad,
-    unpad_border,
-    unrepeat,
-    unreshape,
-    unroll,
-    unrollaxis,
-    unstack,
-    untile,
-    untranspose,
-    unvstack,
-)
 
 ZERO, ONE, TWO = (Const(value=i) for i in (0, 1, 2))
 XY = Const(value="xy")

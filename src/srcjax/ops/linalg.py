@@ -43,7 +43,6 @@ from srcjax.runtime import (  # noqa: F401  (named in the rules)
     solve_like,
     svd_tangent,
     svdvals_tangent,
-    symmetrised,
     trace_of_solution,
     transposed,
     triangle_times,

@@ -225,14 +225,15 @@ def place_of_out(function: Any) -> slice:
     if not str(getattr(function, "__module__", "")).startswith("numpy"):
         return slice(0)
     try:
-        names = list(inspect.signature(function).parameters)
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return slice(0)
-    return (
-        slice(names.index("out"), names.index("out") + 1)
-        if "out" in names
-        else slice(0)
-    )
+    for place, parameter in enumerate(parameters):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
+            break
+        if parameter.name == "out":
+            return slice(place, place + 1)
+    return slice(0)
 
 
 def is_harmless(function: Any) -> bool:

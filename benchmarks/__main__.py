@@ -1,6 +1,7 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
-Names are `grad`, `jacobians`, `orders` and `vmap`; without one, all are printed.
+Names are `generation`, `grad`, `jacobians`, `orders` and `vmap`; without one, all are
+printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients. With
@@ -28,7 +29,7 @@ import numpy as np
 
 import srcjax
 
-from . import batches, cases, jacobians, orders
+from . import batches, cases, generation, jacobians, orders
 from .cases import Case
 from .peers import (
     AUTOGRAD,
@@ -310,6 +311,15 @@ def orders_report(quick: bool) -> str:
     return "\n\n".join(f"## {title}\n\n{attempt(make)}" for title, make in parts)
 
 
+def generation_report(quick: bool) -> str:
+    """What it takes until the first derivative is there."""
+    parts: list[tuple[str, Callable[[], str]]] = [
+        ("A new process", lambda: generation.starts(quick)),
+        ("The first call", lambda: generation.firsts(quick)),
+    ]
+    return "\n\n".join(f"## {title}\n\n{attempt(make)}" for title, make in parts)
+
+
 def jacobians_report(quick: bool) -> str:
     """Jacobians and Hessians."""
     title = "Jacobians and Hessians: all columns at once, and one by one"
@@ -323,6 +333,7 @@ def vmap_report(quick: bool) -> str:
 
 
 REPORTS = {
+    "generation": generation_report,
     "grad": grad_report,
     "jacobians": jacobians_report,
     "orders": orders_report,

@@ -1,39 +1,49 @@
-"""srcjax: derivatives you can read, for plain NumPy."""
+"""srcjax: derivatives you can read, for plain NumPy.
 
-from srcjax.api import (
-    checkpoint,
-    custom_jvp,
-    custom_vjp,
-    grad,
-    source,
-    stages,
-    stop_gradient,
-    value_and_grad,
-    vjp,
-)
-from srcjax.backends.export import export
-from srcjax.batch_mode import vmap
-from srcjax.errors import PerformanceWarning
-from srcjax.forward_mode import jvp, linearize
-from srcjax.jacobians import hessian, hvp, jacfwd, jacrev
-from srcjax.ops.collectives import (
-    all_gather,
-    axis_index,
-    pmax,
-    pmean,
-    pmin,
-    psum,
-    psum_scatter,
-)
-from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
-from srcjax.vectorized import vectorize
+Importing it is quick: what the names stand for is imported when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from srcjax.api.batch import vmap
+    from srcjax.api.forward import jvp, linearize
+    from srcjax.api.jacobians import hessian, hvp, jacfwd, jacrev
+    from srcjax.api.reverse import (
+        checkpoint,
+        custom_jvp,
+        custom_vjp,
+        grad,
+        source,
+        stages,
+        stop_gradient,
+        value_and_grad,
+        vjp,
+    )
+    from srcjax.api.vectorized import vectorize
+    from srcjax.backends.export import export
+    from srcjax.errors import DerivativeMismatch, PerformanceWarning
+    from srcjax.ops.collectives import (
+        all_gather,
+        axis_index,
+        pmax,
+        pmean,
+        pmin,
+        psum,
+        psum_scatter,
+    )
+    from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
+    from srcjax.versions.config import config
 
 __all__ = [
+    "DerivativeMismatch",
     "PerformanceWarning",
     "adjoint",
     "all_gather",
     "axis_index",
     "checkpoint",
+    "config",
     "custom_jvp",
     "custom_vjp",
     "elementwise",
@@ -61,3 +71,42 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+#: Where the names live.
+_NAMES = {
+    "api.batch": "vmap",
+    "api.forward": "jvp linearize",
+    "api.jacobians": "hessian hvp jacfwd jacrev",
+    "api.reverse": (
+        "checkpoint custom_jvp custom_vjp grad source stages stop_gradient "
+        "value_and_grad vjp"
+    ),
+    "api.vectorized": "vectorize",
+    "backends.export": "export",
+    "errors": "DerivativeMismatch PerformanceWarning",
+    "ops.collectives": "all_gather axis_index pmax pmean pmin psum psum_scatter",
+    "ops.record": "adjoint elementwise inert operation tangent",
+    "versions.config": "config",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the API, or a module of the package, at its first use."""
+    if name in _HOMES:
+        if _HOMES[name].startswith("ops."):  # what users add comes after what is there
+            importlib.import_module(f"{__name__}.ops.registry")
+        found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_"):
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

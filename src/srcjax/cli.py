@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from srcjax import api
+from srcjax.api import reverse as api
 from srcjax.errors import ArgumentError, SrcjaxError
 
 __all__ = ["main"]

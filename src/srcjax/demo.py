@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcjax import api
+from srcjax.api import reverse as api
 from srcjax.show.terminal import side_by_side
 
 SIZES = (64, 128, 64, 10)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 __all__ = [
     "ArgumentError",
+    "DerivativeMismatch",
     "NoRuleError",
     "PerformanceWarning",
     "SourceNotFoundError",
@@ -88,6 +89,10 @@ class NoRuleError(SrcjaxError):
 
 class SourceNotFoundError(SrcjaxError):
     """The Python source of a function cannot be found, or is no longer its source."""
+
+
+class DerivativeMismatch(SrcjaxError):
+    """With `check=True`: a derivative is not that of what the function computes."""
 
 
 class ArgumentError(SrcjaxError, TypeError):

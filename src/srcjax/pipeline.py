@@ -2,6 +2,9 @@
 
 read -> check -> normalise -> infer -> settle (and webs) -> reverse, forward or batch
 -> simplify -> emit -> load
+
+`ROUND` are the passes on the way to settled core form; `REVERSE`, `FORWARD` and `BATCH`
+those that simplify what the transform wrote. `srcjax.stages` shows what each changed.
 """
 
 from __future__ import annotations
@@ -10,52 +13,60 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import gast
+
 from srcjax import runtime, syntax
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
 from srcjax.analysis.program import Facts, Program
+from srcjax.analysis.sizes import sizes_of
 from srcjax.analysis.types import (
     UNKNOWN,
     Const,
     Dict,
     List,
+    Other,
+    Range,
     Tuple,
     Type,
     Unknown,
+    dims_of,
     dtype_of,
-    is_active,
     is_mapping,
-    is_number,
     mapping,
+    resolved,
     shape_of,
 )
-from srcjax.assembling import assemble
 from srcjax.backends import stage_listings
+from srcjax.backends.assembling import assemble
+from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import read
+from srcjax.frontend.stage_texts import StageTexts, is_recording
 from srcjax.frontend.unit import Unit, passed_on
-from srcjax.module import Module
 from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
-from srcjax.stage_texts import StageTexts
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch
 from srcjax.transforms.batch.masked import reduce_masked
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
+from srcjax.transforms.call_effects import mark_effects
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.cancelling import mark_cancelling
 from srcjax.transforms.common import share_common
 from srcjax.transforms.dissolve import dissolve
+from srcjax.transforms.finish import Finisher
 from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
 from srcjax.transforms.nested import keep_tapes, write_nested
+from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
@@ -64,12 +75,122 @@ from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
 ROUNDS = 48
-HELPERS.update(
-    {name: value for name, value in vars(runtime).items() if callable(value)}
-)
+HELPERS.update(runtime.HELPERS)
 HELPERS.update({name: getattr(collectives, name) for name in collectives.__all__})
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
+
+
+# -- the passes ------------------------------------------------------------------------
+
+
+def _in_every_unit(change: Callable[[Program, Unit], Any]) -> Callable[[Program], bool]:
+    """A pass over all units, which is not asked whether it changed one."""
+
+    def run(program: Program) -> bool:
+        for unit in list(program.units.values()):
+            change(program, unit)
+        return True
+
+    return run
+
+
+def _in_each(
+    change: Callable[[gast.FunctionDef], None],
+) -> Callable[[list[gast.FunctionDef], Callees], None]:
+    """A pass that looks at one function after the other."""
+
+    def run(functions: list[gast.FunctionDef], _: Callees) -> None:
+        for function in functions:
+            change(function)
+
+    return run
+
+
+#: After inference, until nothing changes.
+ROUND = (
+    UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
+    UnitPass("dissolve", dissolve, undoes=("webs", "common", "aliases", "cancelling")),
+    UnitPass(
+        "nested", write_nested, undoes=("webs", "common", "aliases", "cancelling")
+    ),
+    UnitPass("webs", _in_every_unit(lambda _, unit: split_webs(unit)), once=True),
+    UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
+    UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
+    UnitPass("cancelling", _in_every_unit(mark_cancelling), once=True),
+    UnitPass(
+        "masked",
+        lambda program: is_mapping() and reduce_masked(program),
+        undoes=("webs", "common", "aliases", "cancelling"),
+    ),
+)
+
+#: Dead code, nesting and algebra until nothing changes: three times do.
+TIDY = (
+    *3
+    * (
+        Pass("dead", Finisher.remove_dead),
+        Pass("delay", Finisher.delay),
+        Pass("nest", Finisher.nest),
+        Pass("spell_out", Finisher.spell_out),
+        Pass("fold_starts", Finisher.fold_starts),
+        Pass("join_updates", Finisher.join_updates),
+        Pass("merge_branches", Finisher.merge_branches),
+        Pass("algebra", Finisher.algebra),
+    ),
+    Pass("dead", Finisher.remove_dead),
+    Pass("rotate", Finisher.rotate),
+    Pass("set_items", Finisher.set_items),
+)
+
+REVERSE = Simplify(
+    before_link=TIDY,
+    passes=(
+        Pass("mark_backward", Finisher.mark_backward),
+        *TIDY,
+        Pass("sugar", Finisher.sugar),
+        Pass("guard_last", Finisher.guard_last),
+        Pass("own_written", Finisher.own_written, owns=True),
+        Pass("own_restored", Finisher.own_restored, owns=True),
+        Pass("own_results", Finisher.own_results, owns=True),
+        Pass("keep_dtypes", Finisher.keep_dtypes),
+        Pass("name_results", Finisher.name_results),
+        Pass("coalesce", Finisher.coalesce),
+        Pass("renumber", Finisher.renumber),
+        Pass("restore_augmented", Finisher.restore_augmented),
+        Pass("return_directly", Finisher.return_directly),
+        Pass("add_comments", Finisher.add_comments),
+    ),
+)
+
+#: Where what a transform adds stands beside the user's statements: no second sweep.
+_SIDE_BY_SIDE = (
+    Pass("mark_backward", Finisher.mark_backward),
+    *TIDY,
+    Pass("join_copies", Finisher.join_copies),
+    Pass("sugar", Finisher.sugar),
+    Pass("guard_last", Finisher.guard_last),
+    Pass("coalesce", Finisher.coalesce),
+    Pass("renumber", Finisher.renumber),
+)
+
+FORWARD = Simplify(
+    before_link=(),
+    passes=(
+        *_SIDE_BY_SIDE,
+        Pass("restore_augmented", Finisher.restore_augmented),
+    ),
+)
+
+BATCH = Simplify(
+    before_link=(),
+    passes=_SIDE_BY_SIDE,
+    whole=(
+        WholePass("unused_parameters", drop_unused_parameters),
+        WholePass("gather_at_once", _in_each(gather_at_once)),
+        WholePass("read_at_once", _in_each(read_at_once)),
+    ),
+)
 
 
 # -- the front half: up to core form with types ----------------------------------------
@@ -97,12 +218,12 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
     unit = program.unit(source.func, request.wrt)
     bind_constants(unit, source)
     validate(program, "normalise")
-    split = merged = False
-    settled = False
+    done: set[str] = set()
+    inferred = False
     for _ in range(ROUNDS):
         program.facts = Facts()
         interpreter = (MappedInterpreter if is_mapping() else Interpreter)(program)
-        interpreter.settled = split
+        interpreter.settled = "webs" in done
         try:
             interpreter.run(unit, dict(request.types))
         except Missed as missed:
@@ -111,7 +232,8 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             if new is not unit:
                 bind_constants(new, source)
                 unit = new
-            split = merged = settled = False
+            done.clear()
+            inferred = False
             continue
         except Unreachable:
             raise error_at(
@@ -121,44 +243,20 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
                 "no path through the function returns",
                 "a base case for the recursion",
             ) from None
-        if not settled:
+        if supposed_of_sizes(request):
+            continue
+        if not inferred:
             stages.keep("read", lambda: stage_listings.read_units(program))
             stages.keep("check", lambda: stage_listings.accepted_units(program))
             stages.keep("normalise", lambda: stage_listings.normal_units(program))
             stages.keep("infer", lambda: stage_listings.typed_units(program))
-        settled = True
-        recursive = recursive_functions(program)
-        changed = settle(program, recursive)
-        validate(program, "settle")
-        if changed:
-            continue
-        if dissolve(program):
-            validate(program, "dissolve")
-            split = merged = False
-            continue
-        if write_nested(program):
-            validate(program, "nested")
-            split = merged = False
-            continue
-        if split and not merged:
-            for each in list(program.units.values()):
-                share_common(program, each)
-                merge_aliases(program, each)
-                mark_cancelling(program, each)
-            merged = True
-            continue
-        if split and is_mapping() and reduce_masked(program):
-            validate(program, "masked")
-            split = merged = False
-            continue
-        if split:
+        inferred = True
+        if "webs" in done:
+            mark_effects(program)
+        if not run_round(program, done, stages):
             check_shapes(unit, program.facts)
             stages.keep("settle", lambda: stage_listings.typed_units(program))
             return program, unit
-        for each in list(program.units.values()):
-            split_webs(each)
-        validate(program, "webs")
-        split = True
     raise error_at(
         UnsupportedError,
         source,
@@ -166,6 +264,37 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
         "the types in this function do not settle",
         "a simpler structure, or fewer changes of type in loops",
     )
+
+
+def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
+    """Run passes of `ROUND` until types have to be inferred anew; False: none did."""
+    for each in ROUND:
+        if each.once and each.name in done:
+            continue
+        before = stage_listings.unit_texts(program) if is_recording() else ""
+        changed = each.run(program)
+        validate(program, each.name)
+        after = stage_listings.unit_texts(program) if is_recording() else ""
+        stages.keep_pass(f"settle: {each.name}", before, after)
+        if each.once:
+            done.add(each.name)
+        if not changed:
+            continue
+        done.difference_update(each.undoes)
+        if not each.keeps_types:
+            return True
+    return False
+
+
+def supposed_of_sizes(request: Request) -> bool:
+    """Write sizes that are supposed to be the same as one, in place; whether any is."""
+    sizes = sizes_of(dims_of(request.types.values()))
+    if sizes is None:
+        return False
+    types = {n: resolved(t, sizes) for n, t in request.types.items()}
+    changed = types != request.types
+    request.types = types
+    return changed
 
 
 def validate(program: Program, stage: str) -> None:
@@ -270,9 +399,8 @@ def gradient(
         written = reverse.gradient(
             entry, request.wrt, single, with_value, has_aux, holomorphic
         )
-    return assemble(
-        program, pairs, [written], entry, stages, _pair_writer(program, pairs)
-    )
+    write = _pair_writer(program, pairs)
+    return assemble(program, pairs, [written], entry, stages, write, REVERSE)
 
 
 def vjp(request: Request) -> Module:
@@ -293,7 +421,7 @@ def vjp(request: Request) -> Module:
         forward, backward, request.wrt, top=True
     )
     write = _pair_writer(program, pairs)
-    return assemble(program, pairs, [(first, second)], forward, stages, write)
+    return assemble(program, pairs, [(first, second)], forward, stages, write, REVERSE)
 
 
 def transposed(request: Request, name: str) -> Module:
@@ -320,7 +448,7 @@ def transposed(request: Request, name: str) -> Module:
     if not recursive:
         first.node.body[-1].value = syntax.const(None)
     write = _pair_writer(program, pairs)
-    return assemble(program, pairs, [(first, second)], forward, stages, write)
+    return assemble(program, pairs, [(first, second)], forward, stages, write, REVERSE)
 
 
 def keep_saved(module: Module) -> None:
@@ -392,7 +520,9 @@ def jvp(request: Request) -> Module:
         callees.wanted[key] = (unit, (entry,))  # it calls itself
         callees.entry = key
     written = forward.write(entry, request.wrt, top=True)
-    return assemble(program, callees, [written], entry, stages, write, "forward")
+    return assemble(
+        program, callees, [written], entry, stages, write, FORWARD, "forward"
+    )
 
 
 # -- batch -----------------------------------------------------------------------------
@@ -435,14 +565,10 @@ def batch(
         written = top.write(
             entry, request.wrt, in_axes, out_axes, request.axis_size, form
         )
-        module = assemble(program, callees, [written], entry, stages, write, "batch")
-        names_of_callees = {name for _, (name,) in callees.wanted.values()}
-        drop_unused_parameters(module.functions, names_of_callees)
-        for function in module.functions:
-            gather_at_once(function)
-            read_at_once(function)
+        module = assemble(
+            program, callees, [written], entry, stages, write, BATCH, "batch"
+        )
         module.example = top.result
-        module.print()
         return module
 
 
@@ -510,11 +636,15 @@ def check_result(
             "a real result such as `np.real(...)` or `np.abs(...)`",
         )
     if dtype is not None and dtype.kind not in "f" and typed:
-        if is_number(result) and dtype.kind in "iub" and not is_active(result):
-            return
         raise refuse(
             f"the function returns {dtype.name}; grad needs a real floating number",
             "a float result",
+        )
+    if isinstance(result, (Other, Range)):
+        named = getattr(getattr(result, "cls", range), "__name__", "object")
+        raise refuse(
+            f"the function returns a {named}; grad needs one real number",
+            "`return` the number on every path",
         )
     if isinstance(result, Const) and not isinstance(result.value, (int, float)):
         raise refuse(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -456,6 +458,12 @@ _PLAIN_FIELDS = frozenset(["ctx", "op", "id", "attr", "kind", "type_comment"])
 _PARTS = _Parts({gast.Constant: ()})
 
 
+def adjoint_name(base: str) -> str:
+    """`dx` for `x`; `d_el` for `el`, as `del` means something else, like `dir`."""
+    name = f"d{base}"
+    return f"d_{base}" if keyword.iskeyword(name) or hasattr(builtins, name) else name
+
+
 class Names:
     """Hands out identifiers that clash with nothing; a clash takes the next number."""
 
@@ -468,6 +476,7 @@ class Names:
 
     def fresh(self, base: str) -> str:
         """`base`, or `base2`, `base3` ... (`base_2` where base ends in a digit)."""
+        base = f"{base}_" if keyword.iskeyword(base) else base
         candidate, number = base, 2
         joiner = "_" if base[-1:].isdigit() else ""
         while candidate in self.taken:

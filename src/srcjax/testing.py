@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import optree
 
+from srcjax.checks.leaves import long_dtype, put, walk
+from srcjax.checks.passes import changes_of
 from srcjax.errors import ArgumentError
 
-__all__ = ["check_grads"]
+__all__ = ["check_grads", "check_passes"]
 
 MODES = ("rev", "fwd")
 
@@ -91,6 +91,47 @@ def check_grads(
     check_order(f, tuple(args), order, modes, (rtol, atol, eps), name_of(f))
 
 
+def check_passes(df: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
+    """Check that no pass changed what a derivative does, by running all its texts.
+
+    From the transform on, the text between two passes is Python. Each one is run on
+    copies of the arguments, and results, dtypes, containers, what is written to
+    arguments and to what is reached from the function, what is printed and what is
+    raised are compared with those of the text before it. A function that does not
+    give the same twice is not looked at.
+
+    **Arguments**
+
+    - `df`: what a transform gave, such as `srcjax.grad(f)`, `srcjax.vjp(f)`,
+        `srcjax.jvp(f)` (then `args` are the primals and the tangents) or
+        `srcjax.vmap(f)`.
+    - `args`, `kwargs`: what to call it with.
+
+    **Returns**
+
+    How many texts were compared with the one before.
+
+    **Raises**
+
+    - `AssertionError`: a pass changed what the function does. The message names it,
+        says how, and has the text before and after it.
+
+    !!! tip
+
+        `srcjax.stages(df, *args)` lists the passes, and what each changed.
+    """
+    transform = getattr(df, "__srcjax_transform__", None)
+    if transform is None:
+        raise ArgumentError(
+            f"{getattr(df, '__name__', df)!r} was not made by srcjax",
+            instead="`check_passes(srcjax.grad(f), x)`",
+        )
+    found, count = changes_of(transform, args, kwargs)
+    if found:
+        raise AssertionError(str(found[0]))
+    return count
+
+
 def check_modes(modes: tuple[str, ...]) -> None:
     """Raise ArgumentError for a mode that does not exist."""
     for mode in modes:
@@ -106,7 +147,7 @@ def forward_mode() -> Callable[..., Any]:
     """`srcjax.jvp`, looked up when it is needed. Raises ArgumentError without it."""
     import srcjax
 
-    found = vars(srcjax).get("jvp")
+    found = getattr(srcjax, "jvp", None)
     if found is None:
         raise ArgumentError(
             'mode "fwd" needs srcjax.jvp: this version has no forward mode',
@@ -254,36 +295,6 @@ class Leaves:
         return self.names[i]
 
 
-def walk(tree: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Each leaf of a pytree with its name: `args[0]['w'][1]`."""
-    paths, leaves, _ = optree.tree_flatten_with_path(tree)
-    for path, leaf in zip(paths, leaves, strict=True):
-        full = name + "".join(f"[{key!r}]" for key in path)
-        if is_record(leaf):
-            for field in dataclasses.fields(leaf):
-                yield from walk(getattr(leaf, field.name), f"{full}.{field.name}")
-        else:
-            yield full, leaf
-
-
-def put(tree: Any, values: Iterator[Any]) -> Any:
-    """The pytree with its leaves replaced, in the order of `walk`."""
-
-    def replace(leaf: Any) -> Any:
-        if is_record(leaf):
-            names = [field.name for field in dataclasses.fields(leaf)]
-            changed = {name: put(getattr(leaf, name), values) for name in names}
-            return dataclasses.replace(leaf, **changed)
-        return next(values)
-
-    return optree.tree_map(replace, tree)
-
-
-def is_record(leaf: Any) -> bool:
-    """Whether the leaf is an object of a dataclass."""
-    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)
-
-
 def check_leaf(leaf: Any, name: str) -> None:
     """Raise ArgumentError unless the leaf is a floating number or array of them."""
     dtype = getattr(leaf, "dtype", None)
@@ -354,11 +365,6 @@ def sum_of_products(left: Sequence[Any], right: Sequence[Any]) -> float:
             for a, b in zip(left, right, strict=True)
         )
     )
-
-
-def long_dtype(x: Any) -> type:
-    """The most precise dtype of that kind."""
-    return np.clongdouble if np.iscomplexobj(x) else np.longdouble
 
 
 def precision_of(

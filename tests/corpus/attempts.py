@@ -252,3 +252,16 @@ def value_overwritten(x):
     except ValueError:
         y = y * 2
     return y * x
+
+
+@program(np.array([1.0, 0.5, 2.0]), jax=False)
+def a_bare_except_that_raises_again(x):
+    try:
+        y = np.sum(x**2)
+        if y > 5:
+            raise Diverged
+    except:  # noqa: E722
+        y = np.sum(x)
+        if y > 100:
+            raise
+    return y * x[0]

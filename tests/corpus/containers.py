@@ -610,3 +610,48 @@ def named_tuple_by_field_and_in_a_loop(x):
     for v in q:
         total = total + v * v * x[2]
     return total * sum(Interval(x[2], q.low))
+
+
+@program(np.array([1.3, -0.7]))
+def rows_filled_and_cleared(x):
+    rows = [[0.0] * 2 for _ in range(2)]
+    for i in range(2):
+        for j in range(2):
+            rows[i][j] = x[i] * x[j] + x[j]
+    for i in range(2):
+        rows[i][i] = 0.0
+    return rows[0][1] * 3 + rows[1][1] + rows[1][0] ** 2
+
+
+@program(np.array([1.3, -0.7]))
+def rows_of_rows(x):
+    table = [[[0.0] * 2 for _ in range(2)] for _ in range(2)]
+    for i in range(2):
+        for j in range(2):
+            table[i][j][1] = x[i] * x[j] ** 2
+    table[0][0][0] = x[1]
+    return table[1][0][1] * table[0][1][1] + table[0][0][0] + table[1][1][0]
+
+
+@program(np.array([1.3, -0.7]))
+def rows_filled_in_branches(x):
+    rows = [[1.0] * 2 for _ in range(2)]
+    for i in range(2):
+        if x[i] > 0:
+            rows[i][1] = x[i] ** 2
+        else:
+            rows[1 - i][0] = x[i] ** 3
+    return rows[0][0] * rows[0][1] + rows[1][1]
+
+
+@program(np.array([0.5, 1.2, -0.8]))
+def array_and_counter_in_a_dict(x):
+    state = {"buffer": np.zeros(3), "count": 0}
+
+    def push(v):
+        state["buffer"][state["count"]] = v
+        state["count"] += 1
+
+    for v in x:
+        push(v**2)
+    return (state["buffer"] * x).sum() * state["count"]

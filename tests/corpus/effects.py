@@ -139,3 +139,27 @@ def weights_changed_by_an_iterator(x):
         for item in items:
             item[...] = 2 * item
     return np.sum(w * y)
+
+
+@program(normal(3), jax=False)
+def weights_filled(x):
+    w = np.ones(3)
+    y = w * x**2
+    w.fill(5.0)
+    z = w * y
+    text = str(w.fill(3.0)) + "!"
+    return np.sum(z * w) * len(text)
+
+
+def added_into(total, value):
+    total += value
+    return total
+
+
+@program(normal(3), jax=False)
+def weights_added_to_by_a_helper_that_adds_what_varies_too(x):
+    total = added_into(np.zeros(3), x)
+    w = np.ones(3)
+    y = w * total
+    added_into(w, np.arange(3.0))
+    return np.sum(y)

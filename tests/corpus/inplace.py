@@ -1001,3 +1001,54 @@ def slices_written_after_they_were_read(v, s):
         y[k:] = total
         y[:1] *= s
     return np.sum(y * y * y) * total
+
+
+def add_drag(p, v):
+    f = np.zeros_like(p)
+    f += p
+    v += 0.1 * f
+    p += 0.1 * v
+
+
+@program(normal(3), normal(3, seed=1), jax=False)
+def helper_that_moves_particles(x, v):
+    x, v = x.copy(), v.copy()
+    for _ in range(3):
+        add_drag(x, v)
+    return np.sum(v**2) + x[0]
+
+
+def add_into(total, x):
+    total += x
+    return total
+
+
+@program(normal(3), jax=False)
+def helper_that_returns_what_it_changes(x):
+    t = np.zeros(3)
+    for k in range(3):
+        s = add_into(t, k * x)
+        s *= 2.0
+    return np.sum(t * s)
+
+
+@program(normal(3), jax=False)
+def sum_under_another_name(x):
+    t = x * 2.0
+    s = t
+    s += x**2
+    u = add_into(s, x)
+    u -= t * x
+    t += u
+    return np.sum(s**2) * u[1]
+
+
+@program(normal(4), jax=False)
+def parts_changed_by_helpers(x):
+    y = x.copy()
+    head, tail = y[:2], y[2:]
+    for _ in range(2):
+        add_drag(head, tail)
+        last = add_into(tail, head * x[:2])
+        last[0] += y[0]
+    return np.sum(y**2) + np.sum(last * tail)

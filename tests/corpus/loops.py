@@ -221,3 +221,13 @@ def sums_of_products_that_are_computed_again(x, s, d):
         for _ in range(2):
             s = s * x
     return s + d
+
+
+@program(np.array([0.5, 1.5, 2.0]))
+def variables_whose_adjoints_are_keywords(ict):
+    total = 0.0
+    for el in ict:
+        ef = el * 2
+        ir = ef * el
+        total = total + ir * ef + np.sum(ict) * el
+    return total

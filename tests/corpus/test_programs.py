@@ -67,6 +67,15 @@ NOT_BY_DIFFERENCES = {
     "whiles.bisection_then_newton",
 }
 
+# Refused where a function calls the program: the keys of a mapping of unknown type are
+# taken for differentiated values. To be emptied.
+REDUCTION_NOT_YET: set[str] = {
+    "containers.dict_mapped_to_dict",
+    "containers.nested_structure_of_results",
+}
+
+REFUSED_YET = pytest.mark.xfail(strict=True, raises=srcjax.errors.SrcjaxError)
+
 # Refused as long as the types are not known (is an item a view, a field an item?).
 UNTYPED_REFUSED: set[str] = {
     "arrays.converted",
@@ -216,7 +225,9 @@ def test_grad_alone_and_called_again(program, accepted):
 
 
 @every_program
-def test_text(program, accepted):
+def test_text(program, accepted, request):
+    if program.name in REDUCTION_NOT_YET:
+        request.applymarker(REFUSED_YET)
     if program.name in UNTYPED_REFUSED:
         derivative = scalar_gradient(program)
         with pytest.raises(srcjax.errors.SrcjaxError):
@@ -297,6 +308,8 @@ def test_grad_of_a_reduction(program, accepted, request):
     if program.name == "edges.container_of_arguments_returned":
         # A recursion over values of several types loses what they are: it raises.
         request.applymarker(pytest.mark.xfail(raises=KeyError))
+    if program.name in REDUCTION_NOT_YET:
+        request.applymarker(REFUSED_YET)
     reduced = as_scalar(program)
     gradients = srcjax.grad(reduced, argnums=program.argnums)(*program.args())
     assert_close(gradients, numeric(program), **tolerance(program))

@@ -140,3 +140,13 @@ def test_a_reshape_that_copies_is_refused_when_it_runs():
 
     with pytest.raises(ValueError, match="copy"):
         srcjax.grad(through_a_copy)(X)
+
+
+def number_times_list(x):
+    return np.sum(x[0] * [1.0, 2.0])
+
+
+def test_number_times_list():
+    with pytest.raises(UnsupportedError, match="which Python refuses") as caught:
+        srcjax.jvp(number_times_list, (X,), (X,))
+    assert caught.value.lineno == number_times_list.__code__.co_firstlineno + 1

@@ -43,8 +43,23 @@ def functions_of(text: str) -> list[ast.FunctionDef]:
 
 
 def generated_statements(text: str) -> int:
-    """The size of a generated module: its functions, without imports and `__all__`."""
-    return count_statements(functions_of(text))
+    """The size of a generated module: its functions, without imports and `__all__`.
+
+    What an entry point says of its arguments and tests of them, a textbook has in the
+    text around its formulas.
+    """
+    return count_statements(map(without_test, functions_of(text)))
+
+
+def without_test(function: ast.FunctionDef) -> ast.FunctionDef:
+    """The function without a docstring and the test of its arguments after it."""
+    body = function.body
+    if ast.get_docstring(function) is not None:
+        body = body[1:]
+    first = body[0]
+    if isinstance(first, ast.If) and isinstance(first.body[0], ast.Raise):
+        body = body[1:]
+    return ast.FunctionDef(**{**vars(function), "body": body})
 
 
 def textbook_statements(module: ModuleType, name: str) -> int:

@@ -22,6 +22,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -38,9 +39,10 @@ from srcjax.analysis.types import (
     map_parts,
     type_of,
 )
-from srcjax.ops.expand import EXPANSIONS
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import METHODS, Op, Template, lookup
+from srcjax.transforms.specialise import Typer
 
 Weakening = Callable[[Type], Type]
 
@@ -196,7 +198,7 @@ def run_template(
     values.update(bound)
     values[template.parameters[0]] = result
     d, found = Contributions(seeds), Contributions()
-    scope = {**template.globals, **values, "d": d, "found": found}
+    scope = {**HELPERS, **template.globals, **values, "d": d, "found": found}
     for statement in taken(template.body, scope):
         target = contribution_to(statement)
         if target is not None and target not in wanted:
@@ -251,6 +253,10 @@ def keys_as_text(statement: Any) -> Any:
     return gast.Expr(call)
 
 
+#: Tells what a call of a helper stands for, of arguments of given types.
+TYPER = Typer(Program(), None)
+
+
 def expand_helpers(tree: Any, scope: dict[str, Any], weaken: Weakening) -> Any:
     """Replace calls to runtime helpers, innermost first, as far as types tell.
 
@@ -260,11 +266,10 @@ def expand_helpers(tree: Any, scope: dict[str, Any], weaken: Weakening) -> Any:
     def expand(node: Any) -> Any:
         if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
             return node
-        expansion = EXPANSIONS.get(node.func.id)
-        if expansion is None or node.keywords:
+        if node.func.id not in HELPERS or node.keywords:
             return node
         types = [weaken(constant_type(evaluate(a, scope), a)) for a in node.args]
-        expanded = expansion(node.args, types)
+        expanded = TYPER.stands_for(node.func.id, node.args, types)
         if expanded is None:
             return node
         return syntax.map_expressions(expanded, expand)

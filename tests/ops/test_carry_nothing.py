@@ -70,4 +70,18 @@ def test_every_argument_of_the_library_is_named_or_declared():
             op, list(op.signature.parameters), named
         ):
             missing.add((op.name, argument))
-    assert missing <= {("scipy.special._basic.zeta", "out")}
+    # With lists that are not written out, the first operand is taken for `subscripts`:
+    # it must be refused.
+    refused = {("numpy.einsum", "subscripts"), ("scipy.special._basic.zeta", "out")}
+    assert missing <= refused
+
+
+def listed(x, axes):
+    return np.sum(np.einsum(x, axes, x, axes, []))
+
+
+def test_lists_of_einsum_that_are_not_written_out_are_refused():
+    with pytest.raises(NoRuleError, match="argument `subscripts`"):
+        srcjax.grad(listed)(X, [0])
+    with pytest.raises(NoRuleError, match="argument `subscripts`"):
+        srcjax.jvp(listed, (X, [0]), (X, None))

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from srcjax import syntax
-from srcjax.ops import products  # noqa: F401
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.ops.expand import EXPANSIONS
 from srcjax.ops.record import lookup
+from srcjax.runtime import products
 
-from .helpers import check_adjoint, constant_type, exactly, sizes_by_name
+from .helpers import TYPER, check_adjoint, constant_type, exactly, sizes_by_name
 
 rng = np.random.default_rng(3)
 
@@ -58,8 +60,9 @@ def text(
         known = [
             types[a.id] if syntax.is_name(a) else constant_type(None) for a in node.args
         ]
-        expansion = EXPANSIONS.get(node.func.id)
-        return node if expansion is None else expansion(trees, known) or node
+        if node.func.id not in HELPERS:
+            return node
+        return TYPER.stands_for(node.func.id, trees, known) or node
 
     found = {}
     for statement in op.adjoint.body:

@@ -554,3 +554,26 @@ def test_signatures_accept_what_the_functions_accept():
             for name, parameter in op.signature.parameters.items():
                 if parameter.kind is parameter.KEYWORD_ONLY:
                     assert name in real, f"{op.name}: {name}"
+
+
+def clamped_root(x):
+    t = 1.0 - x if x < 1.0 else 0.0
+    return 2 * x + t**0.35
+
+
+def items_with_new_axes(a):
+    first, second = np.array([a[0] * a[1], a[1]])
+    return np.sum(np.concatenate([v[..., np.newaxis] for v in (first, second)]) ** 2)
+
+
+def test_a_fractional_power_of_the_number_zero():
+    with np.errstate(divide="ignore"):
+        assert srcjax.grad(clamped_root)(1.5) == 2.0
+        assert srcjax.grad(lambda x: x**0.25)(0.0) == np.inf
+    np.testing.assert_allclose(srcjax.grad(clamped_root)(0.5), 2 - 0.35 * 0.5**-0.65)
+
+
+def test_new_axes_of_numbers():
+    a = np.array([0.5, 2.0])
+    expected = [2 * a[0] * a[1] ** 2, 2 * a[0] ** 2 * a[1] + 2 * a[1]]
+    np.testing.assert_allclose(srcjax.grad(items_with_new_axes)(a), expected)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from srcjax.ops import selection
 from srcjax.ops.record import lookup
+from srcjax.runtime import selection
 
 from .helpers import check_adjoint, check_infer
 from .test_products import array, text

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from srcjax import syntax
-from srcjax.ops import shaping
-from srcjax.ops.expand import EXPANSIONS
+from srcjax.runtime import shaping
 
-from .helpers import check_adjoint, constant_type, exactly, sizes_by_name
+from .helpers import TYPER, check_adjoint, constant_type, exactly, sizes_by_name
 from .test_products import array, text
 
 # -- reshape ------------------------------------------------------------------------
@@ -336,7 +335,7 @@ def test_meshgrid(sizes, indexing, sparse):
 def expanded(helper: str, trees: str, *values: object, weaken=sizes_by_name) -> str:
     arguments = list(syntax.expression(f"({trees},)").elts)
     types = [weaken(constant_type(v)) for v in values]
-    return syntax.text(EXPANSIONS[helper](arguments, types))
+    return syntax.text(TYPER.stands_for(helper, arguments, types))
 
 
 def test_textbook_text():

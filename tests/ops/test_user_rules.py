@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -137,3 +139,62 @@ def test_the_user_has_the_last_word():
     srcjax.elementwise(straight_through, "d")
     got = srcjax.grad(lambda x: np.sum(straight_through(x) * x))(V)
     np.testing.assert_allclose(got, np.round(V) + V)
+
+
+# -- globals of rules -----------------------------------------------------------------
+
+RULES_ELSEWHERE = """
+import numpy
+import srcjax
+
+SCALE = 3.0
+
+
+def slope(x):
+    return SCALE * x**2
+
+
+def cube_elsewhere(x):
+    return x**3
+
+
+@srcjax.adjoint(cube_elsewhere)
+def _(y, x):
+    d[x] = d[y] * slope(x)
+
+
+@srcjax.tangent(cube_elsewhere)
+def _(y, x):
+    d[y] = d[x] * SCALE * numpy.square(x)
+"""
+
+SCALE = 100.0
+
+
+def test_globals_of_a_rule_are_those_of_its_own_module(tmp_path, monkeypatch):
+    (tmp_path / "rules_elsewhere.py").write_text(RULES_ELSEWHERE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    elsewhere = importlib.import_module("rules_elsewhere")
+
+    def loss(x):
+        slope = x * SCALE  # a local, and a global, of the names that the rule means
+        return np.sum(elsewhere.cube_elsewhere(slope / SCALE))
+
+    check_grads(loss, (V,), modes=MODES)
+    check_grads(loss, (V,), modes=MODES, order=2)
+    monkeypatch.setattr(elsewhere, "SCALE", 6.0)
+    doubled = srcjax.jvp(loss, (V,), (W,))[1]
+    np.testing.assert_allclose(doubled, 6 * np.sum(V**2 * W))
+
+
+def test_rules_of_lambdas():
+    halved = srcjax.custom_vjp(lambda x: x * 0.5)
+    halved.defvjp(lambda x: (x * 0.5, None), lambda saved, dy: (dy * 0.5,))
+    found = srcjax.grad(lambda x: np.sum(halved(x) ** 2))(V)
+    np.testing.assert_allclose(found, 0.5 * V)
+    moved = srcjax.custom_jvp(lambda x: x * 0.5)
+    moved.defjvp(lambda primals, tangents: (primals[0] * 0.5, tangents[0] * 0.5))
+    found = srcjax.jvp(lambda x: np.sum(moved(x) ** 2), (V,), (W,))[1]
+    np.testing.assert_allclose(found, np.sum(0.5 * V * W))
+    found = srcjax.grad(lambda x: np.sum(moved(x) ** 2))(V)
+    np.testing.assert_allclose(found, 0.5 * V)

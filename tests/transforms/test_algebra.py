@@ -289,7 +289,5 @@ def test_value_dtype_and_shape_stay(kind: str, part: int) -> None:
     ],
 )
 def test_item_of_a_display(before: str, after: str) -> None:
-    found = syntax.map_expressions(
-        parsed(before), lambda node: item_of_display(node, frozenset())
-    )
+    found = syntax.map_expressions(parsed(before), item_of_display)
     assert emit(found) == after

@@ -100,7 +100,7 @@ def test_derivatives(f):
 
 @pytest.mark.parametrize("f", [*SHORT, in_place], ids=lambda f: f.__name__)
 def test_nothing_of_the_maximum_is_left(f):
-    text = str(srcjax.source(srcjax.grad(f), X))
+    text = str(srcjax.source(srcjax.grad(f), X)).rpartition("raise ValueError")[2]
     assert "==" not in text and "**2" not in text, text
 
 

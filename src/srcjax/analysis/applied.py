@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.axes import names_of
+from srcjax.analysis.foreign import foreign
 from srcjax.analysis.known_values import (
     fold_constants,
     sized_number,
 )
 from srcjax.analysis.nested import NestedTransforms
+from srcjax.analysis.told import TextOfValues
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -27,6 +30,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     all_buffers,
+    dtype_of,
     has_complex,
     is_active,
     is_mapping,
@@ -36,12 +40,12 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.errors import NoRuleError, error_at
-from srcjax.ops.record import (
-    Op,
-)
+from srcjax.ops.carry_nothing import is_constant
+from srcjax.ops.infer_rules import infer_elementwise
+from srcjax.ops.record import Op
 
 
-class Applied(NestedTransforms):
+class Applied(TextOfValues, NestedTransforms):
     """Infers what operations give."""
 
     def apply(
@@ -50,6 +54,13 @@ class Applied(NestedTransforms):
         """The result of an operation."""
         everything = [*args, *kwargs.values()]
         active = any(map(is_active, everything))
+        if len(args) == 2 and getattr(function, "__module__", "") == "_operator":
+            text = self.told_operands(function, args, node)
+            if text is not None:
+                return text
+        if active and any(map(is_object_dtype, everything)):
+            raise self.refuse_objects(node)
+        self.check_foreign(op, function, everything, node)
         if function is not None and all(_plain(t) for t in everything) and not kwargs:
             folded = fold_constants(function, everything)
             if folded is not None:
@@ -72,8 +83,6 @@ class Applied(NestedTransforms):
             return Other(cls=getattr(args[0], "cls", None))
         if op is None:
             return Unknown(active, frozenset().union(*map(all_buffers, everything)))
-        from srcjax.ops.infer_rules import infer_elementwise  # rules of `ops`: later
-
         result: Type = UNKNOWN
         try:
             bound = op.bind(args, kwargs)
@@ -91,12 +100,43 @@ class Applied(NestedTransforms):
         active = not op.inert and any(
             is_active(t)
             for n, t in _flatten_bound(op, bound).items()
-            if n in op.differentiable
+            if n in op.differentiable or not is_constant(op, n)
         )
         active = active and not getattr(node, "cancels", False)
         if op.refuses_complex():
             self.check_real(op.name, everything, node)
         return self.finish(result, op, active, everything, node)
+
+    def check_foreign(
+        self, op: Op | None, function: Any, operands: list[Type], node: Any
+    ) -> None:
+        """Refuse operands whose class says itself what the operation does."""
+        called = function if function is not None or op is None else op.functions[0]
+        if called in _LOOKING or (op is not None and not of_library(called)):
+            return
+        cls = foreign(operands)
+        if cls is not None:
+            self.require_names(node)  # then its operators are followed
+            raise self.refuse(
+                node,
+                f"a {cls.__name__} and a differentiated value are operands, and what "
+                "its class makes of them is not known",
+                "a method with a name, or a plain number or array",
+            )
+
+    def require_names(self, node: Any) -> None:
+        """Let the local names in the expression vary, if one of them does not yet."""
+        local = syntax.names_written(self.unit.node.body) | set(self.unit.parameters)
+        for name in sorted(syntax.names_read(node) & local):
+            self.require(name)
+
+    def refuse_objects(self, node: Any) -> Exception:
+        """The error that an array of objects gets differentiated values."""
+        return self.refuse(
+            node,
+            "an array of objects holds differentiated values",
+            "an array of floats, or a list",
+        )
 
     def check_real(self, name: str, operands: list[Type], node: Any) -> None:
         """Refuse complex arguments of what has a derivative for real ones only."""
@@ -140,6 +180,28 @@ class Applied(NestedTransforms):
         elif isinstance(result, (List, Tuple, Dict, Object)):
             result = _made_at(result, id(node))
         return result
+
+
+_LIBRARIES = ("numpy", "scipy", "math", "_operator", "builtins")
+#: What looks at an object without asking its class for a number.
+_LOOKING = (len, bool, operator.not_, operator.truth, operator.is_, operator.is_not)
+
+
+def of_library(function: Any) -> bool:
+    """Whether it is an operation of Python, NumPy or SciPy."""
+    home = getattr(function, "__module__", None) or type(function).__module__
+    return home.partition(".")[0] in _LIBRARIES
+
+
+def is_object_dtype(t: Type) -> bool:
+    """Whether it is the dtype of Python objects, or an array of that dtype."""
+    if isinstance(t, Const):
+        value = t.value
+        if isinstance(value, str):
+            return value in ("O", "object", "|O")
+        kind = value.kind if isinstance(value, np.dtype) else ""
+        return value is object or value is np.object_ or kind == "O"
+    return getattr(dtype_of(t), "kind", "") == "O"
 
 
 def _made_at(t: Type, site: int, path: tuple = ()) -> Type:

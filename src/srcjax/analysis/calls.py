@@ -14,15 +14,28 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis import containers
-from srcjax.analysis.array_likes import array_likes, array_of
+from srcjax.analysis.applied import of_library
+from srcjax.analysis.array_likes import (
+    AN_ARRAY,
+    NO_OPERAND,
+    NOT_KNOWN,
+    array_likes,
+    array_of,
+    is_list,
+    meaning,
+)
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
 from srcjax.analysis.constructing import Constructing, is_plain_class
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.effects import Missed, Unreachable
+from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import (
     class_of,
     is_instance,
     length,
 )
+from srcjax.analysis.standard import is_standard
+from srcjax.analysis.told import looks_only
 from srcjax.analysis.types import (
     ACTIVE,
     BOOL,
@@ -38,6 +51,7 @@ from srcjax.analysis.types import (
     Other,
     Range,
     Scalar,
+    Told,
     Tuple,
     Type,
     Unknown,
@@ -51,8 +65,6 @@ from srcjax.analysis.types import (
     returned_by,
     with_active,
 )
-from srcjax.analysis.unfollowed import is_standard
-from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import own_attribute, parameter_names
 from srcjax.ops.record import (
@@ -65,15 +77,27 @@ from srcjax.ops.record import (
     lookup,
 )
 
+#: The classes whose methods without a rule are not looked into.
+_BUILT_IN: dict[type, type] = {Array: np.ndarray, List: list, Dict: dict}
+
 
 class Calls(Constructing):
     """Infers what calls and attributes give."""
 
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         """The type of `base.name`."""
+        if isinstance(base, Told):
+            return base
         if isinstance(base, (Object, Tuple)) and base.cls is not None:
             self.check_own(base, name)
         if isinstance(base, Object):
+            if own_method(base.cls, "__getattribute__") and is_active(base):
+                raise self.refuse(
+                    node,
+                    f"a {getattr(base.cls, '__name__', '')} reads attributes by "
+                    "`__getattribute__`",
+                    "a `property` or a method",
+                )
             for key, t in base.items:
                 if key == name:
                     return t
@@ -163,6 +187,10 @@ class Calls(Constructing):
                 self.facts.nodes.append(node)
                 return replace(result, buffers=frozenset([id(node)]))
             return result
+        if name == "view" and is_active(base) and args:
+            cls: Any = getattr(args[0], "value", None)
+            if isinstance(cls, type) and issubclass(cls, np.ndarray):
+                raise self.refuse(node, "a view of another class", "the array itself")
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
             definition = op and op.completed([base, *args], kwargs)
@@ -172,6 +200,8 @@ class Calls(Constructing):
                 return self.call_composite(function, bound, args, kwargs, node)
             if op is not None:
                 self.callee(node, op)
+                if isinstance(base, Unknown) and not base.active:
+                    self.facts.unsure.add(id(node))
                 return self.apply(op, None, [base, *args], kwargs, node)
             if name == "fill" and isinstance(base, Array):
                 self.wrote(node, base)
@@ -181,6 +211,11 @@ class Calls(Constructing):
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
             return self.replaced(base, kwargs, node)
         active = any(map(is_active, [*args, *kwargs.values()]))
+        own = getattr(_BUILT_IN.get(type(base)), name, None)
+        if own is not None and (active or is_active(base)):
+            self.callee(node, own)
+            self.opaque_call(own, [base, *args, *kwargs.values()], node)
+            return ACTIVE
         if not active:
             found = self.drawn(base, name, args, kwargs, node)
             if found is not None:
@@ -211,6 +246,12 @@ class Calls(Constructing):
         env: Env,
     ) -> Type:
         """Call a function value."""
+        found = self.told_call(function, args, kwargs, node, env)
+        if found is not None:
+            known = getattr(function, "value", None)
+            record = lookup(known) if looks_only(known) else None
+            self.callee(node, known if record is None else record)
+            return found
         active = any(map(is_active, [*args, *kwargs.values()]))
         if isinstance(function, Closure) and function.scope is not self.unit:
             self.facts.unseen = True
@@ -268,6 +309,8 @@ class Calls(Constructing):
             named = {k: with_active(t, False) for k, t in kwargs.items()}
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
+        if of_library(value) and lookup(value) is not None:
+            self.check_foreign(None, value, [*args, *kwargs.values()], node)
         args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):
@@ -280,6 +323,7 @@ class Calls(Constructing):
         ):
             self.callee(node, value)
             if active:
+                self.note_library(value, args, kwargs, node)
                 return ACTIVE
             return self.library_call(getattr(value, "__name__", ""), args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
@@ -321,9 +365,8 @@ class Calls(Constructing):
             owner = Const(value=value)
             return self.call_function(call_method, [owner, *args], kwargs, node)
         self.callee(node, value)
-        if active:
-            return ACTIVE
-        return self.opaque_call(value, [*args, *kwargs.values()], node)
+        result = self.opaque_call(value, [*args, *kwargs.values()], node)
+        return ACTIVE if active else result
 
     def as_arrays(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -337,7 +380,7 @@ class Calls(Constructing):
             return self.listed(inspect.signature(definition), args, kwargs, node)
         if op is None:
             return args, kwargs
-        return self.listed(op.signature, args, kwargs, node)
+        return self.listed(op.signature, args, kwargs, node, op.taken_as_arrays())
 
     def listed(
         self,
@@ -345,9 +388,10 @@ class Calls(Constructing):
         args: list[Type],
         kwargs: dict[str, Type],
         node: Any,
+        taken: frozenset[str] = frozenset(),
     ) -> tuple[list[Type], dict[str, Type]]:
         """Take lists as arrays, and remember the nodes that have to be made ones."""
-        found = array_likes(signature, args, kwargs)
+        found = array_likes(signature, args, kwargs, taken)
         nodes: dict[Any, Any] = dict(enumerate(getattr(node, "args", ())))
         if not found or any(isinstance(n, gast.Starred) for n in nodes.values()):
             return args, kwargs
@@ -358,6 +402,55 @@ class Calls(Constructing):
         args = [array_of(t) if i in found else t for i, t in enumerate(args)]
         kwargs = {k: array_of(t) if k in found else t for k, t in kwargs.items()}
         return args, kwargs
+
+    def stored_array(self, node: Any, base: Type, value: Type) -> Type:
+        """What is stored in an array: of `a[i:j] = x, y` the array of both."""
+        dtype = base.dtype if isinstance(base, Array) else None
+        if dtype is None or dtype.kind not in "fciub":
+            return value
+        if not is_list(value) or not is_active(value):
+            return value
+        if self.recording:
+            self.facts.lists.add(id(node))
+            self.facts.nodes.append(node)
+        return array_of(value)
+
+    def operands(
+        self, function: Any, types: list[Type], nodes: list[Any], node: Any
+    ) -> list[Type]:
+        """The operands of an operator, a list as the array that NumPy makes of it.
+
+        `x * [3, 5, 2]` of an array; `n * [0.0]` is a list still.
+        """
+        if not any(map(is_active, types)):
+            return types
+        found = list(types)
+        for place, t in enumerate(types):
+            if not is_list(t):
+                continue
+            other = types[1 - place]
+            kind = meaning(function, other)
+            if kind == NOT_KNOWN and self.settled:
+                raise self.refuse(
+                    node,
+                    "a list stands beside an operand that may be a number, an array or "
+                    "a list",
+                    "`np.array(...)` of it where arrays are meant, `list(...)` of the "
+                    "other where lists are",
+                )
+            if kind == NO_OPERAND:
+                raise self.refuse(
+                    node,
+                    f"a list and a number are operands of "
+                    f"`{function.__name__.strip('_')}`, which Python refuses",
+                    "`np.array(...)` of the list",
+                )
+            if kind == AN_ARRAY:
+                found[place] = array_of(t)
+                if self.recording:
+                    self.facts.lists.add(id(nodes[place]))
+                    self.facts.nodes.append(nodes[place])
+        return found
 
     def special(
         self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env
@@ -373,6 +466,16 @@ class Calls(Constructing):
                 values = range(*numbers)  # type: ignore[arg-type]
                 return Range(length=len(values), values=values)
             return Range()
+        if value is slice and any(map(is_active, args)):
+            raise self.refuse(
+                node, "a slice with a differentiated bound", "whole numbers: `int(...)`"
+            )
+        if value is next and args and isinstance(args[0], List):
+            raise self.refuse(
+                node,
+                "`next` of a generator that works on differentiated values",
+                "a `for` loop over it, or `list(...)` of it",
+            )
         if value is slice and 1 <= len(args) <= 3 and not kwargs:
             nothing = Const(value=None)
             bounds = (nothing, *args) if len(args) == 1 else tuple(args)
@@ -504,8 +607,11 @@ class Calls(Constructing):
             self.wrote_in(unit, [*args, *kwargs.values()], node)
             return result
         result = self.call_unit(unit, arguments)
+        self.hidden |= self.written_in(unit, [*args, *kwargs.values()])
         if node is None:
             return result
+        if not active:  # it stays as it is, and may write all the same
+            self.wrote_in(unit, [*args, *kwargs.values()], node)
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))

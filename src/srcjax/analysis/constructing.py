@@ -13,6 +13,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import global_type
 from srcjax.analysis.effects import UNROLLED
+from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
     ACTIVE,
     NONE,
@@ -27,7 +28,7 @@ from srcjax.analysis.types import (
     replace,
     type_of,
 )
-from srcjax.analysis.unfollowed import Unfollowed, is_standard
+from srcjax.analysis.unfollowed import Unfollowed
 from srcjax.frontend.dataclass_init import describe_init
 
 
@@ -113,6 +114,7 @@ class Constructing(Unfollowed):
                 self.facts.nodes.append(node)
                 return replace(made, active=active)
         if active:
+            self.opaque_call(cls, [*args, *kwargs.values()], node)
             return ACTIVE
         memory = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
         self.facts.nodes.append(node)

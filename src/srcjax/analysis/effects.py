@@ -23,7 +23,9 @@ from srcjax.analysis.types import (
     Dict,
     Earlier,
     List,
+    Object,
     Range,
+    Told,
     Tuple,
     Type,
     Unknown,
@@ -35,9 +37,12 @@ from srcjax.analysis.types import (
     join,
     join_all,
     map_parts,
+    parts,
     replace,
     sites_of,
+    supposed_same,
     type_of,
+    with_active,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
@@ -72,10 +77,14 @@ class Effects:
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
+        #: What holds where each loop around the code at hand is left by `break`.
+        self.breaks: list[list[Env]] = []
         #: The names that statements read, and that they read or bind.
         self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
         #: The places inside loops and functions that may make memory.
         self.places: dict[int, set[int]] = {}
+        #: Memory that calls have written which are not looked into, in this statement.
+        self.hidden: Buffers = NONE
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
         #: Memory of objects that keep what they computed from it once.
@@ -85,6 +94,8 @@ class Effects:
         self.executed = 1
         #: Places after which sizes are called (see `analysis.counts`).
         self.counting: set[int] = set()
+        #: The names that each unit declares as global.
+        self.declared: dict[int, set[str]] = {}
         self.fixed_masks: dict[int, dict[str, int]] = {}
         self.unit: Unit = None  # type: ignore[assignment]
 
@@ -104,6 +115,15 @@ class Effects:
         """An error about the user's source."""
         where = node if hasattr(node, "lineno") else self.unit.source.node
         return error_at(UnsupportedError, self.unit.source, where, reason, instead)
+
+    def check_key(self, node: gast.AST, key: Type) -> None:
+        """A differentiated value must not be the key of a dict, which gives it back."""
+        if is_active(key):
+            raise self.refuse(
+                node,
+                "a differentiated value is the key of a dict",
+                "the value in a list, or `srcjax.stop_gradient(...)` of it as the key",
+            )
 
     def keep_global(self, node: gast.AST, base: Type, value: Type) -> None:
         """A differentiated value must not be kept outside of the function."""
@@ -150,8 +170,14 @@ class Effects:
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
-            if t.buffers & base.buffers and type(t) is type(base):
+            if not t.buffers & base.buffers:
+                return t
+            if type(t) is type(base):
                 return change(t) if must else join(t, change(t))
+            if isinstance(base, Unknown):  # what is in it may be anything now
+                return forgotten(change(t) if is_active(change(base)) else t)
+            if isinstance(t, Unknown) and is_active(change(base)):
+                return with_active(t, True)
             return t
 
         for name, t in env.items():
@@ -159,10 +185,33 @@ class Effects:
                 new = visit(t)
                 if is_active(new) and not is_active(t):
                     self.require(name)
+                    if self.recording:
+                        self.facts.note_change(self.unit.node, name, new)
                 env[name] = new
+
+    def forget_hidden(self, env: Env) -> None:
+        """Nothing is known any more of what calls wrote that are not looked into."""
+        hidden, self.hidden = self.hidden, NONE
+        if not hidden:
+            return
+
+        def visit(t: Type) -> Type:
+            t = map_parts(t, visit)
+            return forgotten(t) if t.buffers & hidden else t
+
+        for name, t in env.items():
+            if all_buffers(t) & hidden:
+                env[name] = visit(t)
 
     def iteration(self, over: Type) -> list[Type] | None:
         """The items that a loop visits, one by one, where they are known."""
+        if isinstance(over, Object) and is_active(over):
+            raise self.refuse(
+                getattr(self, "current", self.unit.source.node),
+                f"the items of a {getattr(over.cls, '__name__', 'object')} are what "
+                "its class says",
+                "a list or a tuple, or a method that gives one",
+            )
         if isinstance(over, Tuple):
             return list(over.items)
         if isinstance(over, List) and over.items is not None:
@@ -179,6 +228,8 @@ class Effects:
 
     def element(self, over: Type) -> Type:
         """What a loop over the value visits."""
+        if isinstance(over, Told):
+            return over
         if isinstance(over, List):
             return over.elem or join_all(over.items or ()) or UNKNOWN
         if isinstance(over, (Tuple, Dict)):
@@ -198,6 +249,7 @@ class Effects:
         if known is not None and len(known) == count:
             return known
         if isinstance(value, Array) and value.shape:
+            supposed_same(value.shape[0], count)
             return [self.subscript(value, INT, None)] * count
         return [self.element(value)] * count
 
@@ -219,6 +271,8 @@ class Effects:
 
     def subscript(self, base: Type, index: Type, node: Any) -> Type:
         """The type of `base[index]`."""
+        if isinstance(base, Told):
+            return base
         if isinstance(base, (Tuple, List, Dict)):
             found = containers.load_item(base, index)
             if isinstance(base, List) and isinstance(node, gast.Slice):
@@ -253,6 +307,16 @@ class Effects:
     def body_of(self, unit: Unit, env: Env) -> Type:
         """What the body returns (statements are inferred in `infer`)."""
         raise NotImplementedError
+
+
+def forgotten(t: Type) -> Type:
+    """The container with any items in place of its own."""
+    changes = isinstance(t, Dict) or (isinstance(t, List) and t.cls is list)
+    if not changes:
+        return t
+    memory = NONE.union(*map(all_buffers, parts(t)))
+    held = Unknown(any(map(is_active, parts(t))), memory)
+    return replace(t, items=None, elem=held)
 
 
 def _item_of_range(base: Range, index: Type) -> Type:

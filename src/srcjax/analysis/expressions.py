@@ -7,14 +7,18 @@ import types as pytypes
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.array_likes import array_of, is_list
 from srcjax.analysis.binding import BoundTo, Env, global_type
 from srcjax.analysis.calls import Calls
 from srcjax.analysis.counts import selected
 from srcjax.analysis.effects import UNROLLED, Missed
+from srcjax.analysis.foreign import own_class, own_method, takes_over
 from srcjax.analysis.indexing import is_mask, row_count
-from srcjax.analysis.known_values import OPERATORS, UNARY, compare, truth
+from srcjax.analysis.known_values import COMPARISONS, OPERATORS, UNARY, compare, truth
+from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
     BOOL,
     INT,
@@ -27,16 +31,26 @@ from srcjax.analysis.types import (
     Object,
     Other,
     Range,
+    Scalar,
+    Told,
     Tuple,
     Type,
     Unknown,
+    aged,
     is_active,
+    is_mapping,
     join,
     join_all,
+    rank_of,
     replace,
 )
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
+
+
+def index_joins(owner: Any) -> bool:
+    """Whether it is `np.r_` or `np.c_`."""
+    return owner is np.r_ or owner is np.c_
 
 
 class Expressions(Calls):
@@ -120,6 +134,7 @@ class Expressions(Calls):
                     loose.append(self.element(t))
                 continue
             k = self.eval(key, env)
+            self.check_key(node, k)
             if isinstance(k, Const):
                 pairs[k.value] = t
             else:
@@ -159,6 +174,7 @@ class Expressions(Calls):
         operands = [self.eval(n, env) for n in (node.left, *node.comparators)]
         results = []
         for op, a, b in zip(node.ops, operands, operands[1:], strict=False):
+            self.check_comparison(op, a, b, node)
             results.append(compare(op, a, b))
         if len(results) == 1 and isinstance(results[0], Array):
             self.facts.nodes.append(node)
@@ -169,6 +185,23 @@ class Expressions(Calls):
         if any(o is False for o in outcomes):
             return Const(value=False)
         return Const(value=True) if all(outcomes) else BOOL
+
+    def check_comparison(self, op: Any, left: Type, right: Type, node: Any) -> None:
+        """A comparison gives a truth value, unless a class says otherwise."""
+        if type(op) not in COMPARISONS or not any(map(is_active, (left, right))):
+            return
+        plain = COMPARISONS[type(op)].__name__
+        swapped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(plain, plain)
+        for owner, name in ((left, plain), (right, swapped)):
+            cls = own_class(owner)
+            method = own_method(cls, f"__{name}__")
+            if method is not None and not is_standard(method):
+                raise self.refuse(
+                    node,
+                    f"`__{name}__` of a {cls.__name__} compares differentiated values, "
+                    "and may give more than a truth value",
+                    "a method with a name, or a comparison of numbers",
+                )
 
     def of_UnaryOp(self, node: gast.UnaryOp, env: Env) -> Type:
         operand = self.eval(node.operand, env)
@@ -181,15 +214,28 @@ class Expressions(Calls):
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
         left, right = self.eval(node.left, env), self.eval(node.right, env)
         function = OPERATORS[type(node.op)]
-        for owner, other, prefix in ((left, right, ""), (right, left, "r")):
-            name = f"__{prefix}{function.__name__.strip('_')}__"
-            method = getattr(getattr(owner, "cls", None), name, None)
-            if isinstance(owner, (Object, Tuple)) and isinstance(
-                method, pytypes.FunctionType
-            ):
-                self.callee(node, BoundTo(method, owner))
-                return self.call_function(method, [owner, other], {}, node)
-        return self.apply(lookup(function), function, [left, right], {}, node)
+        method = self.operator_method(function, left, right)
+        if method is not None:
+            other = right if method.owner is left else left
+            self.callee(node, method)
+            return self.call_function(method.function, [method.owner, other], {}, node)
+        types = self.operands(function, [left, right], [node.left, node.right], node)
+        return self.apply(lookup(function), function, types, {}, node)
+
+    def operator_method(self, function: Any, left: Type, right: Type) -> Any:
+        """The method of a class that `left op right` calls, bound to its object."""
+        plain = function.__name__.strip("_")
+        for owner, prefix in ((left, ""), (right, "r")):
+            other = right if owner is left else left
+            cls: Any = owner.cls if isinstance(owner, (Object, Tuple)) else None
+            if cls is None and isinstance(owner, Const) and is_active(other):
+                cls = own_class(owner)
+            method = own_method(cls, f"__{prefix}{plain}__")
+            if method is not None and (owner is left or takes_over(left, cls)):
+                return BoundTo(method, owner)
+            if cls is not None and hasattr(cls, f"__{plain}__") and owner is left:
+                break  # written in C, it comes first
+        return None
 
     def of_NamedExpr(self, node: gast.NamedExpr, env: Env) -> Type:
         value = self.eval(node.value, env)
@@ -197,7 +243,8 @@ class Expressions(Calls):
         return value
 
     def of_JoinedStr(self, node: gast.JoinedStr, env: Env) -> Type:
-        return Other(cls=str)
+        parts = [v.value for v in node.values if isinstance(v, gast.FormattedValue)]
+        return self.tell(str, *(self.eval(part, env) for part in parts))
 
     def of_Lambda(self, node: gast.Lambda, env: Env) -> Type:
         self.facts.nodes.append(node)
@@ -217,15 +264,18 @@ class Expressions(Calls):
             over = self.eval(generator.iter, inner)
             known = self.iteration(over)
             self.assign_quiet(generator.target, self.element(over), inner)
+        self.facts.nodes.append(node)
+        here = set(map(id, syntax.walk(node.elt)))  # makes other memory each time
         single = len(node.generators) == 1 and not node.generators[0].ifs
         if single and known is not None and len(known) <= UNROLLED:
-            items = []
+            items: list[Type] = []
             for item in known:
                 self.assign_quiet(node.generators[0].target, item, inner)
-                items.append(self.eval(node.elt, inner))
+                made = self.eval(node.elt, inner)
+                items = [*(aged(t, here) for t in items), made]
             return List(False, frozenset([id(node)]), tuple(items))
         elem = self.eval(node.elt, inner)
-        return List(False, frozenset([id(node)]), None, elem)
+        return List(False, frozenset([id(node)]), None, join(elem, aged(elem, here)))
 
     def of_DictComp(self, node: Any, env: Env) -> Type:
         """A comprehension that was left as written: nothing in it is active."""
@@ -263,14 +313,54 @@ class Expressions(Calls):
     def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
         base = self.eval(node.value, env)
         index = self.eval(node.slice, env)
-        method = getattr(getattr(base, "cls", None), "__getitem__", None)
-        if isinstance(base, Object) and isinstance(method, pytypes.FunctionType):
-            self.callee(node, BoundTo(method, base))
-            return self.call_function(method, [base, index], {}, node)
+        made = self.item_of_class(base, index, node)
+        if made is not None:
+            return made
         found = self.subscript(base, index, node.slice)
         if isinstance(node.slice, gast.Name) and isinstance(found, Array):
             return self.masked(found, index, node.slice.id)
         return found
+
+    def item_of_class(self, base: Type, index: Type, node: Any) -> Type | None:
+        """`obj[index]` of a class that makes something of the index of its own."""
+        owner = base.value if isinstance(base, Const) else None
+        cls = getattr(base, "cls", None) if owner is None else type(owner)
+        if isinstance(base, (Object, Other, Const)):
+            method = getattr(cls, "__getitem__", None)
+            own = isinstance(method, pytypes.FunctionType)
+            if own and (isinstance(base, Object) or is_active(index)):
+                if index_joins(owner):
+                    return self.joined(owner, index, node)
+                self.callee(node, BoundTo(method, base))
+                return self.call_function(method, [base, index], {}, node)
+        plain = isinstance(base, (Array, Scalar, Tuple, List, Dict, Range, Told))
+        plain |= isinstance(owner, (str, bytes, tuple, list, dict, range, np.ndarray))
+        if plain or is_mapping() or not is_active(index) or is_active(base):
+            return None
+        if self.settled or isinstance(base, Const):
+            raise self.refuse(
+                node,
+                "a differentiated value is the index of what is no array, list or dict",
+                "a function of the value",
+            )
+        return Unknown(True)
+
+    def joined(self, owner: Any, index: Type, node: Any) -> Type:
+        """`np.r_[a, b]` and `np.c_[a, b]` of arrays and numbers, by `settle`."""
+        items = index.items if isinstance(index, Tuple) and index.cls is None else ()
+        ranks = [rank_of(array_of(t) if is_list(t) else t) for t in items or (index,)]
+        most = 1 if owner is np.r_ else 2
+        if all(rank is not None and rank <= most for rank in ranks):
+            self.callee(node, np.concatenate if owner is np.r_ else np.column_stack)
+            return Unknown(True)
+        if self.settled:
+            raise self.refuse(
+                node,
+                f"`np.{'r' if owner is np.r_ else 'c'}_[...]` of differentiated values "
+                "that are not known to be numbers or arrays of one axis",
+                "`np.concatenate`, `np.stack` or `np.linspace`",
+            )
+        return Unknown(True)
 
     def masked(self, found: Array, index: Type, name: str) -> Type:
         """`x[mask]` of a mask that stays as it is takes as many items of every `x`."""
@@ -290,10 +380,30 @@ class Expressions(Calls):
             return None
         if not isinstance(self.eval(node.args[0], env), Range):
             return None
+        if not all(self.only_looks(k.value, env) for k in node.keywords):
+            raise self.refuse(
+                node,
+                f"the key of `{node.func.id}` changes something",
+                "a loop that changes it, and a key that only tells the order",
+            )
         if node.func.id != "sorted":
             return INT
         self.facts.nodes.append(node)
         return List(False, frozenset([id(node)]), None, INT)
+
+    def only_looks(self, key: Any, env: Env) -> bool:
+        """Whether a function of one position, as far as it is written here, is pure."""
+        if not isinstance(key, gast.Lambda):
+            return True
+        inner = dict(env) | dict.fromkeys(parameter_names(key.args), INT)
+        known, self.facts.writes = self.facts.writes, {}
+        try:
+            self.eval(key.body, inner)
+            return not self.facts.writes
+        except Missed:
+            return True
+        finally:
+            self.facts.writes = known
 
     def of_Call(self, node: gast.Call, env: Env) -> Type:
         order = self.order(node, env)

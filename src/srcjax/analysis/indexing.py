@@ -43,7 +43,8 @@ def index_array(base: Array, index: Type) -> Type:
     advanced_at: int | None = None
     separated = False
     missing = len(base.shape) - consumed
-    if not any(isinstance(e, Const) and e.value is ... for e in entries):
+    dotted = any(isinstance(e, Const) and e.value is ... for e in entries)
+    if not dotted:
         entries.append(Const(value=...))
     if missing < 0:
         return Unknown(base.active, base.buffers)
@@ -76,7 +77,7 @@ def index_array(base: Array, index: Type) -> Type:
         else:
             return Unknown(base.active, base.buffers)
     if advanced_at is None:
-        if not shape:
+        if not shape and not dotted:  # `x[0, ...]` is a view without axes
             return Scalar(base.active, NONE, base.dtype)
         return Array(base.active, base.buffers, base.dtype, tuple(shape))
     if any(a is None for a in advanced):

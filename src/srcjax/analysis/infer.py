@@ -9,6 +9,7 @@ unit. What each statement saw is recorded in `Facts`.
 from __future__ import annotations
 
 import inspect
+import types as pytypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +17,13 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis import containers
+from srcjax.analysis.applied import is_object_dtype
 from srcjax.analysis.binding import Env
 from srcjax.analysis.counts import counted, forget, uncounted
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
-from srcjax.analysis.known_values import OPERATORS, truth
+from srcjax.analysis.foreign import own_class, own_method
+from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
 from srcjax.analysis.program import Variant
 from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
@@ -53,6 +56,9 @@ from srcjax.ops.record import lookup
 
 class Interpreter(Expressions):
     """Abstract execution of the units of a program."""
+
+    #: What `if isinstance(...)` around the statement at hand said (see `asks_class`).
+    classes: frozenset[tuple] = frozenset()
 
     # -- units ------------------------------------------------------------------------
 
@@ -144,12 +150,15 @@ class Interpreter(Expressions):
             return None
         before = dict(env) if self.recording else env
         self.simple(stmt, env)
+        self.forget_hidden(env)
         self.note(stmt, before, env)
         return env
 
     def attempt(self, stmt: gast.Try, env: Env) -> Env | None:
         """A `try` in core form: an exception comes from somewhere in its body."""
         before = dict(env)
+        reads = sorted(syntax.names_read(stmt.body))
+        raised = self.tell(BaseException, *(env[n] for n in reads if n in env))
         end = self.block(stmt.body, env)
         ends = [end]
         for handler in stmt.handlers:
@@ -157,11 +166,9 @@ class Interpreter(Expressions):
             for name in syntax.names_written(handler) - syntax.names_written(
                 handler.body
             ):
-                state[name] = Other(cls=BaseException)
+                state[name] = raised
             ends.append(self.block(handler.body, state))
         return join_envs(ends)
-
-    breaks: list[list[Env]] = []
 
     def simple(self, stmt: gast.stmt, env: Env) -> None:
         """Execute a statement without control flow, updating the environment."""
@@ -241,16 +248,24 @@ class Interpreter(Expressions):
         if isinstance(target, gast.Name):
             if is_active(value):
                 self.require(target.id)
+                if target.id in self.global_names():
+                    raise self.refuse(
+                        stmt,
+                        f"a differentiated value is kept in the global `{target.id}`",
+                        "return the value",
+                    )
             if self.settled:
                 value = self.counted(stmt, target.id, value, env)
             env[target.id] = value
         elif isinstance(target, (gast.Tuple, gast.List)):
-            items = self.items(value, len(target.elts))
-            star = any(isinstance(e, gast.Starred) for e in target.elts)
-            for element, item in zip(target.elts, items, strict=True):
-                if isinstance(element, gast.Starred) or star:
+            if any(isinstance(e, gast.Starred) for e in target.elts):
+                for element in target.elts:
                     element = getattr(element, "value", element)
-                    item = Unknown(is_active(value), all_buffers(value))
+                    rest = Unknown(is_active(value), all_buffers(value))
+                    self.assign(stmt, element, rest, env)
+                return
+            items = self.items(value, len(target.elts))
+            for element, item in zip(target.elts, items, strict=True):
                 self.assign(stmt, element, item, env)
         elif isinstance(target, gast.Subscript):
             base = self.eval(target.value, env)
@@ -258,6 +273,18 @@ class Interpreter(Expressions):
         elif isinstance(target, gast.Attribute):
             base = self.eval(target.value, env)
             self.store_attribute(stmt, target, base, value, env)
+
+    def global_names(self) -> set[str]:
+        """The names that the unit at hand declares as global."""
+        key = id(self.unit.node)
+        if key not in self.declared:
+            self.declared[key] = {
+                name
+                for node in syntax.walk(self.unit.node.body)
+                if isinstance(node, gast.Global)
+                for name in node.names
+            }
+        return self.declared[key]
 
     def counted(self, stmt: gast.AST, name: str, value: Type, env: Env) -> Type:
         """The value with sizes that are called after this place, if not known."""
@@ -302,6 +329,8 @@ class Interpreter(Expressions):
         """`base[index] = value`: every alias of the buffer sees it."""
         self.wrote(stmt, base)
         self.keep_global(stmt, base, value)
+        if isinstance(stmt, gast.Assign) and stmt.targets[0] is target:
+            value = self.stored_array(stmt.value, base, value)
         if isinstance(base, (Other, Const)) and is_active(value):
             raise self.refuse(
                 stmt,
@@ -309,6 +338,17 @@ class Interpreter(Expressions):
                 f"{getattr(getattr(base, 'cls', None), '__name__', 'constant object')}",
                 "a list, a dict or an array made in the function",
             )
+        if is_object_dtype(base) and is_active(value):
+            raise self.refuse_objects(stmt)
+        if isinstance(base, Unknown) and is_active(value) and self.settled:
+            for name, t in env.items():
+                shared = t.buffers & base.buffers
+                if shared and isinstance(t, (Object, List, Dict)):
+                    raise self.refuse(
+                        stmt,
+                        f"a differentiated value is put into `{name}` by another way",
+                        f"an assignment to `{name}` itself",
+                    )
         if isinstance(base, Object) and is_active(value):
             raise self.refuse(
                 stmt,
@@ -317,6 +357,8 @@ class Interpreter(Expressions):
             )
         if isinstance(base, (List, Dict)):
             key = self.eval(target.slice, env)
+            if isinstance(base, Dict):
+                self.check_key(stmt, key)
             self.update(base, env, lambda t: containers.store_item(t, key, value))
         elif is_active(value) and is_differentiable(base):
             opaque = ageless_buffers(base.buffers) <= self.facts.opaque
@@ -355,6 +397,8 @@ class Interpreter(Expressions):
                 self.facts.unseen = True  # `settle` writes the call
                 return
 
+            self.check_setting(stmt, base, target.attr, value)
+
             def change(t: Type) -> Type:
                 if not isinstance(t, Object):
                     return t
@@ -378,13 +422,41 @@ class Interpreter(Expressions):
             self.facts.unseen = True
             self.update(base, env, lambda t: with_active(t, True))
 
+    def check_setting(
+        self, stmt: gast.stmt, base: Object, name: str, value: Type
+    ) -> None:
+        """An attribute holds what it is set to, unless the class says otherwise."""
+        cls: Any = base.cls
+        static = inspect.getattr_static(cls, name, None)
+        slot = isinstance(static, pytypes.MemberDescriptorType)
+        watched = hasattr(type(static), "__set__") and not slot
+        frozen = getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
+        own = own_method(cls, "__setattr__") is not None and not frozen
+        if is_active(value) and (watched or own):
+            raise self.refuse(
+                stmt,
+                f"a {cls.__name__} sets attributes by "
+                f"{'a descriptor' if watched else '`__setattr__`'}",
+                "a method that sets a plain attribute",
+            )
+
     def augmented(self, stmt: gast.AugAssign, env: Env) -> None:
         value = self.eval(stmt.value, env)
         target = stmt.target
         function = OPERATORS[type(stmt.op)]
         if isinstance(target, gast.Name):
             old = self.eval(syntax.name(target.id), env)
-            if isinstance(old, Array) and old.shape != ():
+            if self.update_of_class(stmt, old, value, env):
+                return
+            extends = isinstance(old, List) and isinstance(stmt.op, gast.Add)
+            if not extends:
+                types = [old, value]
+                nodes = [stmt.target, stmt.value]
+                old, value = self.operands(function, types, nodes, stmt)
+            if isinstance(old, Array) and id(target) in self.facts.lists:
+                new = self.apply(lookup(function), function, [old, value], {}, stmt)
+                self.assign(stmt, target, new, env)
+            elif isinstance(old, Array):
                 self.wrote(stmt, old)
                 if is_active(value) and is_differentiable(old):
                     self.update(old, env, lambda t: with_active(t, True))
@@ -393,13 +465,20 @@ class Interpreter(Expressions):
                 extended = containers.extend(old, value)
                 self.update(old, env, lambda t: extended)
             else:
-                new = self.apply(lookup(function), function, [old, value], {}, stmt)
+                method = in_place_method(stmt.op, old)
+                if isinstance(method, pytypes.FunctionType):
+                    self.wrote(stmt, old)
+                    new = self.call_function(method, [old, value], {}, stmt)
+                else:
+                    new = self.apply(lookup(function), function, [old, value], {}, stmt)
                 self.assign(stmt, target, new, env)
             return
         base = self.eval(target.value, env)
         if isinstance(target, gast.Attribute):
             held = self.attribute(base, target.attr, target)
-            if isinstance(held, Array) and held.shape != ():
+            types = [held, value]
+            held, value = self.operands(function, types, [target, stmt.value], stmt)
+            if isinstance(held, Array):
                 self.wrote(stmt, held)
                 if is_active(value) and is_differentiable(held):
                     self.update(held, env, lambda t: with_active(t, True))
@@ -408,23 +487,82 @@ class Interpreter(Expressions):
             self.store_attribute(stmt, target, base, new, env)
             return
         item = self.subscript(base, self.eval(target.slice, env), target.slice)
+        types = [item, value]
+        item, value = self.operands(function, types, [target, stmt.value], stmt)
         new = self.apply(lookup(function), function, [item, value], {}, stmt)
         self.store(stmt, target, base, new, env)
 
+    def update_of_class(
+        self, stmt: gast.AugAssign, old: Type, value: Type, env: Env
+    ) -> bool:
+        """`obj += v` of a class with `__add__` of its own, without `__iadd__`."""
+        if not is_active(old) and not is_active(value):
+            return False
+        function = OPERATORS[type(stmt.op)]
+        plain = function.__name__.strip("_")
+        cls = own_class(old)
+        if isinstance(in_place_method(stmt.op, old), pytypes.FunctionType):
+            return False
+        if cls is not None and hasattr(cls, f"__i{plain}__"):
+            raise self.refuse(
+                stmt,
+                f"what `__i{plain}__` of a {cls.__name__} does is not known",
+                "a method with a name",
+            )
+        method = self.operator_method(function, old, value)
+        if method is None:
+            if cls is not None or own_class(value) is not None:
+                self.check_foreign(None, function, [old, value], stmt)
+            return False
+        other = value if method.owner is old else old
+        new = self.call_function(method.function, [method.owner, other], {}, stmt)
+        self.facts.unseen = True  # `settle` makes it an assignment
+        self.assign(stmt, stmt.target, new, env)
+        return True
+
     def branch(self, stmt: gast.If, env: Env) -> Env | None:
         test = self.eval(stmt.test, env)
+        self.forget_hidden(env)
         self.note(stmt, env, env)
         outcome = truth(test)
+        asked = self.asks_class(stmt, env) if outcome is None else None
+        if asked in self.classes:
+            outcome, asked = True, None
         self.note_outcome(stmt, outcome)
         ends = []
         if outcome is not False:
-            ends.append(self.block(stmt.body, dict(env)))
+            outer = self.classes
+            self.classes = outer if asked is None else outer | {asked}
+            try:
+                ends.append(self.block(stmt.body, dict(env)))
+            finally:
+                self.classes = outer
         if outcome is not True:
             ends.append(self.block(stmt.orelse, dict(env)))
         return self.meet(stmt, join_envs(ends))
 
+    def asks_class(self, stmt: gast.If, env: Env) -> tuple | None:
+        """What `if isinstance(name, C):` tells of all of its body; None for others.
+
+        The name, and the call it is of: a callee may have variables of that name.
+        """
+        test = stmt.test
+        if not isinstance(test, gast.Call) or len(test.args) != 2 or test.keywords:
+            return None
+        value, cls = test.args
+        if not isinstance(value, gast.Name) or not isinstance(cls, gast.Name):
+            return None
+        if value.id in syntax.names_written(stmt.body):
+            return None
+        function, wanted = self.eval(test.func, env), self.eval(cls, env)
+        known = isinstance(function, Const) and function.value is isinstance
+        if not known or not isinstance(wanted, Const):
+            return None
+        return len(self.stack), id(self.unit), value.id, id(wanted.value)
+
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)
+        self.forget_hidden(env)
         items = self.iteration(over)
         self.breaks.append([])
         executed = self.executed
@@ -432,10 +570,13 @@ class Interpreter(Expressions):
             if items is not None and self.takes_each(over, items):
                 end: Env | None = env
                 self.executed *= len(items)
-                for item in items:
-                    if end is None:
-                        break
-                    end = self.iterate(stmt, item, end)
+                names = syntax.names_written(stmt.target)
+                alike = not names & syntax.all_names(stmt.body)
+                left = list(items)
+                while left and end is not None:
+                    start, end = end, self.iterate(stmt, left.pop(0), end)
+                    if alike and end is not None and _same(start, end, names):
+                        left, alike = left[-1:], False  # each would find the same
                 if not items:
                     self.note(stmt, env, env)
                 return self.meet(stmt, join_envs([end, *self.breaks[-1]]))
@@ -473,6 +614,7 @@ class Interpreter(Expressions):
         def once(state: Env) -> Env | None:
             state = self.made_before(stmt, state)
             self.eval(stmt.test, state)
+            self.forget_hidden(state)
             self.note(stmt, state, state)
             return self.block(stmt.body, state)
 
@@ -504,6 +646,11 @@ class Interpreter(Expressions):
             self.breaks[-1].clear()
             once(state)
         return join_envs([state, *self.breaks[-1]])
+
+
+def _same(start: Env, end: Env, but: set[str]) -> bool:
+    """Whether the names have the same types in both, those of `but` aside."""
+    return all(start.get(name) == t for name, t in end.items() if name not in but)
 
 
 def _mentioned(stmt: Any) -> tuple[list[str], list[str]]:

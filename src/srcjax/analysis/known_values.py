@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     broadcast_shapes,
     combined_dims,
     is_number,
+    known_order,
     same_dtype,
     shape_of,
 )
@@ -50,6 +51,16 @@ OPERATORS = {
     gast.LShift: operator.lshift,
     gast.RShift: operator.rshift,
 }
+
+
+def in_place_method(op: gast.operator, t: Type | None) -> Any:
+    """The method of its class by which `x op= v` changes `x`; None without one.
+
+    Arrays and lists are not asked: what they do is known.
+    """
+    cls = type(t.value) if isinstance(t, Const) else getattr(t, "cls", None)
+    name = OPERATORS[type(op)].__name__.strip("_")
+    return None if isinstance(t, List) else getattr(cls, f"__i{name}__", None)
 
 
 UNARY = {
@@ -165,11 +176,25 @@ def compare(op: Any, a: Type, b: Type) -> Type:
         except Exception:
             return BOOL
     if is_number(a) and is_number(b):
-        return BOOL
+        outcome = _order(op, as_dim(a), as_dim(b))
+        return BOOL if outcome is None else Const(value=outcome)
     shapes = broadcast_shapes(shape_of(a), shape_of(b))
     if isinstance(a, Array) or isinstance(b, Array):
         return Array(dtype=np.dtype(bool), shape=shapes)
     return UNKNOWN
+
+
+def _order(op: Any, m: Any, n: Any) -> bool | None:
+    """The outcome of a comparison of sizes of which is supposed which is larger."""
+    if isinstance(op, (gast.LtE, gast.Gt)):
+        m, n = n, m
+    outcome = known_order(m, n) if isinstance(op, _ORDERS) else None
+    if outcome is None:
+        return None
+    return outcome == isinstance(op, (gast.GtE, gast.LtE))
+
+
+_ORDERS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 
 def length(t: Type) -> Type:

@@ -24,6 +24,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import Env, signature_of
+from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import Closure, Const, Transformed, Type
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.read import LIFTED, FunctionSource
@@ -191,7 +192,8 @@ class _Around:
             raise self.interpreter.refuse(
                 self.node,
                 "a pullback is called in a function that is transformed",
-                "call it outside, and pass the result in",
+                "`vjp` inside of that function: `lambda dy: vjp(f, x)[1](dy)`; or call "
+                "the pullback outside, and pass the result in",
             )
         inner = f"{name}_of"
         self.take_function(inner, t.function)
@@ -326,7 +328,7 @@ def _definition(
     return gast.FunctionDef(name, arguments, body, [], None, None, [])
 
 
-_MADE: dict[Any, tuple[Any, Any]] = {}
+_MADE = Kept()
 
 
 def _function(
@@ -344,8 +346,13 @@ def _function(
         id(source.globals),
         *((name, id(value)) for name, value in sorted(values.items())),
     )
-    if key in _MADE:
-        return _MADE[key][0]
+    alive = (source.globals, values)
+    return _MADE.get(key, alive, lambda: _made(node, text, source, values))
+
+
+def _made(
+    node: gast.FunctionDef, text: str, source: FunctionSource, values: dict[str, Any]
+) -> Any:
     space: dict[str, Any] = {}
     names = sorted(values)
     body = "\n    ".join(text.splitlines())
@@ -366,9 +373,6 @@ def _function(
         defaults={},
         bound={},
     )
-    if len(_MADE) > 512:
-        _MADE.clear()
-    _MADE[key] = (function, values)
     return function
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax.analysis.program import Facts
+from srcjax.analysis.sizes import known_size
 from srcjax.analysis.types import Type, shape_of, type_of
 from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
@@ -45,9 +46,8 @@ def operand_shape(node: Any, env: dict[str, Type]) -> tuple[int, ...] | None:
     if isinstance(node, gast.Constant):
         t = type_of(node.value)
     shape = None if t is None else shape_of(t)
-    if shape is None or not all(isinstance(n, int) for n in shape):
-        return None
-    return shape  # type: ignore[return-value]
+    found = [known_size(n) for n in shape or ()]
+    return None if shape is None or None in found else tuple(found)  # type: ignore[arg-type]
 
 
 def clash(op: Any, a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> bool:

@@ -366,6 +366,13 @@ class NestedTransforms(Effects):
         `mapped`: below a `vmap`, for which what the call gives has a batch axis, and
         defaults and variables from around have none.
         """
+        if isinstance(function, Transformed) and function.maker is None:
+            raise self.refuse(
+                node,
+                "a pullback is given to a transform",
+                "`vjp` inside of the function that is transformed, as in "
+                "`vmap(lambda dy: vjp(f, x)[1](dy))`",
+            )
         if isinstance(function, Transformed):
             mapped = mapped or getattr(function.maker, "__name__", "") in (
                 "vmap",

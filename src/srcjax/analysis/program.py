@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -18,15 +19,17 @@ from srcjax.analysis.types import (
     Buffers,
     Type,
     Unknown,
+    ageless,
     ageless_buffers,
     dtype_of,
     has_complex,
+    join,
     join_all,
 )
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
+from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
-from srcjax.stage_texts import is_recording
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class Facts:
     unclear: set[int] = field(default_factory=set)
     #: The same for what names hold, by statement: before it (False) and after it.
     held: dict[tuple[int, bool], dict[str, Buffers]] = field(default_factory=dict)
+    #: What names became when memory that they hold was written through another name,
+    #: by the unit's node: no statement at which it happens mentions them.
+    changed: dict[int, dict[str, Type]] = field(default_factory=dict)
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).
     tests: dict[int, set] = field(default_factory=dict)
     #: Result type by the identity of the unit's function.
@@ -65,6 +71,8 @@ class Facts:
     unseen: bool = False
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
+    #: Calls of a method that arrays have, of what is not known to be an array.
+    unsure: set[int] = field(default_factory=set)
     #: Calls that made memory of which it is not known what it holds.
     opaque: set[int] = field(default_factory=set)
     #: Whether complex numbers take part; None: not looked at yet.
@@ -80,6 +88,12 @@ class Facts:
         """Add one abstract execution of the statement."""
         self.nodes.append(node)
         self.variants.setdefault(id(node), {})[variant.key()] = variant
+
+    def note_change(self, node: gast.AST, name: str, t: Type) -> None:
+        """A write through another name changed what the name holds."""
+        self.nodes.append(node)
+        known = self.changed.setdefault(id(node), {})
+        known[name] = join(known[name], ageless(t)) if name in known else ageless(t)
 
     def written_by(self, nodes: Iterable[gast.AST]) -> Buffers:
         """The buffers that the nodes write in place, by the place that made them."""
@@ -177,11 +191,7 @@ class Program:
             options, named = list(bound.args[1:]), bound.kwargs
         try:
             key = (maker, function, repr((options, named)))
-            if key not in _MADE:
-                if len(_MADE) > 512:
-                    _MADE.clear()
-                _MADE[key] = maker(function, *options, **named)
-            return _MADE[key]
+            return _MADE.get(key, None, lambda: maker(function, *options, **named))
         except TypeError:  # a callable object that has no hash
             return maker(function, *options, **named)
 
@@ -223,7 +233,8 @@ class Program:
 
     def types_of(self, unit: Unit) -> dict[str, Type]:
         """What each name of the unit is, over the whole unit."""
-        found: dict[str, list[Type]] = {}
+        changed = self.facts.changed.get(id(unit.node), {})
+        found: dict[str, list[Type]] = {name: [t] for name, t in changed.items()}
         for stmt in syntax.walk(unit.node):
             if isinstance(stmt, gast.stmt):
                 for variant in self.facts.of(stmt):
@@ -273,7 +284,7 @@ class Program:
 
 
 #: What transforms made of functions, while they are in use.
-_MADE: dict[Any, Any] = {}
+_MADE = Kept()
 
 
 def _from_start(argnums: Any, count: int) -> Any:

@@ -15,13 +15,20 @@ from __future__ import annotations
 
 import operator
 import types as pytypes
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
+
+from srcjax.analysis.plain import (
+    is_array_of_others,
+    is_plain_array,
+    is_plain_number,
+)
+from srcjax.analysis.sizes import Count, Sizes, Sym
 
 Buffers = frozenset
 NONE: Buffers = frozenset()
@@ -47,36 +54,6 @@ def is_mapping() -> bool:
     return _MAPPING.get()
 
 
-@dataclass(frozen=True, slots=True)
-class Sym:
-    """A symbolic dimension: a size known by name only, plus a constant offset.
-
-    The name tells one number from another: those of equal names are equal.
-    """
-
-    name: str
-    offset: int = 0
-    #: Whether it may be 1 (or less).
-    any_size: bool = False
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Count:
-    """A size of which only the place is known that made it, plus a constant offset.
-
-    Two sizes of one `Count` are equal: `analysis.counts` sees to it that what a place
-    made before it was executed again has it no more. It may be 1.
-    """
-
-    place: int
-    name: str
-    axis: int
-    offset: int = 0
-
-    def __repr__(self) -> str:
-        return "?"
-
-
 Dim = int | Sym | Count | None
 Shape = tuple[Dim, ...]
 
@@ -99,6 +76,15 @@ class Other(Type):
     """A value that no derivative can flow through (string, file, set, class ...)."""
 
     cls: type | None = None
+
+
+@dataclass(frozen=True)
+class Told(Other):
+    """What says a differentiated value in a form that is not differentiated.
+
+    Text, bytes, an exception that carries it. It may be printed, compared or raised;
+    where a number could be read back from it, it is refused (`analysis.told`).
+    """
 
 
 @dataclass(frozen=True)
@@ -308,13 +294,18 @@ def is_differentiable(t: Type) -> bool:
         return False
     dtype = dtype_of(t)
     if dtype is not None:
-        return dtype.kind in "fc"
+        return dtype.kind not in "biumM"
     return not isinstance(t, Const)
 
 
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
     return t.active or any(map(is_active, parts(t)))
+
+
+def tells(t: Type) -> bool:
+    """Whether the value or a part of it says a differentiated value as text."""
+    return isinstance(t, Told) or any(map(tells, parts(t)))
 
 
 def has_complex(t: Type) -> bool:
@@ -343,7 +334,7 @@ def parts(t: Type) -> tuple[Type, ...]:
 
 
 #: Types without parts, which most types are.
-_LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Range, Closure])
+_LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure])
 
 
 def all_buffers(t: Type) -> Buffers:
@@ -501,14 +492,12 @@ def type_of(value: Any, buffer: Any = None) -> Type:
         return _number_type(value, buffer)
     if isinstance(value, np.generic):
         return Scalar(dtype=value.dtype)
-    if isinstance(value, np.ndarray) or (
-        not isinstance(value, type)
-        and (
-            hasattr(value, "__array_namespace__")
-            or hasattr(value, "__cuda_array_interface__")
-        )
-    ):
+    if is_plain_number(value):  # of a subclass
+        return Scalar(dtype=np.dtype(type(value).__mro__[-2]), python=True)
+    if isinstance(value, np.ndarray) or is_array_of_others(value):
         if value.dtype.kind not in "biufc":
+            return Other(cls=type(value))
+        if isinstance(value, np.ndarray) and not is_plain_array(value):
             return Other(cls=type(value))
         return Array(False, buffers, np.dtype(value.dtype), tuple(value.shape))
     if isinstance(value, tuple):
@@ -561,6 +550,9 @@ def join(a: Type, b: Type) -> Type:
         return a
     active = a.active or b.active
     buffers = a.buffers | b.buffers
+    if isinstance(a, Told) or isinstance(b, Told):
+        same = isinstance(a, Other) and isinstance(b, Other) and a.cls is b.cls
+        return Told(False, all_buffers(a) | all_buffers(b), a.cls if same else None)  # type: ignore[attr-defined]
     if (
         isinstance(a, Tuple)
         and isinstance(b, Tuple)
@@ -616,7 +608,7 @@ def join_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
     """Dimensions that agree stay; the others become unknown."""
     if a is None or b is None or len(a) != len(b):
         return None
-    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
+    return tuple(map(supposed_same, a, b))
 
 
 def join_all(ts: Any) -> Type | None:
@@ -657,8 +649,77 @@ def is_one(dim: Dim) -> bool | None:
     if isinstance(dim, int):
         return dim == 1
     if isinstance(dim, Sym) and dim.offset == 0 and not dim.any_size:
+        if dim.sizes is not None:
+            dim.sizes.suppose_more(dim)
         return False
     return None
+
+
+def supposed_same(m: Dim, n: Dim) -> Dim:
+    """One size for two that are the same in every call; None if they may differ."""
+    if m == n:
+        return m
+    sizes = common_sizes(m, n)
+    if sizes is None or isinstance(m, Count | None) or isinstance(n, Count | None):
+        return None
+    return sizes.suppose_same(m, n)
+
+
+def supposed_order(m: Dim, n: Dim) -> bool | None:
+    """Whether `m >= n` in every call; None if that may differ."""
+    if isinstance(m, int) and isinstance(n, int):
+        return m >= n
+    if m == n is not None:
+        return True
+    sizes = common_sizes(m, n)
+    if sizes is None or isinstance(m, Count | None) or isinstance(n, Count | None):
+        return None
+    return sizes.suppose_order(m, n)
+
+
+def known_order(m: Dim, n: Dim) -> bool | None:
+    """Whether `m >= n` is supposed already (True), or `m < n` (False)."""
+    sizes = common_sizes(m, n)
+    if sizes is None or isinstance(m, Count | None) or isinstance(n, Count | None):
+        return None
+    return sizes.is_ordered(m, n)
+
+
+def common_sizes(m: Dim, n: Dim) -> Sizes | None:
+    """Where it is noted down what is supposed of the two sizes."""
+    found = {id(d.sizes): d.sizes for d in (m, n) if isinstance(d, Sym)}
+    return found.popitem()[1] if len(found) == 1 else None
+
+
+def dims_of(types: Iterable[Type]) -> Iterator[Dim]:
+    """Every dimension of arrays in the types."""
+    for t in types:
+        if isinstance(t, Array):
+            yield from t.shape or ()
+        yield from dims_of(parts(t))
+
+
+def resolved(t: Type, sizes: Sizes) -> Type:
+    """The type with sizes as few as are left, which belong to `sizes`."""
+    if isinstance(t, Array) and any(isinstance(n, Sym) for n in t.shape or ()):
+        shape = tuple(
+            sizes.resolved(n) if isinstance(n, Sym) else n for n in t.shape or ()
+        )
+        return replace(t, shape=shape)
+    return map_parts(t, lambda part: resolved(part, sizes))
+
+
+def suppose_contracted(m: Shape, n: Shape) -> None:
+    """A product of these shapes is one that NumPy makes: the axes that it sums fit."""
+    if m and n:
+        suppose_fit(m[-1], n[-2] if len(n) > 1 else n[0])
+
+
+def suppose_fit(m: Dim, n: Dim) -> None:
+    """The function runs with these sizes only if they are the same."""
+    sizes = common_sizes(m, n)
+    if sizes is not None and isinstance(m, Sym | int) and isinstance(n, Sym | int):
+        sizes.suppose_fit(m, n)
 
 
 def shift(dim: Dim, offset: int) -> Dim:
@@ -666,7 +727,7 @@ def shift(dim: Dim, offset: int) -> Dim:
     if isinstance(dim, int):
         return dim + offset
     if isinstance(dim, Sym):
-        return Sym(dim.name, dim.offset + offset, dim.any_size)
+        return Sym(dim.name, dim.offset + offset, dim.any_size, dim.sizes)
     if isinstance(dim, Count):
         return Count(dim.place, dim.name, dim.axis, dim.offset + offset)
     return None
@@ -723,12 +784,12 @@ def combined_dims(operator_name: str, m: Dim, n: Dim) -> Dim:
 
 def broadcast_dims(m: Dim, n: Dim) -> Dim:
     """The size that two aligned sizes broadcast to."""
-    if m == n:
+    if m == n or n == 1:
         return m
-    if is_one(m):
+    if m == 1:
         return n
-    if is_one(n):
-        return m
+    if (same := supposed_same(m, n)) is not None:
+        return same
     if is_one(m) is False:
         return m
     if is_one(n) is False:
@@ -771,11 +832,11 @@ def reduced_axes(operand: Shape | None, result: Shape | None) -> tuple | None:
     leading = len(result) - len(operand)
     kept = []
     for axis, (m, n) in enumerate(zip(operand, result[leading:], strict=True)):
-        if is_one(m) is False or (m is not None and m == n):
+        if (m is not None and m == n) or n == 1:
             continue
-        if is_one(m) and (is_one(n) is False):
+        if m == 1 and (isinstance(n, int) or is_one(n) is False):
             kept.append(axis)
-        elif is_one(n):
+        elif is_one(m) is False:
             continue
         else:
             return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from typing import Any
 
 import gast
@@ -19,6 +18,7 @@ from srcjax.analysis.applied import Applied
 from srcjax.analysis.binding import Env, bind_types
 from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import Missed, Unreachable
+from srcjax.analysis.known_values import truth
 from srcjax.analysis.types import (
     NONE,
     Array,
@@ -34,7 +34,11 @@ from srcjax.analysis.types import (
     map_parts,
     replace,
 )
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.normalise import normalise
+from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.ops.random_numbers import drawn, generator_class
 
 
 class Unfollowed(Applied):
@@ -91,8 +95,6 @@ class Unfollowed(Applied):
 
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
         """The callee's unit, normalised for the parameters that are active."""
-        from srcjax.errors import SrcjaxError
-
         try:
             unit = self.program.unit(function, ())
         except SrcjaxError:
@@ -107,10 +109,6 @@ class Unfollowed(Applied):
         """The callee's core form for inference alone; None if it is not readable."""
         units = self.program.typing_units
         if id(function) not in units:
-            from srcjax.errors import SrcjaxError
-            from srcjax.frontend.normalise import normalise
-            from srcjax.frontend.read import read
-
             try:
                 source = read(function)
                 units[id(function)] = normalise(
@@ -167,15 +165,27 @@ class Unfollowed(Applied):
     ) -> None:
         """`out=` of a call that is left as it is, or the argument in its place."""
         given = [kwargs["out"]] if "out" in kwargs else []
-        if len(args) > 1 and callable(function):
+        if len(args) > 1 and callable(function) and is_hashable(function):
             given += args[place_of_out(function)]
         self.wrote_parts(NONE.union(*map(all_buffers, given)), node)
+
+    def note_library(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> None:
+        """What a function of NumPy's or SciPy's without a record writes to."""
+        overwrites = any(
+            name.startswith("overwrite") and truth(t) is not False
+            for name, t in kwargs.items()
+        )
+        if overwrites or any(function is f for f in _WRITING):
+            self.opaque_call(None, [*args, *kwargs.values()], node)
 
     def wrote_parts(self, memory: Buffers, node: Any) -> None:
         """Remember that a call may have written anywhere in the memory."""
         if memory and isinstance(node, gast.Call):
             self.wrote(node, Unknown(False, memory))
             self.facts.unclear.add(id(node))
+            self.hidden |= ageless_buffers(memory) | memory
 
     def drawn(
         self,
@@ -186,8 +196,6 @@ class Unfollowed(Applied):
         node: gast.Call,
     ) -> Type | None:
         """What a generator of random numbers gives; None if it is none."""
-        from srcjax.ops.random_numbers import drawn, generator_class  # `ops`: later
-
         if not generator_class(base):
             return None
         found = drawn(name, args, kwargs)
@@ -215,6 +223,27 @@ def _widen(t: Type) -> Type:
     if isinstance(t, Scalar) and t.size is not None:
         return replace(t, size=None)
     return map_parts(t, _widen)
+
+
+#: Functions of NumPy's that write to what they are given, `out=` apart.
+_WRITING = (
+    np.copyto,
+    np.fill_diagonal,
+    np.place,
+    np.put,
+    np.put_along_axis,
+    np.putmask,
+    np.random.shuffle,
+)
+
+
+def is_hashable(function: Any) -> bool:
+    """Whether the object has a hash: those of `ctypes` look so, and have none."""
+    try:
+        hash(function)
+    except TypeError:
+        return False
+    return True
 
 
 @functools.cache
@@ -255,14 +284,3 @@ _LOOKING = frozenset(
     time typing warnings
     """.split()  # noqa: SIM905
 )
-
-
-def is_standard(function: Any) -> bool:
-    """Whether the function belongs to Python's standard library."""
-    file = getattr(getattr(function, "__code__", None), "co_filename", "")
-    if file.startswith("<frozen "):
-        return True
-    return file.startswith(_STANDARD) and "site-packages" not in file
-
-
-_STANDARD = os.path.dirname(os.__file__) + os.sep

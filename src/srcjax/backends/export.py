@@ -31,7 +31,7 @@ from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.read import read
 
 if TYPE_CHECKING:
-    from srcjax.module import Module
+    from srcjax.backends.module import Module
 
 __all__ = ["export", "export_text"]
 
@@ -52,7 +52,8 @@ def export(f: Callable, path: Any, *args: Any, **kwargs: Any) -> Path:
         f: what `grad` or `value_and_grad` returned.
         path: the file to write; one that is there is replaced.
         args, kwargs: example arguments. They make the text cleaner, and the module
-            then serves arguments of their types and ranks.
+            then serves arguments of their types and ranks, of any size; it raises
+            ValueError for arguments that it was not written for.
 
     Returns:
         The path of the file.
@@ -204,8 +205,8 @@ class Exporter:
         if transform is not None:
             self.add_transformed(name, transform)
             return True
-        if getattr(value, "__module__", None) == "srcjax.custom" or (
-            type(value).__module__ == "srcjax.custom"
+        if getattr(value, "__module__", None) == "srcjax.analysis.custom" or (
+            type(value).__module__ == "srcjax.analysis.custom"
         ):
             inner = getattr(value, "function", None)
             if inner is None:
@@ -740,4 +741,6 @@ def importable(value: Any) -> tuple[str, str] | None:
             continue
         if getattr(module, name, None) is value:
             return place, name
-    return None
+    # Types of the interpreter are found under other names than their own.
+    found = (n for n, v in vars(types).items() if v is value)
+    return next((("types", n) for n in found if isinstance(value, type)), None)

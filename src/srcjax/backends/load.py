@@ -49,7 +49,8 @@ RESERVED = {
 
 MISSING = object()
 
-_lock = threading.RLock()  # the text may load another module
+# Never held while a text runs: it may import a module whose import waits for this.
+_lock = threading.Lock()
 _loaded: dict[tuple[str, str], list[ModuleType]] = {}
 _counts: dict[str, int] = {}
 
@@ -112,12 +113,18 @@ def load(
         raise ValueError(f"a module needs these names itself: {', '.join(clash)}")
     base = re.sub(r"\W", "_", name) or "module"
     with _lock:
-        for module in _loaded.get((base, text), ()):
-            if _has_values(module, values, lines):
-                return module
-        module = _make(text, _free_name(base), values, lines)
-        _loaded.setdefault((base, text), []).append(module)
-    return module
+        known = _known(base, text, values, lines)
+        full_name = "" if known else _free_name(base)
+    if known:
+        return known
+    module = _make(text, full_name, values, lines)
+    with _lock:
+        known = _known(base, text, values, lines)  # another thread was faster
+        if known is None:
+            _loaded.setdefault((base, text), []).append(module)
+            return module
+        _remove(module)
+    return known
 
 
 def unload(module: ModuleType) -> None:
@@ -156,6 +163,16 @@ def annotate(exc: BaseException) -> None:
         if note not in getattr(exc, "__notes__", ()):
             exc.add_note(note)
         return
+
+
+def _known(
+    base: str, text: str, values: dict[str, Any], lines: dict[int, tuple[str, int, str]]
+) -> ModuleType | None:
+    """The module that was made of the same before."""
+    for module in _loaded.get((base, text), ()):
+        if _has_values(module, values, lines):
+            return module
+    return None
 
 
 def _free_name(base: str) -> str:

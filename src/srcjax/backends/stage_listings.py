@@ -47,6 +47,11 @@ def normal_units(program: Program) -> str:
     return listings(program.normal.values())
 
 
+def unit_texts(program: Program) -> str:
+    """The core form as it stands between two passes."""
+    return listings(unit.node for unit in program.units.values())
+
+
 def listings(nodes: Iterable[gast.FunctionDef]) -> str:
     """The quick print of several functions."""
     return "\n\n".join(map(listing, nodes))

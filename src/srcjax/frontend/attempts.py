@@ -153,7 +153,12 @@ class _Attempts:
             held = (
                 None if caught is None else gast.Name(caught, syntax.STORE, None, None)
             )
-            new = gast.ExceptHandler(handler.type, held, sets)
+            kind = handler.type
+            if (
+                kind is None and held is not None
+            ):  # `except:` cannot name what it catches
+                kind = syntax.name("BaseException")
+            new = gast.ExceptHandler(kind, held, sets)
             context.handlers.append(_at(new, handler))
             chosen.append((value, handler.body))
         context.visible = self.visible(stmt, looped)

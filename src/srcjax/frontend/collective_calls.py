@@ -26,6 +26,8 @@ def _uses(function: Any, seen: set[int]) -> bool:
     if op is not None:
         return op.collective
     code = getattr(function, "__code__", None)
+    if not hasattr(function, "__globals__"):
+        return False  # what Numba compiled has code alone
     module = str(getattr(function, "__module__", ""))
     if code is None or id(function) in seen or module.startswith(("numpy", "scipy")):
         return False

@@ -126,6 +126,14 @@ class Generators(LoweringBase):
                 "a generator that works between its items is used by another function",
                 "`list(...)` of it, or a `for` loop over it",
             )
+        count = sum(isinstance(n, gast.Yield) for n in own_nodes(definition.body))
+        if count != _plain_yields(definition.body) or count > _MOST:
+            raise self.refuse(
+                node,
+                "a generator that is sent values, or yields in many places, is used by "
+                "another function",
+                "a list that is built and returned",
+            )
         item = syntax.name(self.names.fresh("item"), store=True)
         self.varying.names.add(item.id)
         over = gast.comprehension(item, node, [], 0)

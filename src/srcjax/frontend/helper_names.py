@@ -7,7 +7,8 @@ Before:                                 After:
 
 Backward code may call the helper `zeros_like`, and would find the array. Where it does
 not come to that, the name gets its spelling back at the end (`assembling.respell`).
-Parameters keep their names, which callers may use: `pipeline` renames the helper there.
+The same goes for variables that are called as a builtin is: `len`, `range`. Parameters
+keep their names, which callers may use: `pipeline` renames the helper there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ from srcjax.frontend.unit import parameter_names
 HELPERS: dict[str, Any] = {}
 
 
+#: The builtins and modules that generated code names too.
+_NAMED = frozenset(
+    """
+    abs bool complex dict enumerate float getattr hasattr int isinstance len list max
+    min range reversed round slice sorted sum tuple type zip np math scipy
+    """.split()  # noqa: SIM905
+)
+
+
 def make_way(source: Any) -> Any:
     """The source with other names for its own that are those of helpers."""
     node = source.node
@@ -33,9 +43,10 @@ def make_way(source: Any) -> Any:
         for name in (syntax.all_names(node) & set(HELPERS)) - own
         if _means_another(source, name)
     )
+    clashes += sorted((_NAMED & syntax.names_written(node.body)) - own)
     if not clashes or source.renamed:
         return source
-    names = syntax.Names(syntax.all_names(node) | set(HELPERS))
+    names = syntax.Names(syntax.all_names(node) | set(HELPERS) | _NAMED)
     fresh = {name: names.fresh(name) for name in clashes}
     node = syntax.clone(node)
     node.body = syntax.rename(node.body, fresh)

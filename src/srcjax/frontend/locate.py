@@ -13,6 +13,7 @@ import ast
 import dis
 import linecache
 import os
+import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -193,7 +194,7 @@ class ParsedFile:
         source: Any = "".join(self.lines) if tree is None else tree
         # Notebook cells may use `await` at their top level.
         flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        with warnings.catch_warnings():
+        with _quiet, warnings.catch_warnings():
             # Python said it when the file was imported; it is not ours to say again.
             warnings.simplefilter("ignore")
             try:
@@ -201,6 +202,9 @@ class ParsedFile:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
 
+
+#: Filters of warnings are the process's: one thread at a time puts them aside.
+_quiet = threading.RLock()
 
 _files: OrderedDict[str, ParsedFile] = OrderedDict()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.frontend.generators import Generators
@@ -63,6 +64,7 @@ class Loops(SequenceCalls, Generators):
             return
         if self.varying.carries(stmt.iter) and self.over_generator(stmt):
             return
+        stmt = self.over_places(stmt)
         iterable = self.iterable(stmt.iter)
         target = stmt.target
         binding: list[gast.stmt] = []
@@ -88,6 +90,22 @@ class Loops(SequenceCalls, Generators):
         body = self.block([*binding, *stmt.body])
         new = gast.For(target, iterable, body, [], None)
         self.emit(gast.copy_location(new, stmt))
+
+    def over_places(self, stmt: gast.For) -> gast.For:
+        """`for i, v in np.ndenumerate(a)` as a loop over `i`, with `v = a[i]`."""
+        over, target = stmt.iter, stmt.target
+        if not isinstance(over, gast.Call) or not isinstance(target, gast.Tuple):
+            return stmt
+        if self.varying.value(over.func) is not np.ndenumerate or len(over.args) != 1:
+            return stmt
+        array, place = self.atom(over.args[0]), self.new_temp("place")
+        first = gast.Assign([target.elts[0]], syntax.name(place), None)
+        item = gast.Subscript(array, syntax.name(place), syntax.LOAD)
+        second = gast.Assign([target.elts[1]], item, None)
+        body = [*(gast.copy_location(s, stmt) for s in (first, second)), *stmt.body]
+        places = syntax.expression("np.ndindex(np.shape(a))", a=array)
+        found = gast.For(syntax.name(place, store=True), places, body, [], None)
+        return gast.copy_location(found, stmt)
 
     def parallel_parts(self, iterable: gast.expr) -> int:
         """How many sequences a varying `zip` or `enumerate` runs over, else 0."""

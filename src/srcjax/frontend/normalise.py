@@ -38,7 +38,7 @@ from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.operations import Operations
-from srcjax.frontend.read import NAMES_MADE
+from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
@@ -67,6 +67,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
     unit.looked_up = lowering.looked_up
+    unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
     unit.base_names.update(source.renamed)
     return unit

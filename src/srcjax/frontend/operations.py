@@ -9,6 +9,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.frontend.einsum_lists import with_letters
 from srcjax.frontend.loops import binds
 from srcjax.frontend.special_calls import SpecialCalls
 from srcjax.frontend.ufuncs import unwrap_out
@@ -79,7 +80,6 @@ class Operations(SpecialCalls):
         if type(node) in _UNSUPPORTED:
             raise self.refuse(node, *_UNSUPPORTED[type(node)])
         if not self.varying.carries(node):
-            self.no_text_detour(node)
             return node
         if self.varying.inert_result(node):
             return self.lower_walrus(node)
@@ -94,28 +94,6 @@ class Operations(SpecialCalls):
         if not hasattr(new, "lineno"):
             gast.copy_location(new, node)
         return new
-
-    def no_text_detour(self, node: gast.expr) -> None:
-        """`float(f"{x}")` would lose the derivative without a word."""
-        for sub in syntax.walk(node):
-            if isinstance(sub, gast.Call) and sub.args:
-                inner = sub.args[0]
-                text = isinstance(inner, gast.JoinedStr) or (
-                    isinstance(inner, gast.Call)
-                    and self.varying.is_builtin(inner.func, "str", "repr", "format")
-                )
-                if text and self.varying.is_builtin(sub.func, "float", "complex"):
-                    shown = [
-                        part.value
-                        for part in getattr(inner, "values", ())
-                        if isinstance(part, gast.FormattedValue)
-                    ]
-                    if self.varying.carries([*shown, *getattr(inner, "args", ())]):
-                        raise self.refuse(
-                            sub,
-                            "a differentiated value is read back from text",
-                            "the value itself",
-                        )
 
     def of_Name(self, node: gast.Name) -> gast.expr:
         return node
@@ -200,6 +178,8 @@ class Operations(SpecialCalls):
         listed = self.listed_generator(node)
         if listed is not None:
             return listed
+        if self.varying.value(node.func) is np.einsum:
+            node = with_letters(node)
         function = node.func
         if isinstance(function, gast.Attribute):
             if self.varying.value(function) is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import gast
 
@@ -35,6 +35,11 @@ LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
 
 #: Generated functions: the names in them that srcjax made, not the user.
 NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
+#: Generated functions that begin with a test of their arguments. A transform of one is
+#: told the types of its arguments, and needs no test of them.
+TESTED: WeakSet[FunctionType] = WeakSet()
+#: The adjoints among them: nothing else holds what one of these is added to in place.
+ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +215,8 @@ def _with_values(function: FunctionType, located: Located, name: str) -> Functio
         first = node.body.pop(0)
         if not node.body:
             node.body.append(gast.copy_location(gast.Pass(), first))
+    if function in TESTED:
+        del node.body[0]
     if located.class_name is not None:
         mangle(node, located.class_name)
     cells = function.__closure__ or ()

@@ -24,6 +24,8 @@ class Unit:
     #: Names that an earlier transform made, in a function that it generated: they may
     #: be nested away, but otherwise they are like the user's.
     made: set[str] = field(default_factory=set)
+    #: The adjoints among them (`read.ADJOINTS_MADE`).
+    adjoints: set[str] = field(default_factory=set)
     #: Made-up names that inference found to carry a derivative. They are kept: with two
     #: of them a function would be normalised for one, then the other, without end.
     asked: set[str] = field(default_factory=set)

@@ -50,7 +50,6 @@ INERT_BUILTINS = frozenset(
         "hex",
         "oct",
         "dir",
-        "vars",
     ]
 )
 #: What tells of a value only what all examples of a batch have in common.
@@ -181,7 +180,7 @@ class Varying:
         if isinstance(node, gast.IfExp) and not self.mapping:
             return self.carries([node.body, node.orelse]) or self.has_walrus(node.test)
         if isinstance(node, gast.Subscript) and not self.mapping:
-            return self.carries(node.value) or self.has_walrus(node.slice)
+            return self.carries([node.value, node.slice])
         return any(
             self.carries(value)
             for key, value in node.__dict__.items()

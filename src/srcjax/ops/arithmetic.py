@@ -39,17 +39,9 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.infer_rules import NONE, infer_elementwise, value_of_shape
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
-from srcjax.runtime import (
-    clip_adjoint,
-    exponent_below,  # noqa: F401  (named in the rows)
-    from_parts,
-    log_of_base,  # noqa: F401
-    sinc_slope,  # noqa: F401
-    unbroadcast,
-    zeros_like,
-)
 
 # ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 # -- arithmetic ---------------------------------------------------------------------
@@ -64,13 +56,13 @@ elementwise(
 )
 elementwise(
     (np.power, operator.pow, pow, math.pow),
-    "d * b * a ** exponent_below(b)",
+    "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
     kernel="pow({a}, {b})",
 )
 elementwise(
     np.float_power,
-    "d * b * a ** exponent_below(b)",
+    "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
     kernel="pow({a}, {b})",
 )
@@ -333,7 +325,7 @@ inert(
 )  # fmt: skip
 inert(operator.index, signature="x", infer=lambda x: INT)
 inert(math.ulp, signature="x", infer=lambda x: FLOAT)
-inert(np.spacing, np.frexp, math.frexp, signature="x")
+inert(np.spacing, signature="x")
 inert(np.gcd, np.lcm, elementwise=True, signature="a, b")
 
 
@@ -375,6 +367,27 @@ def _(y, x):
 
 
 operation(np.modf, math.modf)
+
+
+def infer_frexp(x: Type) -> Type:
+    shape = shape_of(x)
+    part = infer_elementwise(np.trunc, x)
+    if shape is None:
+        return Tuple(items=(part, UNKNOWN))
+    return Tuple(items=(part, value_of_shape(np.intc, shape)))
+
+
+@adjoint(np.frexp, signature="x", infer=infer_frexp)
+def _(y, x):
+    d[x] = d[y][0] * 0.5 ** y[1]
+
+
+@tangent(np.frexp)
+def _(y, x):
+    d[y] = (d[x] * 0.5 ** y[1], zeros_like(y[1]))
+
+
+operation(np.frexp, math.frexp)
 
 
 # -- conversions of numbers ----------------------------------------------------------

@@ -24,7 +24,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import ArgumentError
 from srcjax.ops.batch_operands import expr, tuple_of
-from srcjax.ops.batching import MISSING, MappedCall, shifted
+from srcjax.ops.batching import MappedCall, shifted
 from srcjax.ops.collectives import (
     all_gather,
     axis_index,
@@ -34,6 +34,7 @@ from srcjax.ops.collectives import (
     psum,
     psum_scatter,
 )
+from srcjax.ops.known import MISSING
 from srcjax.ops.record import lookup
 
 

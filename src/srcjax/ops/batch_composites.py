@@ -25,18 +25,10 @@ from srcjax.analysis.types import (
     is_active,
     shape_of,
 )
+from srcjax.ops.batch_kinds import along_axis
 from srcjax.ops.batch_operands import as_it_is, axis_of, expr, only
-from srcjax.ops.batching import (
-    MISSING,
-    MappedCall,
-    Rule,
-    all_axes,
-    along_axis,
-    shifted,
-    within,
-)
+from srcjax.ops.batching import MappedCall, Rule, all_axes, shifted, within
 from srcjax.ops.eigen import infer_eig
-from srcjax.ops.expand import known_value
 from srcjax.ops.infer_rules import (
     FALSE,
     NONE,
@@ -44,6 +36,7 @@ from srcjax.ops.infer_rules import (
     reduced_shape,
     value_of_shape,
 )
+from srcjax.ops.known import MISSING, known_value
 from srcjax.ops.record import NATIVE, Op, key_of, parse_signature
 from srcjax.ops.reductions import (
     infer_extreme,

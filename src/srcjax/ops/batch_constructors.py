@@ -10,6 +10,7 @@ import numpy as np
 from srcjax import runtime, syntax
 from srcjax.analysis.types import Scalar, parts, shape_of
 from srcjax.ops import constructors  # noqa: F401  (the records come first)
+from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import (
     as_it_is,
     axis_of,
@@ -19,7 +20,8 @@ from srcjax.ops.batch_operands import (
     tuple_of,
 )
 from srcjax.ops.batch_shaping import in_shape
-from srcjax.ops.batching import MISSING, MappedCall, batch, shifted
+from srcjax.ops.batching import MappedCall, shifted
+from srcjax.ops.known import MISSING
 
 Found: TypeAlias = "gast.expr | None"
 

@@ -37,9 +37,9 @@ from srcjax.ops.batch_operands import (
     spread,
 )
 from srcjax.ops.batch_shaping import nested_blocks, padding, rank_and_depth
-from srcjax.ops.batching import MISSING, MappedCall, Rule, lift, shifted
-from srcjax.ops.expand import known_value, types_in
+from srcjax.ops.batching import MappedCall, Rule, lift, shifted
 from srcjax.ops.infer_rules import value_of_shape
+from srcjax.ops.known import MISSING, known_value, types_in
 from srcjax.ops.record import MAPPED, Op, key_of
 
 Found: TypeAlias = "gast.expr | None"
@@ -58,7 +58,7 @@ def helper(function: Callable, like: str) -> Callable[[Rule], Rule]:
         op.infer = infer
         op.batch = rule
         op.functions.append(function)
-        op.differentiable = tuple(op.signature.parameters)
+        op.passes = tuple(op.signature.parameters)
         MAPPED[key_of(function)] = op
         return rule
 

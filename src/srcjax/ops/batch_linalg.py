@@ -12,9 +12,11 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import Type, is_active, shape_of
 from srcjax.ops import eigen, linalg, scipy_linalg  # noqa: F401  (the records)
+from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import as_it_is, display, has_ints, only
 from srcjax.ops.batch_products import mapped, operands, rank_of
-from srcjax.ops.batching import MISSING, MappedCall, batch, lift
+from srcjax.ops.batching import MappedCall, lift
+from srcjax.ops.known import MISSING
 
 try:
     import scipy.linalg
@@ -81,7 +83,7 @@ if scipy is not None:
     @batch(scipy.linalg.inv, scipy.linalg.det)
     def _(call: MappedCall) -> gast.expr | None:
         name = call.op.functions[0].__name__
-        if not only(call, "a"):
+        if not only(call, "a") or call.const("assume_a", None) is not None:
             return None
         return syntax.expression(f"np.linalg.{name}(a)", a=call.arg("a"))
 
@@ -102,7 +104,9 @@ if scipy is not None:
         made, lower = factor(call), call.const("lower", False)
         if made is None:
             return None
-        return syntax.expression(f"(c, np.full(n, {bool(lower)}))", c=made, n=call.size)
+        left = "np.triu(a, 1)" if lower else "np.tril(a, -1)"  # as it was in `a`
+        text = f"(c + {left}, np.full(n, {bool(lower)}))"
+        return syntax.expression(text, c=made, a=call.arg("a"), n=call.size)
 
     @batch(scipy.linalg.eigh)
     def _(call: MappedCall) -> gast.expr | None:

@@ -15,19 +15,10 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import shape_of
 from srcjax.ops import arithmetic, complex_parts, scipy_special, special  # noqa: F401
-from srcjax.ops.batch_operands import as_it_is, axis_of, expr, only, spread
+from srcjax.ops.batch_kinds import along_axis, batch, elementwise
+from srcjax.ops.batch_operands import as_it_is, expr, only, spread
 from srcjax.ops.batch_products import is_real
-from srcjax.ops.batching import (
-    MISSING,
-    MappedCall,
-    Rule,
-    all_axes,
-    along_axis,
-    batch,
-    elementwise,
-    shifted,
-    within,
-)
+from srcjax.ops.batching import MappedCall, Rule, all_axes, shifted
 
 try:
     import scipy.special
@@ -36,7 +27,7 @@ except ImportError:
 
 # -- like elementwise functions ------------------------------------------------------
 
-batch(np.divmod, np.isclose, np.spacing, np.frexp)(elementwise)
+batch(np.divmod, np.isclose, np.spacing)(elementwise)
 batch(np.round, np.around)(as_it_is("a"))
 batch(np.real, np.imag)(as_it_is("val"))
 batch(np.angle)(as_it_is("z"))
@@ -60,7 +51,6 @@ batch(math.floor)(of_number("np.floor(x).astype(int)"))
 batch(math.ceil)(of_number("np.ceil(x).astype(int)"))
 batch(math.trunc)(of_number("np.trunc(x).astype(int)"))
 batch(math.ulp)(of_number("np.spacing(np.abs(x))"))
-batch(math.frexp)(of_number("np.frexp(x)"))
 batch(int)(of_number("x.astype(int)"))
 batch(bool, operator.truth)(of_number("x.astype(bool)"))
 batch(operator.index)(of_number("x.copy()"))
@@ -71,6 +61,12 @@ batch(operator.not_)(of_number("np.logical_not(x)"))
 def _(call: MappedCall) -> gast.expr | None:
     x = call.arg("x")
     return syntax.expression("np.modf(x)", x=x) if only(call, "x") else None
+
+
+@batch(np.frexp)
+def _(call: MappedCall) -> gast.expr | None:
+    x = call.arg("x")
+    return syntax.expression("np.frexp(x)", x=x) if only(call, "x") else None
 
 
 batch(float)(of_number("x.astype(float)"))
@@ -178,16 +174,3 @@ if scipy is not None:
     def _(call: MappedCall) -> gast.expr | None:
         """Exact results are Python's long integers: only one at a time."""
         return elementwise(call) if call.const("exact", False) is False else None
-
-    @batch(scipy.special.logsumexp)
-    def _(call: MappedCall) -> gast.expr | None:
-        given = ["a"] if call.const("b", None) is None else ["a", "b"]
-        ranks, axis = [call.rank(p) for p in given], axis_of(call)
-        if None in ranks or axis is MISSING or call.is_mapped("keepdims"):
-            return None
-        highest = max(rank for rank in ranks if rank is not None)
-        axis = all_axes(highest) if axis is None else axis
-        if highest == 0 or not within(axis, highest):
-            return None
-        changes = {p: call.lifted(p, highest) for p in given}
-        return call.rebuild(**changes, axis=expr(shifted(axis, highest)))

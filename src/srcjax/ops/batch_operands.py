@@ -19,8 +19,8 @@ from srcjax.analysis.types import (
     parts,
     shape_of,
 )
-from srcjax.ops.batching import MISSING, MappedCall, Rule, lift, literal, shifted
-from srcjax.ops.expand import types_in
+from srcjax.ops.batching import MappedCall, Rule, array_type, lift, literal, shifted
+from srcjax.ops.known import MISSING, types_in
 
 #: A node and the type of what it stands for, for one example.
 Item: TypeAlias = "tuple[gast.expr, Type]"
@@ -220,16 +220,6 @@ def _same_for_all(call: MappedCall, node: gast.expr, t: Type) -> gast.expr | Non
     return syntax.call("np.broadcast_to", node, tuple_of(call.size, shape))
 
 
-def array_type(t: Type) -> Type:
-    """The type of the array that nested lists make; of anything else its own."""
-    from srcjax.ops.constructors import nested
-
-    if not isinstance(t, (List, Tuple)):
-        return t
-    dtype, shape = nested(t)
-    return Array(is_active(t), dtype=dtype, shape=shape)
-
-
 def with_arrays(call: MappedCall, lists: tuple[str, ...] = ()) -> MappedCall:
     """The call with mapped lists of numbers or arrays as the arrays they stand for.
 
@@ -362,7 +352,6 @@ def shifted_axes(**defaults: Any) -> Rule:
 
 __all__ = [
     "Item",
-    "array_type",
     "as_it_is",
     "axis_of",
     "batches",

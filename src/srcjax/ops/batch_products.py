@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     shape_of,
     with_active,
 )
+from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import (
     Item,
     as_it_is,
@@ -35,8 +36,9 @@ from srcjax.ops.batch_operands import (
     ranks_of,
     tuple_of,
 )
-from srcjax.ops.batching import MISSING, MappedCall, batch, lift, shifted, within
+from srcjax.ops.batching import MappedCall, lift, shifted, within
 from srcjax.ops.expand import is_real
+from srcjax.ops.known import MISSING
 from srcjax.ops.products import infer_matmul
 from srcjax.runtime import contracted_axes, einsum_labels
 

@@ -13,16 +13,10 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.ops import fft, reductions, selection  # noqa: F401  (the records)
+from srcjax.ops.batch_kinds import along_axis, batch
 from srcjax.ops.batch_operands import axis_of, expr, only
-from srcjax.ops.batching import (
-    MISSING,
-    MappedCall,
-    all_axes,
-    along_axis,
-    batch,
-    shifted,
-    within,
-)
+from srcjax.ops.batching import MappedCall, all_axes, shifted, within
+from srcjax.ops.known import MISSING
 
 # -- along an axis, or all of them ---------------------------------------------------
 

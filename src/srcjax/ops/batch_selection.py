@@ -10,8 +10,8 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import dtype_of, shape_of
 from srcjax.ops import inert, selection  # noqa: F401  (the records come first)
+from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import (
-    array_type,
     as_it_is,
     axis_of,
     expr,
@@ -23,7 +23,8 @@ from srcjax.ops.batch_operands import (
     shifted_axes,
     spread,
 )
-from srcjax.ops.batching import MISSING, MappedCall, batch, lift, shifted
+from srcjax.ops.batching import MappedCall, array_type, lift, shifted
+from srcjax.ops.known import MISSING
 
 Found: TypeAlias = "gast.expr | None"
 

@@ -18,9 +18,9 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.ops import shaping  # noqa: F401  (the records come first)
+from srcjax.ops.batch_kinds import along_axis, batch
 from srcjax.ops.batch_operands import (
     Item,
-    array_type,
     as_it_is,
     axis_of,
     batches,
@@ -36,8 +36,8 @@ from srcjax.ops.batch_operands import (
     spread,
     tuple_of,
 )
-from srcjax.ops.batching import MISSING, MappedCall, along_axis, batch, lift, shifted
-from srcjax.ops.expand import known_value, types_in
+from srcjax.ops.batching import MappedCall, array_type, lift, shifted
+from srcjax.ops.known import MISSING, known_value, types_in
 
 Found: TypeAlias = "gast.expr | None"
 

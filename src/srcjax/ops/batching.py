@@ -9,10 +9,7 @@ these arguments (the call then becomes a loop over the examples):
     def _(call):
         return call.rebuild()           # works on stacks of matrices as it is
 
-Most rules follow from the kind of an operation:
-
-- `elementwise`: operands of lower rank get axes after the batch axis;
-- `along_axis("a")`: the axis argument counts from behind the batch axis.
+Most rules follow from the kind of an operation (`batch_kinds`).
 """
 
 from __future__ import annotations
@@ -23,9 +20,10 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Type, is_active, parts, shape_of
-from srcjax.ops.expand import MISSING, known_value
-from srcjax.ops.record import Op, lookup
+from srcjax.analysis.array_likes import nested
+from srcjax.analysis.types import UNKNOWN, Array, List, Tuple, Type, is_active, shape_of
+from srcjax.ops.known import MISSING, known_value
+from srcjax.ops.record import Op
 
 Rule = Callable[["MappedCall"], gast.expr | None]
 
@@ -90,8 +88,6 @@ class MappedCall:
 
     def rank(self, parameter: str) -> int | None:
         """The number of axes of one example of the argument, None if not known."""
-        from srcjax.ops.batch_operands import array_type
-
         shape = shape_of(array_type(self.type(parameter)))
         return None if shape is None else len(shape)
 
@@ -135,6 +131,14 @@ class MappedCall:
         return rebuilt
 
 
+def array_type(t: Type) -> Type:
+    """The type of the array that nested lists make; of anything else its own."""
+    if not isinstance(t, (List, Tuple)):
+        return t
+    dtype, shape = nested(t)
+    return Array(is_active(t), dtype=dtype, shape=shape)
+
+
 def literal(node: Any) -> Any:
     """The value of a literal, MISSING if it is none."""
     if isinstance(node, gast.Constant):
@@ -166,91 +170,6 @@ def lift(node: gast.expr, t: Type, rank: int) -> gast.expr | None:
     return syntax.expression(f"x[:, {', '.join(['None'] * missing)}]", x=new)
 
 
-def align(operands: list[tuple[gast.expr, Type]]) -> list[gast.expr] | None:
-    """Operands that broadcast example by example, of ranks that only the run tells.
-
-    A mapped one gets as many axes after the batch axis as another one has more:
-    `expand_examples(x, np.ndim(c))`. None where an operand of unknown rank has no name,
-    or is a container.
-    """
-    from srcjax.ops.batch_operands import array_type
-
-    shapes = [shape_of(array_type(t)) for _, t in operands]
-    ranks = [None if s is None else len(s) for s in shapes]
-    for (node, t), rank in zip(operands, ranks, strict=True):
-        if rank is None and (parts(t) or not isinstance(node, gast.Name)):
-            return None
-    new: list[gast.expr] = []
-    for k, (node, t) in enumerate(operands):
-        own = ranks[k] or 0
-        others = zip(operands, ranks, strict=True)
-        wanted = [
-            _rank_of(other, other_type, rank)
-            for j, ((other, other_type), rank) in enumerate(others)
-            if j != k and (rank is None or rank > own)
-        ]
-        value: gast.expr = syntax.clone(node)
-        if is_active(t) and wanted:
-            rank = wanted[0] if len(wanted) == 1 else syntax.call("max", *wanted)
-            value = syntax.call("expand_examples", value, rank)
-        new.append(value)
-    return new
-
-
-def _rank_of(node: gast.expr, t: Type, rank: int | None) -> gast.expr:
-    """The rank of an example, as an expression."""
-    if rank is not None:
-        return syntax.const(rank)
-    return syntax.expression("x.ndim - 1" if is_active(t) else "np.ndim(x)", x=node)
-
-
-# -- kinds of rules --------------------------------------------------------------------
-
-
-def batch(*functions: Any, lists: tuple[str, ...] = ()) -> Callable[[Rule], Rule]:
-    """Decorator: the function is the batch rule of the operations.
-
-    A list of mapped values in the place of an array comes as one array, but for the
-    parameters `lists`, which are lists by themselves.
-    """
-
-    def decorate(rule: Rule) -> Rule:
-        def on_arrays(call: MappedCall) -> gast.expr | None:
-            from srcjax.ops.batch_operands import with_arrays
-
-            return rule(with_arrays(call, lists))
-
-        for function in functions:
-            op = function if isinstance(function, Op) else lookup(function)
-            if op is None:
-                raise TypeError(f"{function!r} is no operation")
-            op.batch = on_arrays
-        return rule
-
-    return decorate
-
-
-def elementwise(call: MappedCall) -> gast.expr | None:
-    """Operands broadcast against each other example by example."""
-    from srcjax.ops.batch_operands import with_arrays
-
-    call = with_arrays(call)
-    operands = [p for p in call.bound if call.const(p, MISSING) is not None]
-    ranks = [call.rank(p) for p in operands]
-    if any(r is None for r in ranks):
-        aligned = align([(call.bound[p], call.type(p)) for p in operands])
-        if aligned is None:
-            return None
-        return call.rebuild(**dict(zip(operands, aligned, strict=True)))
-    highest = max((r for r in ranks if r is not None), default=0)
-    changes = {}
-    for parameter in operands:
-        new = call.lifted(parameter, highest)
-        assert new is not None
-        changes[parameter] = new
-    return call.rebuild(**changes)
-
-
 #: Builtins of numbers, and NumPy's functions of arrays.
 BUILTINS = {
     "max": "np.maximum",
@@ -268,50 +187,6 @@ def shifted(axis: Any, rank: int) -> Any:
     return axis if axis < 0 else axis + 1
 
 
-def along_axis(
-    parameter: str, axis: str = "axis", default: Any = None, whole: bool = True
-) -> Rule:
-    """The rule of an operation along an axis of one mapped argument.
-
-    An axis that is not given is `default`; None stands for all axes (`whole`), or for
-    the flattened array. NumPy takes a number for an array of one axis or of none: that
-    of a `whole` operation has no axis, any other is an axis of size 1.
-    """
-
-    def rule(call: MappedCall) -> gast.expr | None:
-        from srcjax.ops.batch_operands import axis_of, expr, flat
-
-        rank = call.rank(parameter)
-        given = axis_of(call, axis, default)
-        mapped = [p for p in call.bound if call.is_mapped(p)]
-        if given is MISSING or mapped != [parameter]:
-            return None
-        if rank is None:
-            node = call.bound[parameter]
-            if not whole or given is not None or not isinstance(node, gast.Name):
-                return None
-            axes = syntax.expression("tuple(range(1, x.ndim))", x=node)
-            return None if parts(call.type(parameter)) else call.rebuild(**{axis: axes})
-        if given is not None and not within(given, max(rank, 1)):
-            return None  # an axis that examples do not have must not be the batch's
-        node = call.bound[parameter]
-        if whole and rank == 0:
-            return call.rebuild(**{axis: expr(())})
-        if whole or (given is not None and rank > 0):
-            given = given if given is not None else all_axes(rank)
-            if given == default and shifted(given, rank) == default:
-                return call.rebuild()
-            return call.rebuild(**{axis: expr(shifted(given, rank))})
-        if rank != 1 and call.const("keepdims", False) is not False:
-            return None
-        if rank == 0 and given is not None and default is not None:
-            return None
-        one = flat(call, node, call.type(parameter))
-        return one and call.rebuild(**{parameter: one, axis: expr(1)})
-
-    return rule
-
-
 def all_axes(rank: int) -> Any:
     """All axes of an example, as an axis argument."""
     return 0 if rank == 1 else tuple(range(rank))
@@ -324,14 +199,10 @@ def within(axis: Any, rank: int) -> bool:
 
 
 __all__ = [
+    "array_type",
     "BUILTINS",
-    "MISSING",
     "MappedCall",
-    "align",
     "all_axes",
-    "along_axis",
-    "batch",
-    "elementwise",
     "lift",
     "literal",
     "shifted",

@@ -75,7 +75,6 @@ _IN_LIBRARIES = {
             "start",
             "stop",
             "strides",
-            "subscripts",
             "upper",
             "window_shape",
             "writeable",

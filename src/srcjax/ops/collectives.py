@@ -30,8 +30,8 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.errors import ArgumentError
-from srcjax.ops.expand import known
 from srcjax.ops.infer_rules import FALSE
+from srcjax.ops.known import known
 from srcjax.ops.record import adjoint, inert, operation, tangent
 
 # ruff: noqa: F821

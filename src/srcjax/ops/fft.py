@@ -21,18 +21,12 @@ from srcjax.analysis.types import (
     dtype_of,
     shape_of,
 )
-from srcjax.ops.expand import MISSING, expands, known
+from srcjax.ops.expand import expands
+from srcjax.ops.known import MISSING, known
 from srcjax.ops.record import adjoint, operation
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    fitted,
-    half_spectrum,
-    unfftn,
-    unirfftn,
-    unrfftn,
-)
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
 
 LAST = Const(value=-1)

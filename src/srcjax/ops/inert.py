@@ -15,8 +15,8 @@ from srcjax.analysis.types import (
     Type,
     shape_of,
 )
-from srcjax.ops.expand import MISSING, known
 from srcjax.ops.infer_rules import FALSE, NONE
+from srcjax.ops.known import MISSING, known
 from srcjax.ops.record import inert
 
 INTEGER = Const(value=int)

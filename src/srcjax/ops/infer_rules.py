@@ -20,9 +20,12 @@ from srcjax.analysis.types import (
     Array,
     Const,
     Dim,
+    List,
     Scalar,
     Shape,
+    Tuple,
     Type,
+    as_dim,
     broadcast_shapes,
     combined_dims,
     dtype_of,
@@ -30,7 +33,7 @@ from srcjax.analysis.types import (
     rank_of,
     shape_of,
 )
-from srcjax.ops.expand import MISSING, known
+from srcjax.ops.known import MISSING, known
 
 NONE = Const(value=None)
 FALSE = Const(value=False)
@@ -130,14 +133,19 @@ def reduced_shape(x: Type, axis: Type | None, keepdims: Type | None) -> Shape | 
     if shape is None or keep is MISSING:
         return None
     if along is MISSING:  # one unknown axis goes, which one is not known
-        from srcjax.analysis.types import dtype_of as dtype
-
-        one = axis is not None and dtype(axis) is not None
+        one = axis is not None and dtype_of(axis) is not None
         return (None,) * (len(shape) - (0 if keep else 1)) if one else None
     axes = normal_axes(along, len(shape))
     if keep:
         return tuple(1 if i in axes else dim for i, dim in enumerate(shape))
     return tuple(dim for i, dim in enumerate(shape) if i not in axes)
+
+
+def dims_of(shape: Type) -> Shape | None:
+    """The shape that an argument such as `n` or `(m, n)` stands for."""
+    if isinstance(shape, (Tuple, List)):
+        return None if shape.items is None else tuple(map(as_dim, shape.items))
+    return (as_dim(shape),) if is_number(shape) else None
 
 
 def dims_product(dims: Shape) -> Dim:
@@ -151,6 +159,7 @@ def dims_product(dims: Shape) -> Dim:
 __all__ = [
     "FALSE",
     "NONE",
+    "dims_of",
     "dims_product",
     "float_dtype",
     "infer_elementwise",

@@ -1,7 +1,7 @@
 """Linear algebra: np.linalg, and scipy.linalg where SciPy is installed.
 
-Functions that read one triangle of a symmetric matrix (cholesky, eigh) have symmetric
-adjoints, as in JAX: the derivative along symmetric changes of the matrix.
+Functions that read one triangle of a symmetric matrix (cholesky, eigh) have adjoints
+in that triangle: the derivative of what they compute, along any change of the matrix.
 """
 
 from __future__ import annotations
@@ -19,53 +19,17 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     broadcast_shapes,
-    is_one,
     shape_of,
+    suppose_contracted,
+    supposed_order,
+    supposed_same,
 )
-from srcjax.ops.expand import MISSING, known_value
+from srcjax.ops.known import MISSING, known_value
 from srcjax.ops.products import number_or_array, product_dtype
 from srcjax.ops.record import adjoint, inert, operation, surely, tangent
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    cho_factor_tangent,
-    cholesky_tangent,
-    eigh_tangent,
-    eigvalsh_tangent,
-    factors_times,
-    full_matrix,
-    lstsq_tangent,
-    matrix_tangent,
-    matrix_times,
-    per_matrix,
-    pinv_tangent,
-    qr_tangent,
-    slogdet_slope,
-    slogdet_tangent,
-    solve_like,
-    svd_tangent,
-    svdvals_tangent,
-    trace_of_solution,
-    transposed,
-    triangle_times,
-    uncho_factor,
-    uncho_solve_left,
-    uncholesky,
-    uneigh,
-    uneigvalsh,
-    unexpm,
-    unlstsq_left,
-    unlstsq_right,
-    unpinv,
-    unqr,
-    unscipy_solve,
-    unsolve_left,
-    unsolve_right,
-    unsolve_triangular_left,
-    unsvd,
-    unsvdvals,
-)
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
 
 try:
@@ -96,8 +60,12 @@ def real_dtype(*types: Type) -> np.dtype | None:
     return dtype if dtype is None else REAL.get(dtype.char, dtype)
 
 
-def infer_same(a: Type, **_: Type) -> Type:
-    return Array(dtype=linalg_dtype(a), shape=shape_of(a))
+def infer_square(a: Type, **_: Type) -> Type:
+    shape = shape_of(a)
+    if shape is not None and len(shape) > 1:
+        side = supposed_same(shape[-2], shape[-1])
+        shape = shape if side is None else (*shape[:-2], side, side)
+    return Array(dtype=linalg_dtype(a), shape=shape)
 
 
 def infer_det(a: Type, **_: Type) -> Type:
@@ -117,6 +85,7 @@ def infer_solve(a: Type, b: Type, **_: Type) -> Type:
     dtype, m, n = linalg_dtype(a, b), shape_of(a), shape_of(b)
     if not m or not n:
         return Array(dtype=dtype)
+    suppose_contracted(m, n)
     if len(n) == 1:
         return Array(dtype=dtype, shape=m[:-1])
     batch = broadcast_shapes(m[:-2], n[:-2])
@@ -147,12 +116,11 @@ def infer_eigvalsh(a: Type, **_: Type) -> Type:
 
 
 def smaller(m: Dim, n: Dim) -> Dim:
-    """The smaller of two sizes."""
-    if isinstance(m, int) and isinstance(n, int):
-        return min(m, n)
-    if is_one(m) or is_one(n):
+    """The smaller of two sizes; which one that is, is supposed."""
+    outcome = supposed_order(m, n)
+    if outcome is None:
         return None
-    return m if m == n else None
+    return n if outcome else m
 
 
 def infer_svd(
@@ -217,7 +185,7 @@ def infer_lstsq(a: Type, b: Type, **_: Type) -> Type:
 
 
 def infer_cho_factor(a: Type, lower: Type = FALSE, **_: Type) -> Type:
-    return Tuple(items=(infer_same(a), lower))
+    return Tuple(items=(infer_square(a), lower))
 
 
 def infer_cho_solve(c_and_lower: Type, b: Type, **_: Type) -> Type:
@@ -229,7 +197,7 @@ def infer_cho_solve(c_and_lower: Type, b: Type, **_: Type) -> Type:
 # -- numpy.linalg -------------------------------------------------------------------
 
 
-@adjoint(np.linalg.inv, infer=infer_same)
+@adjoint(np.linalg.inv, infer=infer_square)
 def _(y, a):
     d[a] = -transposed(y) @ d[y] @ transposed(y)
 
@@ -281,13 +249,14 @@ def _(y, a, b):
     d[y] = solve_like(a, d[b] - matrix_times(d[a], y, b), b)
 
 
-@adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_same)
+@adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_square)
 def _(y, a, *, upper=False):
-    # Murray, Differentiation of the Cholesky decomposition (2016), equation 9.
+    # Murray, Differentiation of the Cholesky decomposition (2016), equation 10.
     if surely(np.ndim(y) == 2 and not upper and not np.iscomplexobj(y)):
         lower = np.tril(y.T @ d[y])
         symmetric = lower + np.tril(lower, -1).T
-        d[a] = 0.5 * np.linalg.solve(y.T, np.linalg.solve(y.T, symmetric).T)
+        whole = 0.5 * np.linalg.solve(y.T, np.linalg.solve(y.T, symmetric).T)
+        d[a] = np.tril(whole) + np.tril(whole, -1)
     else:
         d[a] = uncholesky(d[y], y, upper)
 
@@ -299,22 +268,22 @@ def _(y, a, *, upper=False):
 
 @adjoint(np.linalg.pinv, signature="a, rcond=None, hermitian=False", infer=infer_pinv)
 def _(y, a, rcond=None, hermitian=False):
-    d[a] = unpinv(d[y], y, a)
+    d[a] = unpinv(d[y], y, a, hermitian)
 
 
 @tangent(np.linalg.pinv)
 def _(y, a, rcond=None, hermitian=False):
-    d[y] = pinv_tangent(d[a], y, a)
+    d[y] = pinv_tangent(d[a], y, a, hermitian)
 
 
 @adjoint(np.linalg.eigh, infer=infer_eigh)
 def _(y, a, UPLO="L"):
-    d[a] = uneigh(d[y], y)
+    d[a] = uneigh(d[y], y, UPLO)
 
 
 @tangent(np.linalg.eigh)
 def _(y, a, UPLO="L"):
-    d[y] = eigh_tangent(d[a], y)
+    d[y] = eigh_tangent(d[a], y, UPLO)
 
 
 @adjoint(np.linalg.eigvalsh, infer=infer_eigvalsh)
@@ -329,12 +298,12 @@ def _(y, a, UPLO="L"):
 
 @adjoint(np.linalg.svd, infer=infer_svd)
 def _(y, a, full_matrices=True, compute_uv=True, hermitian=False):
-    d[a] = unsvd(d[y], y, a)
+    d[a] = unsvd(d[y], y, a, hermitian)
 
 
 @tangent(np.linalg.svd)
 def _(y, a, full_matrices=True, compute_uv=True, hermitian=False):
-    d[y] = svd_tangent(d[a], y, a)
+    d[y] = svd_tangent(d[a], y, a, hermitian)
 
 
 @adjoint(np.linalg.svdvals, infer=infer_svdvals)
@@ -389,15 +358,19 @@ if scipy_linalg is not None:
 
     @adjoint(
         scipy_linalg.inv,
-        signature="a, overwrite_a=False, check_finite=True",
-        infer=infer_same,
+        signature="a, overwrite_a=False, check_finite=True, *, assume_a=None, "
+        "lower=False",
+        infer=infer_square,
     )
-    def _(y, a, overwrite_a=False, check_finite=True):
-        d[a] = -transposed(y) @ d[y] @ transposed(y)
+    def _(y, a, *, assume_a=None, lower=False):
+        if surely(assume_a is None):
+            d[a] = -transposed(y) @ d[y] @ transposed(y)
+        else:
+            d[a] = unscipy_inv(d[y], y, assume_a, lower)
 
     @tangent(scipy_linalg.inv)
-    def _(y, a, overwrite_a=False, check_finite=True):
-        d[y] = -y @ d[a] @ y
+    def _(y, a, *, assume_a=None, lower=False):
+        d[y] = -y @ full_matrix(d[a], assume_a, lower, False) @ y
 
     @adjoint(
         scipy_linalg.det,
@@ -446,14 +419,14 @@ if scipy_linalg is not None:
         matrix = full_matrix(a, assume_a, lower, transposed)
         d[y] = solve_like(
             matrix,
-            d[b] - matrix_times(matrix_tangent(d[a], assume_a, transposed), y, b),
+            d[b] - matrix_times(full_matrix(d[a], assume_a, lower, transposed), y, b),
             b,
         )
 
     @adjoint(
         scipy_linalg.cholesky,
         signature="a, lower=False, overwrite_a=False, check_finite=True",
-        infer=infer_same,
+        infer=infer_square,
     )
     def _(y, a, lower=False, overwrite_a=False, check_finite=True):
         d[a] = uncholesky(d[y], y, not lower)
@@ -539,7 +512,7 @@ if scipy_linalg is not None:
             d[b] - factors_times(d[c_and_lower][0], y, c_and_lower[0], c_and_lower[1]),
         )
 
-    @adjoint(scipy_linalg.expm, signature="a", infer=infer_same)
+    @adjoint(scipy_linalg.expm, signature="a", infer=infer_square)
     def _(y, a):
         d[a] = unexpm(d[y], a)
 

@@ -19,48 +19,18 @@ from srcjax.analysis.types import (
     Type,
     broadcast_dims,
     broadcast_shapes,
-    is_one,
     rank_of,
     shape_of,
+    suppose_contracted,
+    suppose_fit,
 )
-from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product, sample, value_of_shape
-from srcjax.ops.record import adjoint, operation, tangent
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    contracted_axes,
-    einsum_adjoints,
-    einsum_labels,
-    matrix_power_adjoint,
-    multi_dot_adjoints,
-    multi_dot_tangent,
-    transposed,
-    unconvolve_left,
-    unconvolve_right,
-    uncorrelate_left,
-    uncorrelate_right,
-    uncross_left,
-    uncross_right,
-    undot_left,
-    undot_right,
-    uninner_left,
-    uninner_right,
-    unkron_left,
-    unkron_right,
-    unmatmul_left,
-    unmatmul_right,
-    unouter_left,
-    unouter_right,
-    untensordot_left,
-    untensordot_right,
-    untrace,
-    unvdot_left,
-    unvdot_right,
-    unvecdot_left,
-    unvecdot_right,
-)
+from srcjax.ops.known import MISSING, known_value, types_in
+from srcjax.ops.record import adjoint, inert, operation, tangent
+from srcjax.runtime import contracted_axes, einsum_labels
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
 
 ZERO, ONE, TWO, LAST = (Const(value=i) for i in (0, 1, 2, -1))
@@ -91,6 +61,7 @@ def infer_dot(a: Type, b: Type, **_: Type) -> Type:
         return number_or_array(dtype, None)
     if not m or not n:
         return number_or_array(dtype, m or n)
+    suppose_contracted(m, n)
     return number_or_array(dtype, m[:-1] + n[:-2] + n[-1:] * (len(n) > 1))
 
 
@@ -98,12 +69,16 @@ def infer_matmul(a: Type, b: Type, **_: Type) -> Type:
     dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
     if not m or not n:
         return number_or_array(dtype, None)
+    suppose_contracted(m, n)
     batch = broadcast_shapes(m[:-2], n[:-2])
     rows, columns = m[-2:-1], n[-1:] * (len(n) > 1)
     return number_or_array(dtype, None if batch is None else batch + rows + columns)
 
 
 def infer_vdot(a: Type, b: Type) -> Type:
+    m, n = shape_of(a), shape_of(b)
+    if m is not None and n is not None and len(m) == len(n) == 1:
+        suppose_fit(m[0], n[0])
     return number_or_array(product_dtype(a, b), ())
 
 
@@ -113,6 +88,7 @@ def infer_inner(a: Type, b: Type) -> Type:
         return number_or_array(dtype, None)
     if not m or not n:
         return number_or_array(dtype, m or n)
+    suppose_fit(m[-1], n[-1])
     return number_or_array(dtype, m[:-1] + n[:-1])
 
 
@@ -129,6 +105,8 @@ def infer_tensordot(a: Type, b: Type, axes: Type = TWO) -> Type:
     if m is None or n is None or along is MISSING:
         return Array(dtype=dtype)
     left, right = contracted_axes(along, len(m), len(n))
+    for p, q in zip(left, right, strict=True):
+        suppose_fit(m[p], n[q])
     shape = [dim for i, dim in enumerate(m) if i not in left]
     shape += [dim for i, dim in enumerate(n) if i not in right]
     return Array(dtype=dtype, shape=tuple(shape))
@@ -159,8 +137,8 @@ def infer_kron(a: Type, b: Type) -> Type:
     m, n = (1,) * (rank - len(m)) + m, (1,) * (rank - len(n)) + n
     shape: list[Dim] = []
     for p, q in zip(m, n, strict=True):
-        if is_one(p) or is_one(q):
-            shape.append(q if is_one(p) else p)
+        if p == 1 or q == 1:
+            shape.append(q if p == 1 else p)
         else:
             shape.append(dims_product((p, q)))
     return Array(dtype=dtype, shape=tuple(shape))
@@ -319,6 +297,9 @@ operation(
 @adjoint(np.einsum, linear="*operands")
 def _(y, subscripts, *operands, optimize=False):
     d[operands] = einsum_adjoints(d[y], subscripts, operands)
+
+
+inert(np.einsum_path)
 
 
 @adjoint(np.kron, infer=infer_kron, linear=("a", "b"))

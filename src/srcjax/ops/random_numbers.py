@@ -24,8 +24,7 @@ from srcjax.analysis.types import (
     is_number,
     shape_of,
 )
-from srcjax.ops.constructors import dims_of
-from srcjax.ops.infer_rules import NONE
+from srcjax.ops.infer_rules import NONE, dims_of
 from srcjax.ops.record import inert, parse_signature
 
 #: The parameters of distributions before `size`, by the name of the method.

@@ -52,6 +52,7 @@ import importlib
 import inspect
 import sys
 import textwrap
+import threading
 import types as pytypes
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -64,13 +65,33 @@ from srcjax import syntax
 from srcjax.analysis.types import Type, has_complex, is_mapping
 
 
-@dataclass
 class Template:
-    """The body of a rule, as a tree, with its parameter names and defaults."""
+    """The body of a rule, as a tree, with its parameter names.
 
-    body: list[gast.stmt]
-    parameters: tuple[str, ...]
-    globals: dict[str, Any]
+    There are many hundred rules, of which a program needs a few: those of the library
+    are parsed when they are first asked for, those of users at once.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[], list[gast.stmt]],
+        parameters: tuple[str, ...],
+        globals: dict[str, Any],
+    ) -> None:
+        self.parse = parse
+        self.parameters = parameters
+        self.globals = globals
+        if not str(globals.get("__name__")).startswith("srcjax."):
+            self.body  # noqa: B018  (tells the user what is wrong with it)
+
+    @functools.cached_property
+    def body(self) -> list[gast.stmt]:
+        """The statements; keys of `d[...]` are marked as no reads of values."""
+        body = [s for s in self.parse() if not _is_docstring(s)]
+        for node in syntax.walk(body):
+            if isinstance(node, gast.Subscript) and syntax.is_name(node.value, "d"):
+                node.slice.adjoint_key = True
+        return body
 
     def reads(self, parameter: str) -> bool:
         """Whether the rule needs the value of the parameter."""
@@ -120,8 +141,8 @@ class Op:
     real_only: bool | None = None
     #: The result may be complex for real arguments, which the types cannot tell.
     may_be_complex: bool = False
-    #: Arguments that a derivative can flow through.
-    differentiable: tuple[str, ...] = ()
+    #: Arguments that a derivative can flow through, where the adjoint does not tell.
+    passes: tuple[str, ...] | None = None
     #: Arguments that carry no derivative, besides those that are named in
     #: `ops.carry_nothing`: flags, indices, or zero almost everywhere. Any other that
     #: depends on a differentiated value and is named in no rule is refused.
@@ -139,6 +160,13 @@ class Op:
     of_scipy: tuple[int, bool] | None = field(default=None, repr=False)
     #: Which arguments parameters get, by how many are given and the names of others.
     places: dict[tuple, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """Arguments that a derivative can flow through."""
+        if self.passes is not None:
+            return self.passes
+        return () if self.adjoint is None else contributions(self.adjoint)
 
     def bind(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Arguments by parameter name; absent ones are left out, but `*args` is `()`.
@@ -193,6 +221,12 @@ class Op:
         if self.otherwise_for is not None and self.otherwise_for(**bound):
             return self.otherwise
         return None
+
+    def taken_as_arrays(self) -> frozenset[str]:
+        """The arguments of which a list is taken for the array that it makes."""
+        if self.elementwise:
+            return frozenset(self.signature.parameters)
+        return frozenset(self.differentiable)
 
     def refuses_complex(self) -> bool:
         """Whether the rules are wrong for complex arguments.
@@ -311,10 +345,21 @@ def load_records(function: Any) -> None:
     home = getattr(function, "__module__", None) if owner is None else None
     if not isinstance(home, str):
         home = type(function if owner is None else owner).__module__
-    for library in [k for k in LAZY if f"{home}.".startswith(f"{k}.")]:
-        module = LAZY.pop(library, None)  # first: the import looks things up itself
-        if module is not None:
-            importlib.import_module(module)
+    wanted = [k for k in list(LAZY) if f"{home}.".startswith(f"{k}.")]
+    if not wanted:
+        return
+    with _LOADING:  # another thread waits until all of them are there
+        for library in wanted:
+            module = LAZY.get(library)
+            if module is not None and module not in _BEGUN:
+                _BEGUN.add(module)  # first: the import looks things up itself
+                importlib.import_module(module)
+            LAZY.pop(library, None)
+
+
+#: Held while records are imported; the modules whose import has begun.
+_LOADING = threading.RLock()
+_BEGUN: set[str] = set()
 
 
 def operation(
@@ -401,18 +446,21 @@ def _rule_decorator(slot: str, functions: Any, options: dict) -> Callable:
         op = operation(*functions, **options)
         setattr(op, slot, template)
         if slot == "adjoint":
-            op.differentiable = contributions(template)
+            op.passes = None
         return op
 
     return decorate
 
 
 def read_template(rule: Callable) -> Template:
-    """Parse the source of a rule."""
-    source = textwrap.dedent(inspect.getsource(rule))
-    definition = gast.parse(source).body[0]
-    parameters = tuple(inspect.signature(rule).parameters)
-    return make_template(definition.body, parameters, rule.__globals__)
+    """The template with the body of a rule."""
+
+    def parse() -> list[gast.stmt]:
+        source = textwrap.dedent(inspect.getsource(rule))
+        body: list[gast.stmt] = gast.parse(source).body[0].body
+        return body
+
+    return Template(parse, tuple(inspect.signature(rule).parameters), rule.__globals__)
 
 
 def surely(holds: bool) -> bool:
@@ -423,17 +471,7 @@ def surely(holds: bool) -> bool:
     return holds
 
 
-def make_template(
-    body: list[gast.stmt], parameters: tuple[str, ...], globals: dict[str, Any]
-) -> Template:
-    """A template from parsed statements; `d[...]` keys are marked as no value reads."""
-    body = [s for s in body if not _is_docstring(s)]
-    for node in syntax.walk(body):
-        if isinstance(node, gast.Subscript) and syntax.is_name(node.value, "d"):
-            node.slice.adjoint_key = True
-    return Template(body, parameters, globals)
-
-
+@functools.cache
 def contributions(template: Template) -> tuple[str, ...]:
     """The parameters whose adjoint the rule contributes to."""
     found = []
@@ -511,28 +549,32 @@ def elementwise(
     scope = frame.f_back.f_globals
     options.setdefault("signature", ", ".join(names))
     op = operation(*functions, elementwise=True, kernel=kernel, **options)
-    op.differentiable = tuple(
-        n for n, p in zip(names, partials, strict=True) if p is not None
-    )
-    op.inert = not op.differentiable
-    back, forward = [], []
+    given = {n: p for n, p in zip(names, partials, strict=True) if p is not None}
+    op.passes = tuple(given)
+    op.inert = not given
     alike = {name for group in op.linear for name in group}
-    for argument, partial in zip(names, partials, strict=True):
-        if partial is None:
-            continue
-        seed = syntax.expression("d[y]")
-        value = syntax.expression(partial, d=seed)
-        if len(names) > 1:
-            value = syntax.expression(f"unbroadcast(v, {argument})", v=value)
-        back += syntax.statements(f"d[{argument}] = v", v=value)
-        if argument in alike:
-            continue
-        seed = syntax.expression(f"d[{argument}]")
-        value = syntax.expression(partial, d=seed)
-        forward += syntax.statements("d[y] = v", v=value)
+
+    def back() -> list[gast.stmt]:
+        found = []
+        for argument, partial in given.items():
+            value = syntax.expression(partial, d=syntax.expression("d[y]"))
+            if len(names) > 1:
+                value = syntax.expression(f"unbroadcast(v, {argument})", v=value)
+            found += syntax.statements(f"d[{argument}] = v", v=value)
+        return found
+
+    def forward() -> list[gast.stmt]:
+        found = []
+        for argument in terms:
+            seed = syntax.expression(f"d[{argument}]")
+            value = syntax.expression(given[argument], d=seed)
+            found += syntax.statements("d[y] = v", v=value)
+        return found
+
+    terms = [argument for argument in given if argument not in alike]
     parameters = ("y", *names)
-    op.adjoint = make_template(back, parameters, scope)
-    op.tangent = make_template(forward, parameters, scope) if forward else None
+    op.adjoint = Template(back, parameters, scope)
+    op.tangent = Template(forward, parameters, scope) if terms else None
     return op
 
 

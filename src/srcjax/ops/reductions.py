@@ -22,7 +22,6 @@ from srcjax.analysis.types import (
     is_number,
     shape_of,
 )
-from srcjax.ops.expand import MISSING, known
 from srcjax.ops.infer_rules import (
     FALSE,
     NONE,
@@ -32,32 +31,12 @@ from srcjax.ops.infer_rules import (
     result_dtype,
     value_of_shape,
 )
+from srcjax.ops.known import MISSING, known
 from srcjax.ops.record import adjoint, inert, operation, tangent
-from srcjax.runtime import (
-    average_adjoint,
-    average_weights_adjoint,
-    average_weights_tangent,
-    centred_slope,
-    count_numbers,
-    cumprod_adjoint,
-    cumprod_tangent,
-    cumsum_adjoint,
-    mean_with_centred,
-    no_derivative,
-    norm_adjoint,
-    norm_tangent,
-    prod_of_others,
-    ptp_tangent,
-    reduce_extreme,
-    size_along,
-    summed,
-    unbroadcast,
-    undo_dtype,
-    unreduce,
-    unreduce_extreme,
-)
+from srcjax.runtime import summed
 
 # ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 INTP = np.dtype(np.intp)

@@ -1,7 +1,7 @@
 """More of scipy.linalg: decompositions, banded systems, functions of matrices.
 
-Functions of a symmetric matrix have symmetric adjoints, as in `srcjax.ops.linalg`;
-pivots are constants. What plain NumPy can say is in
+Functions of a symmetric matrix have adjoints in the triangle that they read, as in
+`srcjax.ops.linalg`; pivots are constants. What plain NumPy can say is in
 `srcjax.ops.composites.scipy_linalg`.
 """
 
@@ -10,28 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from srcjax.analysis.types import UNKNOWN, Array, Const, Tuple, Type, shape_of
-from srcjax.ops.expand import MISSING, known_value
 from srcjax.ops.infer_rules import FALSE, NONE
-from srcjax.ops.linalg import infer_same, linalg_dtype, real_dtype, smaller
+from srcjax.ops.known import MISSING, known_value
+from srcjax.ops.linalg import infer_square, linalg_dtype, real_dtype, smaller
 from srcjax.ops.record import adjoint, inert, operation, tangent
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    bands_of_product,
-    bands_times,
-    eigh_tridiagonal_tangent,
-    logm_along,
-    lu_factor_tangent,
-    polar_tangent,
-    real_for_real,
-    scipy_eigh_tangent,
-    scipy_lu_tangent,
-    scipy_uneigh,
-    scipy_unlu,
-    transposed,
-    transposed_bands,
-    uneigh_tridiagonal,
-    unlu_factor,
-    unpolar,
-)
 
 try:
     import scipy.linalg
@@ -39,7 +21,7 @@ except ImportError:
     scipy = None
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 ALL = Const(value="a")
@@ -104,7 +86,7 @@ def infer_lu(
 
 
 def infer_lu_factor(a: Type, **_: Type) -> Type:
-    return Tuple(items=(infer_same(a), Array(shape=(None,))))
+    return Tuple(items=(infer_square(a), Array(shape=(None,))))
 
 
 def infer_polar(a: Type, side: Type = NONE) -> Type:
@@ -113,7 +95,7 @@ def infer_polar(a: Type, side: Type = NONE) -> Type:
         return UNKNOWN
     left = known_value(side) == "left"
     size = shape[:1] if left else shape[1:]
-    return Tuple(items=(infer_same(a), Array(dtype=linalg_dtype(a), shape=size * 2)))
+    return Tuple(items=(infer_square(a), Array(dtype=linalg_dtype(a), shape=size * 2)))
 
 
 def infer_banded(l_and_u: Type, ab: Type, b: Type, **_: Type) -> Type:

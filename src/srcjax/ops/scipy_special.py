@@ -20,15 +20,9 @@ from srcjax.analysis.types import Const, Tuple, Type
 from srcjax.ops.infer_rules import NONE, infer_elementwise
 from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.special import _NONE, special
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    comb_slopes,
-    no_derivative,
-    real_for_real,
-    spherical_harmonic_slope,
-    unbroadcast,
-)
 
 # ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 # -- power transforms ---------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.array_likes import nested
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -21,52 +22,18 @@ from srcjax.analysis.types import (
     shape_of,
     shift,
 )
-from srcjax.ops.constructors import nested
-from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import (
     NONE,
     dims_product,
     float_dtype,
 )
+from srcjax.ops.known import MISSING, known_value, types_in
 from srcjax.ops.products import number_or_array, product_dtype
 from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.shaping_types import array_like, with_dim
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    gradient_tangent,
-    polyval_slope,
-    spacing_adjoints,
-    trapezoid_dx_tangent,
-    unbroadcast,
-    uncompress,
-    undelete,
-    undiag,
-    undiagonal,
-    undiff,
-    undiff_end,
-    unediff1d,
-    ungradient,
-    uninsert,
-    uninterp_fp,
-    uninterp_x,
-    uninterp_xp,
-    unpartition,
-    unpolyval_p,
-    unpolyval_x,
-    unreshape,
-    unselect,
-    unselect_default,
-    unsort,
-    untake,
-    untake_along_axis,
-    untrapezoid_dx,
-    untrapezoid_x,
-    untrapezoid_y,
-    unvander,
-    vander_tangent,
-)
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
 
 ZERO, ONE, LAST = (Const(value=i) for i in (0, 1, -1))

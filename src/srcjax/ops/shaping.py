@@ -39,34 +39,9 @@ from srcjax.ops.shaping_types import (
     layers,
     rows,
 )
-from srcjax.runtime import (  # noqa: F401  (named in the rules)
-    pad_tangent,
-    transposed,
-    unappend_left,
-    unappend_right,
-    unblock,
-    unbroadcast,
-    unbroadcast_each,
-    uncolumn_stack,
-    unconcatenate,
-    undo_dtypes,
-    undstack,
-    unhstack,
-    unmeshgrid,
-    unpad,
-    unpad_border,
-    unrepeat,
-    unreshape,
-    unroll,
-    unrollaxis,
-    unstack,
-    untile,
-    untranspose,
-    unvstack,
-)
 
 # ruff: noqa: F821
-# mypy: disable-error-code="no-redef"
+# mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
 
 # -- reshape ------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from srcjax.analysis.types import (
     shape_of,
     shift,
 )
-from srcjax.ops.expand import MISSING, known_value, types_in
 from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
+from srcjax.ops.known import MISSING, known_value, types_in
 from srcjax.ops.products import product_dtype
 from srcjax.ops.reductions import named_dtype
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import gast
 import numpy as np
 
 try:
@@ -17,23 +18,17 @@ except ImportError:  # then only math's own functions are there to be differenti
     scipy = None
 
 from srcjax.analysis.types import Array, Type, broadcast_shapes, shape_of
+from srcjax.ops.batch_kinds import batch
+from srcjax.ops.batch_operands import axis_of, expr
+from srcjax.ops.batching import MappedCall, all_axes, shifted, within
 from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise
+from srcjax.ops.known import MISSING
 from srcjax.ops.record import adjoint, elementwise, operation, tangent
 from srcjax.ops.reductions import infer_norm
-from srcjax.runtime import (
-    in_dtype_of,  # noqa: F401  (named in the rows)
-    logsumexp_adjoint,
-    logsumexp_tangent,
-    no_derivative,  # noqa: F401  (named in the rows)
-    normal_hazard,
-    spence_slope,  # noqa: F401
-    sum_keeping,
-    summed,
-    unbroadcast,
-    unreduce,
-)
+from srcjax.runtime import normal_hazard
 
 # ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 
@@ -245,6 +240,19 @@ if scipy is not None:
         d[y] = summed(
             d[b] * np.exp(a - unreduce(y, axis, keepdims, a * b)), axis, keepdims
         )
+
+    @batch(scipy.special.logsumexp)
+    def _(call: MappedCall) -> gast.expr | None:
+        given = ["a"] if call.const("b", None) is None else ["a", "b"]
+        ranks, axis = [call.rank(p) for p in given], axis_of(call)
+        if None in ranks or axis is MISSING or call.is_mapped("keepdims"):
+            return None
+        highest = max(rank for rank in ranks if rank is not None)
+        axis = all_axes(highest) if axis is None else axis
+        if highest == 0 or not within(axis, highest):
+            return None
+        changes = {p: call.lifted(p, highest) for p in given}
+        return call.rebuild(**changes, axis=expr(shifted(axis, highest)))
 
     @adjoint(scipy.special.softmax, infer=infer_softmax)
     def _(y, x, axis=None):

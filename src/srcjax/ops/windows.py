@@ -17,10 +17,11 @@ from srcjax.analysis.types import (
     shift,
 )
 from srcjax.ops.batch_helpers import helper, whole
+from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import axis_of, expr, only
-from srcjax.ops.batching import MISSING, MappedCall, batch, shifted
-from srcjax.ops.expand import known_value
+from srcjax.ops.batching import MappedCall, shifted
 from srcjax.ops.infer_rules import FALSE, NONE, normal_axes
+from srcjax.ops.known import MISSING, known_value
 from srcjax.ops.record import adjoint, tangent
 from srcjax.ops.shaping_types import dims_in
 from srcjax.runtime import as_strided_alike, unslide, unstride
@@ -75,7 +76,7 @@ def infer_item(d: Type, x: Type, *_: Type, **__: Type) -> Type:
 
 @adjoint(unslide, infer=infer_item, linear="d", constant=("x",))
 def _(y, d, x, window_shape, axis=None):
-    d[d] = sliding_window_view(d[y], window_shape, axis)
+    d[d] = np.lib.stride_tricks.sliding_window_view(d[y], window_shape, axis)
 
 
 @adjoint(unstride, infer=infer_item, linear="d", constant=("x", "shape", "strides"))

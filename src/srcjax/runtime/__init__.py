@@ -1,289 +1,76 @@
 """What generated code may call where the types do not tell enough.
 
 Each helper is plain NumPy, short, and pasted as source into exported modules. Where the
-types are known the generated text has none of them (`srcjax.ops.expand`).
+types are known the generated text has none of them: what is left of the helper's own
+text stands there (`srcjax.transforms.followed`, `srcjax.ops.expand`). A rule names a
+helper and needs no import; a new helper is a function in one of these files.
 """
 
-# ruff: noqa: F401
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from srcjax.runtime.basics import (
-    centred,
-    direction,
-    hermitian,
-    interval_of,
-    matrix_norm_adjoint,
-    norm_adjoint,
-    norm_slope,
-    size_along,
-    symmetrised,
-    transposed,
-    unbroadcast,
-    undiff,
-    uninterp_fp,
-    uninterp_x,
-    unreduce,
-    weights_over,
-    zeros_like,
+from srcjax.runtime import (
+    basics,
+    batches,
+    checks,
+    complex_parts,
+    containers,
+    eigen,
+    fourier,
+    jacobians,
+    linalg,
+    linalg_tangents,
+    products,
+    reductions,
+    scipy_linalg,
+    scipy_special,
+    selection,
+    series,
+    shapes,
+    shaping,
+    tangents,
+    windows,
 )
-from srcjax.runtime.batches import (
-    batch_count,
-    example,
-    expand_examples,
-    gathered,
-    merge_batches,
-    move_axes,
-    put_back,
-    split_batches,
-    spread_items,
-    stacked,
-    unbroadcast_examples,
-    unreduce_examples,
-    unstacked,
-)
-from srcjax.runtime.checks import (
-    items_like,
-    refuse_in_place,
-)
-from srcjax.runtime.complex_parts import (
-    abs_tangent,
-    angle_tangent,
-    centred_slope,
-    from_parts,
-    hermitian_uncholesky,
-    seed_of_real,
-    slogdet_slope,
-    slogdet_tangent,
-    unabs,
-    unangle,
-    unconjugate,
-    unimag,
-    unreal,
-)
-from srcjax.runtime.containers import (
-    add,
-    add_at,
-    contents,
-    last_written,
-    packed,
-    restore_contents,
-    unarray,
-)
-from srcjax.runtime.eigen import (
-    eig_tangent,
-    poly_tangent,
-    roots_tangent,
-    spread_gaps,
-    uneig,
-    unpoly,
-    unpoly_roots,
-    unroots,
-)
-from srcjax.runtime.fourier import (
-    fitted,
-    half_spectrum,
-    unfftn,
-    unirfftn,
-    unrfftn,
-)
-from srcjax.runtime.jacobians import (
-    stack_columns,
-    stack_rows,
-    unit_tangents,
-)
-from srcjax.runtime.linalg import (
-    is_absent,
-    least_squares_seed,
-    per_matrix,
-    solve_transposed,
-    uncho_factor,
-    uncho_solve_left,
-    uncholesky,
-    uneigh,
-    uneigvalsh,
-    unexpm,
-    unlstsq_left,
-    unlstsq_right,
-    unpinv,
-    unqr,
-    unscipy_solve,
-    unsolve_left,
-    unsolve_right,
-    unsolve_triangular_left,
-    unsvd,
-    unsvdvals,
-)
-from srcjax.runtime.linalg_tangents import (
-    cho_factor_tangent,
-    cholesky_tangent,
-    eigh_tangent,
-    eigvalsh_tangent,
-    factors_times,
-    full_matrix,
-    lstsq_tangent,
-    matrix_tangent,
-    matrix_times,
-    pinv_tangent,
-    qr_tangent,
-    solve_like,
-    svd_tangent,
-    svdvals_tangent,
-    trace_of_solution,
-    triangle_times,
-)
-from srcjax.runtime.products import (
-    contracted_axes,
-    diagonal_indices,
-    einsum_adjoint,
-    einsum_adjoints,
-    einsum_labels,
-    full_convolution,
-    kron_blocks,
-    matrix_power_adjoint,
-    multi_dot_adjoints,
-    unconvolve_left,
-    unconvolve_right,
-    uncorrelate_left,
-    uncorrelate_right,
-    uncross_left,
-    uncross_right,
-    undot_left,
-    undot_right,
-    uninner_left,
-    uninner_right,
-    unkron_left,
-    unkron_right,
-    unmatmul_left,
-    unmatmul_right,
-    unouter_left,
-    unouter_right,
-    untensordot_left,
-    untensordot_right,
-    untrace,
-    unvdot_left,
-    unvdot_right,
-    unvecdot_left,
-    unvecdot_right,
-)
-from srcjax.runtime.reductions import (
-    average_adjoint,
-    average_weights_adjoint,
-    clip_adjoint,
-    count_numbers,
-    cumprod_adjoint,
-    cumsum_adjoint,
-    exponent_below,
-    fractions,
-    in_dtype_of,
-    linspace_adjoint,
-    log_of_base,
-    logsumexp_adjoint,
-    no_derivative,
-    prod_of_others,
-    sum_keeping,
-    undo_dtype,
-    undo_dtypes,
-    unreduce_extreme,
-)
-from srcjax.runtime.scipy_linalg import (
-    bands_of_product,
-    bands_times,
-    checked_eigh,
-    eigh_tridiagonal_tangent,
-    is_nothing,
-    logm_along,
-    lu_factor_tangent,
-    lu_tangents,
-    made_square,
-    one_over_gaps,
-    pivot_order,
-    pivoted_rows,
-    polar_tangent,
-    scipy_eigh_tangent,
-    scipy_lu_tangent,
-    scipy_uneigh,
-    scipy_unlu,
-    single_matrix,
-    transposed_bands,
-    tridiagonal,
-    uneigh_tridiagonal,
-    unlu,
-    unlu_factor,
-    unpacked_lu,
-    unpolar,
-)
-from srcjax.runtime.scipy_special import (
-    comb_slopes,
-    normal_hazard,
-    real_for_real,
-    spherical_harmonic_slope,
-)
-from srcjax.runtime.selection import (
-    polyval_slope,
-    uncompress,
-    undelete,
-    undiag,
-    undiagonal,
-    unediff1d,
-    ungradient,
-    uninsert,
-    unpartition,
-    unpolyval_p,
-    unpolyval_x,
-    unselect,
-    unselect_default,
-    unsort,
-    untake,
-    untake_along_axis,
-    untrapezoid_x,
-    untrapezoid_y,
-    unvander,
-)
-from srcjax.runtime.series import (
-    sinc_slope,
-    spence_slope,
-)
-from srcjax.runtime.shapes import (
-    broadcast_like,
-    copied,
-)
-from srcjax.runtime.shaping import (
-    unappend_left,
-    unappend_right,
-    unblock,
-    unbroadcast_each,
-    uncolumn_stack,
-    unconcatenate,
-    undstack,
-    unhstack,
-    unmeshgrid,
-    unpad,
-    unrepeat,
-    unreshape,
-    unroll,
-    unrollaxis,
-    unstack,
-    untile,
-    untranspose,
-    unvstack,
-)
-from srcjax.runtime.tangents import (
-    average_weights_tangent,
-    cumprod_tangent,
-    gradient_tangent,
-    logsumexp_tangent,
-    mean_with_centred,
-    multi_dot_tangent,
-    norm_tangent,
-    pad_tangent,
-    ptp_tangent,
-    reduce_extreme,
-    spacing_adjoints,
-    summed,
-    trapezoid_dx_tangent,
-    undiff_end,
-    uninterp_xp,
-    unpad_border,
-    untrapezoid_dx,
-    vander_tangent,
-)
-from srcjax.runtime.windows import as_strided_alike, unslide, unstride
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
+def _functions_of(module: Any) -> dict[str, Any]:
+    """The functions that a file of helpers defines."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+#: All helpers by name.
+HELPERS: dict[str, Any] = {}
+for _file in (
+    basics,
+    batches,
+    checks,
+    complex_parts,
+    containers,
+    eigen,
+    fourier,
+    jacobians,
+    linalg,
+    linalg_tangents,
+    products,
+    reductions,
+    scipy_linalg,
+    scipy_special,
+    selection,
+    series,
+    shapes,
+    shaping,
+    tangents,
+    windows,
+):
+    HELPERS.update(_functions_of(_file))
+globals().update(HELPERS)

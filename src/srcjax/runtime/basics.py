@@ -123,7 +123,7 @@ def undiff(d, x, n=1, axis=-1, prepend=None, append=None):
     """The adjoint of `x` in `np.diff(x, n, axis, prepend, append)`."""
     if n == 0:
         return d  # NumPy takes nothing in front or behind then
-    axis %= np.ndim(x)
+    axis = axis % np.ndim(x)
     size, first = np.shape(x)[axis], 0
     if prepend is not None:
         first = np.shape(prepend)[axis] if np.ndim(prepend) else 1
@@ -174,23 +174,58 @@ def symmetrised(x):
     return (x + hermitian(x)) / 2
 
 
+def whole_of_triangle(x, upper=False):
+    """The symmetric matrix of which `x` has one triangle; Hermitian if complex.
+
+    Functions of symmetric matrices (Cholesky, eigenvalues) read one triangle, and of
+    complex numbers the real part of the diagonal. Tangents of what they read, too.
+    """
+    strict = np.triu(x, 1) if upper else np.tril(x, -1)
+    diagonal = np.real(x) * np.eye(np.shape(x)[-1], dtype=bool)
+    return strict + diagonal + hermitian(strict)
+
+
+def to_triangle(d, upper=False):
+    """The adjoint of `x` in `whole_of_triangle(x, upper)`, in the triangle it reads."""
+    both = d + hermitian(d)
+    both = np.where(np.eye(np.shape(d)[-1], dtype=bool), np.real(d), both)
+    return np.triu(both) if upper else np.tril(both)
+
+
 def zeros_like(x):
-    """The zero of the same structure: numbers, arrays, lists, tuples, dicts."""
+    """The zero of the same structure: numbers, arrays, lists, tuples, dicts.
+
+    What `x` holds twice, the result holds twice.
+    """
+    return zero_part(x, {})
+
+
+def zero_part(x, made):
+    """The zero of `x`, a part of a whole: `made` has those of its other parts."""
+    if id(x) not in made:
+        made[id(x)] = new_zero(x, made)
+    return made[id(x)]
+
+
+def new_zero(x, made):
+    """The zero of `x`, which was not met before (see `zero_part`)."""
     if isinstance(x, dict):
-        return {key: zeros_like(value) for key, value in x.items()}
+        return {key: zero_part(value, made) for key, value in x.items()}
     if isinstance(x, tuple):
-        items = [zeros_like(item) for item in x]
+        items = [zero_part(item, made) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     if isinstance(x, list):
-        return [zeros_like(item) for item in x]
+        return [zero_part(item, made) for item in x]
     if hasattr(x, "shape"):
-        return np.zeros_like(x) if np.ndim(x) else x.dtype.type(0)
+        return x.dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x)
     if isinstance(x, complex):
         return 0j
     if is_record(x):
-        zero = copy.copy(x)
-        for key, value in vars(x).items():
-            object.__setattr__(zero, key, zeros_like(value))
+        parts = vars(x)
+        # An object of its own; what is in it is not copied, but set below.
+        zero = copy.deepcopy(x, {id(value): None for value in parts.values()})
+        for key, value in parts.items():
+            object.__setattr__(zero, key, zero_part(value, made))
         return zero
     return 0.0 if isinstance(x, (int, float)) else None
 

@@ -58,12 +58,23 @@ def has_parts(x):
 
 
 def spread_items(x, n):
-    """A batch of `n` examples that are all `x`: an array, or a container of arrays."""
-    if has_parts(x):
-        return over_parts(lambda part: spread_items(part, n), x)
-    if x is None or isinstance(x, str) or callable(x):
-        return x
-    return np.broadcast_to(x, (n, *np.shape(x))).copy()
+    """A batch of `n` examples that are all `x`: an array, or a container of arrays.
+
+    What `x` holds twice, the batch holds twice.
+    """
+    made = {}
+
+    def spread(part):
+        if id(part) not in made or not isinstance(part, (dict, list, np.ndarray)):
+            if has_parts(part):
+                made[id(part)] = over_parts(spread, part)
+            elif part is None or isinstance(part, str) or callable(part):
+                made[id(part)] = part
+            else:
+                made[id(part)] = np.broadcast_to(part, (n, *np.shape(part))).copy()
+        return made[id(part)]
+
+    return spread(x)
 
 
 def expand_examples(x, rank):

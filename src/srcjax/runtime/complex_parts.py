@@ -7,6 +7,8 @@ part, left over from real factors of complex products, is dropped.
 
 import numpy as np
 
+from srcjax.runtime.basics import centred
+
 
 def unabs(d, y, x):
     """The adjoint of `x` in `y = abs(x)`; 0 at 0."""
@@ -34,10 +36,9 @@ def seed_of_real(y):
 
 def centred_slope(d, a, axis):
     """`d` times the slope of half the squared distance of `a` from its mean."""
-    deviation = a - np.mean(a, axis=axis, keepdims=True)
     if np.iscomplexobj(a):
-        return np.real(d) * np.conj(deviation)
-    return d * deviation
+        return np.real(d) * np.conj(centred(a, axis))
+    return d * centred(a, axis)
 
 
 def slogdet_slope(d, d_sign, sign, a):
@@ -87,7 +88,7 @@ def unimag(d, x):
 
 def unconjugate(d, x):
     """The adjoint (or tangent) of `np.conjugate(x)`."""
-    return np.conjugate(d) if np.iscomplexobj(x) else d
+    return np.conj(d) if np.iscomplexobj(x) else d
 
 
 def unangle(d, z, deg=False):

@@ -46,6 +46,10 @@ def add_at(d, index, part):
         return tuple(items)
     if isinstance(d, (list, dict)):
         d[index] = add(d[index], part)
+    elif not hasattr(d, "__setitem__"):  # of a number: `x[..., None]`
+        whole = np.array(d, np.result_type(d, part))
+        np.add.at(whole, index, part)
+        return whole[()]
     else:
         np.add.at(d, index, part)
     return d

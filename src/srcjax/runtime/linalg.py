@@ -9,7 +9,12 @@ try:
 except ImportError:  # then no helper that needs it is called
     scipy = None
 
-from srcjax.runtime.basics import hermitian, symmetrised, unbroadcast
+from srcjax.runtime.basics import (
+    hermitian,
+    to_triangle,
+    unbroadcast,
+    whole_of_triangle,
+)
 from srcjax.runtime.complex_parts import hermitian_uncholesky
 from srcjax.runtime.eigen import spread_gaps
 
@@ -34,30 +39,37 @@ def unsolve_right(d, a, b):
 
 def solve_transposed(d, a, b):
     """`d` of `np.linalg.solve(a, b)` solved for with the transpose of `a`."""
-    turned = np.swapaxes(a, -1, -2)
-    if np.ndim(b) == 1:
-        return np.linalg.solve(turned, np.expand_dims(d, -1))[..., 0]
-    return np.linalg.solve(turned, d)
+    return solve_like(np.swapaxes(a, -1, -2), d, b)
+
+
+def solve_like(a, v, b):
+    """`np.linalg.solve(a, v)`, with one vector to each matrix if `b` is a vector."""
+    if np.ndim(b) == 1 and np.ndim(a) > 2:
+        return np.linalg.solve(a, np.expand_dims(v, -1))[..., 0]
+    return np.linalg.solve(a, v)
 
 
 def uncholesky(d, y, upper=False):
-    """The adjoint of `a` in `y = np.linalg.cholesky(a, upper=upper)`; symmetric.
+    """The adjoint of `a` in `y = np.linalg.cholesky(a, upper=upper)`.
 
-    Murray, Differentiation of the Cholesky decomposition (2016), equation 9.
+    Murray, Differentiation of the Cholesky decomposition (2016), equation 10.
     """
     if np.iscomplexobj(y):
-        return hermitian_uncholesky(d, y, upper)
+        return to_triangle(hermitian_uncholesky(d, y, upper), upper)
     if upper:
         d, y = np.swapaxes(d, -1, -2), np.swapaxes(y, -1, -2)
     turned = np.swapaxes(y, -1, -2)
     middle = np.tril(turned @ d)
     middle = middle + np.swapaxes(np.tril(middle, -1), -1, -2)  # symmetric
     right = np.linalg.solve(turned, middle)
-    return np.linalg.solve(turned, np.swapaxes(right, -1, -2)) / 2
+    whole = np.linalg.solve(turned, np.swapaxes(right, -1, -2)) / 2
+    return to_triangle(whole, upper)
 
 
-def unpinv(d, y, a):
+def unpinv(d, y, a, symmetric=False):
     """The adjoint of `a` in `y = np.linalg.pinv(a)` (Golub and Pereyra, 1973)."""
+    if symmetric:
+        return to_triangle(unpinv(d, y, whole_of_triangle(a)))
     p, g = hermitian(y), np.swapaxes(d, -1, -2)
     rows = g - a @ (y @ g)
     columns = g - (g @ y) @ a
@@ -70,8 +82,8 @@ def is_absent(d):
     return d is None or np.ndim(d) == 0
 
 
-def uneigh(d, y):
-    """The adjoint of `a` in `y = np.linalg.eigh(a)`; symmetric (transposed Hermitian).
+def uneigh(d, y, UPLO="L"):
+    """The adjoint of `a` in `y = np.linalg.eigh(a)`.
 
     Giles, Collected matrix derivative results (2008), section 3.1.
     """
@@ -81,13 +93,14 @@ def uneigh(d, y):
         middle = spread_gaps(w) * (turned @ dv)
     if not is_absent(dw):
         middle = middle + np.real(dw)[..., None] * np.eye(w.shape[-1], dtype=w.dtype)
-    return symmetrised(np.conj(v) @ middle @ turned)
+    return to_triangle(np.conj(v) @ middle @ turned, UPLO in ("U", "u"))
 
 
 def uneigvalsh(d, a, UPLO="L"):
-    """The adjoint of `a` in `np.linalg.eigvalsh(a)`; symmetric."""
+    """The adjoint of `a` in `np.linalg.eigvalsh(a)`."""
     _, v = np.linalg.eigh(a, UPLO)
-    return (np.conj(v) * np.real(d)[..., None, :]) @ np.swapaxes(v, -1, -2)
+    da = (np.conj(v) * np.real(d)[..., None, :]) @ np.swapaxes(v, -1, -2)
+    return to_triangle(da, UPLO in ("U", "u"))
 
 
 def unsvdvals(d, a):
@@ -96,11 +109,13 @@ def unsvdvals(d, a):
     return np.conj((u * np.real(d)[..., None, :]) @ vh)
 
 
-def unsvd(d, y, a):
+def unsvd(d, y, a, symmetric=False):
     """The adjoint of `a` in `y = np.linalg.svd(a)`: `u, s, vh`, or `s` alone.
 
     Townsend, Differentiating the singular value decomposition (2016).
     """
+    if symmetric:
+        return to_triangle(unsvd(d, y, whole_of_triangle(a)))
     if not isinstance(y, tuple):
         return unsvdvals(d, a)
     (du, ds, dvh), (u, s, vh) = d, y
@@ -189,22 +204,55 @@ def least_squares_seed(d, y):
 
 def unscipy_solve(d, y, a, b, which, assume_a=None, lower=False, transposed=False):
     """The adjoint of `a` (which=0) or `b` (1) in `y = scipy.linalg.solve(a, b)`."""
-    matrix = np.swapaxes(a, -1, -2) if transposed else a
-    if assume_a not in (None, "gen", "general"):
-        if assume_a not in ("sym", "symmetric", "pos", "positive definite"):
-            raise NotImplementedError(f"scipy.linalg.solve(assume_a={assume_a!r})")
-        if np.iscomplexobj(a):
-            raise NotImplementedError("a complex matrix that is not general")
-        matrix = np.tril(a) if lower else np.triu(a)
-        k = -1 if lower else 1
-        other = np.tril(a, k) if lower else np.triu(a, k)
-        matrix = matrix + np.swapaxes(other, -1, -2)
-        if which == 0:
-            return symmetrised(unsolve_left(d, y, matrix, b))
+    matrix = full_matrix(a, assume_a, lower, transposed)
     if which == 1:
         return unsolve_right(d, matrix, b)
     da = unsolve_left(d, y, matrix, b)
-    return np.swapaxes(da, -1, -2) if transposed else da
+    return from_full_matrix(da, assume_a, lower, transposed)
+
+
+def unscipy_inv(d, y, assume_a=None, lower=False):
+    """The adjoint of `a` in `y = scipy.linalg.inv(a, assume_a=..., lower=...)`."""
+    turned = np.swapaxes(y, -1, -2)
+    return from_full_matrix(-turned @ d @ turned, assume_a, lower)
+
+
+def full_matrix(a, assume_a=None, lower=False, transposed=False):
+    """The matrix that `scipy.linalg.solve(a, b, ...)` reads, which is linear in `a`."""
+    if assume_a in ("her", "hermitian", "pos", "positive definite"):
+        a = whole_of_triangle(a, not lower)
+    elif assume_a in ("sym", "symmetric"):
+        half = np.tril(a) if lower else np.triu(a)
+        other = np.tril(a, -1) if lower else np.triu(a, 1)
+        a = half + np.swapaxes(other, -1, -2)
+    else:
+        a = entries_read(a, assume_a)
+    return np.swapaxes(a, -1, -2) if transposed else a
+
+
+def from_full_matrix(d, assume_a=None, lower=False, transposed=False):
+    """The adjoint of `a` in `full_matrix(a, assume_a, lower, transposed)`."""
+    if transposed:
+        d = np.swapaxes(d, -1, -2)
+    if assume_a in ("her", "hermitian", "pos", "positive definite"):
+        return to_triangle(d, not lower)
+    if assume_a in ("sym", "symmetric"):
+        turned = np.swapaxes(d, -1, -2)
+        if lower:
+            return np.tril(d) + np.tril(turned, -1)
+        return np.triu(d) + np.triu(turned, 1)
+    return entries_read(d, assume_a)
+
+
+def entries_read(a, assume_a=None):
+    """`a`, with zeros where a solver for a triangle or for bands does not look."""
+    if assume_a == "upper triangular":
+        return np.triu(a)
+    if assume_a == "lower triangular":
+        return np.tril(a)
+    if assume_a == "diagonal":
+        return np.tril(np.triu(a))
+    return np.tril(np.triu(a, -1), 1) if assume_a == "tridiagonal" else a
 
 
 def unsolve_triangular_left(db, y, trans=0, lower=False, unit_diagonal=False):
@@ -220,10 +268,13 @@ def unsolve_triangular_left(db, y, trans=0, lower=False, unit_diagonal=False):
 
 
 def uncho_factor(d, factor, lower):
-    """The adjoint of `a` in `factor, lower = scipy.linalg.cho_factor(a)`; symmetric."""
+    """The adjoint of `a` in `factor, lower = scipy.linalg.cho_factor(a)`.
+
+    What is beside the triangle of the factor was left there, as it is in `a`.
+    """
     if lower:
-        return uncholesky(np.tril(d), np.tril(factor), upper=False)
-    return uncholesky(np.triu(d), np.triu(factor), upper=True)
+        return uncholesky(np.tril(d), np.tril(factor), upper=False) + np.triu(d, 1)
+    return uncholesky(np.triu(d), np.triu(factor), upper=True) + np.tril(d, -1)
 
 
 def uncho_solve_left(db, y, factor, lower):

@@ -1,13 +1,13 @@
 """Helpers of the tangent rules of linear algebra; `d` is the tangent of the matrix.
 
-Matrices of which one triangle is read count as symmetric, and so do their tangents.
+Of a matrix of which one triangle is read, the same triangle of the tangent is read.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from srcjax.runtime.basics import hermitian, symmetrised, transposed
+from srcjax.runtime.basics import hermitian, transposed, whole_of_triangle
 
 # -- systems ------------------------------------------------------------------------
 
@@ -19,36 +19,9 @@ def matrix_times(d, y, b):
     return d @ y
 
 
-def solve_like(a, v, b):
-    """`np.linalg.solve(a, v)`, with one vector to each matrix if `b` is a vector."""
-    if np.ndim(b) == 1 and np.ndim(a) > 2:
-        return np.linalg.solve(a, np.expand_dims(v, -1))[..., 0]
-    return np.linalg.solve(a, v)
-
-
 def trace_of_solution(a, d):
     """The trace of the inverse of `a` times `d`, for each matrix."""
     return np.trace(np.linalg.solve(a, d), axis1=-2, axis2=-1)
-
-
-def full_matrix(a, assume_a=None, lower=False, transposed=False):
-    """The matrix that `scipy.linalg.solve(a, b, ...)` reads: symmetric, transposed."""
-    if assume_a in (None, "gen", "general"):
-        return np.swapaxes(a, -1, -2) if transposed else a
-    if assume_a not in ("sym", "symmetric", "pos", "positive definite"):
-        raise NotImplementedError(f"scipy.linalg.solve(assume_a={assume_a!r})")
-    if np.iscomplexobj(a):
-        raise NotImplementedError("a complex matrix that is not general")
-    half = np.tril(a) if lower else np.triu(a)
-    other = np.tril(a, -1) if lower else np.triu(a, 1)
-    return half + np.swapaxes(other, -1, -2)
-
-
-def matrix_tangent(d, assume_a=None, transposed=False):
-    """The tangent of the matrix that `scipy.linalg.solve(a, b, ...)` reads."""
-    if assume_a in (None, "gen", "general"):
-        return np.swapaxes(d, -1, -2) if transposed else d
-    return symmetrised(d)
 
 
 def triangle_times(d, y, trans=0, lower=False, unit_diagonal=False):
@@ -61,8 +34,13 @@ def triangle_times(d, y, trans=0, lower=False, unit_diagonal=False):
 
 
 def cho_factor_tangent(d, factor, lower):
-    """The tangent of the factor in `scipy.linalg.cho_factor(a)`; its triangle only."""
-    return cholesky_tangent(d, np.tril(factor) if lower else np.triu(factor), not lower)
+    """The tangent of the factor in `scipy.linalg.cho_factor(a)`.
+
+    What is beside the triangle of the factor was left there, as it is in `a`.
+    """
+    if lower:
+        return cholesky_tangent(d, np.tril(factor), upper=False) + np.triu(d, 1)
+    return cholesky_tangent(d, np.triu(factor), upper=True) + np.tril(d, -1)
 
 
 def factors_times(d, y, factor, lower):
@@ -74,8 +52,10 @@ def factors_times(d, y, factor, lower):
     return d.T @ (factor @ y) + factor.T @ (d @ y)
 
 
-def pinv_tangent(d, y, a):
+def pinv_tangent(d, y, a, symmetric=False):
     """The tangent of `y = np.linalg.pinv(a)` (Golub and Pereyra, 1973)."""
+    if symmetric:
+        return pinv_tangent(whole_of_triangle(d), y, whole_of_triangle(a))
     p, g = hermitian(y), hermitian(d)
     rows = g - g @ (a @ y)
     columns = g - y @ (a @ g)
@@ -104,7 +84,7 @@ def cholesky_tangent(d, y, upper=False):
     Murray, Differentiation of the Cholesky decomposition (2016), equation 8.
     """
     factor = hermitian(y) if upper else y
-    left = np.linalg.solve(factor, symmetrised(d))
+    left = np.linalg.solve(factor, whole_of_triangle(d, upper))
     middle = np.linalg.solve(factor, hermitian(left))
     dy = factor @ ((np.tril(middle) + np.tril(middle, -1)) / 2)
     return hermitian(dy) if upper else dy
@@ -117,20 +97,21 @@ def inverse_gaps(w):
         return (1 - one) / (w[..., None, :] - w[..., :, None] + one)
 
 
-def eigh_tangent(d, y):
+def eigh_tangent(d, y, UPLO="L"):
     """The tangents of values and vectors of `y = np.linalg.eigh(a)`.
 
     Giles, Collected matrix derivative results (2008), section 3.1.
     """
     w, v = y
-    middle = hermitian(v) @ symmetrised(d) @ v
+    middle = hermitian(v) @ whole_of_triangle(d, UPLO in ("U", "u")) @ v
     return np.real(np.diagonal(middle, 0, -2, -1)), v @ (inverse_gaps(w) * middle)
 
 
 def eigvalsh_tangent(d, a, UPLO="L"):
     """The tangent of `np.linalg.eigvalsh(a)`."""
     _, v = np.linalg.eigh(a, UPLO)
-    return np.real(np.sum(np.conj(v) * (symmetrised(d) @ v), axis=-2))
+    whole = whole_of_triangle(d, UPLO in ("U", "u"))
+    return np.real(np.sum(np.conj(v) * (whole @ v), axis=-2))
 
 
 def svdvals_tangent(d, a):
@@ -139,11 +120,13 @@ def svdvals_tangent(d, a):
     return np.real(np.sum((hermitian(u) @ d) * np.conj(vh), axis=-1))
 
 
-def svd_tangent(d, y, a):
+def svd_tangent(d, y, a, symmetric=False):
     """The tangents of `y = np.linalg.svd(a)`: of `u, s, vh`, or of `s` alone.
 
     Townsend, Differentiating the singular value decomposition (2016).
     """
+    if symmetric:
+        return svd_tangent(whole_of_triangle(d), y, whole_of_triangle(a))
     if not isinstance(y, tuple):
         return svdvals_tangent(d, a)
     u, s, vh = y

@@ -159,9 +159,25 @@ def einsum_adjoint(d, inputs, output, operands, i):
     value = value.sum(axis=spread, keepdims=True) if spread else value
     if len(free) == len(labels):
         return np.broadcast_to(value, shape)
-    out = np.zeros_like(operands[i], dtype=value.dtype)
-    np.einsum(labels + "->" + free, out)[...] = value  # a view of the diagonal
-    return out
+    return on_diagonal(value, labels, free, shape)
+
+
+def on_diagonal(value, labels, free, shape):
+    """`value` where the indices with the same label are equal, and zero elsewhere."""
+    sizes = [shape[labels.index(label)] for label in free]
+    spare = [c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+    spare = [c for c in spare if c not in free]
+    terms, ones, found = [free], [], ""
+    for label, size in zip(labels, shape, strict=True):
+        if label in found:
+            again = spare.pop()
+            terms.append(label + again)
+            ones.append(np.eye(size, dtype=value.dtype))
+            label = again
+        found += label
+    return np.einsum(
+        ",".join(terms) + "->" + found, np.broadcast_to(value, sizes), *ones
+    )
 
 
 def kron_blocks(d, a, b):
@@ -216,7 +232,13 @@ def uncross_left(d, a, b, axisa, axisb, axisc, axis):
 
 def uncross_right(d, a, b, axisa, axisb, axisc, axis):
     """The adjoint of `b` in `np.cross(a, b, ...)` of vectors of three."""
-    return uncross_left(-d, b, a, axisb, axisa, axisc, axis)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise NotImplementedError("np.cross is differentiated for vectors of 3 only")
+    db = np.cross(np.moveaxis(d, axisc, -1), a)
+    return np.moveaxis(unbroadcast(db, b), -1, axisb)
 
 
 def multi_dot_adjoints(d, arrays):

@@ -7,10 +7,17 @@ import numpy as np
 from srcjax.runtime.basics import size_along, unbroadcast, unreduce, weights_over
 
 
+def power_below(a, b):
+    """`a ** (b - 1)`; of a Python number 0 infinite, as of NumPy's, not an error."""
+    if type(a) is float and a == 0:
+        return np.power(a, exponent_below(b))
+    return a ** exponent_below(b)
+
+
 def exponent_below(b):
     """The exponent of the derivative of `a ** b` to `a`; 1 for `b` 0: no `0 ** -1`."""
     if np.ndim(b) == 0:
-        return b - 1 if b != 0 else 1
+        return b - 1 if b else 1
     return np.where(b == 0, 1, b - 1)
 
 
@@ -24,11 +31,13 @@ def log_of_base(a, b):
 
 def clip_adjoint(d, x, lo, hi):
     """The adjoint of `x` clipped: `d` between the bounds, half of it at a bound."""
-    if lo is not None:
-        d = d * (x > lo) + d * (x == lo) / 2
-    if hi is not None:
-        d = d * (x < hi) + d * (x == hi) / 2
-    return d
+    if lo is None and hi is None:
+        return d
+    if hi is None:
+        return d * (x > lo) + d * (x == lo) / 2
+    if lo is None:
+        return d * (x < hi) + d * (x == hi) / 2
+    return d * (x > lo) * (x < hi) + d * ((x == lo) | (x == hi)) / 2
 
 
 def in_dtype_of(d, x):
@@ -70,12 +79,13 @@ def count_numbers(x, axis):
 
 def prod_of_others(x, axis):
     """For each element the product of the others along `axis`; zeros are allowed."""
+    if np.ndim(x) == 0:
+        return 1
     x = np.asarray(x)
     if x.size == 0:
         return x
     axes = tuple(range(x.ndim)) if axis is None else axis
     axes = axes if isinstance(axes, tuple) else (axes,)
-    axes = axes if x.ndim else ()
     front = tuple(range(len(axes)))
     moved = np.moveaxis(x, axes, front)
     flat = moved.reshape((-1, *moved.shape[len(axes) :]))
@@ -87,10 +97,9 @@ def prod_of_others(x, axis):
 
 def cumsum_adjoint(d, axis, x):
     """The adjoint of `np.cumsum(x, axis)`: sums that run from the end."""
-    if axis is None:
-        return np.cumsum(d[::-1])[::-1].reshape(np.shape(x))
-    d = np.reshape(d, np.shape(x) or 1)
-    return np.flip(np.cumsum(np.flip(d, axis), axis), axis).reshape(np.shape(x))
+    if axis is None or np.ndim(x) < 2:
+        return np.reshape(np.cumsum(d[::-1])[::-1], np.shape(x))
+    return np.flip(np.cumsum(np.flip(d, axis), axis), axis)
 
 
 def cumprod_adjoint(d, axis, x):
@@ -117,13 +126,13 @@ def average_adjoint(d, weights, axis, x):
     if weights is None:
         return d / size_along(x, axis)
     weights = weights_over(weights, axis, x)
-    return d * weights / np.sum(weights, axis=axis, keepdims=True)
+    return d * weights / sum_keeping(weights, axis)
 
 
 def average_weights_adjoint(d, y, weights, axis, x):
     """The adjoint of the weights of a mean, from `d` and `y` spread over `x`."""
     spread = weights_over(weights, axis, x)
-    dw = d * (x - y) / np.sum(spread, axis=axis, keepdims=True)
+    dw = d * (x - y) / sum_keeping(spread, axis)
     if np.shape(weights) == np.shape(x):
         return dw
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -134,13 +143,17 @@ def average_weights_adjoint(d, y, weights, axis, x):
 
 def fractions(num, endpoint):
     """The positions from 0 to 1 of the points of `np.linspace`."""
-    return np.linspace(0, 1, num, endpoint)
+    if endpoint:
+        return np.linspace(0, 1, num)
+    return np.linspace(0, 1, num, endpoint=False)
 
 
 def linspace_adjoint(d, weights, axis, x):
     """The adjoint of an end `x` of `np.linspace`: `d` weighted along the points."""
-    total = np.tensordot(weights.astype(d.dtype), np.moveaxis(d, axis, 0), 1)
-    return unbroadcast(total, x)
+    weights = weights.astype(d.dtype)
+    if np.ndim(d) == 1:
+        return unbroadcast(np.dot(weights, d), x)
+    return unbroadcast(np.tensordot(weights, np.moveaxis(d, axis, 0), 1), x)
 
 
 def no_derivative(d):
@@ -163,3 +176,11 @@ def logsumexp_adjoint(d, y, a, axis, b, keepdims):
     share = np.exp(a - unreduce(y, axis, keepdims, v))
     d = unreduce(d, axis, keepdims, v) * share
     return d if b is None else unbroadcast(d * b, a)
+
+
+def logsumexp_tangent(d, y, a, axis, b, keepdims):
+    """The term of `a`, of tangent `d`, in that of `y = logsumexp(a, axis, b)`."""
+    v = a if b is None else a * b
+    share = np.exp(a - unreduce(y, axis, keepdims, v))
+    share = share if b is None else share * b
+    return np.sum(d * share, axis=axis, keepdims=keepdims)

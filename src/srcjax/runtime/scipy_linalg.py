@@ -9,7 +9,7 @@ try:
 except ImportError:  # then no helper of this file is called
     scipy = None
 
-from srcjax.runtime.basics import hermitian, symmetrised
+from srcjax.runtime.basics import hermitian, symmetrised, to_triangle, whole_of_triangle
 from srcjax.runtime.scipy_special import real_for_real
 
 
@@ -47,7 +47,7 @@ def checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind):
 def scipy_uneigh(
     d, y, a, b, lower, eigvals_only, subset_by_index, subset_by_value, kind
 ):
-    """The adjoints of `a` and `b` in `scipy.linalg.eigh(a, b)`; both Hermitian.
+    """The adjoints of `a` and `b` in `scipy.linalg.eigh(a, b)`.
 
     Eigenvectors that are complex do not turn by a phase, as in JAX: `v* dv` has no
     imaginary diagonal.
@@ -69,10 +69,10 @@ def scipy_uneigh(
         weighted = one_over_gaps(w) * turned
         to_a = to_a + weighted
         to_b = to_b - weighted * w - np.diag(np.real(np.diag(turned))) / 2
-    da = np.conj(symmetrised(v @ to_a @ hermitian(v)))
+    da = to_triangle(np.conj(v @ to_a @ hermitian(v)), not lower)
     if b is None:
         return real_for_real(da, a), None
-    db = np.conj(symmetrised(v @ to_b @ hermitian(v)))
+    db = to_triangle(np.conj(v @ to_b @ hermitian(v)), not lower)
     return real_for_real(da, a), real_for_real(db, b)
 
 
@@ -83,12 +83,12 @@ def scipy_eigh_tangent(
     single_matrix(a)
     checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind)
     w, v = scipy.linalg.eigh(a, b, lower=lower) if eigvals_only else y
-    of_a = hermitian(v) @ symmetrised(a_dot) @ v
+    of_a = hermitian(v) @ whole_of_triangle(a_dot, not lower) @ v
     w_dot = np.real(np.diag(of_a))
     change = of_a
     norms = np.zeros_like(w)
     if b_dot is not None:
-        of_b = hermitian(v) @ symmetrised(b_dot) @ v
+        of_b = hermitian(v) @ whole_of_triangle(b_dot, not lower) @ v
         w_dot = w_dot - w * np.real(np.diag(of_b))
         change = of_a - of_b * w
         norms = np.real(np.diag(of_b)) / 2
@@ -111,7 +111,7 @@ def uneigh_tridiagonal(dy, y, d, e, eigvals_only, select):
         raise NotImplementedError("scipy.linalg.eigh_tridiagonal: use select='a'")
     matrix = tridiagonal(d, e)
     da, _ = scipy_uneigh(dy, y, matrix, None, True, eigvals_only, None, None, 1)
-    return np.diag(da), 2 * np.diag(da, 1)
+    return np.diag(da), np.diag(da, -1)
 
 
 def eigh_tridiagonal_tangent(d_dot, e_dot, y, d, e, eigvals_only, select):

@@ -46,7 +46,7 @@ def untake_along_axis(d, x, indices, axis=-1):
     """The adjoint of `x` in `np.take_along_axis(x, indices, axis)`."""
     if axis is None:
         return np.reshape(untake_along_axis(d, np.ravel(x), indices, 0), np.shape(x))
-    axis %= np.ndim(x)
+    axis = axis % np.ndim(x)
     shape = list(np.shape(d))
     places = list(np.indices(shape, sparse=True))
     places[axis] = indices
@@ -121,7 +121,7 @@ def uninsert(d, x, obj, values, axis, which):
 
 def untrapezoid_y(d, y, x=None, dx=1.0, axis=-1):
     """The adjoint of `y` in `np.trapezoid(y, x, dx, axis)`."""
-    axis %= np.ndim(y)
+    axis = axis % np.ndim(y)
     if x is None:
         shape = [1] * np.ndim(y)
         shape[axis] = np.shape(y)[axis] - 1
@@ -138,7 +138,7 @@ def untrapezoid_y(d, y, x=None, dx=1.0, axis=-1):
 
 def untrapezoid_x(d, y, x, axis=-1):
     """The adjoint of `x` in `np.trapezoid(y, x, axis=axis)`."""
-    axis %= np.ndim(y)
+    axis = axis % np.ndim(y)
     moved = np.moveaxis(y, axis, -1)
     steps = np.expand_dims(d, -1) * (moved[..., 1:] + moved[..., :-1]) / 2
     if np.ndim(x) == 1:

@@ -26,7 +26,7 @@ def untranspose(d, axes):
         axes = axes[0]
     if axes is None or len(axes) == 0:
         return np.transpose(d)
-    return np.transpose(d, np.argsort([axis % np.ndim(d) for axis in axes]))
+    return np.transpose(d, np.argsort([axis % len(axes) for axis in axes]))
 
 
 def unrollaxis(d, axis, start):

@@ -31,8 +31,10 @@ def summed(v, axis, keepdims):
 
 def mean_with_centred(d, axis, ddof, keepdims, x):
     """The mean of `d` times the centred `x`: half the tangent of `np.var(x, axis)`."""
-    product = centred(x, axis) * (np.conj(d) if np.iscomplexobj(x) else d)
-    total = np.sum(np.real(product), axis=axis, keepdims=keepdims)
+    product = np.real(centred(x, axis) * np.conj(d))
+    if ddof == 0:
+        return np.mean(product, axis=axis, keepdims=keepdims)
+    total = np.sum(product, axis=axis, keepdims=keepdims)
     return total / (size_along(x, axis) - ddof)
 
 
@@ -55,14 +57,6 @@ def norm_tangent(d, y, ord, axis, keepdims, x):
     """The tangent of `y = np.linalg.norm(x, ord, axis, keepdims)`; 0 at 0."""
     slope = norm_adjoint(np.ones_like(y), y, ord, axis, keepdims, x)
     return np.sum(np.real(slope * d), axis=axis, keepdims=keepdims)
-
-
-def logsumexp_tangent(d, y, a, axis, b, keepdims):
-    """The term of `a`, of tangent `d`, in that of `y = logsumexp(a, axis, b)`."""
-    v = a if b is None else a * b
-    share = np.exp(a - unreduce(y, axis, keepdims, v))
-    share = share if b is None else share * b
-    return np.sum(d * share, axis=axis, keepdims=keepdims)
 
 
 def average_weights_tangent(d, y, weights, axis, keepdims, x):
@@ -136,7 +130,7 @@ def undiff_end(d, x, n, axis, prepend, append, which):
     end = append if which else prepend
     if n == 0:
         return np.zeros_like(end, dtype=np.result_type(d))
-    axis %= np.ndim(x)
+    axis = axis % np.ndim(x)
     nothing = np.zeros_like(x, shape=(*np.shape(x)[:axis], 0, *np.shape(x)[axis + 1 :]))
     ends = [
         nothing if part is None else spread_end(part, x, axis)

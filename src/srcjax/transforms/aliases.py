@@ -19,7 +19,7 @@ from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Array, Dict, List, Object, all_buffers
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.reverse.views import is_handed_over
+from srcjax.transforms.reads_writes import is_handed_over
 
 
 def merge_aliases(program: Program, unit: Unit) -> None:

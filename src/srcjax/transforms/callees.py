@@ -6,6 +6,7 @@ from typing import Any
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
+from srcjax.analysis.references import resolved
 from srcjax.frontend.unit import Unit
 
 
@@ -29,7 +30,7 @@ class Callees:
         self.may_loop = True
         #: The function whose new form is the entry itself, if it calls itself.
         self.entry = 0
-        #: Values that the generated code refers to, by name.
+        #: Values that the generated code refers to, by name, and references to values.
         self.values: dict[str, Any] = {}
 
     def names_of(self, unit: Unit) -> tuple[str, ...]:
@@ -46,13 +47,17 @@ class Callees:
         return [n for n in unit.parameters if n in active]
 
     def constant(self, base: str, value: Any) -> str:
-        """A module-level name for a live value."""
+        """A module-level name for a live value, or for what a reference refers to."""
         for name, known in self.values.items():
             if known is value:
                 return name
         name = self.names.fresh(base)
         self.values[name] = value
         return name
+
+    def live_values(self) -> dict[str, Any]:
+        """The values that the generated code refers to."""
+        return {name: resolved(value) for name, value in self.values.items()}
 
 
 __all__ = ["Callees"]

@@ -13,6 +13,7 @@ on once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import UNKNOWN, Type, all_buffers, is_number, join_all
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import is_pure
 
 
 @dataclass
@@ -41,9 +43,44 @@ class _Value:
 def share_common(program: Program, unit: Unit) -> None:
     """Replace repeated temporaries of the unit by the first, in place."""
     found = _Common(program, unit)
-    found.block(unit.node.body, [])
+    found.block(unit.node.body, _AtHand())
     if found.renamed:
         syntax.rename(unit.node.body, found.renamed)
+
+
+class _AtHand:
+    """The values that are at hand at a point, found by what they rest on."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, _Value] = {}
+        #: Keys of the values by the names and the memory that they rest on.
+        self.users: dict[Any, set[str]] = {}
+        self.fragile: set[str] = set()
+
+    def copy(self) -> _AtHand:
+        """The same values, to go on with inside of a block."""
+        new = _AtHand()
+        for value in self.values.values():
+            new.add(value)
+        return new
+
+    def add(self, value: _Value) -> None:
+        """The value was computed here."""
+        self.values[value.key] = value
+        for used in (value.name, *value.reads, *value.buffers):
+            self.users.setdefault(used, set()).add(value.key)
+        if value.fragile:
+            self.fragile.add(value.key)
+
+    def forget(self, changed: Iterable[Any], anything: bool = False) -> None:
+        """Names are bound or memory is written, perhaps that of `anything`."""
+        for used in changed:
+            for key in self.users.pop(used, ()):
+                self.values.pop(key, None)
+        if anything:
+            for key in self.fragile:
+                self.values.pop(key, None)
+            self.fragile.clear()
 
 
 class _Common:
@@ -59,8 +96,8 @@ class _Common:
             if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
                 self.bindings[node.id] = self.bindings.get(node.id, 0) + 1
 
-    def block(self, stmts: list[gast.stmt], known: list[_Value]) -> list[_Value]:
-        """Drop repeated definitions of a block, in place; what is at hand after it."""
+    def block(self, stmts: list[gast.stmt], known: _AtHand) -> None:
+        """Drop repeated definitions of a block, in place."""
         kept: list[gast.stmt] = []
         for stmt in stmts:
             blocks = [
@@ -68,33 +105,31 @@ class _Common:
                 for key in ("body", "orelse", "finalbody")
             ]
             if isinstance(stmt, gast.FunctionDef):
-                known = [v for v in known if v.name != stmt.name]
+                known.forget([stmt.name])
             elif isinstance(stmt, gast.stmt) and any(blocks):
-                known = self.after(stmt, known)
-                for block in blocks:
-                    self.block(block, known)
+                self.pass_by(stmt, known)
+                for block in filter(None, blocks):
+                    self.block(block, known.copy())
             else:
                 value = self.value(stmt)
-                same = [v for v in known if value is not None and v.key == value.key]
-                if same:
-                    assert value is not None
-                    self.renamed[value.name] = same[0].name
+                same = None if value is None else known.values.get(value.key)
+                if value is not None and same is not None:
+                    self.renamed[value.name] = same.name
                     continue
-                known = self.after(stmt, known)
+                self.pass_by(stmt, known)
                 if value is not None:
-                    known = [*known, value]
+                    known.add(value)
             kept.append(stmt)
         stmts[:] = kept
-        return known
 
     def value(self, stmt: Any) -> _Value | None:
         """The value that a temporary gets here, if it may be had from another one."""
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
             return None
         target = stmt.targets[0]
-        if not isinstance(target, gast.Name) or target.id not in (
-            self.unit.temps | self.unit.made
-        ):
+        if not isinstance(target, gast.Name):
+            return None
+        if target.id not in self.unit.temps and target.id not in self.unit.made:
             return None
         if self.bindings.get(target.id) != 1 or not self.is_plain(stmt.value):
             return None
@@ -124,6 +159,8 @@ class _Common:
 
     def is_plain(self, value: gast.expr) -> bool:
         """An operation without effects that is worth a name."""
+        if not is_pure(value):
+            return False
         if isinstance(value, gast.Subscript):
             return not isinstance(value.slice, gast.Constant)
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
@@ -139,8 +176,8 @@ class _Common:
             )
         return False
 
-    def after(self, stmt: gast.stmt, known: list[_Value]) -> list[_Value]:
-        """The values that the statement leaves as they are."""
+    def pass_by(self, stmt: gast.stmt, known: _AtHand) -> None:
+        """Forget the values that the statement does not leave as they are."""
         bound = syntax.names_written(stmt)
         for sub in syntax.walk(stmt):
             if isinstance(sub, gast.AugAssign) and isinstance(sub.target, gast.Name):
@@ -151,10 +188,4 @@ class _Common:
             if isinstance(sub, gast.Call):
                 callees = self.facts.callees.get(id(sub), [])
                 calls |= not all(isinstance(c, Op) for c in callees) or not callees
-        return [
-            v
-            for v in known
-            if not bound & {v.name, *v.reads}
-            and not v.buffers & written
-            and not (v.fragile and (written or calls))
-        ]
+        known.forget([*bound, *written], bool(written) or calls)

@@ -27,6 +27,7 @@ from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Object
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import called
 
 _LOOPS = (gast.For, gast.While)
 
@@ -93,7 +94,7 @@ class _Objects:
             return cls if named else None
         if classes or cls is None or not _is_plain(cls):
             return None
-        if syntax.dotted(value.func) == "object.__new__":
+        if called(value) == "object.__new__":
             return cls if isinstance(value.args[0], gast.Name) else None
         callees = self.program.facts.callees.get(id(value), [])
         if any(c is not cls for c in callees) or not isinstance(value.func, gast.Name):
@@ -190,7 +191,7 @@ class _Objects:
             and node.value.id in names
         ]
         fields: dict[str, gast.expr] = {}
-        new = syntax.dotted(made.value.func) == "object.__new__"
+        new = called(made.value) == "object.__new__"
         shown = made.value.args[0] if new else made.value.func
         if not new:
             fields = self.arguments(made.value, cls) or {}

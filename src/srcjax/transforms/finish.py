@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +19,19 @@ from srcjax.analysis.types import (
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.record import lookup
-from srcjax.transforms.reverse.reads_writes import exposed, surely
+from srcjax.transforms.passes import Simplify, Watch
+from srcjax.transforms.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.items import set_items
+from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import (
     is_fresh,
+    is_new_array,
     own,
     own_results,
     own_written,
@@ -35,6 +39,7 @@ from srcjax.transforms.simplify.owned import (
 from srcjax.transforms.simplify.plain import (
     item_of_display,
     join_copies,
+    shape_of_zeros,
     store_number,
     transposed,
 )
@@ -51,28 +56,47 @@ from srcjax.transforms.simplify.updates import (
     restore_augmented,
     return_directly,
 )
-from srcjax.transforms.writer import DerivativeWriter, Writer
+from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written
 
 
-def finish(written: list[Written], sharing: Sharing) -> list[gast.FunctionDef]:
+def finish(
+    written: list[Written], sharing: Sharing, todo: Simplify, watch: Watch
+) -> list[gast.FunctionDef]:
     """Simplify a function, or a forward/backward pair, and add the comments.
 
-    `sharing` knows the backward functions that are called.
+    `sharing` knows the backward functions that are called, `watch` is told of passes.
     """
     if len(written) == 2:
+        finisher = Finisher(written[1], sharing)
+        for each in todo.before_link:
+            each.run(finisher)
+            watch(each.name, written)
         link_saved(*written)
+        watch("link", written)
     for w in written:
-        Finisher(w).run(sharing)
+        finisher = Finisher(w, sharing)
+        for each in todo.passes:
+            each.run(finisher)
+            watch(each.name, [w])
     return [w.node for w in written]
 
 
 def link_saved(forward: Written, backward: Written) -> None:
-    """Return from the forward function what the backward function reads."""
+    """Return from the forward function what the backward function reads.
+
+    Before:                              After:
+
+        def f_forward(x):                    def f_forward(x):
+            y = np.exp(x)                        y = np.exp(x)
+            return y                             return y, (y,)
+
+        def f_backward(saved, dy):           def f_backward(saved, dy):
+            return y * dy                        (y,) = saved
+                                                 return y * dy
+    """
     own = {a.id for a in syntax.walk(forward.node.args) if isinstance(a, gast.Name)}
     own |= syntax.names_written(forward.node.body)
-    simplified = Finisher(backward)
-    simplified.tidy_up()
     reads = _reads_first(backward.node)
     views = {n: v for n, v in views_of_names(forward).items() if n in reads}
     reads = (reads - set(views)) | syntax.names_read(list(views.values()))
@@ -103,7 +127,7 @@ def views_of_names(written: Written) -> dict[str, gast.expr]:
 
     The name of the array stands for one array, so that the view can be taken again.
     """
-    node, finisher = written.node, Finisher(written)
+    node, finisher = written.node, Finisher(written, Sharing([]))
     bound: dict[str, int] = {}
     for sub in syntax.walk(node):
         if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
@@ -172,10 +196,11 @@ class _Settled:
 
 
 class Finisher(Tidying):
-    """Simplifies one written function."""
+    """Simplifies one written function: its methods are the passes, run by `finish`."""
 
-    def __init__(self, written: Written) -> None:
+    def __init__(self, written: Written, sharing: Sharing) -> None:
         self.written = written
+        self.sharing = sharing
         self.node = written.node
         self.rules: Writer = written.rules
         self.unit = written.unit
@@ -186,89 +211,102 @@ class Finisher(Tidying):
         self.adjoints = {
             variable: place for place, variable in self.rules.places.variables.items()
         }
-        self.pure: frozenset[str] = frozenset()
         self.atoms: set[str] = set()
 
-    def run(self, sharing: Sharing) -> None:
+    # -- the passes, each of which changes `node` in place -----------------------------
+
+    def mark_backward(self) -> None:
         mark_backward(self.node.body)
-        self.tidy_up()
-        if self.written.forward:
-            self.node.body = join_copies(self.node.body)
+
+    def remove_dead(self) -> None:
+        remove_dead(self.node, self.shares)
+
+    def delay(self) -> None:
+        self.atoms = self.atomic_adjoints()
+        delay(self.node.body, self.may_nest, self.shares)
+
+    def nest(self) -> None:
+        nest(self.node, self.may_nest, self.shares)
+
+    def spell_out(self) -> None:
+        spell_out(self.node, self.may_spell_out, self.leave, self.shares)
+
+    def fold_starts(self) -> None:
+        self.node.body = fold_starts(self.node.body, self.shares, self.starts_anew)
+
+    def join_updates(self) -> None:
+        self.node.body = join_updates(self.node.body, self.shares, self.starts_anew)
+
+    def merge_branches(self) -> None:
+        self.node.body = merge_branches(self.node.body)
+
+    def rotate(self) -> None:
+        if rotate(self.node, self.shares):
+            remove_dead(self.node, self.shares)
+
+    def set_items(self) -> None:
+        self.node.body = set_items(self.node.body, self.type_of, self.shares)
+
+    def join_copies(self) -> None:
+        self.node.body = join_copies(self.node.body)
+
+    def sugar(self) -> None:
         sugar(self.node, self.unit.temps)
-        guard_last(self.node, self.has_product, self.pure, self.shares)
-        if not self.written.forward:
-            own_written(
-                self.node,
-                self.is_immutable,
-                self.rules.types,
-                self.is_known,
-                lambda value: isinstance(self.type_of(value), Array),
-            )
-            own_restored(
-                self.node,
-                self.rules.types,
-                self.shares,
-                self.is_immutable,
-                lambda value: own(value, self.type_of(value)),
-            )
+
+    def guard_last(self) -> None:
+        guard_last(self.node, self.has_product, self.shares)
+
+    def own_written(self) -> None:
+        own_written(
+            self.node,
+            self.is_immutable,
+            self.rules.types,
+            self.is_known,
+            lambda value: isinstance(self.type_of(value), Array),
+        )
+
+    def own_restored(self) -> None:
+        own_restored(
+            self.node,
+            self.rules.types,
+            self.shares,
+            self.is_immutable,
+            lambda value: own(value, self.type_of(value)),
+        )
+
+    def own_results(self) -> None:
         if self.written.gradient_at is not None:
             own_results(
                 self.node,
                 self.is_immutable,
                 self.written.gradient_at,
                 lambda value: isinstance(self.type_of(value), Unknown),
-                sharing.calls,
+                self.sharing.calls,
                 [self.type_of_name(n) for n in self.written.wrt],
                 self.is_known,
             )
-        if not self.written.forward:
-            self.name_results()
+
+    def keep_dtypes(self) -> None:
+        at = self.written.gradient_at
+        if at is not None:
+            wanted = [self.type_of_name(n) for n in self.written.wrt]
+            keep_dtypes(self.node, at, wanted, self.type_of_name)
+
+    def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())
+
+    def renumber(self) -> None:
         names = self.unit.names
         renumber(self.node, names.numbered, names.reserved)
-        if isinstance(self.rules, DerivativeWriter):
-            self.node.body = restore_augmented(self.node.body)
-        if not self.written.forward:
-            return_directly(self.node)
-            add_comments(self.node)
 
-    def is_known(self, call: gast.Call) -> bool:
-        """Whether the text tells what memory a call gives: not of the user's functions.
+    def restore_augmented(self) -> None:
+        self.node.body = restore_augmented(self.node.body)
 
-        A function of NumPy's that was imported by another name is one of them, unless
-        its result is new.
-        """
-        chain = (syntax.dotted(call.func) or "").split(".")
-        if chain[0] in ("", "np") or chain[0] in HELPERS:
-            return True
-        try:
-            value = self.rules.program.resolve(self.unit, chain[0])
-            for part in chain[1:]:
-                value = getattr(value, part)
-        except (KeyError, AttributeError, SrcjaxError):
-            return len(chain) == 1 or hasattr(np.ndarray, chain[-1])
-        op = lookup(value)
-        if op is not None:
-            return op.alias == "fresh"
-        home = str(getattr(value, "__module__", "") or "").split(".")[0]
-        return isinstance(value, type) or home in ("builtins", "numpy", "scipy", "math")
+    def return_directly(self) -> None:
+        return_directly(self.node)
 
-    def tidy_up(self) -> None:
-        """Dead code, nesting and algebra until nothing changes (three rounds do)."""
-        for _ in range(3):
-            remove_dead(self.node, self.pure, self.shares)
-            self.atoms = self.atomic_adjoints()
-            delay(self.node.body, self.may_nest, self.shares)
-            nest(self.node, self.may_nest, self.pure, self.shares)
-            spell_out(self.node, self.may_spell_out, self.leave, self.shares)
-            self.node.body = merge_branches(
-                join_updates(fold_starts(self.node.body, self.shares))
-            )
-            self.algebra()
-        remove_dead(self.node, self.pure, self.shares)
-        if rotate(self.node, self.pure, self.shares):
-            remove_dead(self.node, self.pure, self.shares)
-        self.node.body = set_items(self.node.body, self.type_of, self.shares)
+    def add_comments(self) -> None:
+        add_comments(self.node)
 
     def name_results(self) -> None:
         """`return dx, ddifference` of a function of x and y is `return dx, dy`."""
@@ -297,12 +335,52 @@ class Finisher(Tidying):
             if wanted not in syntax.all_names(self.node):
                 syntax.rename(self.node.body, {name: wanted})
 
+    def is_known(self, call: gast.Call) -> bool:
+        """Whether the text tells what memory a call gives: not of the user's functions.
+
+        A function of NumPy's that was imported by another name is one of them, unless
+        its result is new.
+        """
+        chain = (syntax.dotted(call.func) or "").split(".")
+        if chain[0] in ("", "np") or chain[0] in HELPERS:
+            return True
+        try:
+            value = self.rules.program.resolve(self.unit, chain[0])
+            for part in chain[1:]:
+                value = getattr(value, part)
+        except (KeyError, AttributeError, SrcjaxError):
+            return len(chain) == 1 or hasattr(np.ndarray, chain[-1])
+        op = lookup(value)
+        if op is not None:
+            return op.alias == "fresh"
+        home = str(getattr(value, "__module__", "") or "").split(".")[0]
+        return isinstance(value, type) or home in ("builtins", "numpy", "scipy", "math")
+
     def shares(self, name: str) -> set[str]:
         """Names whose values may share memory with the name's."""
         mine = self.buffers.get(name)
         if not mine:
             return set()
-        return {n for n, b in self.buffers.items() if b & mine and n != name}
+        return {n for b in mine for n in self.holders[b]} - {name}
+
+    @functools.cached_property
+    def holders(self) -> dict[Any, set[str]]:
+        """The names of the values that are, or have parts, in each piece of memory."""
+        found: dict[Any, set[str]] = {}
+        for name, buffers in self.buffers.items():
+            for buffer in buffers:
+                found.setdefault(buffer, set()).add(name)
+        return found
+
+    def starts_anew(self, stmt: gast.Assign) -> bool:
+        """Whether nothing but the name holds what it is assigned.
+
+        An adjoint is added to under one name (`own_written` copies what it starts
+        from); a tangent is the memory of all names that its array has.
+        """
+        if not self.written.forward or is_new_array(stmt.value):
+            return True
+        return self.is_immutable(stmt.value)
 
     def may_spell_out(self, name: str) -> bool:
         """Names for what is cheap to write twice: gathered examples are not."""
@@ -360,7 +438,10 @@ class Finisher(Tidying):
             inner = transposed(node)
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
-            return item_of_display(node, self.pure)
+            return item_of_display(shape_of_zeros(node, is_array))
+
+        def is_array(node: gast.expr) -> bool:
+            return isinstance(self.type_of(node), Array)
 
         last = self.node.body[-1]
         for stmt in _statements(self.node.body):

@@ -45,6 +45,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import called, written_by
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.places import zero_of
 from srcjax.transforms.simplify.owned import shared_roots
@@ -560,7 +561,7 @@ def _held(value: Any) -> set[str]:
         owner = getattr(value.func, "value", None)
         if getattr(value.func, "attr", "") in ("pop", "get", "items", "values"):
             return _held(owner)
-        if syntax.dotted(value.func) in (
+        if called(value) in (
             "list",
             "tuple",
             "reversed",
@@ -576,11 +577,8 @@ def _writes_to(stmt: Any, names: set[str]) -> bool:
     targets = list(getattr(stmt, "targets", ()))
     if isinstance(stmt, gast.AugAssign):
         targets = [stmt.target]
-    called = stmt.value if isinstance(stmt, gast.Expr) else None
-    if isinstance(called, gast.Call):
-        function = syntax.dotted(called.func) or ""
-        if function.startswith("np.") and called.args:  # np.add.at(x, i, v)
-            targets = [gast.Subscript(called.args[0], syntax.const(...), syntax.STORE)]
+    if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
+        return bool(written_by(stmt.value) & names)  # np.add.at(x, i, v)
     for target in targets:
         base = target
         while isinstance(base, (gast.Subscript, gast.Attribute)):
@@ -593,8 +591,8 @@ def _writes_to(stmt: Any, names: set[str]) -> bool:
 
 def _is_copy(value: gast.expr) -> bool:
     """Whether it is `v.copy()`, which is memory of its own."""
-    called = getattr(value, "func", None)
-    return isinstance(called, gast.Attribute) and called.attr == "copy"
+    function = getattr(value, "func", None)
+    return isinstance(function, gast.Attribute) and function.attr == "copy"
 
 
 def keep_tapes(functions: list[gast.FunctionDef]) -> None:

@@ -57,6 +57,12 @@ class Places:
         self.names = names
         self.present: dict[Place, Adjoint] = {}
         self.variables: dict[Place, str] = {}
+        self.place_of: dict[str, Place] = {}
+
+    def name(self, place: Place, variable: str) -> None:
+        """The variable of the place from here on."""
+        self.variables[place] = variable
+        self.place_of[variable] = place
 
     def variable(self, name: str, path: Path, base: str | None = None) -> str:
         """The adjoint variable of a place: `dx` for `x`."""
@@ -66,7 +72,7 @@ class Places:
             for key in path:
                 text = str(key)
                 shown = text if text.isidentifier() else f"{shown}_{text}"
-            self.variables[place] = self.names.fresh("d" + shown)
+            self.name(place, self.names.fresh(syntax.adjoint_name(shown)))
         return self.variables[place]
 
     def snapshot(self) -> dict[Place, Adjoint]:
@@ -161,7 +167,7 @@ def is_lazy(have: Type, want: Type) -> bool:
         return False
     if len(small) < len(full):
         return True
-    return any(is_one(m) and not is_one(n) for m, n in zip(small, full, strict=False))
+    return any(m == 1 and not is_one(n) for m, n in zip(small, full, strict=False))
 
 
 def inactive_zero(t: Type) -> gast.expr:

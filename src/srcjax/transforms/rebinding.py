@@ -13,6 +13,7 @@ holds the array; where something may, the code refuses arrays when it runs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -41,17 +42,11 @@ def check_of(
     of the program holds.
     """
     name = stmt.target.id
-    if not isinstance(old, Unknown) or is_mapping() or _is_adjoint(unit, name):
+    if not isinstance(old, Unknown) or is_mapping() or name in unit.adjoints:
         return []
     if not _may_be_shared(program, unit, stmt, name, entry):
         return []
     return [refusal(unit, name)]
-
-
-def _is_adjoint(unit: Unit, name: str) -> bool:
-    """Whether it is `dx` of code that reverse mode wrote: it owns what it changes."""
-    module = getattr(unit.source.func, "__module__", "") or ""
-    return module.startswith("srcjax._generated") and name.startswith("d")
 
 
 def refusal(unit: Unit, name: str) -> gast.stmt:
@@ -67,12 +62,14 @@ def _may_be_shared(
     """Whether something else may hold what the name holds, at the statement."""
     if name in unit.parameters and not entry:
         return True
-    order: list[tuple[Any, tuple[int, ...]]] = []
-    _number(unit.node.body, (), order)
+    order: list[tuple[Any, Around]] = []
+    _number(unit.node.body, Around(), order)
     at = next(k for k, (stmt, _) in enumerate(order) if stmt is update)
-    around = order[at][1]
-    for position, (stmt, loops) in enumerate(order):
-        if position > at and not set(loops) & set(around):
+    here = order[at][1]
+    for position, (stmt, around) in enumerate(order):
+        if position > at and not set(around.loops) & set(here.loops):
+            continue
+        if around.excludes(here):
             continue
         if name in syntax.names_written(_head(stmt)) and not _is_fresh(program, stmt):
             return True
@@ -81,16 +78,35 @@ def _may_be_shared(
     return False
 
 
-def _number(stmts: list[Any], loops: tuple[int, ...], order: list) -> None:
-    """All statements in the order of the text, with the loops around them."""
+@dataclass(frozen=True)
+class Around:
+    """What a statement is inside of."""
+
+    loops: tuple[int, ...] = ()
+    #: The `if` statements that no loop repeats, with the branch of each.
+    branches: tuple[tuple[int, str], ...] = ()
+
+    def excludes(self, other: Around) -> bool:
+        """Whether what is there is never executed together with the other one."""
+        branches = dict(other.branches)
+        return any(branches.get(test, key) != key for test, key in self.branches)
+
+
+def _number(stmts: list[Any], around: Around, order: list) -> None:
+    """All statements in the order of the text, with what is around them."""
     for stmt in stmts:
-        order.append((stmt, loops))
-        inside = (*loops, id(stmt)) if isinstance(stmt, _LOOPS) else loops
+        order.append((stmt, around))
         for key in ("body", "orelse", "finalbody"):
+            inside = around
+            if isinstance(stmt, _LOOPS):
+                inside = replace(around, loops=(*around.loops, id(stmt)))
+            elif isinstance(stmt, gast.If) and not around.loops:
+                branches = (*around.branches, (id(stmt), key))
+                inside = replace(around, branches=branches)
             if not isinstance(stmt, gast.FunctionDef):
                 _number(getattr(stmt, key, None) or [], inside, order)
         for handler in getattr(stmt, "handlers", None) or []:
-            _number(handler.body, inside, order)
+            _number(handler.body, around, order)
 
 
 def _head(stmt: Any) -> Any:

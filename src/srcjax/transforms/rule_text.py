@@ -10,16 +10,20 @@ What `d[...]` stands for, and what becomes of the terms, is up to the direction.
 from __future__ import annotations
 
 import math
+import types as pytypes
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.known_values import truth
+from srcjax.analysis.program import Guard
 from srcjax.errors import NoRuleError
 from srcjax.ops.carry_nothing import lost_arguments
 from srcjax.ops.record import Op, Template
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.writer import DerivativeWriter
 
 
@@ -47,6 +51,7 @@ class RuleText:
         self.family = family
         self.result = template.parameters[0]
         self.holes: dict[str, Any] = {
+            **globals_of(writer, template),
             **holes_of(op, bound),
             self.result: syntax.name(result),
         }
@@ -88,7 +93,7 @@ class RuleText:
 
     def holds(self, test: gast.expr) -> bool | None:
         """The outcome of a condition; `surely(test)` is false where no type tells."""
-        if syntax.dotted(getattr(test, "func", None)) == "surely":
+        if called(test) == "surely":
             return self.decide(self.fill(test.args[0])) is True
         return self.decide(self.fill(test))
 
@@ -125,6 +130,14 @@ class RuleText:
         return filled
 
 
+def is_result_of_numpy(cls: Any) -> bool:
+    """Whether this is the class of a result that NumPy names (`eigh`, `svd`).
+
+    Its derivatives are plain tuples: parts are taken by position, not by name.
+    """
+    return hasattr(cls, "_fields") and cls.__module__.startswith("numpy.")
+
+
 def bound_arguments(
     writer: DerivativeWriter,
     op: Op,
@@ -158,6 +171,42 @@ def check_nothing_lost(
         )
 
 
+def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.expr]:
+    """What stands for the globals of a user's rule: names that mean them in this unit.
+
+    The rule may be of another module than the function, or its global have the name of
+    a variable here. What the rules of srcjax call are helpers, known by their names.
+    """
+    if str(template.globals.get("__name__", "")).startswith("srcjax."):
+        return {}
+    unit = writer.unit
+    own = syntax.names_written(unit.node) | set(unit.parameters)
+    found: dict[str, gast.expr] = {}
+    for name in sorted(syntax.names_read(template.body) - {"d", *template.parameters}):
+        if name not in template.globals:
+            continue
+        value = template.globals[name]
+        if not isinstance(value, pytypes.ModuleType):
+            key = id(template.globals), name
+            writer.program.guards[key] = Guard(template.globals, name, value)
+        if value is np:
+            found[name] = syntax.name("np")
+        elif name in own or not _means(writer, name, value):
+            known = (n for n, v in unit.extra.items() if v is value and n not in own)
+            alias = next(known, None) or unit.names.fresh(name)
+            unit.extra[alias] = value
+            found[name] = syntax.name(alias)
+    return found
+
+
+def _means(writer: DerivativeWriter, name: str, value: Any) -> bool:
+    """Whether the name stands for the value in the unit's own module."""
+    try:
+        return writer.program.resolve(writer.unit, name) is value
+    except KeyError:
+        return False
+
+
 def holes_of(op: Op, bound: dict[str, Any]) -> dict[str, gast.expr]:
     """What stands for each parameter of a rule."""
     holes: dict[str, gast.expr] = {}
@@ -183,7 +232,7 @@ def as_math(node: gast.expr) -> gast.expr:
 
 def family_of(call: gast.Call) -> str:
     """`math` for a call of a function of that module, else `np`."""
-    of_math = (syntax.dotted(call.func) or "").startswith("math.")
+    of_math = called(call).startswith("math.")
     return "math" if of_math else "np"
 
 

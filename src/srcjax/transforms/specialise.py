@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -12,9 +13,12 @@ from srcjax import syntax
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Program, Variant
-from srcjax.analysis.types import Const, Scalar, Type, join
+from srcjax.analysis.types import Const, Scalar, Type, join_all
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.unit import Unit
 from srcjax.ops.expand import EXPANSIONS
+from srcjax.transforms.call_effects import called
+from srcjax.transforms.followed import Followed
 
 _MODULES: dict[str, Type] = {"np": Const(value=np), "math": Const(value=math)}
 try:  # SciPy is optional
@@ -33,8 +37,7 @@ _INTEGER = Scalar(dtype=np.dtype(int), python=True)
 
 
 def _count_as_number(node: gast.expr) -> gast.expr:
-    called = syntax.dotted(getattr(node, "func", None)) == "size_along"
-    return syntax.name(_COUNT) if called else node
+    return syntax.name(_COUNT) if called(node) == "size_along" else node
 
 
 class Typer:
@@ -44,15 +47,18 @@ class Typer:
         self.interpreter = Interpreter(program)
         self.interpreter.unit = unit
         self.interpreter.settled = True
+        self.followed = Followed(self.type_of)
 
     def type_of(self, node: gast.expr, env: Env) -> Type:
         """The type of the expression; unknown where it cannot be told."""
         from srcjax.analysis.types import UNKNOWN
 
-        if any(syntax.is_name(n, "size_along") for n in syntax.walk(node)):
+        names = {n.id for n in syntax.walk(node) if isinstance(n, gast.Name)}
+        if "size_along" in names:
             node = syntax.map_expressions(node, _count_as_number)
+        known = {n: t for n in names if (t := env.get(n)) is not None}
         try:
-            return self.interpreter.eval(node, {**_MODULES, **env, _COUNT: _INTEGER})
+            return self.interpreter.eval(node, {**_MODULES, **known, _COUNT: _INTEGER})
         except Exception:
             return UNKNOWN
 
@@ -61,17 +67,9 @@ class Typer:
 
         def visit(expr: gast.expr) -> gast.expr:
             if isinstance(expr, gast.Call) and isinstance(expr.func, gast.Name):
-                expansion = EXPANSIONS.get(expr.func.id)
-                plain = not expr.keywords and not any(
-                    isinstance(a, gast.Starred) for a in expr.args
-                )
-                if expansion is not None and plain:
-                    types = [self.type_of(a, env) for a in expr.args]
-                    found = expansion(expr.args, types)
-                    if found is not None:
-                        return (
-                            self.specialise(found, env) if found is not expr else expr
-                        )
+                found = self.expanded(expr, env)
+                if found is not None:
+                    return self.specialise(found, env) if found is not expr else expr
             if isinstance(expr, gast.IfExp):
                 outcome = truth(self.type_of(expr.test, env))
                 if outcome is not None:
@@ -79,6 +77,26 @@ class Typer:
             return expr
 
         return syntax.map_expressions(node, visit)
+
+    def expanded(self, call: gast.Call, env: Env) -> gast.expr | None:
+        """What a call of a helper stands for; None if it is none, or open."""
+        if call.keywords or any(isinstance(a, gast.Starred) for a in call.args):
+            return None
+        name = call.func.id
+        if name not in EXPANSIONS and name not in HELPERS:
+            return None
+        return self.stands_for(
+            name, call.args, [self.type_of(a, env) for a in call.args]
+        )
+
+    def stands_for(
+        self, helper: str, args: list[gast.expr], types: list[Type]
+    ) -> gast.expr | None:
+        """The expression that the helper is of these arguments; None if it is open."""
+        expansion = EXPANSIONS.get(helper)
+        if expansion is not None:
+            return expansion(args, types)
+        return self.followed.expand(helper, args, types)
 
     def agree(self, node: Any, envs: list[Env]) -> Any:
         """Specialise for every variant; where the texts differ, for their join."""
@@ -92,13 +110,45 @@ class Typer:
         return first
 
 
+class TypesAround(Env):
+    """Types of names around a statement: its own are entries, others are asked for.
+
+    A unit has as many names as statements: copying the types of all of them for each
+    statement would take a time that is quadratic in the length of the unit.
+    """
+
+    def __init__(self, own: Env, others: Callable[[str], Type | None]) -> None:
+        super().__init__(own)
+        #: The type of a name that the statement does not mention.
+        self.others = others
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = super().get(name)
+        if found is None:
+            found = self.others(name)
+        return default if found is None else found
+
+    def __missing__(self, name: str) -> Type:
+        found = self.others(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the statement sees the same in both, which are of the same unit."""
+        if not isinstance(other, TypesAround):
+            return NotImplemented
+        return all(self.get(n) == other.get(n) for n in self.keys() | other.keys())
+
+    __hash__ = None
+
+
 def join_environments(envs: list[Env]) -> Env:
     """Name by name, what holds in all."""
-    result = dict(envs[0])
-    for env in envs[1:]:
-        for name, t in env.items():
-            result[name] = join(result[name], t) if name in result else t
-    return result
+    return TypesAround({}, lambda name: join_all(e[name] for e in envs if name in e))
 
 
 def environments(variants: list[Variant], target_after: set[str]) -> list[Env]:

@@ -13,7 +13,7 @@ Before:                               After:
                                           value = pushed(x, x_dot)
 
 The derivative of `pulled` is asked for when the program runs, as that of `f` is
-(`srcjax.unknown_functions`). An array that is written somewhere is copied into the
+(`srcjax.api.at_run_time`). An array that is written somewhere is copied into the
 pullback, which has to see what `f` saw.
 """
 
@@ -26,6 +26,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.nested import NestedCall, Unclear
 from srcjax.analysis.program import Program
+from srcjax.analysis.references import PULLBACK_OF, TANGENT_OF, Reference
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -171,7 +172,7 @@ class _Writer:
             self.temp(syntax.expression("p[i]", p=syntax.name(name), i=i), "item")
             for i in map(syntax.const, range(1 + len(t.function.items)))
         )
-        made = self.made("pullback_of", function)
+        made = self.made(PULLBACK_OF, function)
         return gast.Call(made, [*call.args, *primals], [])
 
     def pushed(self, stmt: Any, call: gast.Call) -> gast.expr | None:
@@ -194,19 +195,17 @@ class _Writer:
                 return None
         if len(items) % 2 or any(_is_none(i) for i in items):
             return None
-        return gast.Call(self.made("tangent_of", function), items, [])
+        return gast.Call(self.made(TANGENT_OF, function), items, [])
 
     def holds_active(self, stmt: Any, function: gast.expr) -> bool:
         """Whether a derivative flows through variables that the function takes."""
         names = map(syntax.name, syntax.names_read(function))
         return any(is_active(self.type_of(stmt, n)) for n in names)
 
-    def made(self, maker: str, function: gast.expr) -> gast.expr:
-        from srcjax import unknown_functions
-
-        name = self.inliner.constant(getattr(unknown_functions, maker), maker)
+    def made(self, maker: Reference, function: gast.expr) -> gast.expr:
+        name = self.inliner.constant(maker.value, maker.name)  # inference follows it
         call = syntax.call(name, syntax.clone(function))
-        return self.temp(call, "pulled" if maker == "pullback_of" else "pushed")
+        return self.temp(call, "pulled" if maker is PULLBACK_OF else "pushed")
 
     def atom(self, value: gast.expr, base: str) -> gast.expr:
         return value if isinstance(value, gast.Name) else self.temp(value, base)

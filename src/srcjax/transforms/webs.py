@@ -72,6 +72,8 @@ def split_webs(unit: Unit) -> None:
             unit.temps.add(renamed[web])
         if id_ in unit.made:
             unit.made.add(renamed[web])
+        if id_ in unit.adjoints:
+            unit.adjoints.add(renamed[web])
         if id_ in unit.varying:
             unit.varying.add(renamed[web])
         unit.base_names[renamed[web]] = unit.base_names.get(id_, id_)

@@ -12,11 +12,13 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.custom import CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Const,
     Object,
+    Scalar,
     Type,
     is_active,
     is_number,
@@ -24,7 +26,6 @@ from srcjax.analysis.types import (
     with_active,
     without_buffers,
 )
-from srcjax.custom import CustomTangent
 from srcjax.errors import NoRuleError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import ATTRIBUTES, Op
@@ -32,8 +33,9 @@ from srcjax.transforms.places import Places, rebuild, record_class
 from srcjax.transforms.specialise import Env, Typer
 from srcjax.transforms.steps import written_out
 
-#: Suffix of the name under which an overwritten value is read by derivative code.
-OLD = "__before"
+#: Suffix of the name under which an overwritten value is read by derivative code. It
+#: is no part of an identifier: no name of the user's, nor of ours, ends so.
+OLD = "@before"
 
 
 class Writer:
@@ -168,6 +170,19 @@ class DerivativeWriter(Writer):
 
     # -- operations and calls ----------------------------------------------------------
 
+    def check_effect(self, call: gast.Call, callee: Any) -> None:
+        """A call for its effect must leave differentiated values alone.
+
+        What is not looked into was refused before (`unfollowed_calls`).
+        """
+        if isinstance(callee, (Op, type)) or callee is print:
+            return
+        if any(self.active(n) for n in syntax.walk(call)):
+            raise self.refuse(
+                f"`{syntax.text(call.func)}` may change a differentiated value",
+                "return the new value instead",
+            )
+
     def attribute_op(self, value: gast.Attribute) -> Op:
         """The operation that an attribute of a differentiated value is."""
         op = ATTRIBUTES.get(value.attr)
@@ -179,6 +194,17 @@ class DerivativeWriter(Writer):
             )
         return op
 
+    def not_followed(self, call: gast.Call) -> Exception:
+        """The error that no derivative goes through a call."""
+        shown = syntax.text(call.func)
+        error: Exception = self.no_rule(shown)
+        if any(isinstance(a, gast.Starred) for a in call.args):
+            error = self.refuse(
+                f"how many arguments the call of `{shown}` has is not known here",
+                "write them out instead of `*args`, or give srcjax example arguments",
+            )
+        return error
+
     def no_rule(self, name: str) -> Any:
         """The error that an operation or function has no rule in this direction."""
         return self.refuse(
@@ -187,6 +213,13 @@ class DerivativeWriter(Writer):
             "no derivative in `srcjax.stop_gradient`",
             NoRuleError,
         )
+
+    def is_real_number(self, node: Any) -> bool:
+        """Whether an operand certainly is a float: no array, no integer."""
+        if isinstance(node, gast.Constant):
+            return isinstance(node.value, float)
+        t = self.type_of_name(getattr(node, "id", ""))
+        return isinstance(t, Scalar) and t.dtype is not None and t.dtype.kind == "f"
 
     def check_tangent_rule(self, callee: CustomTangent) -> None:
         """A function made by `custom_jvp` needs its rule in both directions."""

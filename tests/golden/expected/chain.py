@@ -4,6 +4,7 @@ __all__ = ["grad_chain"]
 
 
 def grad_chain(x):
+    """Gradient of chain with respect to x."""
     power = x**2
     inner = math.sin(power)
     # return math.exp(inner)

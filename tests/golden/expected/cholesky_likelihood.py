@@ -4,6 +4,17 @@ __all__ = ["grad_cholesky_likelihood"]
 
 
 def grad_cholesky_likelihood(scale, noise, distances, y):
+    """Gradient of cholesky_likelihood with respect to scale and noise.
+
+    For scale: float, noise: float, distances: (4, 4), y: (4,).
+    """
+    if (
+        np.ndim(scale) != 0
+        or np.ndim(noise) != 0
+        or distances.shape != (4, 4)
+        or y.shape != (4,)
+    ):
+        raise ValueError(grad_cholesky_likelihood.__doc__)
     exp = np.exp(-distances)
     eye = np.eye(4)
     covariance = scale * exp + noise * eye
@@ -16,9 +27,10 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
     dfactor = dfactor - np.outer(np.linalg.solve(factor.T, dz), z)
     # factor = np.linalg.cholesky(covariance)
     lower = np.tril(factor.T @ dfactor)
-    dcovariance = 0.5 * np.linalg.solve(
+    whole = 0.5 * np.linalg.solve(
         factor.T, np.linalg.solve(factor.T, lower + np.tril(lower, -1).T).T
     )
+    dcovariance = np.tril(whole) + np.tril(whole, -1)
     # covariance = scale * np.exp(-distances) + noise * np.eye(4)
     dnoise = (dcovariance * eye).sum()
     dscale = (dcovariance * exp).sum()

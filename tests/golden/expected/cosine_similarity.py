@@ -4,6 +4,9 @@ __all__ = ["grad_cosine_similarity"]
 
 
 def grad_cosine_similarity(a, b):
+    """Gradient of cosine_similarity with respect to a and b, for a: (n,), b: (n,)."""
+    if a.ndim != 1 or b.shape != a.shape:
+        raise ValueError("grad_cosine_similarity is for a: (n,), b: (n,)")
     norm_a = np.linalg.norm(a)
     norm_b = np.linalg.norm(b)
     product = norm_a * norm_b

@@ -4,6 +4,7 @@ __all__ = ["grad_damped_wave"]
 
 
 def grad_damped_wave(t, frequency, damping):
+    """Gradient of damped_wave with respect to t, frequency and damping."""
     envelope = math.exp(-damping * t)
     phase = frequency * t
     # return envelope * math.cos(phase)

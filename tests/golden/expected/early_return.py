@@ -4,6 +4,7 @@ __all__ = ["grad_early_return"]
 
 
 def grad_early_return(x):
+    """Gradient of early_return with respect to x."""
     if x > 2:
         # return x * x
         dx = 2 * x

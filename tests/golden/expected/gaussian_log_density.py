@@ -4,6 +4,12 @@ __all__ = ["grad_gaussian_log_density"]
 
 
 def grad_gaussian_log_density(mean, log_sigma, data):
+    """Gradient of gaussian_log_density with respect to mean and log_sigma.
+
+    For mean: float, log_sigma: float, data: (n,).
+    """
+    if np.ndim(mean) != 0 or np.ndim(log_sigma) != 0 or data.ndim != 1:
+        raise ValueError(grad_gaussian_log_density.__doc__)
     difference = data - mean
     exp_log_sigma = np.exp(log_sigma)
     z = difference / exp_log_sigma

@@ -4,6 +4,12 @@ __all__ = ["grad_horner"]
 
 
 def grad_horner(coefficients, x):
+    """Gradient of horner with respect to coefficients and x.
+
+    For coefficients: (n,), x: float.
+    """
+    if coefficients.ndim != 1 or coefficients.dtype.kind != "f" or np.ndim(x) != 0:
+        raise ValueError("grad_horner is for coefficients: (n,), x: float")
     total = 0.0
     total_tape = []
     for c in coefficients:

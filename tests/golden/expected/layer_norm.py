@@ -4,6 +4,18 @@ __all__ = ["grad_layer_norm"]
 
 
 def grad_layer_norm(x, gain, bias, targets):
+    """Gradient of layer_norm with respect to x, gain and bias.
+
+    For x: (n, m), gain: (m,), bias: (m,), targets: (n, m).
+    """
+    if (
+        x.ndim != 2
+        or x.shape[1] == 1
+        or gain.shape != x.shape[1:]
+        or bias.shape != x.shape[1:]
+        or targets.shape != x.shape
+    ):
+        raise ValueError(grad_layer_norm.__doc__)
     mean = np.mean(x, axis=1, keepdims=True)
     centred = x - mean
     power = centred**2

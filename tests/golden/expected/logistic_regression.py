@@ -4,6 +4,16 @@ __all__ = ["grad_logistic_regression"]
 
 
 def grad_logistic_regression(w, features, labels):
+    """Gradient of logistic_regression with respect to w.
+
+    For w: (n,), features: (m, n), labels: (m,).
+    """
+    if (
+        w.ndim != 1
+        or features.shape[1:] != w.shape
+        or labels.shape != features.shape[:1]
+    ):
+        raise ValueError(grad_logistic_regression.__doc__)
     p = 1 / (1 + np.exp(-features @ w))
     # return -np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p))
     dtotal2 = -1 / labels.size

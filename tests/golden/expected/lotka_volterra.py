@@ -1,7 +1,12 @@
+import numpy as np
+
 __all__ = ["grad_lotka_volterra"]
 
 
 def grad_lotka_volterra(prey, predators, dt):
+    """Gradient of lotka_volterra with respect to prey and predators."""
+    if np.ndim(prey) != 0 or np.ndim(predators) != 0 or np.ndim(dt) != 0:
+        raise ValueError("grad_lotka_volterra is for numbers, not for arrays")
     prey_tape = []
     predators_tape = []
     for _ in range(20):

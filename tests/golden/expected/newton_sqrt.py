@@ -1,7 +1,12 @@
+import numpy as np
+
 __all__ = ["grad_newton_sqrt"]
 
 
 def grad_newton_sqrt(a):
+    """Gradient of newton_sqrt with respect to a."""
+    if np.ndim(a) != 0:
+        raise ValueError("grad_newton_sqrt is for numbers, not for arrays")
     x = a
     trips = 0
     x_tape = []

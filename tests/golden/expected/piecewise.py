@@ -4,6 +4,7 @@ __all__ = ["grad_piecewise"]
 
 
 def grad_piecewise(x):
+    """Gradient of piecewise with respect to x."""
     if x < 0:
         # y = x * x
         dx = 4 * x

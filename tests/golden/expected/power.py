@@ -1,7 +1,12 @@
+import numpy as np
+
 __all__ = ["grad_power"]
 
 
 def grad_power(x, n):
+    """Gradient of power with respect to x."""
+    if np.ndim(x) != 0:
+        raise ValueError("grad_power is for numbers, not for arrays")
     result = 1.0
     result_tape = []
     for _ in range(n):

@@ -1,3 +1,5 @@
+import numpy as np
+
 __all__ = ["grad_recursive_power"]
 
 
@@ -23,5 +25,8 @@ def recursive_power_backward(saved2, dresult):
 
 
 def grad_recursive_power(x, n):
+    """Gradient of recursive_power with respect to x."""
+    if np.ndim(x) != 0:
+        raise ValueError("grad_recursive_power is for numbers, not for arrays")
     _, saved = recursive_power_forward(x, n)
     return recursive_power_backward(saved, 1.0)

@@ -5,6 +5,7 @@ width = 0.5
 
 
 def grad_smooth_hinge(margin):
+    """Gradient of smooth_hinge with respect to margin."""
     scaled = (1 - margin) / width
     exp_scaled = np.exp(scaled)
     # return width * np.log(1 + np.exp(scaled))

@@ -2,5 +2,6 @@ __all__ = ["grad_square"]
 
 
 def grad_square(x):
+    """Gradient of square with respect to x."""
     # return x * x
     return 2 * x

@@ -2,6 +2,9 @@ __all__ = ["grad_stencil_2d"]
 
 
 def grad_stencil_2d(u):
+    """Gradient of stencil_2d with respect to u, for u: (n, m)."""
+    if u.ndim != 2 or u.dtype.kind != "f":
+        raise ValueError("grad_stencil_2d is for u: (n, m)")
     v = u.copy()
     for i in range(1, v.shape[0] - 1):
         for j in range(1, v.shape[1] - 1):

@@ -4,6 +4,9 @@ __all__ = ["grad_trajectory"]
 
 
 def grad_trajectory(start, rate, steps):
+    """Gradient of trajectory with respect to start and rate."""
+    if np.ndim(start) != 0 or np.ndim(rate) != 0:
+        raise ValueError("grad_trajectory is for numbers, not for arrays")
     x = np.zeros(steps + 1)
     x[0] = start
     for t in range(steps):

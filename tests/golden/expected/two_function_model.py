@@ -41,6 +41,27 @@ def predict_backward(saved, dresult):
 
 
 def grad_two_function_model(params, inputs, targets):
+    """Gradient of two_function_model with respect to params.
+
+    For params: [((n, m), (m,)), ((k, p), (p,)), ((q, r), (r,))], inputs: (s, t),
+    targets: (s, r).
+    """
+    if (
+        len(params) != 3
+        or len(params[0]) != 2
+        or params[0][0].ndim != 2
+        or params[0][1].shape != params[0][0].shape[1:]
+        or len(params[1]) != 2
+        or params[1][0].ndim != 2
+        or params[1][1].shape != params[1][0].shape[1:]
+        or len(params[2]) != 2
+        or params[2][0].ndim != 2
+        or params[2][0].shape[1] == 1
+        or params[2][1].shape != params[2][0].shape[1:]
+        or inputs.ndim != 2
+        or targets.shape != (len(inputs), params[2][0].shape[1])
+    ):
+        raise ValueError(grad_two_function_model.__doc__)
     log_probabilities, saved = predict_forward(params, inputs)
     # return -np.mean(np.sum(targets * log_probabilities, axis=1))
     dlog_probabilities = -1 / targets.shape[0] * targets

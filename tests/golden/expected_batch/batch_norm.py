@@ -4,6 +4,12 @@ __all__ = ["vmap_batch_norm"]
 
 
 def vmap_batch_norm(x, scale, shift):
+    """What batch_norm gives for each example of a batch.
+
+    For x: (n, m), scale: (m,), shift: (m,).
+    """
+    if x.ndim != 2 or scale.shape != x.shape[1:] or shift.shape != x.shape[1:]:
+        raise ValueError("vmap_batch_norm is for x: (n, m), scale: (m,), shift: (m,)")
     mean = np.mean(x, axis=0)
     difference = x - mean
     variance = np.mean(difference**2, axis=0)

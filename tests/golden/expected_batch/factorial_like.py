@@ -10,11 +10,13 @@ def factorial_like_batch(x, batch_size2):
     other = ~taken
     if other.any():
         x_other = x[other]
-        factorial_like2 = factorial_like_batch(x_other - 1, len(x_other))
-        result[other] = x_other * factorial_like2
+        result[other] = x_other * factorial_like_batch(x_other - 1, len(x_other))
     return result
 
 
 def vmap_factorial_like(x):
+    """What factorial_like gives for each example of a batch, for x: (n,)."""
+    if x.ndim != 1:
+        raise ValueError("vmap_factorial_like is for x: (n,)")
     batch_size = len(x)
     return factorial_like_batch(x, batch_size)

@@ -4,6 +4,9 @@ __all__ = ["vmap_first_above"]
 
 
 def vmap_first_above(x):
+    """What first_above gives for each example of a batch, for x: (n, m)."""
+    if x.ndim != 2:
+        raise ValueError("vmap_first_above is for x: (n, m)")
     batch_size = len(x)
     result = np.empty(batch_size, dtype=int)
     returned = np.full(batch_size, False)

@@ -4,6 +4,9 @@ __all__ = ["vmap_in_pieces"]
 
 
 def vmap_in_pieces(x):
+    """What in_pieces gives for each example of a batch, for x: (n,)."""
+    if x.ndim != 1:
+        raise ValueError("vmap_in_pieces is for x: (n,)")
     batch_size = len(x)
     taken = x < 0
     result = np.empty(batch_size)

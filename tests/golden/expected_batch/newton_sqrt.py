@@ -4,6 +4,9 @@ __all__ = ["vmap_newton_sqrt"]
 
 
 def vmap_newton_sqrt(a):
+    """What newton_sqrt gives for each example of a batch, for a: (n,)."""
+    if a.ndim != 1:
+        raise ValueError("vmap_newton_sqrt is for a: (n,)")
     batch_size = len(a)
     x = a.copy()
     lanes = np.arange(batch_size)

@@ -4,6 +4,12 @@ __all__ = ["vmap_sum_of_first"]
 
 
 def vmap_sum_of_first(x, count):
+    """What sum_of_first gives for each example of a batch.
+
+    For x: (n, m), count: (n,).
+    """
+    if x.ndim != 2 or count.shape != x.shape[:1]:
+        raise ValueError("vmap_sum_of_first is for x: (n, m), count: (n,)")
     batch_size = len(x)
     total = np.zeros(batch_size)
     lanes = np.arange(batch_size)

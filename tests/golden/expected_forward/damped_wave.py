@@ -4,6 +4,7 @@ __all__ = ["jvp_damped_wave"]
 
 
 def jvp_damped_wave(t, t_dot):
+    """Value of damped_wave, and its derivative along t_dot."""
     exp_product = np.exp(-0.1 * t)
     cos_product2 = np.cos(2 * t)
     return (

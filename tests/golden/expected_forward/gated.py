@@ -16,6 +16,9 @@ def gated_backward(saved, dresult):
 
 
 def jacrev_gated(x, W, b):
+    """Jacobian of gated with respect to x, for x: (n,), W: (n, m), b: (m,)."""
+    if x.ndim != 1 or W.ndim != 2 or len(W) != len(x) or b.shape != W.shape[1:]:
+        raise ValueError("jacrev_gated is for x: (n,), W: (n, m), b: (m,)")
     y, saved = gated_forward(x, W, b)
     # Each row: the derivative of one element of y.
     return gated_backward(saved, np.eye(y.size))

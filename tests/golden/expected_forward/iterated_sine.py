@@ -42,5 +42,8 @@ def iterated_sine_linear(residuals, x_dot):
 
 
 def linearize_iterated_sine(x):
+    """Value of iterated_sine, and what its linear map reads."""
+    if np.ndim(x) != 0:
+        raise ValueError("linearize_iterated_sine is for numbers, not for arrays")
     y, saved = iterated_sine_forward(x)
     return y, iterated_sine_residuals(saved)

@@ -8,5 +8,8 @@ def pushforward_layer(x, W, b, x_dot):
 
 
 def jacfwd_layer(x, W, b):
+    """Jacobian of layer with respect to x, for x: (n,), W: (n, m), b: (m,)."""
+    if x.ndim != 1 or W.ndim != 2 or len(W) != len(x) or b.shape != W.shape[1:]:
+        raise ValueError("jacfwd_layer is for x: (n,), W: (n, m), b: (m,)")
     # Each column: the derivative along one element of x.
     return pushforward_layer(x, W, b, np.eye(x.size)).T

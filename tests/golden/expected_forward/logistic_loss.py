@@ -4,6 +4,9 @@ __all__ = ["jvp_grad_logistic_loss"]
 
 
 def jvp_grad_logistic_loss(w, w_dot):
+    """Value of grad_logistic_loss, and its derivative along w_dot, for w: (3,)."""
+    if w.shape != (3,) or w_dot.shape != w.shape:
+        raise ValueError("jvp_grad_logistic_loss is for w: (3,)")
     exp_product2 = np.exp(-LABELS * (SAMPLES @ w))
     exp_product2_dot = -(SAMPLES @ w_dot * LABELS * exp_product2)
     ratio = 1 / exp_product2.size

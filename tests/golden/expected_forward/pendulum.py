@@ -1,9 +1,14 @@
 import math
 
+import numpy as np
+
 __all__ = ["jvp_pendulum"]
 
 
 def jvp_pendulum(angle, gravity, steps, angle_dot, gravity_dot):
+    """Value of pendulum, and its derivative along angle_dot and gravity_dot."""
+    if np.ndim(angle) != 0 or np.ndim(gravity) != 0:
+        raise ValueError("jvp_pendulum is for numbers, not for arrays")
     speed = 0.0
     speed_dot = 0.0
     for _ in range(steps):

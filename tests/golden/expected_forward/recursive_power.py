@@ -1,7 +1,12 @@
+import numpy as np
+
 __all__ = ["jvp_recursive_power"]
 
 
 def jvp_recursive_power(x, n, x_dot):
+    """Value of recursive_power, and its derivative along x_dot."""
+    if np.ndim(x) != 0:
+        raise ValueError("jvp_recursive_power is for numbers, not for arrays")
     if n == 0:
         result = 1.0
         result_dot = 0.0

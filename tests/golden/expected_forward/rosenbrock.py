@@ -12,12 +12,15 @@ def pushforward_rosenbrock(x, x_dot):
     dx_part2_dot -= 2 * ddifference_dot * x_part + x_part_dot * (
         2 * (200 * (x[1:] - x_part**2))
     )
-    dx_dot = np.zeros((batch_size, 4))
+    dx_dot = np.zeros((batch_size, *x.shape))
     dx_dot[:, :-1] = dx_part2_dot
     dx_dot[:, 1:] += ddifference_dot
     return dx_dot
 
 
 def hessian_rosenbrock(x):
+    """Hessian of rosenbrock with respect to x, for x: (n,)."""
+    if x.ndim != 1:
+        raise ValueError("hessian_rosenbrock is for x: (n,)")
     # Each column: the derivative along one element of x.
     return pushforward_rosenbrock(x, np.eye(x.size)).T

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from srcjax.analysis.types import Const, Type
-from srcjax.ops.expand.asking import known_value
+from srcjax.ops.known import known_value
 from srcjax.ops.record import completes
 
 CONSTANT, EVEN = Const(value="constant"), Const(value="even")

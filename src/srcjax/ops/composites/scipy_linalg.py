@@ -216,6 +216,15 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     return np.linalg.pinv(a)
 
 
+@composite(scipy.linalg.pinvh, real_only=False)
+def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    if atol is not None or return_rank:
+        raise NotImplementedError("`atol` or `return_rank`")
+    read = a if lower else np.conj(np.swapaxes(a, -1, -2))
+    cutoff = a.shape[-1] * np.finfo(a.dtype).eps if rtol is None else rtol
+    return np.linalg.pinv(read, cutoff, hermitian=True)
+
+
 @composite(scipy.linalg.rsf2csf, real_only=False)
 def rsf2csf(T, Z, check_finite=True):  # noqa: N803
     """A rotation for each pair of eigenvalues, from the last row up."""

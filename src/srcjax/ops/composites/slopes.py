@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from srcjax.analysis.types import Type, is_active, rank_of
-from srcjax.ops.expand.asking import known_value, types_in
 from srcjax.ops.infer_rules import NONE
+from srcjax.ops.known import known_value, types_in
 from srcjax.ops.record import completes
 
 

@@ -14,24 +14,13 @@ from srcjax.ops.expand import (  # noqa: F401  (they fill the table)
     shaping,
     tangents,
 )
-from srcjax.ops.expand.asking import (
-    MISSING,
-    has_shape_of,
-    is_real,
-    known,
-    known_value,
-    types_in,
-)
+from srcjax.ops.expand.asking import has_shape_of, is_real
 from srcjax.ops.expand.table import EXPANSIONS, Expansion, expands
 
 __all__ = [
     "EXPANSIONS",
-    "MISSING",
     "Expansion",
     "expands",
     "has_shape_of",
     "is_real",
-    "known",
-    "known_value",
-    "types_in",
 ]

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Const, List, Tuple, Type, dtype_of, shape_of
-
-MISSING = object()
-
-
-def known(t: Type | None, default: object = MISSING) -> object:
-    """The value of a known constant (also None, tuples of constants), else `MISSING`.
-
-    An absent argument (t None) has its `default`.
-    """
-    if t is None:
-        return default
-    if isinstance(t, Const):
-        return t.value
-    if isinstance(t, Tuple):
-        values = [known(item) for item in t.items]
-        return MISSING if any(v is MISSING for v in values) else tuple(values)
-    return MISSING
+from srcjax.analysis.types import Array, Type, dtype_of, shape_of
+from srcjax.ops.known import MISSING, known
 
 
 def has_shape_of(d: gast.expr, x: gast.expr) -> bool:
@@ -74,23 +56,6 @@ def over_axes(axis: gast.expr, t: Type, rank: int | None) -> str | None:
     if axes == tuple(range(len(axes))):  # leading axes come back by broadcasting
         return "axis=axis"
     return "axis=axis, keepdims=True"
-
-
-def known_value(t: Type | None, default: object = MISSING) -> Any:
-    """Like `known`, lists of constants included."""
-    if isinstance(t, (Tuple, List)) and t.items is not None:
-        values = [known_value(item) for item in t.items]
-        if any(v is MISSING for v in values):
-            return MISSING
-        return values if isinstance(t, List) and t.cls is list else tuple(values)
-    return known(t, default)
-
-
-def types_in(arrays: Any) -> list[Type] | None:
-    """The types of the items of a list or tuple of known length, else None."""
-    if isinstance(arrays, (Tuple, List)):
-        return None if arrays.items is None else list(arrays.items)
-    return list(arrays) if isinstance(arrays, (tuple, list)) else None
 
 
 def items_of(arrays: gast.expr, count: int) -> list[gast.expr]:

@@ -10,6 +10,7 @@ from srcjax import runtime, syntax
 from srcjax.analysis.types import Type, rank_of
 from srcjax.ops.expand.asking import is_real
 from srcjax.ops.expand.table import Expansion, expands
+from srcjax.ops.known import MISSING, known_value
 
 
 @expands(runtime.per_matrix)
@@ -28,6 +29,28 @@ def _symmetrised(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     if not is_real(types[0]):
         return None
     return syntax.expression("(x + x.T) / 2", x=args[0])
+
+
+def of_a_triangle(upper_form: str, lower_form: str) -> Expansion:
+    """The text for one real matrix, by the triangle that is read."""
+
+    def expand(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+        upper = known_value(types[1]) if len(types) > 1 else False
+        if rank_of(types[0]) != 2 or not is_real(types[0]) or upper is MISSING:
+            return None
+        if not syntax.is_atom(args[0]):
+            return None
+        return syntax.expression(upper_form if upper else lower_form, x=args[0])
+
+    return expand
+
+
+expands(runtime.whole_of_triangle)(
+    of_a_triangle("np.triu(x) + np.triu(x, 1).T", "np.tril(x) + np.tril(x, -1).T")
+)
+expands(runtime.to_triangle)(
+    of_a_triangle("np.triu(x) + np.triu(x.T, 1)", "np.tril(x) + np.tril(x.T, -1)")
+)
 
 
 def without_zeros(helper: Callable) -> Expansion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import gast
@@ -17,17 +18,10 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
-from srcjax.ops.expand.asking import (
-    MISSING,
-    indexed,
-    is_real,
-    items_of,
-    known_value,
-    permuted,
-    types_in,
-)
+from srcjax.ops.expand.asking import indexed, items_of, permuted
 from srcjax.ops.expand.reductions import summed
 from srcjax.ops.expand.table import expands
+from srcjax.ops.known import MISSING, known_value, types_in
 from srcjax.runtime import contracted_axes, einsum_labels
 
 
@@ -169,66 +163,6 @@ def _unmatmul_right(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
     return _matmul(args, types, 1)
 
 
-@expands(runtime.unouter_left)
-def _unouter_left(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    if rank_of(types[1]) != 1 or rank_of(types[2]) != 1:
-        return None
-    return syntax.expression("d @ b", d=args[0], b=args[2])
-
-
-@expands(runtime.unouter_right)
-def _unouter_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    if rank_of(types[1]) != 1 or rank_of(types[2]) != 1:
-        return None
-    return syntax.expression("a @ d", d=args[0], a=args[1])
-
-
-def _vdot(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
-    shapes = shape_of(types[1]), shape_of(types[2])
-    first = dtype_of(types[1])
-    if None in shapes or first is None or dtype_of(types[2]) is None:
-        return None
-    form = "d * x"
-    if first.kind == "c":
-        form = "d * np.conj(x)" if side else "np.conj(d * x)"
-    value = syntax.expression(form, d=args[0], x=args[2 - side])
-    if same_shape(*shapes):
-        return value
-    return syntax.expression("v.reshape(x.shape)", v=value, x=args[1 + side])
-
-
-@expands(runtime.unvdot_left)
-def _unvdot_left(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _vdot(args, types, 0)
-
-
-@expands(runtime.unvdot_right)
-def _unvdot_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _vdot(args, types, 1)
-
-
-def _vecdot(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
-    d, axis = args[0], known_value(types[3])
-    m, n = shape_of(types[1]), shape_of(types[2])
-    if axis != -1 or not m or not n or not (is_real(types[1]) and is_real(types[2])):
-        return None
-    value = syntax.expression("d[..., None] * x", d=d, x=args[2 - side])
-    if len(m) == len(n) == 1:
-        value = syntax.expression("d * x", d=d, x=args[2 - side])
-    own = (m, n)[side]
-    return summed(value, broadcast_shapes(m, n), own, args[1 + side])
-
-
-@expands(runtime.unvecdot_left)
-def _unvecdot_left(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _vecdot(args, types, 0)
-
-
-@expands(runtime.unvecdot_right)
-def _unvecdot_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _vecdot(args, types, 1)
-
-
 def _tensordot(args: list[gast.expr], types: list[Type], side: int) -> Any:
     d, a, b = args[:3]
     m, n, along = rank_of(types[1]), rank_of(types[2]), known_value(types[3])
@@ -261,15 +195,14 @@ def _einsum_adjoints(args: list[gast.expr], types: list[Type]) -> gast.expr | No
     sizes: dict[str, Dim] = {}
     for labels, shape in zip(inputs, shapes, strict=True):
         for label, dim in zip(labels, shape or (), strict=True):
-            if len(set(labels)) != len(labels):
-                return None  # a diagonal
             if label not in sizes:
                 sizes[label] = dim
             elif not same_shape((sizes[label],), (dim,)):
                 return None  # perhaps a size of 1 that was broadcast
     operands = items_of(args[2], len(items))
     found = []
-    for i, labels in enumerate(inputs):
+    for i, axes in enumerate(inputs):
+        labels = "".join(dict.fromkeys(axes))
         others = operands[:i] + operands[i + 1 :]
         terms = [output, *inputs[:i], *inputs[i + 1 :]]
         have = "".join(label for label in labels if label in "".join(terms))
@@ -283,9 +216,37 @@ def _einsum_adjoints(args: list[gast.expr], types: list[Type]) -> gast.expr | No
         index = [":" if label in have else "None" for label in labels]
         while index and index[0] == "None":  # comes back by broadcasting
             index = index[1:]
-        value = indexed(value, index) if "None" in index else value
+        if labels != axes:
+            if any(c not in have and axes.count(c) == 1 for c in labels):
+                return None  # a size that has to be written out
+            value = _on_diagonal(value, have, axes, operands[i], items[i])
+        elif "None" in index:
+            value = indexed(value, index)
         found.append(value)
     return gast.List(found, syntax.LOAD)
+
+
+def _on_diagonal(
+    value: gast.expr, have: str, axes: str, operand: gast.expr, t: Type
+) -> gast.expr:
+    """`np.einsum("i,iz->iz", value, np.eye(len(x)))`: not zero where indices are equal.
+
+    `have` are the axes of the value, `axes` those of the operand `x`.
+    """
+    terms, ones, result = [have], [], ""
+    spare = [c for c in string.ascii_lowercase if c not in axes]
+    for place, label in enumerate(axes):
+        if label in result:
+            again = spare.pop()
+            terms.append(label + again)
+            text = f"np.eye(x.shape[{place}])"
+            if dtype_of(t) != np.dtype(float):
+                text = f"np.eye(x.shape[{place}], dtype=x.dtype)"
+            ones.append(syntax.expression(text, x=operand))
+            label = again
+        result += label
+    formula = syntax.const(f"{','.join(terms)}->{result}")
+    return syntax.call("np.einsum", formula, value, *ones)
 
 
 def _kron(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
@@ -322,29 +283,6 @@ def _untrace(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     sizes = "len(x)" if same_shape(shape[:1], shape[1:]) else "*x.shape"
     kind = "" if dtype == np.dtype(float) else ", dtype=x.dtype"
     return syntax.expression(f"d * np.eye({sizes}{kind})", d=d, x=x)
-
-
-def _cross(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
-    d, a, b = args[:3]
-    m, n = shape_of(types[1]), shape_of(types[2])
-    axes = [known_value(t) for t in types[3:7]]
-    if axes not in ([-1, -1, -1, None], [-1, -1, -1, -1]):
-        return None
-    if not m or not n or m[-1] != 3 or n[-1] != 3:
-        return None
-    form = "np.cross(b, d)" if side == 0 else "np.cross(d, a)"
-    value = syntax.expression(form, d=d, a=a, b=b)
-    return summed(value, broadcast_shapes(m, n), (m, n)[side], args[1 + side])
-
-
-@expands(runtime.uncross_left)
-def _uncross_left(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _cross(args, types, 0)
-
-
-@expands(runtime.uncross_right)
-def _uncross_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return _cross(args, types, 1)
 
 
 @expands(runtime.unconvolve_left)

@@ -21,7 +21,6 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.ops.expand.asking import (
-    MISSING,
     axes_in,
     has_shape_of,
     is_array,
@@ -29,10 +28,10 @@ from srcjax.ops.expand.asking import (
     is_empty,
     is_float64,
     is_real,
-    known,
     over_axes,
 )
 from srcjax.ops.expand.table import expands
+from srcjax.ops.known import MISSING, known
 
 
 @expands(runtime.unbroadcast)
@@ -78,18 +77,6 @@ def expand_unreduce(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
     return syntax.expression("np.expand_dims(d, axis)", d=d, axis=axis)
 
 
-@expands(runtime.exponent_below)
-def _exponent_below(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    value = known(types[0])
-    if isinstance(value, (int, float)):
-        return syntax.expression("b - 1", b=args[0]) if value else syntax.const(1)
-    if isinstance(types[0], Scalar):
-        return syntax.expression("b - 1 if b else 1", b=args[0])
-    if is_array(types[0]):
-        return syntax.expression("np.where(b == 0, 1, b - 1)", b=args[0])
-    return None
-
-
 @expands(runtime.log_of_base)
 def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     value = known(types[0])
@@ -101,26 +88,6 @@ def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return syntax.expression("np.log(np.where(a == 0, 1, a) + 0j)", a=args[0])
     if is_array(types[0]) or is_float64(types[0]) and is_float64(types[1]):
         return syntax.expression("np.log(np.where(a == 0, 1, a))", a=args[0])
-    return None
-
-
-@expands(runtime.clip_adjoint)
-def _clip_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, x, lo, hi = args
-    below, above = (
-        None if known(t) is None else shape_of(t) is not None for t in types[2:]
-    )
-    if below is None and above is None:
-        return d
-    if below and above:
-        return syntax.expression(
-            "d * (x > lo) * (x < hi) + d * ((x == lo) | (x == hi)) / 2",
-            d=d, x=x, lo=lo, hi=hi,
-        )  # fmt: skip
-    if below and above is None:
-        return syntax.expression("d * (x > lo) + d * (x == lo) / 2", d=d, x=x, lo=lo)
-    if above and below is None:
-        return syntax.expression("d * (x < hi) + d * (x == hi) / 2", d=d, x=x, hi=hi)
     return None
 
 
@@ -154,19 +121,6 @@ def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     return None
 
 
-@expands(runtime.undo_dtype)
-def _undo_dtype(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, _, x = args
-    if known(types[1]) is None:
-        return d
-    return _in_dtype_of([d, x], [types[0], types[2]])
-
-
-@expands(runtime.undo_dtypes)
-def _undo_dtypes(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return args[0] if known(types[1]) is None else None
-
-
 @expands(runtime.size_along)
 def expand_size_along(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     x, t = args[0], types[0]
@@ -192,17 +146,6 @@ def expand_centred(args: list[gast.expr], types: list[Type]) -> gast.expr | None
     return syntax.expression(f"x - x.mean({over})", x=args[0], axis=args[1])
 
 
-@expands(runtime.centred_slope)
-def _centred_slope(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    deviation = expand_centred(args[1:], types[1:])
-    if deviation is None or dtype_of(types[1]) is None:
-        return None
-    form = "d * c" if is_real(types[1]) else "d * np.conj(c)"
-    if form != "d * c" and not is_real(types[0]):
-        form = "np.real(d) * np.conj(c)"
-    return syntax.expression(form, d=args[0], c=deviation)
-
-
 @expands(runtime.unreduce_extreme)
 def _unreduce_extreme(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, y, axis, keepdims, x = args
@@ -221,50 +164,6 @@ def _unreduce_extreme(args: list[gast.expr], types: list[Type]) -> gast.expr | N
         over += ", dtype=x.dtype"
     return syntax.expression(
         f"d * (x == y) / np.sum(x == y{over})", d=spread_d, y=spread_y, x=x, axis=axis
-    )
-
-
-@expands(runtime.prod_of_others)
-def _prod_of_others(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    return syntax.const(1) if rank_of(types[0]) == 0 else None
-
-
-@expands(runtime.cumsum_adjoint)
-def _cumsum_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, axis, x = args
-    along, rank = known(types[1]), rank_of(types[2])
-    if not isinstance(types[2], Array) or rank is None or rank == 0:
-        return None
-    if along is None or rank == 1:
-        flat = "" if rank == 1 else ".reshape(x.shape)"
-        return syntax.expression("np.cumsum(d[::-1])[::-1]" + flat, d=d, x=x)
-    return syntax.expression("np.flip(np.cumsum(np.flip(d, i), i), i)", d=d, i=axis)
-
-
-@expands(runtime.average_adjoint)
-def _average_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, weights, axis, x = args
-    if known(types[1]) is None:
-        size = expand_size_along([x, axis], [types[3], types[2]])
-        return None if size is None else syntax.expression("d / n", d=d, n=size)
-    over = over_axes(axis, types[2], rank_of(types[3]))
-    if over is None or not same_shape(shape_of(types[1]), shape_of(types[3])):
-        return None
-    if not is_array(types[1]):
-        return None
-    return syntax.expression(f"d * w / w.sum({over})", d=d, w=weights, axis=axis)
-
-
-@expands(runtime.average_weights_adjoint)
-def _average_weights(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, y, weights, axis, x = args
-    over = over_axes(axis, types[3], rank_of(types[4]))
-    if over is None or not same_shape(shape_of(types[2]), shape_of(types[4])):
-        return None
-    if not is_array(types[2]):
-        return None
-    return syntax.expression(
-        f"d * (x - y) / w.sum({over})", d=d, y=y, x=x, w=weights, axis=axis
     )
 
 
@@ -289,23 +188,6 @@ def _norm_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     return None
 
 
-@expands(runtime.fractions)
-def _fractions(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    if known(types[1]) is True:
-        return syntax.expression("np.linspace(0, 1, n)", n=args[0])
-    if known(types[1]) is False:
-        return syntax.expression("np.linspace(0, 1, n, endpoint=False)", n=args[0])
-    return None
-
-
-@expands(runtime.linspace_adjoint)
-def _linspace_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, weights, _, _ = args
-    if rank_of(types[3]) == 0 and rank_of(types[0]) == 1 and is_float64(types[0]):
-        return syntax.expression("np.dot(w, d)", w=weights, d=d)
-    return None
-
-
 @expands(runtime.sum_keeping)
 def _sum_keeping(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     v, axis = args
@@ -314,23 +196,33 @@ def _sum_keeping(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         if known(types[1]) is MISSING:
             return None
         over = "axis=axis, keepdims=True"
+    if is_array(types[0]) and syntax.is_atom(v):
+        return syntax.expression(f"v.sum({over})", v=v, axis=axis)
     over = over and f", {over}"
     return syntax.expression(f"np.sum(v{over})", v=v, axis=axis)
-
-
-@expands(runtime.logsumexp_adjoint)
-def _logsumexp_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, y, a, axis, b, keepdims = args
-    if known(types[4]) is not None:
-        return None
-    rest = ([axis, keepdims, a], [types[3], types[5], types[2]])
-    spread_d = expand_unreduce([d, *rest[0]], [types[0], *rest[1]])
-    spread_y = expand_unreduce([y, *rest[0]], [types[1], *rest[1]])
-    if spread_d is None or spread_y is None or shape_of(types[2]) is None:
-        return None
-    return syntax.expression("d * np.exp(a - y)", d=spread_d, y=spread_y, a=a)
 
 
 def summed(d: gast.expr, have: Any, want: Any, x: gast.expr) -> gast.expr | None:
     """`d` of shape `have` summed to the shape `want` of `x`."""
     return _unbroadcast([d, x], [Array(shape=have), Array(shape=want)])
+
+
+@expands(runtime.power_below)
+def _power_below(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    base, exponent = types
+    value: Any = known(exponent)
+    whole = value is not MISSING and is_number(exponent) and not 0 < np.real(value) < 1
+    if not whole:
+        if not (isinstance(base, (Array, Scalar, Const)) or is_array(base)):
+            return None
+        number = isinstance(base, Const) or (isinstance(base, Scalar) and base.python)
+        if number and not is_whole(exponent):
+            power = syntax.call("exponent_below", args[1])
+            return syntax.call("np.power", args[0], power)
+    return syntax.expression("a ** exponent_below(b)", a=args[0], b=args[1])
+
+
+def is_whole(t: Type) -> bool:
+    """Whether it is surely an integer."""
+    dtype = dtype_of(t)
+    return dtype is not None and dtype.kind in "iu"

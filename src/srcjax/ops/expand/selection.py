@@ -8,8 +8,8 @@ import gast
 
 from srcjax import runtime, syntax
 from srcjax.analysis.types import Type, rank_of, same_shape, shape_of
-from srcjax.ops.expand.asking import MISSING, known_value
 from srcjax.ops.expand.table import expands
+from srcjax.ops.known import MISSING, known_value
 
 
 @expands(runtime.unsort)
@@ -36,17 +36,6 @@ def _diagonal_matrix(d: gast.expr, shape: Any, k: gast.expr, t: Type) -> Any:
     if known_value(t) == 0:
         return syntax.expression("np.diag(d)", d=d)
     return syntax.expression("np.diag(d, k)", d=d, k=k)
-
-
-@expands(runtime.undiag)
-def _undiag(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    shape = shape_of(types[1])
-    if shape is not None and len(shape) == 1:
-        form = "np.diag(d)" if known_value(types[2]) == 0 else "np.diag(d, k)"
-        return syntax.expression(form, d=args[0], k=args[2])
-    if shape is None or len(shape) != 2:
-        return None
-    return _diagonal_matrix(args[0], shape, args[2], types[2])
 
 
 @expands(runtime.undiff)

@@ -19,16 +19,9 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
-from srcjax.ops.expand.asking import (
-    MISSING,
-    indexed,
-    items_of,
-    known_value,
-    permuted,
-    size_text,
-    types_in,
-)
+from srcjax.ops.expand.asking import indexed, items_of, size_text
 from srcjax.ops.expand.table import expands
+from srcjax.ops.known import MISSING, known_value, types_in
 
 
 @expands(runtime.unreshape)
@@ -50,45 +43,6 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         flat = have is not None and len(have) == 1
         return d if flat else syntax.expression("d.ravel()", d=d)
     return syntax.expression("d.reshape(x.shape)", d=d, x=x)
-
-
-@expands(runtime.untranspose)
-def _untranspose(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, axes = args[0], known_value(types[1])
-    if axes is MISSING:
-        return None
-    if axes and len(axes) == 1 and (axes[0] is None or np.ndim(axes[0])):
-        axes = axes[0]
-    if not axes:
-        return syntax.expression("d.T", d=d)
-    order = [axis % len(axes) for axis in axes]
-    return permuted(d, sorted(range(len(order)), key=order.__getitem__))
-
-
-@expands(runtime.unrollaxis)
-def _unrollaxis(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, rank = args[0], rank_of(types[0])
-    axis, start = known_value(types[1]), known_value(types[2])
-    if rank is None or axis is MISSING or start is MISSING:
-        return None
-    order = list(np.rollaxis(np.empty(range(rank)), axis, start).shape)
-    return permuted(d, sorted(range(rank), key=order.__getitem__))
-
-
-@expands(runtime.unroll)
-def _unroll(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    d, shift, axis = args
-    value = known_value(types[1])
-    if value is not MISSING:
-        minus = tuple(-v for v in value) if np.ndim(value) else -value
-        back = syntax.expression(repr(minus))
-    elif is_number(types[1]):
-        back = syntax.expression("-shift", shift=shift)
-    else:
-        return None
-    if known_value(types[2]) is None:
-        return syntax.expression("np.roll(d, s)", d=d, s=back)
-    return syntax.expression("np.roll(d, s, axis=axis)", d=d, s=back, axis=axis)
 
 
 @expands(runtime.unconcatenate)

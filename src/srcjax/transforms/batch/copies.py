@@ -19,6 +19,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.transforms.call_effects import called, is_pure
 
 
 def read_at_once(function: gast.FunctionDef) -> None:
@@ -47,7 +48,7 @@ def _is_named_copy(stmt: Any) -> bool:
 
 def _nested(stmt: Any) -> None:
     """Drop the copies inside an expression that makes something new of them."""
-    if not _only_reads(stmt.value):
+    if not is_pure(stmt.value):
         return
 
     def used(node: gast.expr) -> gast.expr:
@@ -84,25 +85,11 @@ def _makes_new(node: Any) -> bool:
     """Whether the value of an expression is a new array, whatever its operands are."""
     if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare)):
         return True
-    chain = syntax.dotted(node.func) if isinstance(node, gast.Call) else None
+    chain = called(node) if isinstance(node, gast.Call) else None
     head, _, name = (chain or "").partition(".")
     if head != "np" or any(k.arg == "out" for k in node.keywords):
         return False
     return name == "where" or isinstance(getattr(np, name, None), np.ufunc)
-
-
-def _only_reads(value: Any) -> bool:
-    """Whether nothing is written while an expression is evaluated."""
-    return all(
-        _makes_new(node) or _is_plain_method(node)
-        for node in syntax.walk(value)
-        if isinstance(node, gast.Call)
-    )
-
-
-def _is_plain_method(call: gast.Call) -> bool:
-    methods = ("copy", "sum", "mean", "max", "min", "all", "any", "reshape", "astype")
-    return isinstance(call.func, gast.Attribute) and call.func.attr in methods
 
 
 def _is_short_lived(function: gast.FunctionDef, name: str, later: list[Any]) -> bool:
@@ -115,7 +102,7 @@ def _is_short_lived(function: gast.FunctionDef, name: str, later: list[Any]) -> 
         if not isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return)):
             return False
         alone = _stores_in_array(stmt) and syntax.is_name(stmt.value, name)
-        if not (alone or _taken(stmt.value, name)) or not _only_reads(stmt.value):
+        if not (alone or _taken(stmt.value, name)) or not is_pure(stmt.value):
             return False
         left -= syntax.count_reads(stmt.value, name)
         if left == 0:

@@ -27,6 +27,7 @@ from srcjax.transforms.batch.lane_loops import LaneLoops
 from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.signatures import copies_of_written, user_parameters
+from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
 
 
@@ -144,6 +145,7 @@ class Batch:
     def body(self, wrt: list[str]) -> list[gast.stmt]:
         """The statements; parameters that are mapped later are spread first."""
         rules = self.rules
+        check_calls(rules)
         check_rows(self.unit, rules.facts, rules.examples, self.refuse_row)
         out = self.late(wrt)
         out += rules.declarations()

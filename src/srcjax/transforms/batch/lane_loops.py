@@ -22,7 +22,8 @@ from srcjax.analysis.types import (
     Scalar,
 )
 from srcjax.transforms.batch.regions import BOOL, Regions
-from srcjax.transforms.reverse.reads_writes import exposed
+from srcjax.transforms.call_effects import called
+from srcjax.transforms.reads_writes import exposed
 
 
 class LaneLoops(Regions):
@@ -42,7 +43,7 @@ class LaneLoops(Regions):
         over = stmt.iter
         inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
         leaves = any(self.condition(s.test) is not None for s in inner_tests(inside))
-        counted = isinstance(over, gast.Call) and syntax.dotted(over.func) == "range"
+        counted = isinstance(over, gast.Call) and called(over) == "range"
         per_example = counted and any(map(self.reads_mapped, over.args))
         if not counted and self.reads_mapped(over):
             raise self.refuse("a loop over this mapped value", "an index loop")
@@ -65,6 +66,7 @@ class LaneLoops(Regions):
     def lane_loop(self, stmt: Any, per_example: Any) -> list[gast.stmt]:
         """A loop on the examples that are still in it."""
         lanes = self.unit.names.fresh("lanes")
+        self.numbered.add(lanes)
         self.types[lanes] = Array(dtype=np.dtype(int), shape=(None,))
         where = syntax.name(lanes)
         carried = self.carried(stmt)

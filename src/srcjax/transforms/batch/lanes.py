@@ -14,6 +14,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
+from srcjax.analysis.repeats import made_in_loops, repeats
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -35,6 +36,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_operands import displays_of
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
 from srcjax.transforms.writer import Writer
 
@@ -172,6 +174,15 @@ class Lanes(Writer):
                 "a container of which only some parts differ between examples",
                 "a tuple, or arrays",
             )
+        if repeats(have) and isinstance(have, (List, Dict)):
+            if all(is_active(wants[key]) for key in haves):
+                return syntax.call("spread_items", value, self.count())
+            if repeats(have) - made_in_loops(self.unit):
+                raise self.refuse(
+                    "a container that holds something twice, of which only some parts "
+                    "differ between examples",
+                    "a copy of its own for each item",
+                )
         made = [
             self.spread(read_part(have, value, key), part, wants[key], None)
             for key, part in haves.items()
@@ -181,10 +192,10 @@ class Lanes(Writer):
     def written_out(self, value: Any) -> Any:
         """`[a, *xs]` with the items of `xs` one by one, where it is known which."""
         copies = isinstance(value, gast.Call) and len(value.args) == 1
-        if copies and syntax.dotted(value.func) in ("list", "tuple"):
+        if copies and called(value) in ("list", "tuple"):
             shown = self.displays.get(getattr(value.args[0], "id", ""), value.args[0])
             if isinstance(shown, (gast.Tuple, gast.List)) and not is_starred(shown):
-                cls = gast.List if syntax.dotted(value.func) == "list" else gast.Tuple
+                cls = gast.List if called(value) == "list" else gast.Tuple
                 return cls(shown.elts, syntax.LOAD)
         if not is_starred(value):
             return value
@@ -253,7 +264,7 @@ class Lanes(Writer):
         """`np.zeros((3, 4))` as `np.zeros((n, 3, 4))`, and so is `np.zeros_like(x)`."""
         if not isinstance(value, gast.Call) or not value.args:
             return None
-        chain = syntax.dotted(value.func)
+        chain = called(value)
         if chain in ("np.zeros_like", "np.ones_like") and len(value.args) == 1:
             return self.zeros_like(value, chain.removesuffix("_like"), have, n)
         if chain not in ("np.zeros", "np.ones", "np.empty", "np.full"):

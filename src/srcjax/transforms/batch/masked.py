@@ -9,7 +9,7 @@ Before:                                 After:
 
 How many items a mask takes differs between examples, and they would have no common
 shape. What is done to them on the way is done to zeros too, so it has to be what no
-number can upset (`regions.HARMLESS`).
+number can upset (`elementwise_facts.is_harmless`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.batch.regions import HARMLESS
+from srcjax.ops.elementwise_facts import is_harmless
+from srcjax.transforms.call_effects import called
 
 
 def reduce_masked(program: Program) -> bool:
@@ -136,7 +137,7 @@ class Chain:
         elif isinstance(value, gast.UnaryOp):
             operands, known = [value.operand], isinstance(value.op, gast.USub)
         elif isinstance(value, gast.Call) and not value.keywords:
-            operands, known = value.args, syntax.dotted(value.func) in HARMLESS
+            operands, known = value.args, is_harmless(called(value))
         else:
             return False
         return known and all(
@@ -154,11 +155,11 @@ class Chain:
             return ("len", value.value) if self.is_item(value.value) else None
         if not isinstance(value, gast.Call) or value.keywords:
             return None
-        called = syntax.dotted(value.func) or ""
-        if called in ("np.sum", "np.mean", "len") and len(value.args) == 1:
+        function = called(value)
+        if function in ("np.sum", "np.mean", "len") and len(value.args) == 1:
             items = value.args[0]
             if self.is_item(items):
-                return called.removeprefix("np."), items
+                return function.removeprefix("np."), items
         method = isinstance(value.func, gast.Attribute) and not value.args
         if method and self.is_item(value.func.value):
             attr = value.func.attr

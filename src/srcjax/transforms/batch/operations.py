@@ -32,19 +32,19 @@ from srcjax.analysis.types import (
 from srcjax.errors import PerformanceWarning
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.varying import SHAPE_ATTRIBUTES
-from srcjax.ops.batching import (
-    BUILTINS,
-    MappedCall,
-    align,
-    elementwise,
-    lift,
-    literal,
-)
+from srcjax.ops.batch_kinds import align, elementwise
+from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
+from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.rule_text import flat_arguments
 
 _CONTAINERS = (Tuple, List, Dict, Object)
+
+#: Functions that take a list of arrays as well as an array.
+_MAKE_ARRAYS = frozenset(
+    map(id, (np.array, np.asarray, np.asanyarray, np.ascontiguousarray))
+)
 
 
 class Operations(Lanes):
@@ -68,7 +68,7 @@ class Operations(Lanes):
             ):
                 return merged_shape_index(sub)
             if isinstance(sub, gast.Call) and len(sub.args) in (1, 2):
-                chain = syntax.dotted(sub.func)
+                chain = called(sub)
                 base = sub.args[0]
                 if len(sub.args) == 2:
                     return self.size_along(sub, chain, base)
@@ -472,7 +472,8 @@ class Operations(Lanes):
                     f"`{syntax.text(value)}` looks at mapped values", "arrays"
                 )
             return self.shapes(value)
-        function = syntax.dotted(value.func)
+        self.check_class(value, callee, result)
+        function = called(value)
         if function in ("sorted", "sum", "any", "all", "zip", "map", "filter"):
             raise self.refuse(f"`{function}` of mapped values", "a function of NumPy")
         if function in ("len", "isinstance", "np.shape", "np.ndim", "np.size"):
@@ -481,9 +482,9 @@ class Operations(Lanes):
             args, keywords = self.operands_of(value, method)
             return self.apply(callee, value, args, keywords, result)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
-            called = self.unit_call(value, callee)
-            if called is not None:
-                return called
+            batched = self.unit_call(value, callee)
+            if batched is not None:
+                return batched
         if function in ("list", "tuple", "dict", "object.__new__") or isinstance(
             callee, type
         ):
@@ -493,6 +494,18 @@ class Operations(Lanes):
                 "x.astype(t)", x=value.args[0], t=syntax.name(function)
             )
         return self.looped(value, result)
+
+    def check_class(self, value: gast.Call, callee: Any, result: Type) -> None:
+        """An object is made of the values of one example, not of a batch of them."""
+        home = getattr(callee, "__module__", None) or ""
+        masked = home == "numpy.ma" or home.startswith("numpy.ma.")
+        plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray)
+        made = isinstance(callee, type) and not isinstance(result, _CONTAINERS)
+        if masked or (made and callee not in plain):
+            raise self.refuse(
+                f"`{syntax.text(value.func)}` of mapped values",
+                "an array, a tuple, a dict or a dataclass",
+            )
 
     def is_collective(self, callee: Any) -> bool:
         """Whether the call is about all examples: itself, or by what it calls."""
@@ -522,8 +535,7 @@ class Operations(Lanes):
         if any(
             self.is_batch(a)
             for a in value.args
-            if isinstance(a, gast.Name)
-            and syntax.dotted(value.func) in ("list", "tuple")
+            if isinstance(a, gast.Name) and called(value) in ("list", "tuple")
         ):
             a = value.args[0]
             if not isinstance(self.example(a), Array):
@@ -593,7 +605,8 @@ class Operations(Lanes):
                 )
             args.append(given)
         (name,) = self.callees.names_of(unit)
-        return gast.Call(syntax.name(name), [*args, self.count()], [])
+        call = gast.Call(syntax.name(name), [*args, self.count()], [])
+        return made_from(call, value)
 
     def apply(
         self,
@@ -683,6 +696,13 @@ class Operations(Lanes):
                 "arrays",
             )
         shown = syntax.text(getattr(value, "func", value))
+        makes_array = op is not None and not _MAKE_ARRAYS.isdisjoint(
+            map(id, op.functions)
+        )
+        if makes_array and any(isinstance(self.examples[n], Unknown) for n in names):
+            raise self.refuse(  # the items of a list are no examples
+                f"what `{shown}` gets may be an array or a list", "known types"
+            )
         base = getattr(getattr(value, "func", None), "value", None)
         unknown = isinstance(base, gast.Name) and isinstance(
             self.examples.get(base.id), Unknown
@@ -784,7 +804,7 @@ def _outside_shapes(
         if isinstance(sub, gast.Attribute) and sub.attr in SHAPE_ATTRIBUTES:
             return
         if isinstance(sub, gast.Call):
-            function = syntax.dotted(sub.func)
+            function = called(sub)
             if function in _LOOKING:
                 return
             listed = function in ("list", "tuple", "sorted") and len(sub.args) == 1

@@ -19,16 +19,17 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.transforms.call_effects import called
+from srcjax.transforms.callees import Callees
 
 
-def drop_unused_parameters(
-    functions: list[gast.FunctionDef], callees: set[str]
-) -> None:
+def drop_unused_parameters(functions: list[gast.FunctionDef], callees: Callees) -> None:
     """Take away the parameters of batched callees that nothing reads, in place.
 
     So are the arguments for them, and the numbers of examples that are then not needed.
     """
-    inside = [f for f in functions if f.name in callees]
+    names = {name for _, (name,) in callees.wanted.values()}
+    inside = [f for f in functions if f.name in names]
     changed = True
     while changed:
         changed = False
@@ -75,15 +76,14 @@ def without_counts(block: list[Any], function: gast.FunctionDef) -> list[Any]:
                 setattr(stmt, key, without_counts(inner, function) or [gast.Pass()])
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         name = target.id if isinstance(target, gast.Name) else ""
-        unread = name.startswith("batch_size") and name not in reads
-        if not (unread and counts(stmt.value)):
+        if not (name and name not in reads and counts(stmt.value)):
             kept.append(stmt)
     return kept
 
 
 def counts(value: gast.expr) -> bool:
     """Whether the value is a number of examples, which has no effect."""
-    counting = isinstance(value, gast.Call) and syntax.dotted(value.func) in (
+    counting = isinstance(value, gast.Call) and called(value) in (
         "len",
         "np.count_nonzero",
     )
@@ -102,7 +102,7 @@ def gather_at_once(function: gast.FunctionDef) -> None:
         if isinstance(loop, gast.For)
         and isinstance(loop.target, gast.Name)
         and isinstance(loop.iter, gast.Call)
-        and syntax.dotted(loop.iter.func) == "range"
+        and called(loop.iter) == "range"
     }
 
     def is_simple(entry: Any) -> bool:

@@ -36,20 +36,13 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.ops.batching import lift
+from srcjax.ops.elementwise_facts import is_harmless
 from srcjax.transforms.batch.sharing import Sharing
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
-from srcjax.transforms.reverse.reads_writes import exposed, surely
+from srcjax.transforms.reads_writes import exposed, surely
 
 _CONTAINERS = (Tuple, List, Dict, Object)
-#: Functions that give a number without a warning for every number.
-HARMLESS = frozenset(
-    f"np.{name}"
-    for name in (
-        *("sin", "cos", "tanh", "arctan", "abs", "absolute", "fabs", "sign"),
-        *("minimum", "maximum", "square", "where", "negative", "positive"),
-        *("logical_and", "logical_or", "logical_not", "add", "subtract", "multiply"),
-    )
-)
 BOOL = np.dtype(bool)
 #: Whether each example takes a branch.
 MASK = Scalar(True, frozenset(), BOOL, True)
@@ -71,6 +64,8 @@ class Regions(Sharing):
         self.flags: set[str] = set()
         #: Names of gathered examples.
         self.gathers: set[str] = set()
+        #: Names of the numbers of the examples that are still in a loop.
+        self.numbered: set[str] = set()
         #: Names that may have no value yet where some examples get one: they start as
         #: None.
         self.declared: set[str] = set()
@@ -258,7 +253,7 @@ class Regions(Sharing):
         if isinstance(value, gast.UnaryOp):
             return not isinstance(value.op, gast.Invert)
         if isinstance(value, gast.Call):
-            return syntax.dotted(value.func) in HARMLESS
+            return is_harmless(called(value))
         return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
@@ -477,7 +472,7 @@ class Regions(Sharing):
             self.unit.temps.add(fresh)
             self.types[fresh] = self.types[self.size]
             number = self.number(where)
-            chosen = isinstance(where, gast.Name) and where.id.startswith("lanes")
+            chosen = isinstance(where, gast.Name) and where.id in self.numbered
             if gathered and not chosen and self.is_batch(syntax.name(gathered[0])):
                 number = syntax.call("len", syntax.name(names[gathered[0]]))
             out.append(syntax.assign(fresh, number))
@@ -519,7 +514,7 @@ class Regions(Sharing):
 
     def number(self, where: gast.expr) -> gast.expr:
         """How many examples are at `where`."""
-        if isinstance(where, gast.Name) and where.id.startswith("lanes"):
+        if isinstance(where, gast.Name) and where.id in self.numbered:
             return syntax.call("len", syntax.clone(where))
         return syntax.call("np.count_nonzero", syntax.clone(where))
 

@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.sizes import shown
 from srcjax.analysis.types import (
     Const,
     Dict,
@@ -67,7 +68,7 @@ def fits(axis: int, rank: int) -> bool:
 
 def spell(shape: tuple) -> str:
     """A shape whose unknown sizes have a name."""
-    sizes = ["batch", *(str(n) if isinstance(n, int) else "?" for n in shape[1:])]
+    sizes = ["batch", *(shown(n) for n in shape[1:])]
     return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 

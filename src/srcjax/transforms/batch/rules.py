@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
 from srcjax.ops.batching import lift
 from srcjax.ops.record import Op
 from srcjax.transforms.batch.operations import Operations
+from srcjax.transforms.call_effects import called
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -121,7 +122,7 @@ class Rules(Operations):
         if isinstance(value, gast.Call):
             found = self.facts.callees.get(id(value), [])
             made = len(found) == 1 and isinstance(found[0], type)
-            return made or syntax.dotted(value.func) in ("list", "tuple", "dict")
+            return made or called(value) in ("list", "tuple", "dict")
         return isinstance(value, (gast.BinOp, gast.Subscript))
 
     def unpack(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:

@@ -26,7 +26,7 @@ from srcjax.analysis.types import (
     is_active,
 )
 from srcjax.transforms.batch.rules import Rules
-from srcjax.transforms.reverse.reads_writes import exposed
+from srcjax.transforms.reads_writes import exposed
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -83,7 +83,7 @@ class Sharing(Rules):
 
     def is_array(self, node: Any) -> bool:
         t = self.examples.get(getattr(node, "id", ""), UNKNOWN)
-        return isinstance(t, Array) and t.shape != ()
+        return isinstance(t, Array)
 
     def check_merged(self, stmt: gast.stmt, names: list[str]) -> None:
         """What shares memory must not differ between examples, where it is seen.
@@ -177,7 +177,7 @@ class Sharing(Rules):
         seen: dict[Any, str] = {}
         for n in reads:
             t = self.examples.get(n, UNKNOWN)
-            if isinstance(t, _CONTAINERS) and t.buffers & buffers:
+            if isinstance(t, _CONTAINERS) and all_buffers(t) & buffers:
                 raise self.refuse(
                     f"`{n}` is changed in a branch that not every example takes",
                     "an array",

@@ -16,12 +16,14 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
+from srcjax.analysis.references import JVP, JVP_AT_RUN_TIME
 from srcjax.analysis.types import Closure
-from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.errors import NoRuleError
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.forward.rule_templates import TangentTemplates
 from srcjax.transforms.rule_text import family_of
@@ -96,7 +98,7 @@ class CallTangents(TangentTemplates):
             return self.apply(name, callee, value, args, keywords, family)
         if isinstance(callee, type):
             return self.constructor(value, callee)
-        function = syntax.dotted(value.func)
+        function = called(value)
         if function in _STRUCTURAL:
             return self.structural(value)
         if not any(self.active(n) for n in syntax.walk(value)):
@@ -127,7 +129,7 @@ class CallTangents(TangentTemplates):
     def structural(self, value: gast.Call) -> gast.expr:
         """`list(xs)` of tangents, `object.__new__(Point)` for tangents."""
         new = syntax.clone(value)
-        if syntax.dotted(value.func) != "object.__new__":
+        if called(value) != "object.__new__":
             new.args = [self.dot(a) for a in value.args]
         for keyword, old in zip(new.keywords, value.keywords, strict=True):
             keyword.value = self.dot(old.value)
@@ -211,17 +213,13 @@ class CallTangents(TangentTemplates):
             new.args[0] = self.dot(value.args[0])
             new.args[-1] = self.dot(value.args[-1])
             return new
-        if callee is print or isinstance(callee, (type, Op)):
-            if isinstance(callee, Op) and callee.writes:
-                raise self.refuse(
-                    f"`{callee.name}` on a differentiated array",
-                    "an assignment to the array",
-                )
-            return None
-        raise self.refuse(
-            f"`{syntax.text(value.func)}` may change a differentiated value",
-            "return the new value instead",
-        )
+        if isinstance(callee, Op) and callee.writes:
+            raise self.refuse(
+                f"`{callee.name}` on a differentiated array",
+                "an assignment to the array",
+            )
+        self.check_effect(value, callee)
+        return None
 
     # -- functions ---------------------------------------------------------------------
 
@@ -307,16 +305,16 @@ class CallTangents(TangentTemplates):
                 tangents[parameter] = self.dot(given)
         names = self.callees.dots(unit)
         named = {names[n]: t for n, t in tangents.items()}
-        return call_with_dots(function, value, named, unit)
+        return made_from(call_with_dots(function, value, named, unit), value)
 
     def unknown_call(self, value: gast.Call) -> gast.expr | None:
         """A callee known only when the program runs: ask `jvp` for its tangent."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return None
         self.check_closed(value.func)
-        from srcjax import forward_mode
-
-        function = self.callees.constant("jvp", forward_mode.jvp)
+        numbers = all(map(self.is_real_number, value.args))
+        jvp = JVP if numbers else JVP_AT_RUN_TIME
+        function = self.callees.constant(jvp.name, jvp)
         primals = gast.Tuple([syntax.clone(a) for a in value.args], syntax.LOAD)
         tangents = gast.Tuple([self.dot(a) for a in value.args], syntax.LOAD)
         return syntax.call(function, syntax.clone(value.func), primals, tangents)

@@ -13,10 +13,11 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.forward.calls import TangentCallees, plain_signature
 from srcjax.transforms.forward.rules import Rules
 from srcjax.transforms.signatures import copies_of_written, user_parameters
-from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
 
 
@@ -35,6 +36,7 @@ class Forward:
         are keyword-only. At the top, what the function writes to is copied first.
         """
         rules = self.rules
+        check_calls(rules)
         arguments = self.parameters(wrt)
         body = [*self.zeros(wrt), *self.block(self.unit.node.body[:-1])]
         last = self.unit.node.body[-1]

@@ -21,6 +21,7 @@ from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Closure,
     Dict,
     List,
     Object,
@@ -32,6 +33,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
+from srcjax.transforms.rule_text import is_result_of_numpy
 from srcjax.transforms.simplify.owned import own
 from srcjax.transforms.writer import OLD
 
@@ -86,6 +88,12 @@ class Rules(CallTangents):
         if not self.active(syntax.name(name)):
             return self.mirror_effect(stmt)
         value = stmt.value
+        if isinstance(value, gast.Name) and isinstance(
+            self.type_of_name(value.id), Closure
+        ):
+            return [stmt]  # another name for a function, which has no tangent
+        if self.hides_active(value):
+            self.check_core(value)
         again = name in syntax.names_read(value)
         operand = (
             syntax.substitute(value, {name: syntax.name(name + OLD)})
@@ -94,6 +102,11 @@ class Rules(CallTangents):
         )
         tangent = self.tangent_of(name, operand, value)
         if tangent is None:
+            if self.hides_active(value):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` cannot be differentiated",
+                    "`srcjax.stop_gradient` if it is a constant here",
+                )
             tangent = self.zero(self.type_of_name(name), syntax.name(name))
         tangent = self.typer.agree(tangent, self.envs)
         made = syntax.assign(self.dot_name(name), tangent)
@@ -149,8 +162,8 @@ class Rules(CallTangents):
 
     def sources(self, tangent: gast.expr) -> list[str]:
         """The primal names whose tangents an expression reads."""
-        names = {v: place[0] for place, v in self.places.variables.items()}
-        return [names[n] for n in syntax.names_read(tangent) if n in names]
+        places = self.places.place_of
+        return [places[n][0] for n in syntax.names_read(tangent) if n in places]
 
     def may_alias(self, value: gast.expr) -> bool:
         """Whether the value itself shares memory with its operand."""
@@ -414,6 +427,9 @@ class Rules(CallTangents):
         if not self.active(base):
             return None
         t = self.type_of(base)
+        if isinstance(t, Tuple) and is_result_of_numpy(t.cls):
+            place = t.cls._fields.index(value.attr)  # type: ignore[union-attr]
+            return gast.Subscript(self.dot(base), syntax.const(place), syntax.LOAD)
         if isinstance(t, Object) or (isinstance(t, Tuple) and t.cls is not None):
             return gast.Attribute(self.dot(base), value.attr, syntax.LOAD)
         op = self.attribute_op(value)

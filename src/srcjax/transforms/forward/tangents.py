@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
+from srcjax.analysis.repeats import repeats
 from srcjax.analysis.types import (
     COMPLEX,
     FLOAT,
     UNKNOWN,
     Array,
+    Closure,
     Const,
     Dict,
     List,
@@ -29,12 +32,14 @@ from srcjax.analysis.types import (
     parts,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import called
+from srcjax.transforms.one_step import OneStep
 from srcjax.transforms.places import keyed_parts, read_part
-from srcjax.transforms.specialise import Env, environments
-from srcjax.transforms.writer import OLD, DerivativeWriter
+from srcjax.transforms.specialise import Env, TypesAround, environments
+from srcjax.transforms.writer import OLD
 
 
-class Tangents(DerivativeWriter):
+class Tangents(OneStep):
     """The tangents of one unit; `code` holds those of the statement at hand."""
 
     rule_name = "forward derivative rule"
@@ -44,6 +49,8 @@ class Tangents(DerivativeWriter):
         super().__init__(program, unit)
         self.tangent_types: dict[int, tuple[Type, Type]] = {}
         self.callees = callees
+        #: So many of the names have been asked for the name of their tangent.
+        self.named = 0
         self.shared_out = escaping(unit, self.types)
 
     # -- names ------------------------------------------------------------------------
@@ -69,10 +76,9 @@ class Tangents(DerivativeWriter):
             base = self.unit.base_names.get(name, name)
             known = self.callees.dots(self.unit).get(name)
             if known is not None:
-                self.places.variables[place] = known
+                self.places.name(place, known)
                 return known
-            fresh = self.unit.names.fresh(self.derivative_name(base))
-            self.places.variables[place] = fresh
+            self.places.name(place, self.unit.names.fresh(self.derivative_name(base)))
         return self.places.variables[place]
 
     def active(self, node: Any) -> bool:
@@ -86,22 +92,37 @@ class Tangents(DerivativeWriter):
     def environments(self, stmt: gast.stmt) -> list[Env]:
         """Types of names and of their tangents around the statement, per variant."""
         targets = syntax.names_written(stmt)
+        for name in list(islice(self.types, self.named, None)):
+            if is_active(self.types[name]):
+                self.dot_name(name)
+        self.named = len(self.types)
         clean: list[Env] = []
         variants = self.facts.of(stmt)
         found = environments(variants, targets) or [{}]
         for k, env in enumerate(found):
-            full = {n: self.plain_type(t) for n, t in {**self.types, **env}.items()}
+            own = {n: self.plain_type(t) for n, t in env.items()}
             for name in targets:
                 before = variants[k].before if k < len(variants) else {}
                 if name in before:
-                    full[name + OLD] = self.plain_type(before[name])
-            for name in list(full):
+                    own[name + OLD] = self.plain_type(before[name])
+            for name in list(own):
                 base = name.removesuffix(OLD)
                 if is_active(self.types.get(base, UNKNOWN)):
-                    full[self.dot_name(base)] = self.type_of_tangent(full[base])
-            if full not in clean:
-                clean.append(full)
+                    t = own.get(base) or self.plain_type(self.types[base])
+                    own[self.dot_name(base)] = self.type_of_tangent(t)
+            around = TypesAround(own, self.type_elsewhere)
+            if around not in clean:
+                clean.append(around)
         return clean
+
+    def type_elsewhere(self, name: str) -> Type | None:
+        """The type of a name, or of a tangent, over the whole unit."""
+        if name in self.types:
+            return self.plain_type(self.types[name])
+        place = self.places.place_of.get(name)
+        if place is None or not is_active(self.types.get(place[0], UNKNOWN)):
+            return None
+        return self.type_of_tangent(self.plain_type(self.types[place[0]]))
 
     def type_of_tangent(self, t: Type) -> Type:
         """`tangent_type`, kept: the types of all names are asked for each statement."""
@@ -117,6 +138,8 @@ class Tangents(DerivativeWriter):
         if isinstance(node, gast.Starred):
             return gast.Starred(self.dot(node.value), syntax.LOAD)
         if self.active(node):
+            if isinstance(self.type_of_name(node.id), Closure):
+                return syntax.const(None)  # a function has no tangent, its values have
             return syntax.name(self.dot_name(node.id))
         if isinstance(node, (gast.Tuple, gast.List)):
             return type(node)([self.dot(e) for e in node.elts], syntax.LOAD)
@@ -144,7 +167,8 @@ class Tangents(DerivativeWriter):
             return syntax.call("np.zeros_like", syntax.clone(like))
         if isinstance(t, (List, Dict)) and not parts(t):
             return gast.List([], syntax.LOAD) if isinstance(t, List) else _empty_dict()
-        if isinstance(t, (Tuple, Object)) and len(keyed_parts(t)) <= 4:
+        few = len(keyed_parts(t)) <= 4 and not repeats(t)
+        if isinstance(t, (Tuple, Object)) and few:
             made = [
                 self.zero(part, read_part(t, like, key)) for key, part in keyed_parts(t)
             ]
@@ -176,7 +200,7 @@ def escaping(unit: Unit, types: dict[str, Type]) -> frozenset:
         elif isinstance(node, (gast.Tuple, gast.List, gast.Set, gast.Dict)):
             found |= syntax.names_read(node)
         elif isinstance(node, gast.Call):
-            chain = syntax.dotted(node.func) or ""
+            chain = called(node)
             if not chain.startswith(("np.", "math.", "scipy.")):
                 found |= syntax.names_read([*node.args, *node.keywords])
         elif isinstance(node, gast.Assign) and isinstance(

@@ -51,7 +51,7 @@ class ContainerRules(RuleTemplates):
         """`[x] * n`: each item gets the sum of its copies."""
         d = self.adjoint(name)
         if not isinstance(d, gast.Name):
-            d = self.held("d" + self.base(name), d)
+            d = self.held(syntax.adjoint_name(self.base(name)), d)
         length = syntax.call("len", items)
         text = "[sum(d[k::n]) for k in range(n)]"
         if any(
@@ -203,7 +203,8 @@ class ContainerRules(RuleTemplates):
             if not key.isidentifier() and name in self.unit.temps:
                 return
             shown = key if key.isidentifier() else self.base(name)
-            self.places.variables[(base, path)] = self.unit.names.fresh("d" + shown)
+            adjoint = self.unit.names.fresh(syntax.adjoint_name(shown))
+            self.places.name((base, path), adjoint)
 
     def of_Subscript(self, name: str, value: gast.Subscript) -> None:
         base, index = value.value, value.slice
@@ -301,6 +302,8 @@ class ContainerRules(RuleTemplates):
         """`name = x[i]`."""
         d = self.adjoint(name, full=False)
         if shape_of(self.type_of_name(base)) == () and self.kind(base) == "value":
+            if not is_number(self.type_of_name(name)):  # `x[..., None]`
+                d = syntax.expression("np.sum(d)", d=self.adjoint(name))
             self.contribute(base, d)
             return
         new = new_axes(index)
@@ -420,10 +423,6 @@ class ContainerRules(RuleTemplates):
         elif isinstance(d, gast.Tuple):
             d = gast.List(d.elts, syntax.LOAD)
         self.contribute(source.id, d)
-
-    def check_core(self, value: gast.expr) -> None:
-        """Refuse what is more than one operation (defined in `rules`)."""
-        raise NotImplementedError
 
     def container_call(self, name: str | None, value: gast.Call, callee: str) -> None:
         """Methods of lists and dicts; `name` is the result, if it is used."""
@@ -693,8 +692,9 @@ class ContainerRules(RuleTemplates):
         """`W, b = params`: the adjoint of params[0] is the variable dW itself."""
         state = self.places.present.get((name, ()))
         if state is not None:
-            self.places.variables[(base, (key,))] = self.unit.names.fresh(
-                "d" + self.base(name)
+            self.places.name(
+                (base, (key,)),
+                self.unit.names.fresh(syntax.adjoint_name(self.base(name))),
             )
 
 

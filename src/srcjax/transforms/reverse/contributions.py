@@ -26,9 +26,11 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.one_step import OneStep
 from srcjax.transforms.places import (
     Adjoint,
     Path,
+    Place,
     inactive_zero,
     is_lazy,
     is_static,
@@ -38,6 +40,7 @@ from srcjax.transforms.places import (
     spread_over,
     zero_of,
 )
+from srcjax.transforms.reverse.kinds import in_kind_of
 from srcjax.transforms.reverse.views import (
     find_views,
     index_reads,
@@ -45,11 +48,11 @@ from srcjax.transforms.reverse.views import (
     single_pass_lists,
 )
 from srcjax.transforms.simplify.owned import is_new_array
-from srcjax.transforms.specialise import Env, environments
-from srcjax.transforms.writer import DerivativeWriter
+from srcjax.transforms.specialise import Env, TypesAround, environments
+from srcjax.transforms.writer import OLD
 
 
-class Contributions(DerivativeWriter):
+class Contributions(OneStep):
     """Reads, makes and adds to adjoints; `code` is the group being written."""
 
     def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
@@ -64,9 +67,9 @@ class Contributions(DerivativeWriter):
         #: How many branches and loops are around the statement.
         self.depth = 0
         self.indexed, self.dynamic = index_reads(unit, self.types)
-        #: Containers that hold arrays or lists that are written in place.
-        self.nested: set[str] = set()
-        self.views = find_views(self)
+        #: `nested`: containers that hold arrays or lists that are written in place.
+        self.views, self.nested = find_views(self)
+        self.dynamic |= self.nested
         #: Forward statements that replace a statement (calls of forward functions).
         self.forward: dict[int, list[gast.stmt]] = {}
         #: Names that a replaced statement binds besides its target, by statement.
@@ -110,9 +113,11 @@ class Contributions(DerivativeWriter):
 
     def derivative_name(self, base: str) -> str:
         """The adjoint of `x` is `dx`."""
-        return f"d{base}"
+        return syntax.adjoint_name(base)
 
     def base(self, name: str) -> str:
+        """What the user calls the variable, before an assignment too."""
+        name = name.removesuffix(OLD)
         return self.unit.base_names.get(name, name)
 
     def adjoint(self, name: str, full: bool = True) -> gast.expr:
@@ -206,6 +211,8 @@ class Contributions(DerivativeWriter):
     def own(self, variable: str, t: Type) -> None:
         d = syntax.name(variable)
         copy = "copied(d)" if isinstance(t, Unknown) else "d.copy()"
+        if isinstance(t, Array) and t.shape == ():
+            copy = "np.array(d)"  # it may be a number
         self.emit(syntax.assign(variable, syntax.expression(copy, d=d)))
 
     def initial(self, name: str, t: Type) -> gast.expr:
@@ -249,7 +256,7 @@ class Contributions(DerivativeWriter):
         value = self.real_of_complex(self.typer.agree(value, self.envs), t)
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
-        have = self.type_of(value)
+        value, have = in_kind_of(value, self.type_of(value), t)
         a_complex_number = isinstance(t, Scalar) and has_complex(t)
         if a_complex_number and not same_dtype(dtype_of(have), dtype_of(t)):
             self.mixed.add(name)
@@ -408,7 +415,8 @@ class Contributions(DerivativeWriter):
     ) -> None:
         """A contribution to a whole container, part by part."""
         parts = keyed_parts(t)
-        if isinstance(value, (gast.Name, gast.Call, gast.Subscript)):
+        as_array = isinstance(self.type_of(value), Array)  # of a list taken for one
+        if isinstance(value, (gast.Name, gast.Call, gast.Subscript)) and not as_array:
             taken = any(
                 p[1][: len(path)] == path or path[: len(p[1])] == p[1]
                 for p in self.places.of(name)
@@ -426,7 +434,7 @@ class Contributions(DerivativeWriter):
         if displayed is None and not isinstance(value, gast.Name):
             active = sum(is_active(part) for _, part in parts)
             if active > 1:
-                value = self.held("d" + self.base(name), value)
+                value = self.held(syntax.adjoint_name(self.base(name)), value)
         for position, (key, part) in enumerate(parts):
             if not is_active(part):
                 continue
@@ -477,24 +485,41 @@ class Contributions(DerivativeWriter):
         for env, variant in zip(found, variants, strict=True):
             for name, old in (earlier or {}).items():
                 env[old] = variant.before.get(name, self.type_of_name(name))
+        adjoints = {a.variable: (p, a.lazy) for p, a in self.places.present.items()}
         clean: list[Env] = []
         for env in found or [{}]:
-            full = {n: self.plain_type(t) for n, t in {**self.types, **env}.items()}
-            for (name, path), place in self.places.present.items():
-                if place.lazy is not None:
-                    full[place.variable] = place.lazy
-                    continue
-                t = full.get(name, UNKNOWN)
-                joined = self.types.get(name, t)
-                if dtype_of(joined) is None and self.program.may_be_complex():
-                    t = self.plain_type(joined)  # complex elsewhere
-                try:
-                    full[place.variable] = part_of(t, path) if path else t
-                except KeyError:
-                    full[place.variable] = UNKNOWN
-            if full not in clean:
-                clean.append(full)
+            around = self.types_around(env, adjoints)
+            if around not in clean:
+                clean.append(around)
         return clean
+
+    def types_around(
+        self, env: Env, adjoints: dict[str, tuple[Place, Type | None]]
+    ) -> Env:
+        """The types of `env` and of the adjoints, without what tells of derivatives."""
+
+        def others(name: str) -> Type | None:
+            if name in adjoints:
+                place, lazy = adjoints[name]
+                return self.type_of_adjoint(place, around) if lazy is None else lazy
+            t = self.types.get(name)
+            return None if t is None else self.plain_type(t)
+
+        own = {n: self.plain_type(t) for n, t in env.items() if n not in adjoints}
+        around = TypesAround(own, others)
+        return around
+
+    def type_of_adjoint(self, place: Place, env: Env) -> Type:
+        """The type that the adjoint of a place has where `env` holds."""
+        name, path = place
+        t = env.get(name, UNKNOWN)
+        joined = self.types.get(name, t)
+        if dtype_of(joined) is None and self.program.may_be_complex():
+            t = self.plain_type(joined)  # complex elsewhere
+        try:
+            return part_of(t, path) if path else t
+        except KeyError:
+            return UNKNOWN
 
 
 def is_tuple(t: Type) -> bool:

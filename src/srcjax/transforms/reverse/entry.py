@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
@@ -12,6 +13,7 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
+    Scalar,
     Tuple,
     Type,
     Unknown,
@@ -27,6 +29,7 @@ from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
 from srcjax.transforms.reverse.sweep import Sweep
 from srcjax.transforms.signatures import copies_of_written, deep_copy, user_parameters
+from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
 
 
@@ -59,6 +62,7 @@ class Reverse:
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """Forward and backward code; `seeds` are (path, variable) of the result."""
         rules = self.rules
+        check_calls(rules)
         rules.stmt = self.returned
         rules.envs = rules.environments(self.returned)
         if isinstance(self.result, gast.Name):
@@ -70,7 +74,7 @@ class Reverse:
                     continue
                 place = (self.result.id, path)
                 rules.places.present[place] = Adjoint(variable, None, False)
-                rules.places.variables[place] = variable
+                rules.places.name(place, variable)
         nodes = Sweep(rules).block(self.unit.node.body[:-1])
         saver = Saver(rules, nodes)
         forward, backward = saver.write()
@@ -102,14 +106,18 @@ class Reverse:
         value = rules.adjoint(name)
         dtype = dtype_of(t)
         is_complex = dtype is not None and dtype.kind == "c"
+        of_numpy = isinstance(t, Array) or (isinstance(t, Scalar) and not t.python)
         if (
-            (isinstance(t, Array) or is_complex)
+            (of_numpy or is_complex)
             and dtype is not None
-            and (name in rules.mixed or self.several_dtypes())
+            and (name in rules.mixed or self.several_dtypes() or self.is_narrow(t))
         ):
             value = syntax.call("in_dtype_of", value, syntax.name(name))
         elif dtype is None and (self.program.may_be_complex() or self.is_open(name)):
             value = self.of_kind(value, name)
+        given = self.entry_types.get(name)
+        if isinstance(given, Array) and given.shape == ():
+            value = syntax.expression("np.asarray(d)", d=value)
         if (
             isinstance(t, (Tuple, List))
             and t.cls is tuple
@@ -158,7 +166,7 @@ class Reverse:
             return None
         if not all_buffers(t) & rules.written:
             return None
-        zero = self.unit.names.fresh(f"d{name}")
+        zero = self.unit.names.fresh(syntax.adjoint_name(name))
         head.append(syntax.assign(zero, rules.zero(t, syntax.name(name))))
         return syntax.name(zero)
 
@@ -192,6 +200,11 @@ class Reverse:
         }
         return len(found) > 1
 
+    def is_narrow(self, t: Type) -> bool:
+        """Whether it is a float of NumPy's that any Python number makes wider."""
+        dtype = dtype_of(t)
+        return isinstance(t, Scalar) and dtype is not None and dtype != np.dtype(float)
+
     def keys_of(self, name: str) -> list[tuple[Any, Type]]:
         """The items of a dict argument as it was given."""
         t = self.entry_types.get(name)
@@ -220,7 +233,7 @@ class Reverse:
                 base = rules.base(self.result.id)
                 if self.result.id in self.unit.temps and base not in ("result",):
                     base = "result"
-                seed = self.unit.names.fresh("d" + base)
+                seed = self.unit.names.fresh(syntax.adjoint_name(base))
                 seeds = [(path, seed)]
         forward, backward = self.sweeps(seeds)
         rules.code = []
@@ -314,7 +327,8 @@ class Reverse:
         )
         found = self.pairs.active(self.unit)
         if len(found) > 1:
-            held = {n: fresh(f"d{n}") if n in wrt else "_" for n in found}
+            held = dict.fromkeys(found, "_")
+            held |= {n: fresh(syntax.adjoint_name(n)) for n in found if n in wrt}
             targets = [syntax.name(held[n], store=True) for n in found]
             body.append(
                 gast.Assign([gast.Tuple(targets, syntax.STORE)], gradient, None)
@@ -361,7 +375,7 @@ class Reverse:
             base = rules.base(self.result.id)
             if self.result.id in self.unit.temps:
                 base = "result"
-            dy = self.unit.names.fresh("d" + base)
+            dy = self.unit.names.fresh(syntax.adjoint_name(base))
             if is_active(t):
                 if rules.kind(self.result.id) == "split" and is_static(t):
                     spread = self.seeds(t, dy, syntax.name(dy))

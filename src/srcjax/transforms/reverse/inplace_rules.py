@@ -85,7 +85,9 @@ class InplaceRules(ContainerRules):
                 d = self.copied(item)
             d = syntax.call("unbroadcast", d, value)
             if self.same_memory(value.id, base.id):
-                d = self.held("d" + self.base(value.id), d, like=value.id)
+                d = self.held(
+                    syntax.adjoint_name(self.base(value.id)), d, like=value.id
+                )
                 self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
                 self.contribute(value.id, d)
                 return
@@ -189,7 +191,7 @@ class InplaceRules(ContainerRules):
                 "a list of new objects",
             )
         item = gast.Attribute(self.adjoint(base), target.attr, syntax.LOAD)
-        d = self.held("d" + target.attr, item)
+        d = self.held(syntax.adjoint_name(target.attr), item)
         self.emit(syntax.assign(item, zero_of(part, d)))
         if self.active(value):
             self.contribute(value.id, d)
@@ -250,10 +252,6 @@ class InplaceRules(ContainerRules):
             if name == "subtract":
                 d = gast.UnaryOp(gast.USub(), d)
             self.contribute(rest[0].id, syntax.call("unbroadcast", d, rest[0]))
-
-    def is_harmless(self, value: gast.Call, callee: Any) -> bool:
-        """Whether a call for its effect leaves differentiated values alone."""
-        return callee is print or isinstance(callee, type)
 
     def writing_call(self, op: Op) -> None:
         """`np.add.at(x, i, v)` and the like: an update of the first argument."""

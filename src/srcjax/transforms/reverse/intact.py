@@ -15,9 +15,9 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import Array, all_buffers
+from srcjax.transforms.reads_writes import is_range
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read, Where
-from srcjax.transforms.reverse.reads_writes import is_range
 
 #: The name of a loop's index (None: a constant alone), and what is added to it.
 Affine = tuple[str | None, int]

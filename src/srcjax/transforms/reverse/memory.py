@@ -33,28 +33,39 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.reverse.plan import Planning, Read, Where
 
+#: Statements whose bodies are statements of their own, and that have no test.
+_OUTER = (gast.With, gast.Try, gast.FunctionDef)
+
 
 class Memory(Planning):
     """Compares the memory of reads and writes; a part of `Planner`."""
 
     def is_write(self, stmt: gast.stmt) -> bool:
         """Whether the statement, or the head of a loop or branch, writes in place."""
-        writes = self.rules.facts.writes
-        if id(stmt) in writes or id(getattr(stmt, "value", None)) in writes:
-            return True
-        return bool(self.unclear_calls(stmt))
+        return self.writes_itself(stmt) or bool(self.hidden_writes(stmt))
 
-    def unclear_calls(self, stmt: Any) -> list[gast.Call]:
-        """Calls that may write to what they are given, wherever they stand."""
-        unclear = self.rules.facts.unclear
-        if not unclear:
-            return []
-        head = getattr(stmt, "test", None) or getattr(stmt, "iter", None) or stmt
-        return [
-            n
-            for n in syntax.walk(head)
-            if isinstance(n, gast.Call) and id(n) in unclear
-        ]
+    def writes_itself(self, stmt: Any) -> bool:
+        """Whether the statement tells what it writes: a store, or a method's call."""
+        facts = self.rules.facts
+        own = [id(stmt), id(getattr(stmt, "value", None))]
+        return any(n in facts.writes and n not in facts.unclear for n in own)
+
+    def hidden_writes(self, stmt: Any) -> list[Any]:
+        """What else in the statement, or in the head of one, writes to memory.
+
+        Calls that are not looked into, and calls inside of expressions.
+        """
+        if id(stmt) not in self.hidden:
+            facts = self.rules.facts
+            head = getattr(stmt, "test", None) or getattr(stmt, "iter", None) or stmt
+            own = [stmt, getattr(stmt, "value", None)]
+            self.hidden[id(stmt)] = [
+                n
+                for n in ([stmt] if isinstance(stmt, _OUTER) else syntax.walk(head))
+                if id(n) in facts.writes
+                and (id(n) in facts.unclear or not any(n is o for o in own))
+            ]
+        return self.hidden[id(stmt)]
 
     def written_buffers(self, stmt: gast.stmt) -> Buffers:
         """Buffers that the statement writes in place, by the place that made them."""
@@ -65,7 +76,7 @@ class Memory(Planning):
         writes = self.rules.facts.writes
         inner = id(getattr(stmt, "value", None))
         found = writes.get(id(stmt), NONE) | writes.get(inner, NONE)
-        return found.union(*(writes[id(n)] for n in self.unclear_calls(stmt)))
+        return found.union(*(writes[id(n)] for n in self.hidden_writes(stmt)))
 
     def memory_of(self, name: str, read: Read) -> Buffers:
         """The buffers that the name, and what is in it, may share where it is read."""

@@ -13,7 +13,15 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
+from srcjax.analysis.references import (
+    VJP,
+    VJP_AT_RUN_TIME,
+    VJP_CHECKPOINTED,
+    VJP_CUSTOM,
+    Reference,
+)
 from srcjax.analysis.types import (
     NONE,
     Array,
@@ -24,10 +32,11 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
 )
-from srcjax.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.frontend.unit import Unit
 from srcjax.runtime import zeros_like
+from srcjax.transforms.call_effects import made_from
 from srcjax.transforms.callees import Callees
+from srcjax.transforms.writer import OLD
 
 
 class Pairs(Callees):
@@ -50,7 +59,9 @@ class Pairs(Callees):
                 rules, name, value, callee
             ):
                 return True
-            return self.unknown_call(rules, name, value, callee.vjp, callee)
+            custom = isinstance(callee, CustomTangent)
+            vjp = VJP_CUSTOM if custom else VJP_CHECKPOINTED
+            return self.unknown_call(rules, name, value, vjp)
         if isinstance(callee, (pytypes.FunctionType, pytypes.MethodType)):
             function = getattr(callee, "__func__", callee)
             unit = self.program.units.get(id(function))
@@ -61,10 +72,9 @@ class Pairs(Callees):
             return False
         transformed = getattr(callee, "__srcjax_transform__", None)
         if count and (callee is None or transformed is not None):
-            from srcjax import api
-
-            rules.needs["vjp"] = api.vjp
-            return self.unknown_call(rules, name, value, api.vjp, None)
+            numbers = all(map(rules.is_real_number, value.args))
+            vjp = VJP if numbers else VJP_AT_RUN_TIME
+            return self.unknown_call(rules, name, value, vjp)
         return False
 
     def pair_call(self, rules: Any, name: str, value: gast.Call, unit: Unit) -> None:
@@ -75,9 +85,10 @@ class Pairs(Callees):
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
-        self.replace_call(rules, name, saved, call)
+        self.replace_call(rules, name, saved, made_from(call, value))
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
+        result = made_from(result, value)
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
         self.receive(rules, result, targets)
@@ -105,11 +116,10 @@ class Pairs(Callees):
         names: list[gast.expr] = []
         held: list[tuple[Any, str]] = []
         for target in active:
-            base = "d" + rules.base(target.id) if target is not None else "_"
             if target is None:
                 names.append(syntax.name("_", store=True))
                 continue
-            fresh = rules.unit.names.fresh(base)
+            fresh = rules.unit.names.fresh(rules.derivative_name(rules.base(target.id)))
             rules.unit.temps.add(fresh)
             names.append(syntax.name(fresh, store=True))
             held.append((target, fresh))
@@ -159,8 +169,6 @@ class Pairs(Callees):
         The rule is linear in the tangents: at zero its derivative is its transpose. It
         is written for the types of the arguments; False where they are not known.
         """
-        from srcjax import api
-
         static = callee.nondiff_argnums
         types = [rules.type_of(a) for a in value.args]
         moving = [i for i in range(len(types)) if i not in static]
@@ -169,7 +177,7 @@ class Pairs(Callees):
         ):
             return False
         primals = Tuple(items=tuple(types[i] for i in moving))
-        transform = api._pair_of(callee.tangent(len(static)), (len(static) + 1,), 0)
+        transform = callee.pair_of(callee.tangent(len(static)), (len(static) + 1,), 0)
         version = transform.version_of([*(types[i] for i in static), primals, primals])
         for guard in version.guards:
             self.program.guards[(id(guard.holder), guard.key)] = guard
@@ -199,17 +207,13 @@ class Pairs(Callees):
         return True
 
     def unknown_call(
-        self, rules: Any, name: str, value: gast.Call, vjp: Any, callee: Any
+        self, rules: Any, name: str, value: gast.Call, vjp: Reference
     ) -> bool:
         """A callee known only when the program runs: ask `vjp` for its pullback."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return False
         rules.check_closed(value.func)
-        base = "vjp"
-        if callee is not None:
-            custom = isinstance(callee, CustomTangent)
-            base = "vjp_custom" if custom else "vjp_checkpointed"
-        function = self.constant(base, vjp)
+        function = self.constant(vjp.name, vjp)
         pullback = rules.unit.names.fresh("pullback")
         rules.unit.temps.add(pullback)
         args = [value.func, *value.args]
@@ -230,8 +234,6 @@ def is_known_number(t: Type) -> bool:
 
 def _now(stmt: gast.stmt) -> gast.stmt:
     """A forward statement with the names as they are when it is executed."""
-    from srcjax.transforms.writer import OLD
-
     olds = {n for n in syntax.names_read(stmt) if n.endswith(OLD)}
     holes = {n: syntax.name(n.removesuffix(OLD)) for n in olds}
     new: gast.stmt = syntax.substitute(stmt, holes)

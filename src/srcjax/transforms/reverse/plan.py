@@ -80,6 +80,8 @@ class Planning:
     defs: dict[str, list[tuple[Where, gast.stmt]]]
     #: Statements that write in place.
     writes: list[tuple[Where, gast.stmt]]
+    #: What in a statement writes without being a store, by the statement's identity.
+    hidden: dict[int, list[Any]]
     reads: dict[str, list[Read]]
     #: Loop nodes by the identity of their statement.
     loops: dict[int, Any]

@@ -19,8 +19,8 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.frontend.attempts import caught_flag
-from srcjax.transforms.reverse.plan import Plan, Read, Where
-from srcjax.transforms.reverse.reads_writes import (
+from srcjax.transforms.call_effects import called
+from srcjax.transforms.reads_writes import (
     backward_range,
     bound_names,
     exposed,
@@ -28,6 +28,7 @@ from srcjax.transforms.reverse.reads_writes import (
     is_range,
     shape_only_names,
 )
+from srcjax.transforms.reverse.plan import Plan, Read, Where
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sharing import Sharing
@@ -56,6 +57,7 @@ class Planner(Recomputing, Sharing):
         self.places: dict[int, set[int]] = {}
         self.defs: dict[str, list[tuple[Where, gast.stmt]]] = {}
         self.writes: list[tuple[Where, gast.stmt]] = []
+        self.hidden: dict[int, list[Any]] = {}
         self.reads: dict[str, list[Read]] = {}
         self.content_reads: dict[str, list[Read]] = {}
         self.loops: dict[int, Loop] = {}
@@ -127,7 +129,14 @@ class Planner(Recomputing, Sharing):
                 self.ends[id(stmt)] = Where(self.counter, loops, sides, blocks)
             else:
                 self.blocks[id(node.body)] = node.body
+                if self.is_write(stmt):
+                    self.writes.append((where, stmt))
                 self.locate(node.body, loops, sides, (*blocks, id(node.body)))
+                if self.is_write(stmt):  # what is entered is left, too
+                    self.counter += 1
+                    self.writes.append(
+                        (Where(self.counter, loops, sides, blocks), stmt)
+                    )
 
     def caught_sides(
         self, stmt: gast.stmt, side: int, loops: tuple[int, ...]
@@ -472,7 +481,7 @@ class Planner(Recomputing, Sharing):
                 return False
         for sub in syntax.walk(value):
             if isinstance(sub, gast.Call):
-                if syntax.dotted(sub.func) not in _CHEAP_CALLS:
+                if called(sub) not in _CHEAP_CALLS:
                     return False
             elif isinstance(
                 sub, (gast.NamedExpr, gast.Lambda, gast.ListComp, gast.GeneratorExp)
@@ -483,7 +492,7 @@ class Planner(Recomputing, Sharing):
                 return True
             if backward_range(value) is not None:
                 return id(stmt) not in self.trips
-            if syntax.dotted(getattr(value, "func", None)) == "list":
+            if called(value) == "list":
                 return True
             if isinstance(value, gast.Name):
                 t = self.rules.type_of_name(value.id)
@@ -547,9 +556,10 @@ class Planner(Recomputing, Sharing):
 
     def check_simple(self, stmt: Any) -> None:
         """Refuse a write in the head of a branch or loop, which nothing can undo."""
-        if isinstance(stmt, (gast.If, gast.While, gast.For, gast.Try)):
+        if isinstance(stmt, (gast.If, gast.While, gast.For, gast.With)):
             self.rules.stmt = stmt
-            called = syntax.text(self.unclear_calls(stmt)[0])
+            head = self.hidden_writes(stmt)[0]
+            called = syntax.text(head.items if isinstance(head, gast.With) else head)
             raise self.rules.refuse(
                 f"`{called}` may change a value that the gradient needs",
                 "a name for its result, in a statement before",
@@ -567,7 +577,7 @@ class Planner(Recomputing, Sharing):
             isinstance(value, gast.Call)
         ):
             target = [getattr(value.func, "value", None), *value.args[:2]]
-        target = [target, *self.unclear_calls(stmt)]
+        target = [target, *self.hidden_writes(stmt)]
         for name in sorted(syntax.all_names(target)):
             if name in self.defs and name not in bound_names(stmt):
                 self.reads.setdefault(name, []).append(Read(where, False))

@@ -21,9 +21,10 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import called, is_pure
+from srcjax.transforms.reads_writes import SHAPE_ATTRIBUTES, bound_names
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read, Where
-from srcjax.transforms.reverse.reads_writes import SHAPE_ATTRIBUTES, bound_names
 from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
 #: Arithmetic that costs less than a tape.
@@ -104,6 +105,8 @@ class Recomputing(Intact):
         """Cheaper to compute again than to save."""
         if isinstance(value, (gast.Name, gast.Constant)):
             return True
+        if not is_pure(value):
+            return False
         if isinstance(value, gast.Subscript):
             if not isinstance(value.value, gast.Name):
                 return False
@@ -122,7 +125,7 @@ class Recomputing(Intact):
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
             return self.only_numbers(value)
         if isinstance(value, gast.Call):
-            if syntax.dotted(value.func) == "len":
+            if called(value) == "len":
                 return all(
                     isinstance(self.rules.type_of_name(n), (Array, Tuple))
                     for n in syntax.names_read(value.args)

@@ -9,6 +9,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import UNKNOWN, Array, List, Tuple, is_number, shape_of
 from srcjax.ops.record import Op, Template
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import is_static
 from srcjax.transforms.reverse.contributions import Contributions
 from srcjax.transforms.rule_text import (
@@ -17,6 +18,7 @@ from srcjax.transforms.rule_text import (
     check_nothing_lost,
     flat_arguments,
     holes_of,
+    is_result_of_numpy,
 )
 
 #: Operations that make an array from a list of lists of numbers.
@@ -72,7 +74,7 @@ class RuleTemplates(Contributions):
             return seed
         if isinstance(seed, gast.Name) or _seed_reads(template) <= 1:
             return seed
-        return self.held("d" + self.base(name), seed, like=name)
+        return self.held(syntax.adjoint_name(self.base(name)), seed, like=name)
 
     def may_stay_lazy(self, name: str, op: Op, holes: dict[str, gast.expr]) -> bool:
         """Elementwise rules broadcast: a smaller seed does unless axes are summed."""
@@ -119,7 +121,7 @@ class RuleTemplates(Contributions):
             and all(
                 isinstance(s, gast.Assign)
                 and isinstance(s.targets[0], gast.Subscript)
-                and syntax.dotted(getattr(s.value, "func", None)) == "unbroadcast"
+                and called(s.value) == "unbroadcast"
                 for s in op.adjoint.body
             )
         )
@@ -139,7 +141,7 @@ class RuleTemplates(Contributions):
 
         `e` then stands for an array of the shape of `name` with this one value.
         """
-        if syntax.dotted(getattr(value, "func", None)) != "unbroadcast":
+        if called(value) != "unbroadcast":
             return value
         inner, like = value.args
         t, small = self.type_of_name(name), shape_of(self.type_of(like))
@@ -215,15 +217,15 @@ class RuleTemplates(Contributions):
 
 def as_tuple(adjoint: gast.expr, needs: dict[str, Any]) -> gast.expr:
     """`(dq, dr)` for `QRResult(dq, dr)`, the adjoint of a result that NumPy names."""
-    cls = needs.get(syntax.dotted(getattr(adjoint, "func", None)) or "")
-    if not hasattr(cls, "_fields") or not cls.__module__.startswith("numpy."):
+    cls = needs.get(called(adjoint))
+    if not is_result_of_numpy(cls):
         return adjoint
     return gast.Tuple(adjoint.args, syntax.LOAD)
 
 
 def _is_plain(adjoint: gast.expr) -> bool:
     """A name, a number, or zeros: what may be written out more than once."""
-    zeros = syntax.dotted(getattr(adjoint, "func", None)) == "np.zeros_like"
+    zeros = called(adjoint) == "np.zeros_like"
     return syntax.is_atom(adjoint) or zeros
 
 

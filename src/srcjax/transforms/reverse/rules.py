@@ -13,19 +13,14 @@ from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     List,
-    Object,
     Tuple,
     join_all,
 )
-from srcjax.ops.record import ATTRIBUTES, Op, lookup
+from srcjax.ops.record import Op, lookup
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
-
-#: Calls whose result depends on the structure of an argument only.
-_LOOKING = {
-    "len", "range", "isinstance", "np.shape", "np.ndim", "np.size", "np.result_type"
-}  # fmt: skip
 
 
 class Rules(InplaceRules):
@@ -116,63 +111,6 @@ class Rules(InplaceRules):
                     "simpler containers",
                 )
 
-    def check_core(self, value: gast.expr) -> None:
-        """One operation on atoms: nothing active is hidden deeper (core form)."""
-        operands: list[Any] = []
-        if isinstance(value, gast.BinOp):
-            operands = [value.left, value.right]
-        elif isinstance(value, (gast.UnaryOp, gast.Starred)):
-            operands = [getattr(value, "operand", None) or value.value]
-        elif isinstance(value, (gast.Subscript, gast.Attribute)):
-            operands = [value.value]
-        elif isinstance(value, (gast.Tuple, gast.List)):
-            operands = list(value.elts)
-        elif isinstance(value, gast.Dict):
-            operands = list(value.values)
-        elif isinstance(value, gast.Call):
-            operands = [*value.args, *(k.value for k in value.keywords)]
-        operands = [e.value if isinstance(e, gast.Starred) else e for e in operands]
-        for operand in operands:
-            if isinstance(operand, (gast.Tuple, gast.List)):
-                self.check_core(operand)
-            elif not isinstance(operand, gast.Name) and self.hides_active(operand):
-                raise self.refuse(
-                    f"`{syntax.text(value)}` is too much for one step",
-                    "two statements, with a name for the part inside",
-                )
-
-    def hides_active(self, node: Any) -> bool:
-        """Whether the value of an operand depends on an active name inside it."""
-        if isinstance(node, (gast.Compare, gast.JoinedStr)):
-            return False
-        if isinstance(node, gast.Call):
-            function = syntax.dotted(node.func) or ""
-            if function in _LOOKING:
-                return False
-            callees = self.facts.callees.get(id(node), ())
-            if callees and all(isinstance(c, Op) and c.inert for c in callees):
-                return False
-        if (
-            isinstance(node, gast.Attribute)
-            and ATTRIBUTES.get(node.attr) is not None
-            and ATTRIBUTES[node.attr].inert
-            and not self.is_object(node.value)
-        ):
-            return False
-        if isinstance(node, gast.Subscript):
-            return self.hides_active(node.value)
-        if isinstance(node, gast.Name):
-            return self.active(node)
-        children: list[Any] = []
-        for child in node.__dict__.values():
-            children += child if isinstance(child, list) else [child]
-        return any(self.hides_active(c) for c in children if isinstance(c, gast.AST))
-
-    def is_object(self, node: Any) -> bool:
-        """Whether attributes of the value are the user's own, whatever their names."""
-        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
-        return isinstance(t, (Object, Tuple)) and t.cls is not None
-
     def define_in_terms_of_itself(self, name: str, value: Any, handler: Any) -> None:
         """`x = f(x)`: the old x and the new x have one adjoint variable, in turn."""
         old = name + OLD
@@ -189,11 +127,11 @@ class Rules(InplaceRules):
             self.dynamic.add(old)
         for place, variable in list(self.places.variables.items()):
             if place[0] == name:
-                self.places.variables[(old, place[1])] = self.earlier(variable)
+                self.places.name((old, place[1]), self.earlier(variable))
         before = len(self.code)
         if not any(p[0] == old for p in self.places.variables):
             variable = self.places.variable(name, (), self.base(name))
-            self.places.variables[(old, ())] = self.earlier(variable)
+            self.places.name((old, ()), self.earlier(variable))
         handler(name, operand)
         self.places.kill(name)
         moved = self.places.of(old)
@@ -281,7 +219,7 @@ class Rules(InplaceRules):
         if isinstance(callee, type):
             self.constructor(name, value, callee)
             return
-        function = syntax.dotted(value.func)
+        function = called(value)
         if function in ("list", "tuple") and len(value.args) == 1:
             self.sequence_copy(name, value)
             return
@@ -293,13 +231,7 @@ class Rules(InplaceRules):
             return
         if not any(self.active(n) for n in syntax.walk(value)):
             return
-        if callee is None and any(isinstance(a, gast.Starred) for a in value.args):
-            shown = syntax.text(value.func)
-            raise self.refuse(
-                f"how many arguments the call of `{shown}` has is not known here",
-                "write them out instead of `*args`, or give srcjax example arguments",
-            )
-        raise self.no_rule(syntax.text(value.func))
+        raise self.not_followed(value)
 
     def original_call(self, value: gast.Call) -> gast.expr:
         """The call node that inference saw (a copy may be at hand)."""
@@ -327,11 +259,7 @@ class Rules(InplaceRules):
         if isinstance(callee, Op) and callee.writes and reads:
             self.writing_call(callee)
             return
-        if reads and not (isinstance(callee, Op) or self.is_harmless(value, callee)):
-            raise self.refuse(
-                f"`{syntax.text(value.func)}` may change a differentiated value",
-                "return the new value instead",
-            )
+        self.check_effect(value, callee)
 
 
 def _merge_old(code: list[gast.stmt], start: int, count: int) -> None:

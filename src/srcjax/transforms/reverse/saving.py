@@ -33,13 +33,14 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.frontend.attempts import caught_flag, lowered_try
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
-from srcjax.transforms.reverse.planning import Planner, Where
-from srcjax.transforms.reverse.reads_writes import (
+from srcjax.transforms.reads_writes import (
     backward_range,
     is_range,
     own_breaks,
 )
+from srcjax.transforms.reverse.planning import Planner, Where
 from srcjax.transforms.reverse.sweep import (
     Attempt,
     Block,
@@ -185,26 +186,22 @@ class Saver(Planner):
             code, {n: syntax.name(n.removesuffix(OLD)) for n in sorted(olds)}
         )
         if id(stmt) in self.plan.contents:
-            before, after, restore = self.save_content(stmt, where)
-            if self.unclear_calls(stmt):
-                kept, put_back = self.save_given(stmt, where)
-                before, restore = [*kept, *before], [*restore, *put_back]
-            forward = [*before, *forward, *after]
+            kept, put_back = self.save_given(stmt, where)
+            after: list[gast.stmt] = []
+            if self.writes_itself(stmt):
+                before, after, restore = self.save_content(stmt, where)
+                kept, put_back = [*kept, *before], [*restore, *put_back]
+            forward = [*kept, *forward, *after]
             # An adjoint starts as long as what the statement left, not what it found.
             starts = [s for s in code if getattr(s, "initial", False)]
             rest = [s for s in code if not getattr(s, "initial", False)]
-            code = [*starts, *restore, *rest]
+            code = [*starts, *put_back, *rest]
         return forward, _commented(stmt, code)
 
     def save_content(
         self, stmt: Any, where: Where
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep what an in-place write overwrites; and put it back."""
-        writes = self.rules.facts.writes
-        if id(stmt) not in writes and id(getattr(stmt, "value", None)) not in (
-            writes.keys() - self.rules.facts.unclear
-        ):
-            return [], [], []
         target = getattr(stmt, "target", None)
         pairs = swap_pairs(stmt)
         if pairs:
@@ -217,8 +214,8 @@ class Saver(Planner):
                 return self.save_key(gone.value, gone.slice, where)
             if isinstance(gone.slice, gast.Slice):
                 return self.save_deleted(gone, where)
-            name = syntax.names_read(gone.value)
-            kept, put_back = self.save_whole(min(name), stmt, where)
+            owner = min(syntax.names_read(gone.value))
+            kept, put_back = self.save_whole(owner, stmt, where)
             return kept, [], put_back
         if isinstance(stmt, gast.Assign):
             target = stmt.targets[0]
@@ -451,8 +448,9 @@ class Saver(Planner):
     def save_given(
         self, stmt: gast.stmt, where: Where
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
-        """Keep what a call that is not looked into may write to; and put it back."""
-        calls = self.unclear_calls(stmt)
+        """Keep what the statement may write to out of sight; and put it back."""
+        hidden = self.hidden_writes(stmt)
+        calls = [n for n in hidden if isinstance(n, gast.Call)]
         if any(getattr(c.func, "attr", "") == "resize" for c in calls):
             self.rules.stmt = stmt
             raise self.rules.refuse(
@@ -460,7 +458,7 @@ class Saver(Planner):
                 "`np.resize`, which gives a new array",
             )
         writes = self.rules.facts.writes
-        written = ageless_buffers(NONE.union(*(writes[id(n)] for n in calls)))
+        written = ageless_buffers(NONE.union(*(writes[id(n)] for n in hidden)))
         before: list[gast.stmt] = []
         restore: list[gast.stmt] = []
         for name in sorted(syntax.names_read(stmt)):
@@ -666,10 +664,7 @@ class Saver(Planner):
         new = gast.With(stmt.items, body_forward or [gast.Pass()], None)
         if not _does_something(body_backward):
             return [_like(new, stmt)], []
-        quiet = all(
-            syntax.dotted(getattr(i.context_expr, "func", None)) == "np.errstate"
-            for i in stmt.items
-        )
+        quiet = all(called(i.context_expr) == "np.errstate" for i in stmt.items)
         if quiet:
             again = gast.With(syntax.clone(stmt.items), body_backward, None)
             return [_like(new, stmt)], [_like(again, stmt)]
@@ -711,7 +706,7 @@ def _does_something(code: list[gast.stmt]) -> bool:
 
 
 def _as_list(value: gast.expr) -> gast.expr:
-    if syntax.dotted(getattr(value, "func", None)) == "list":
+    if called(value) == "list":
         return value
     return syntax.call("list", value)
 

@@ -19,15 +19,15 @@ from srcjax.analysis.types import (
     all_buffers,
     site_of,
 )
-from srcjax.transforms.reverse.memory import Memory
-from srcjax.transforms.reverse.plan import Read, Where
-from srcjax.transforms.reverse.reads_writes import (
+from srcjax.transforms.reads_writes import (
     bound_names,
     changed_container,
+    is_handed_over,
     written_name,
 )
+from srcjax.transforms.reverse.memory import Memory
+from srcjax.transforms.reverse.plan import Read, Where
 from srcjax.transforms.reverse.sweep import Branch, Group
-from srcjax.transforms.reverse.views import is_handed_over
 
 
 class Sharing(Memory):

@@ -16,7 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import UNKNOWN, Array, Unknown, has_complex, shape_of
 from srcjax.transforms.places import Adjoint, Place, part_of
-from srcjax.transforms.reverse.reads_writes import surely
+from srcjax.transforms.reads_writes import surely
 from srcjax.transforms.reverse.rules import Rules
 
 

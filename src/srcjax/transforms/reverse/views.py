@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.repeats import made_in_loops, repeats
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -20,44 +21,15 @@ from srcjax.analysis.types import (
     Type,
     all_buffers,
     is_active,
-    parts,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.ops.effects import OWNER
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import effect_of
+from srcjax.transforms.reads_writes import is_handed_over
 from srcjax.transforms.reverse.steady import Steadiness
 from srcjax.transforms.simplify.coalesce import is_defined_while
-
-if TYPE_CHECKING:
-    from srcjax.transforms.reverse.contributions import Contributions
-
-
-#: Methods that change a list, dict or array.
-_CHANGING = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "reverse",
-        "sort",
-        "clear",
-        "update",
-        "setdefault",
-        "fill",
-    ]
-)
-
-
-#: What is inside of these is evaluated more than once.
-_REPEATING = (
-    gast.For,
-    gast.While,
-    gast.ListComp,
-    gast.DictComp,
-    gast.GeneratorExp,
-    gast.FunctionDef,
-    gast.Lambda,
-)
+from srcjax.transforms.writer import DerivativeWriter
 
 
 def operand_names(unit: Unit) -> set[str]:
@@ -131,13 +103,17 @@ def _is_newaxis(part: gast.expr) -> bool:
     return (syntax.dotted(part) or "") in ("np.newaxis", "numpy.newaxis")
 
 
-def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
+def find_views(
+    rules: DerivativeWriter,
+) -> tuple[dict[str, tuple[str, gast.expr]], set[str]]:
     """Names for (parts of) what is written in place: name -> (root, view of `__root`).
 
     A view of a written array has the same view of its adjoint; an item of a container
-    that holds written arrays or lists has that item of the container's adjoint.
+    that holds written arrays or lists has that item of the container's adjoint. Such
+    containers come second.
     """
     views: dict[str, tuple[str, gast.expr]] = {}
+    holding: set[str] = set()
     #: Views of a name that is bound to several arrays, one after the other.
     shared: list[tuple[gast.Assign, Buffers]] = []
     made: dict[str, Any] = {}
@@ -211,15 +187,14 @@ def find_views(rules: Contributions) -> dict[str, tuple[str, gast.expr]]:
         views[target.id] = (name, view)
         made[target.id] = stmt
         if isinstance(source, (List, Dict, Tuple, Object)):
-            rules.dynamic.add(name)
-            rules.nested.add(name)
+            holding.add(name)
     for stmt, buffers in shared:
         root = views[stmt.targets[0].id][0]
         holders = {n for n, t in rules.types.items() if all_buffers(t) & buffers}
         if any(n != root and views.get(n, ("",))[0] != root for n in holders):
             rules.stmt = stmt
             raise rules.refuse(*_of_several(stmt.targets[0].id))
-    return views
+    return views, holding
 
 
 def _of_several(name: str) -> tuple[str, str]:
@@ -230,7 +205,7 @@ def _of_several(name: str) -> tuple[str, str]:
 
 
 def unsteady(
-    rules: Contributions, steady: Steadiness, stmt: Any, made: dict[str, Any]
+    rules: DerivativeWriter, steady: Steadiness, stmt: Any, made: dict[str, Any]
 ) -> tuple[str, str] | None:
     """Why a view is not the same view any more where it is used, and what to write."""
     view, link = stmt.targets[0].id, stmt
@@ -258,7 +233,7 @@ def unsteady(
     return None
 
 
-def shares(rules: Contributions, stmt: gast.Assign, name: str) -> bool:
+def shares(rules: DerivativeWriter, stmt: gast.Assign, name: str) -> bool:
     """Whether what the statement binds may share memory with what `name` holds."""
     held = rules.facts.held
     target = stmt.targets[0].id
@@ -271,63 +246,8 @@ def shares(rules: Contributions, stmt: gast.Assign, name: str) -> bool:
     return bool(after & before)
 
 
-def is_handed_over(unit: Unit, stmt: Any) -> bool:
-    """Whether `name = temporary` is all that becomes of the temporary.
-
-    It is made above in the same block, and not read again: no second name is left, and
-    the adjoint passes from one to the other.
-    """
-    value = getattr(stmt, "value", None)
-    if not isinstance(value, gast.Name) or value.id not in unit.temps:
-        return False
-    total = syntax.count_bindings(unit.node, value.id)
-    for block in syntax.blocks(unit.node.body):
-        at = next((k for k, s in enumerate(block) if s is stmt), None)
-        if at is None:
-            continue
-        if any(_keeps(s, value.id) for s in syntax.walk(block[:at])):
-            return False
-        made = sum(syntax.count_bindings(s, value.id) for s in block[:at])
-        here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
-        return made == total and here == syntax.count_reads(unit.node, value.id)
-    return False
-
-
-def _keeps(node: Any, name: str) -> bool:
-    """Whether an assignment makes another name, or a part, of the same object."""
-    if not isinstance(node, gast.Assign):
-        return False
-    held = node.value
-    parts = held.elts if isinstance(held, (gast.Tuple, gast.List)) else [held]
-    return any(syntax.is_name(part, name) for part in parts)
-
-
-def repeats(source: Type, certain: bool = False) -> set[Any]:
-    """Buffers that several items of a container (certainly) share."""
-    if not isinstance(source, (List, Dict, Tuple)) or source.items is None:
-        return set()
-    seen: set[Any] = set()
-    found: set[Any] = set()
-    for t in parts(source):
-        if certain and len(t.buffers) != 1:
-            continue
-        found |= seen & all_buffers(t)
-        seen |= all_buffers(t)
-    return found
-
-
-def made_in_loops(unit: Unit) -> set[int]:
-    """What is made at one place and still is another object each time."""
-    return {
-        id(node)
-        for loop in syntax.walk(unit.node.body)
-        if isinstance(loop, _REPEATING)
-        for node in syntax.walk(loop)
-    }
-
-
 def certain_view(
-    rules: Contributions, value: gast.Call
+    rules: DerivativeWriter, value: gast.Call
 ) -> tuple[str, gast.expr] | None:
     """`a.reshape(n, m)`, `a.ravel()` as a view: NumPy raises if it had to copy.
 
@@ -370,7 +290,7 @@ def bindings(unit: Unit, name: str) -> int:
     return syntax.count_bindings(unit.node, name) - within
 
 
-def is_maybe_view(rules: Contributions, value: gast.expr) -> bool:
+def is_maybe_view(rules: DerivativeWriter, value: gast.expr) -> bool:
     """Whether the value is a call such as `x.reshape(...)`: a view, or a copy."""
     if is_told_to_be_a_view(value):
         return False
@@ -395,8 +315,8 @@ def written_through(unit: Unit, types: dict[str, Type]) -> set[str]:
             changed = node.target
         elif isinstance(node, (gast.Subscript, gast.Attribute)):
             changed = node.value if isinstance(node.ctx, gast.Store) else None
-        elif isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
-            changed = node.func.value if node.func.attr in _CHANGING else None
+        elif isinstance(node, gast.Call) and OWNER in effect_of(node).writes:
+            changed = getattr(node.func, "value", None)
         elif isinstance(node, gast.Assign):
             target, value = node.targets[0], node.value
             if isinstance(value, (gast.Subscript, gast.Attribute)):
@@ -413,7 +333,7 @@ def written_through(unit: Unit, types: dict[str, Type]) -> set[str]:
 
 
 def view_base(
-    rules: Contributions, value: gast.expr, views: Container[str]
+    rules: DerivativeWriter, value: gast.expr, views: Container[str]
 ) -> tuple[str, gast.expr] | None:
     """The array that the expression is a view of, and the view."""
     root = syntax.name("__root")
@@ -458,7 +378,7 @@ def view_base(
     return None
 
 
-def single_pass_lists(unit: Unit, rules: Contributions) -> set[str]:
+def single_pass_lists(unit: Unit, rules: DerivativeWriter) -> set[str]:
     """Lists read only as `item = xs[i]` in one loop `for i in range(len(xs))`.
 
     Their length may be asked for anywhere.

@@ -65,6 +65,14 @@ def drop_unread_functions(unit: Unit) -> None:
                 block.append(gast.Pass())
 
 
+def up_to_raise(block: list[gast.stmt]) -> list[gast.stmt]:
+    """The statements without those that come after a `raise`."""
+    for at, stmt in enumerate(block):
+        if isinstance(stmt, gast.Raise):
+            return block[: at + 1]
+    return block
+
+
 class Settling(LoopSettling, ValueSettling):
     """One pass over one unit."""
 
@@ -107,8 +115,8 @@ class Settling(LoopSettling, ValueSettling):
             self.changed = True
             taken = stmt.body if outcome else stmt.orelse
             return self.block([s for s in taken if not isinstance(s, gast.Pass)])
-        stmt.body = self.block(stmt.body)
-        stmt.orelse = self.block(stmt.orelse)
+        stmt.body = up_to_raise(self.block(stmt.body))
+        stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]
 
     def on_While(self, stmt: Any) -> list[gast.stmt]:

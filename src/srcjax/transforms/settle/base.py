@@ -53,9 +53,8 @@ class SettlingBase:
         return out
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
-        call = getattr(stmt, "value", None)
-        if isinstance(call, gast.Call) and not isinstance(stmt, gast.Return):
-            made = self.arrays_of_lists(call)
+        if not isinstance(stmt, gast.Return) and self.facts.lists:
+            made = self.arrays_of_lists(stmt)
             if made:
                 self.changed = True
                 return [*made, stmt]
@@ -63,8 +62,8 @@ class SettlingBase:
         found: list[gast.stmt] = handler(stmt) if handler is not None else [stmt]
         return found
 
-    def arrays_of_lists(self, call: gast.Call) -> list[gast.stmt]:
-        """Arrays of the lists among the arguments of a call."""
+    def arrays_of_lists(self, stmt: gast.stmt) -> list[gast.stmt]:
+        """Arrays of the lists among the operands of a statement."""
         raise NotImplementedError
 
     def type_before(self, stmt: gast.stmt, name: str) -> Type | None:

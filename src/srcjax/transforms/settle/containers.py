@@ -34,21 +34,30 @@ NOTHING = Const(value=None)
 class ContainerSettling(SettlingBase):
     """Rewrites statements that change, copy or convert containers."""
 
-    def arrays_of_lists(self, call: gast.Call) -> list[gast.stmt]:
-        """`np.mean(xs)` of a list is `np.mean(np.array(xs))`."""
+    def arrays_of_lists(self, stmt: gast.stmt) -> list[gast.stmt]:
+        """`np.mean(xs)` of a list is `np.mean(np.array(xs))`, and so is `x * xs`."""
         made: list[gast.stmt] = []
+        value = getattr(stmt, "value", None)
 
         def array(node: gast.expr) -> gast.expr:
             if id(node) not in self.facts.lists:
                 return node
             id_ = self.fresh("values")
-            value = gast.copy_location(syntax.call("np.array", node), call)
+            value = gast.copy_location(syntax.call("np.array", node), stmt)
             made.append(syntax.assign(id_, value))
             return syntax.name(id_)
 
-        call.args = [array(a) for a in call.args]
-        for keyword in call.keywords:
-            keyword.value = array(keyword.value)
+        stored = isinstance(stmt, gast.Assign) and isinstance(
+            stmt.targets[0], gast.Subscript
+        )
+        if stored or isinstance(stmt, gast.AugAssign):
+            stmt.value = array(stmt.value)
+        elif isinstance(value, gast.Call):
+            value.args = [array(a) for a in value.args]
+            for keyword in value.keywords:
+                keyword.value = array(keyword.value)
+        elif isinstance(value, gast.BinOp):
+            value.left, value.right = array(value.left), array(value.right)
         return made
 
     def spread_dict(

@@ -21,7 +21,10 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
 
-_RESIZING = frozenset(["append", "extend", "insert", "pop", "remove", "clear"])
+#: What a list may not be asked to do while a loop runs over it.
+_RESIZING = frozenset(
+    f"list.{name}" for name in ("append", "extend", "insert", "pop", "remove", "clear")
+)
 
 
 def _classes(items: Any) -> set[Any]:
@@ -283,6 +286,11 @@ class LoopSettling(SettlingBase):
         test = syntax.call("isinstance", syntax.name(over.id), syntax.name("dict"))
         self.before.append(gast.If(test, [gast.Raise(error, None)], []))
 
+    def called_methods(self, call: gast.Call) -> list[str]:
+        """The methods of containers that a call was found to call: `list.append`."""
+        callees = self.facts.callees.get(id(call), [])
+        return [callee for callee in callees if isinstance(callee, str)]
+
     def refuse_growing(self, over: gast.Name) -> None:
         """A list must keep its length while a loop runs over it."""
         for node in syntax.walk(self.body_of_loop):
@@ -290,7 +298,7 @@ class LoopSettling(SettlingBase):
                 isinstance(node, gast.Call)
                 and isinstance(node.func, gast.Attribute)
                 and syntax.is_name(node.func.value, over.id)
-                and node.func.attr in _RESIZING
+                and _RESIZING.intersection(self.called_methods(node))
             ):
                 raise error_at(
                     UnsupportedError,

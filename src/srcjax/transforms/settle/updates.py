@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.containers import load_item
+from srcjax.analysis.known_values import in_place_method
 from srcjax.analysis.swaps import swap_pairs, trade_contents
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Const,
     Dict,
     List,
     Object,
@@ -35,8 +39,12 @@ class UpdateSettling(SettlingBase):
         target = stmt.target
         if isinstance(target, gast.Name):
             old = self.type_before(stmt, target.id)
-            if isinstance(old, Array) and old.shape != ():
+            if isinstance(old, Array):
                 return self.in_place(stmt)
+            if id(target) in self.facts.lists:  # `a *= x` of a list is a new array
+                self.changed = True
+                value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
+                return [syntax.assign(target, gast.copy_location(value, stmt))]
             if isinstance(old, List) and old.cls is list:
                 if not isinstance(stmt.op, gast.Add):
                     raise error_at(
@@ -53,6 +61,20 @@ class UpdateSettling(SettlingBase):
                 return [gast.Expr(call)]
             if old is None and not self.facts.of(stmt):
                 return [stmt]
+            method = in_place_method(stmt.op, old)
+            if isinstance(old, Dict) and isinstance(stmt.op, gast.BitOr):
+                self.changed = True
+                held = syntax.name(target.id)
+                return [
+                    gast.Expr(syntax.expression("d.update(v)", d=held, v=stmt.value))
+                ]
+            if method is not None:
+                self.changed = True
+                called = gast.Attribute(
+                    syntax.name(target.id), method.__name__, syntax.LOAD
+                )
+                call = gast.Call(called, [stmt.value], [])
+                return [syntax.assign(target, gast.copy_location(call, stmt))]
             if self.waits_for(old):
                 return [stmt]
             self.changed = True
@@ -163,9 +185,14 @@ class UpdateSettling(SettlingBase):
             return [syntax.assign(new, value), syntax.assign(whole, syntax.name(new))]
         old = self.fresh("item")
         value = gast.BinOp(syntax.name(old), stmt.op, stmt.value)
-        if self.item_is_array(stmt, target):
+        in_place = self.item_is_array(stmt, target)
+        if in_place is not False:
             update = gast.AugAssign(syntax.name(old, store=True), stmt.op, stmt.value)
-            return [syntax.assign(old, syntax.as_load(target)), update]
+            first = syntax.assign(old, syntax.as_load(target))
+            if in_place:
+                return [first, update]
+            back = syntax.assign(syntax.clone(target), syntax.name(old))
+            return [first, update, back]
         check = []
         held = self.atom_type(stmt, target.value)
         if isinstance(held, (List, Dict)) and any(
@@ -179,12 +206,23 @@ class UpdateSettling(SettlingBase):
             syntax.assign(syntax.clone(target), syntax.name(new)),
         ]
 
-    def item_is_array(self, stmt: gast.AugAssign, target: Any) -> bool:
-        """Whether an item of a list or dict is an array, which is updated in place."""
+    def item_is_array(self, stmt: gast.AugAssign, target: Any) -> bool | None:
+        """Whether an item of a list or dict is an array, which is updated in place.
+
+        None where it may be an array, or a number.
+        """
         held = self.atom_type(stmt, target.value)
         if not isinstance(held, (List, Dict, Tuple)):
             return False
-        return any(isinstance(t, Array) and t.shape != () for t in parts(held))
+        if not any(isinstance(t, Array) for t in parts(held)):
+            return False
+        key = self.atom_type(stmt, target.slice) or UNKNOWN
+        if isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
+            key = Const(value=ast.literal_eval(syntax.text(target.slice)))
+        item = load_item(held, key)
+        if isinstance(item, Unknown):
+            return None
+        return isinstance(item, Array)
 
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]]) -> list[gast.stmt]:
         """`a, b = b, a` stays for arrays that are written in place; else by parts."""

@@ -7,15 +7,24 @@ import inspect
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
-from srcjax.analysis.known_values import OPERATORS
+from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.swaps import swap_pairs
-from srcjax.analysis.types import Array, Dict, List, Object, Tuple
+from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
 from srcjax.ops.record import Op
 from srcjax.transforms.settle.calls import CallSettling
 from srcjax.transforms.settle.updates import UpdateSettling
+
+#: What stands for `np.r_` and `np.c_`.
+JOINING = {np.concatenate: "np.concatenate", np.column_stack: "np.column_stack"}
+
+
+def joins(callee: Any) -> bool:
+    """Whether an index is what `np.r_` or `np.c_` makes a call of."""
+    return any(callee is function for function in JOINING)
 
 
 class ValueSettling(CallSettling, UpdateSettling):
@@ -72,6 +81,11 @@ class ValueSettling(CallSettling, UpdateSettling):
         """Values that are written otherwise once their types are known."""
         callees = self.facts.callees.get(id(value), [])
         callee = callees[0] if len(callees) == 1 else None
+        if isinstance(value, gast.Subscript) and joins(callee):
+            parts = getattr(value.slice, "elts", None) or [value.slice]
+            joined = self.joined(stmt, callee, parts)
+            stmt.value = gast.copy_location(joined[-1], value)
+            return [*joined[:-1], stmt]
         if isinstance(value, gast.Subscript) and isinstance(callee, BoundTo):
             method = gast.Attribute(value.value, "__getitem__", syntax.LOAD)
             stmt.value = gast.copy_location(gast.Call(method, [value.slice], []), value)
@@ -80,8 +94,8 @@ class ValueSettling(CallSettling, UpdateSettling):
             if isinstance(callee, BoundTo):
                 left, right = value.left, value.right
                 operator = OPERATORS[type(value.op)].__name__.strip("_")
-                cls = getattr(self.atom_type(stmt, left), "cls", None)
                 dunder = f"__{operator}__"
+                cls = self.class_of_operand(stmt, left)
                 if getattr(cls, dunder, None) is not callee.function:
                     left, right = right, left
                     dunder = f"__r{operator}__"
@@ -139,6 +153,37 @@ class ValueSettling(CallSettling, UpdateSettling):
             if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
+
+    def class_of_operand(self, stmt: gast.stmt, node: gast.expr) -> Any:
+        """The class of an operand: of a value here, or of an object of the module."""
+        t = self.atom_type(stmt, node)
+        if t is not None:
+            return class_of(t)
+        try:
+            return type(self.program.resolve(self.unit, getattr(node, "id", "")))
+        except KeyError:
+            return None
+
+    def joined(self, stmt: gast.Assign, function: Any, parts: list) -> list[Any]:
+        """`np.r_[a, b]` as `np.concatenate((np.atleast_1d(a), b))`, a call at last."""
+        before: list[Any] = []
+        items: list[gast.expr] = []
+        for part in parts:
+            if not syntax.is_atom(part):
+                item = self.fresh("row")
+                before.append(syntax.assign(item, part))
+                part = syntax.name(item)
+            t = self.atom_type(stmt, part)
+            if rank_of(t or UNKNOWN) in (1, 2):
+                items.append(part)
+                continue
+            item = self.fresh("row")
+            row = gast.copy_location(syntax.call("np.atleast_1d", part), stmt)
+            before.append(syntax.assign(item, row))
+            items.append(syntax.name(item))
+        held = self.fresh("parts")
+        before.append(syntax.assign(held, gast.Tuple(items, syntax.LOAD)))
+        return [*before, syntax.call(JOINING[function], syntax.name(held))]
 
     def setter(self, stmt: gast.Assign) -> gast.Expr | None:
         """`p.x = v` of a property with a setter is the call of that."""
@@ -212,8 +257,6 @@ class ValueSettling(CallSettling, UpdateSettling):
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""
-        import numpy as np
-
         callees = self.facts.callees.get(id(call), [])
         callee = callees[0] if len(callees) == 1 else None
         if callee is np.copyto and len(call.args) == 2 and not call.keywords:

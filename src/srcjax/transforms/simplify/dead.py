@@ -18,7 +18,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import is_pure
+from srcjax.transforms.call_effects import called, effect_of, is_pure, written_operands
 
 Shares = Callable[[str], set[str]]
 
@@ -26,8 +26,7 @@ Shares = Callable[[str], set[str]]
 class DeadCode:
     """Backward liveness over one function."""
 
-    def __init__(self, pure: frozenset[str], shares: Shares, local: set[str]) -> None:
-        self.pure = pure
+    def __init__(self, shares: Shares, local: set[str]) -> None:
         self.shares = shares
         self.local = local
         #: Tapes of which a popped value is not read, and those that may lose them all.
@@ -57,7 +56,7 @@ class DeadCode:
             body = self.block(stmt.body, live)
             orelse = self.block(stmt.orelse, other)
             live |= other
-            if not _real(body) and not _real(orelse) and is_pure(stmt.test, self.pure):
+            if not _real(body) and not _real(orelse) and is_pure(stmt.test):
                 return None
             live |= syntax.names_read(stmt.test)
             if not self.looking:
@@ -106,9 +105,7 @@ class DeadCode:
         target = (
             syntax.names_written(stmt.target) if isinstance(stmt, gast.For) else set()
         )
-        pure = is_pure(
-            stmt.iter if isinstance(stmt, gast.For) else stmt.test, self.pure
-        )
+        pure = is_pure(stmt.iter if isinstance(stmt, gast.For) else stmt.test)
         if not _real(body) and not target & live and pure:
             return None
         if not self.looking:
@@ -143,17 +140,7 @@ class DeadCode:
         if isinstance(stmt, gast.Pass):
             return True
         if isinstance(stmt, gast.Expr):
-            value = stmt.value
-            if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
-                base = value.func.value
-                changes = value.func.attr in ("append", "extend", "reverse", "insert")
-                if changes and isinstance(base, gast.Name):
-                    arguments_pure = is_pure(value.args, self.pure)
-                    return arguments_pure and self.unread(base.id, live)
-            if syntax.dotted(getattr(value, "func", None)) == "np.add.at":
-                base = value.args[0]
-                return isinstance(base, gast.Name) and self.unread(base.id, live)
-            return False
+            return isinstance(stmt.value, gast.Call) and self.is_idle(stmt.value, live)
         if isinstance(stmt, gast.AugAssign):
             base = stmt.target
             if isinstance(base, gast.Subscript):
@@ -161,7 +148,8 @@ class DeadCode:
             return (
                 isinstance(base, gast.Name)
                 and self.unread(base.id, live)
-                and is_pure(stmt.value, self.pure)
+                and effect_of(stmt).pure
+                and is_pure(stmt.value)
             )
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
             return False
@@ -171,7 +159,7 @@ class DeadCode:
             return (
                 isinstance(base, gast.Name)
                 and self.unread(base.id, live)
-                and is_pure(stmt.value, self.pure)
+                and is_pure(stmt.value)
             )
         names = _stored(target)
         stores = any(
@@ -185,7 +173,17 @@ class DeadCode:
         if tape is not None and tape in self.local:
             self.idle_tapes.add(tape)
             return tape in self.without_tapes
-        return is_pure(stmt.value, self.pure)
+        return is_pure(stmt.value)
+
+    def is_idle(self, call: gast.Call, live: set[str]) -> bool:
+        """Whether all that a call does is to change what is not read later."""
+        effect = effect_of(call)
+        written = written_operands(call)
+        if not effect.contained or effect.to_all or effect.names or not written:
+            return False
+        return is_pure([*call.args, *call.keywords, call.func]) and all(
+            isinstance(w, gast.Name) and self.unread(w.id, live) for w in written
+        )
 
     def unread(self, name: str, live: set[str]) -> bool:
         """Whether neither the object nor anything sharing its memory is read later."""
@@ -214,7 +212,7 @@ def _popped(stmt: gast.Assign) -> str | None:
     value = stmt.value
     if not isinstance(value, gast.Call) or value.args or value.keywords:
         return None
-    chain = syntax.dotted(value.func) or ""
+    chain = called(value)
     tape, dot, method = chain.rpartition(".")
     return tape if dot and method == "pop" and "." not in tape else None
 
@@ -225,7 +223,7 @@ def _is_tape(node: gast.FunctionDef, name: str) -> bool:
     for sub in syntax.walk(node):
         if isinstance(sub, gast.Assign) and syntax.is_name(sub.targets[0], name):
             bindings += syntax.equal(sub.value, syntax.expression("[]"))
-        elif isinstance(sub, gast.Call) and (syntax.dotted(sub.func) or "") in (
+        elif isinstance(sub, gast.Call) and called(sub) in (
             f"{name}.append",
             f"{name}.pop",
         ):
@@ -238,18 +236,17 @@ def _is_tape(node: gast.FunctionDef, name: str) -> bool:
 
 def remove_dead(
     node: gast.FunctionDef,
-    pure: frozenset[str] = frozenset(),
     shares: Shares = lambda name: set(),
 ) -> None:
     """Remove dead code from the function, in place."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    first = DeadCode(pure, shares, local)
+    first = DeadCode(shares, local)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = {t for t in first.idle_tapes if _is_tape(node, t)}
     if not tapes:
         return
-    again = DeadCode(pure, shares, local)
+    again = DeadCode(shares, local)
     again.without_tapes = tapes
     body = again.block(syntax.clone(node.body), set()) or [gast.Pass()]
     left = {_popped(s) for s in syntax.walk(body) if isinstance(s, gast.Assign)}

@@ -23,7 +23,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import is_pure, written_bases
+from srcjax.transforms.call_effects import is_pure, written_bases
 
 Shares = Callable[[str], set[str]]
 _LEAVES = (gast.Return, gast.Break, gast.Continue, gast.Raise, gast.FunctionDef)

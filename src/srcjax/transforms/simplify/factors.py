@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import is_pure
+from srcjax.transforms.call_effects import is_pure
 
 _CHAIN = (gast.Mult, gast.Div)
 #: Divisions that stay as they are written: 1/3 has no short literal.

@@ -23,7 +23,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.types import Array, Type, dtype_of, is_number
-from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.call_effects import called, is_pure, written_bases
 
 #: The longest display, in characters.
 _WIDTH = 240
@@ -51,7 +51,7 @@ def _zeros(stmt: Any) -> gast.expr | None:
     if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
         return None
     call: Any = stmt.value
-    if syntax.dotted(getattr(call, "func", None)) != "np.zeros_like":
+    if called(call) != "np.zeros_like":
         return None
     return call.args[0] if len(call.args) == 1 and not call.keywords else None
 
@@ -75,7 +75,7 @@ def _set(
         if any(k < 0 for k in (place, *stores)) and not _has_size(t):
             break  # from the end: which one it is, is not known
         stores[place] = stmt
-    if not isinstance(t, Array) or t.shape is None:
+    if not isinstance(t, Array) or not t.shape:
         return stmts
     size = t.shape[0]
     if isinstance(size, int):
@@ -85,7 +85,11 @@ def _set(
     whole = len(t.shape) == 1 and size == len(stores) and size
     if not whole or t.dtype != np.dtype(float):
         return stmts
-    values = [stores[k].value for k in sorted(stores)]
+    in_order = [stores[k] for k in sorted(stores)]
+    values = [store.value for store in in_order]
+    moved = in_order != sorted(in_order, key=lambda s: _index(stmts, s))
+    if moved and not all(map(is_pure, values)):
+        return stmts  # `[dq.pop(), dq.pop()]`: each item has its own place
     types = list(map(type_of, values))
     if not all(map(is_number, types)) or not _are_floats(types):
         return stmts

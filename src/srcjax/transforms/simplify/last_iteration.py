@@ -21,6 +21,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.simplify.dead import DeadCode, Shares
 
 Predicate = Callable[[gast.expr], bool]
@@ -29,10 +30,8 @@ Predicate = Callable[[gast.expr], bool]
 class _Guard(DeadCode):
     """Liveness that looks at each loop as if no iteration followed."""
 
-    def __init__(
-        self, pure: frozenset[str], shares: Shares, local: set[str], costs: Predicate
-    ) -> None:
-        super().__init__(pure, shares, local)
+    def __init__(self, shares: Shares, local: set[str], costs: Predicate) -> None:
+        super().__init__(shares, local)
         self.costs = costs
 
     def loop(self, stmt: Any, live: set[str]) -> Any:
@@ -60,7 +59,7 @@ class _Guard(DeadCode):
     def dropped(self, body: list[gast.stmt], after: set[str]) -> set[int]:
         """Positions of the statements that the last iteration does not need."""
         live = set(after)
-        plain = DeadCode(self.pure, self.shares, self.local)
+        plain = DeadCode(self.shares, self.local)
         found = set()
         for position in reversed(range(len(body))):
             if plain.statement(syntax.clone(body[position]), live) is None:
@@ -78,10 +77,10 @@ class _Guard(DeadCode):
 def goes_on(loop: Any) -> gast.expr | None:
     """The condition that another iteration follows, where the loop has an index."""
     over: Any = getattr(loop, "iter", None)
-    if syntax.dotted(getattr(over, "func", None)) != "reversed":
+    if called(over) != "reversed":
         return None
     over = over.args[0]
-    if syntax.dotted(getattr(over, "func", None)) != "range":
+    if called(over) != "range":
         return None
     index = loop.target
     if not isinstance(index, gast.Name) or index.id not in syntax.names_read(loop.body):
@@ -157,7 +156,6 @@ def _put(out: list[gast.stmt], group: list[gast.stmt], test: gast.expr) -> None:
 def guard_last(
     node: gast.FunctionDef,
     costs: Predicate,
-    pure: frozenset[str] = frozenset(),
     shares: Shares = lambda name: set(),
 ) -> None:
     """Put conditions around dropped products in the function's loops, in place.
@@ -166,4 +164,4 @@ def guard_last(
     """
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    node.body = _Guard(pure, shares, local, costs).block(node.body, set())
+    node.body = _Guard(shares, local, costs).block(node.body, set())

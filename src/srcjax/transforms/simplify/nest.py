@@ -20,10 +20,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import is_pure, written_bases
+from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.owned import shared_argument
 
 _COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
+_BLOCKS = ("body", "orelse", "finalbody")
 LIMIT = 24
 
 
@@ -34,12 +35,10 @@ class Nesting:
         self,
         node: gast.FunctionDef,
         may_nest: Callable[[str], bool],
-        pure: frozenset[str],
         shares: Callable[[str], set[str]],
     ) -> None:
         self.node = node
         self.may_nest = may_nest
-        self.pure = pure
         self.shares = shares
         self.changed = False
         #: What statements mention; of those with blocks only until one changes.
@@ -121,10 +120,30 @@ class Nesting:
 
     def mentions(self, stmt: gast.stmt) -> Mentions:
         """The names that the statement reads and binds."""
-        known = self.compound if isinstance(stmt, _COMPOUND) else self.simple
-        if id(stmt) not in known:
-            known[id(stmt)] = _mentions(stmt)
-        return known[id(stmt)]
+        compound = isinstance(stmt, _COMPOUND)
+        known = self.compound if compound else self.simple
+        found = known.get(id(stmt))
+        if found is None:
+            found = self.inside(stmt) if compound else _mentions(stmt)
+            known[id(stmt)] = found
+        return found
+
+    def inside(self, stmt: Any) -> Mentions:
+        """What a statement with blocks mentions, from what is known of theirs."""
+        reads: dict[str, int] = {}
+        binds: set[str] = set()
+        if isinstance(stmt, gast.FunctionDef):
+            return _mentions(stmt)
+        for key, part in stmt.__dict__.items():
+            if key in _BLOCKS:
+                found = [self.mentions(s) for s in part or ()]
+            else:
+                found = [_mentions(part)] if isinstance(part, (gast.AST, list)) else []
+            for mentions in found:
+                binds |= mentions.binds
+                for name, count in mentions.reads.items():
+                    reads[name] = reads.get(name, 0) + count
+        return Mentions(reads, binds)
 
     def count(self, stmt: gast.stmt, name: str) -> int:
         """How often the statement reads the name."""
@@ -246,7 +265,7 @@ class Nesting:
         if self.inside_scope(use, name):
             return False
         between = rest[: rest.index(use)]
-        pure = is_pure(value, self.pure)
+        pure = is_pure(value)
         if self.caught and between:
             return False  # which of two exceptions comes first is seen
         if not pure and (between or not self.evaluated_first(use, name, value)):
@@ -307,7 +326,7 @@ class Nesting:
                 return False
             if isinstance(sub, gast.Name) and sub.id == name:
                 return True
-            if isinstance(sub, gast.Call) and not is_pure(sub, self.pure):
+            if isinstance(sub, gast.Call) and not is_pure(sub):
                 arguments = [sub.func, *sub.args]
                 return bool(arguments) and any(
                     syntax.count_reads(a, name) for a in arguments
@@ -367,7 +386,7 @@ def _only_read(node: Any, name: str) -> bool:
         held = (gast.List, gast.Tuple, gast.Dict, gast.IfExp, gast.Call)
         return not any(isinstance(n, held) and not _only_read(n, name) for n in inner)
     if isinstance(node, gast.Call) and shared_argument(node) is None:
-        numpy = (syntax.dotted(node.func) or "").startswith("np.")
+        numpy = called(node).startswith("np.")
         return numpy and all(
             syntax.is_name(a, name) or _only_read(a, name) for a in node.args
         )
@@ -398,9 +417,8 @@ def _reads_contents(value: Any) -> bool:
 def nest(
     node: gast.FunctionDef,
     may_nest: Callable[[str], bool],
-    pure: frozenset[str] = frozenset(),
     shares: Callable[[str], set[str]] = lambda name: set(),
 ) -> None:
     """Nest single-use temporaries of the function, in place."""
-    while Nesting(node, may_nest, pure, shares).run():
+    while Nesting(node, may_nest, shares).run():
         pass

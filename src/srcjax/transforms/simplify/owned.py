@@ -18,17 +18,16 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import Array, Type, is_number
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import lookup
+from srcjax.transforms.call_effects import called, is_pure
 
-#: Helpers whose result may be (a view of) their first argument, array or number.
-_SHARING_HELPERS = frozenset(
-    """
-    unreshape untranspose unrollaxis unappend_left unappend_right unpad undiff
-    in_dtype_of undo_dtype from_parts unreal unconjugate fitted real_for_real
-    clip_adjoint logsumexp_adjoint full_matrix matrix_tangent per_matrix
-    least_squares_seed slogdet_slope transposed unarray
-    """.split()  # noqa: SIM905
-)
+
+def may_share(call: gast.Call) -> bool:
+    """Whether the call is of a helper whose result may be (a view of) an argument."""
+    helper = helper_of(HELPERS.get(called(call)))
+    return helper is not None and helper.alias != "fresh"
 
 
 @cache
@@ -45,7 +44,7 @@ def alias_of(name: str) -> str:
 
 def alias_of_call(call: gast.Call) -> tuple[str, gast.expr | None]:
     """What the result of a call shares, and the argument (or owner) that it is of."""
-    chain = syntax.dotted(call.func) or ""
+    chain = called(call)
     if chain.startswith("np.") or isinstance(call.func, gast.Name):
         if chain in ("unbroadcast", "unreduce"):
             return "maybe", call.args[0]
@@ -85,8 +84,10 @@ def is_new_array(value: gast.expr) -> bool:
         return False
     if not isinstance(value, gast.Call):
         return True
+    if not is_pure(value):
+        return False
     made = getattr(value.func, "attr", "") in ("sum", "copy", "mean")
-    return made or (syntax.dotted(value.func) or "").startswith("np.")
+    return made or called(value).startswith("np.")
 
 
 def shared_roots(value: Any) -> set[str]:
@@ -166,7 +167,7 @@ def own_written(
             elif (
                 isinstance(stmt, gast.Expr)
                 and isinstance(stmt.value, gast.Call)
-                and syntax.dotted(stmt.value.func) == "np.add.at"
+                and called(stmt.value) == "np.add.at"
             ):
                 written.add(_root(stmt.value.args[0]))
     for stmt in syntax.walk(node.body):
@@ -188,9 +189,7 @@ def own_written(
             shares = shared_argument(value) is not None
             unknown = not is_known(value)
             shares |= unknown and is_array(value)
-            if syntax.dotted(value.func) in _SHARING_HELPERS or (
-                unknown and not shares
-            ):
+            if may_share(value) or (unknown and not shares):
                 stmt.value = syntax.call("copied", value)
         if shares:
             stmt.value = syntax.expression("v.copy()", v=value)

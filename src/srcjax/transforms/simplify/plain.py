@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
 from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
-from srcjax.transforms.simplify.effects import is_pure
+from srcjax.transforms.call_effects import called, is_pure
 
 
 def transposed(node: Any) -> gast.expr | None:
@@ -17,10 +18,25 @@ def transposed(node: Any) -> gast.expr | None:
     return node.value if is_t else None
 
 
-def item_of_display(node: gast.expr, pure: frozenset[str]) -> gast.expr:
+def shape_of_zeros(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast.expr:
+    """`np.zeros_like(x).shape` is `x.shape` of an array."""
+    made = node.value if isinstance(node, gast.Attribute) else None
+    if not isinstance(made, gast.Call) or len(made.args) != 1 or made.keywords:
+        return node
+    if node.attr not in ("shape", "size") or called(made) not in _LIKE:
+        return node
+    if not is_array(made.args[0]):
+        return node
+    return gast.Attribute(made.args[0], node.attr, syntax.LOAD)
+
+
+_LIKE = frozenset(["np.zeros_like", "np.ones_like", "np.empty_like"])
+
+
+def item_of_display(node: gast.expr) -> gast.expr:
     """`(a, b)[0]` is `a`, where leaving `b` out leaves no effect out."""
     if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Dict):
-        return item_of_dict(node, pure)
+        return item_of_dict(node)
     if not isinstance(node, gast.Subscript) or not isinstance(
         node.value, (gast.Tuple, gast.List)
     ):
@@ -33,13 +49,13 @@ def item_of_display(node: gast.expr, pure: frozenset[str]) -> gast.expr:
     if type(index) is not int or not -len(items) <= index < len(items):
         return node
     others = [item for item in items if item is not items[index]]
-    if any(isinstance(i, gast.Starred) or not is_pure(i, pure) for i in others):
+    if any(isinstance(i, gast.Starred) or not is_pure(i) for i in others):
         return node
     chosen: gast.expr = items[index]
     return node if isinstance(chosen, gast.Starred) else chosen
 
 
-def item_of_dict(node: gast.Subscript, pure: frozenset[str]) -> gast.expr:
+def item_of_dict(node: gast.Subscript) -> gast.expr:
     """`{"a": x, "b": y}["a"]` is `x`."""
     keys = [k.value if isinstance(k, gast.Constant) else None for k in node.value.keys]
     wanted = node.slice.value if isinstance(node.slice, gast.Constant) else None
@@ -47,7 +63,7 @@ def item_of_dict(node: gast.Subscript, pure: frozenset[str]) -> gast.expr:
         return node
     chosen: gast.expr = node.value.values[keys.index(wanted)]
     others = [item for item in node.value.values if item is not chosen]
-    return chosen if all(is_pure(item, pure) for item in others) else node
+    return chosen if all(is_pure(item) for item in others) else node
 
 
 def sign_outside(node: gast.expr) -> gast.expr:
@@ -160,10 +176,7 @@ def zero_choice(node: gast.expr, alike: Any) -> gast.expr:
     choice = _choice(node) if isinstance(node, gast.Call) else None
     if choice is None or not is_pure(node):
         return node
-    zeros = [
-        syntax.dotted(getattr(part, "func", None)) == "np.zeros_like"
-        for part in choice[1:]
-    ]
+    zeros = [called(part) == "np.zeros_like" for part in choice[1:]]
     if sum(zeros) != 1:
         return node
     parts = [
@@ -200,7 +213,7 @@ def _choice(node: Any) -> tuple[gast.expr, gast.expr, gast.expr] | None:
             return gast.BinOp(pair[0], node.op, pair[1])
 
         return inner[0], scaled(inner[1]), scaled(inner[2])
-    if syntax.dotted(getattr(node, "func", None)) == "np.where" and len(node.args) == 3:
+    if called(node) == "np.where" and len(node.args) == 3:
         return node.args[0], node.args[1], node.args[2]
     return None
 
@@ -231,7 +244,7 @@ def _vanishes(value: Any) -> bool:
         return _vanishes(value.left) or _vanishes(value.right)
     if transposed(value) is not None:
         return _vanishes(value.value)
-    return syntax.dotted(getattr(value, "func", None)) == "np.zeros_like"
+    return called(value) == "np.zeros_like"
 
 
 #: Functions whose result is always a new array.
@@ -257,14 +270,14 @@ def without_copies(node: gast.expr) -> gast.expr:
     if isinstance(node, gast.UnaryOp):
         return gast.UnaryOp(node.op, bare(node.operand))
     inner = bare(node)
-    chain = syntax.dotted(getattr(inner, "func", None))
+    chain = called(inner)
     made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS
     return inner if made else node
 
 
 def plain_ones(node: gast.expr) -> gast.expr:
     """`np.full_like(x, 1.0)` is `np.ones_like(x)`."""
-    if syntax.dotted(getattr(node, "func", None)) != "np.full_like":
+    if called(node) != "np.full_like":
         return node
     if len(node.args) == 2 and not node.keywords:
         one = isinstance(node.args[1], gast.Constant) and node.args[1].value == 1
@@ -274,7 +287,7 @@ def plain_ones(node: gast.expr) -> gast.expr:
 
 def plain_unbroadcast(node: gast.expr) -> gast.expr:
     """`unbroadcast(2 * x, x)` is `2 * x`."""
-    if syntax.dotted(getattr(node, "func", None)) == "unbroadcast":
+    if called(node) == "unbroadcast":
         value, like = node.args
         if has_shape_of(value, like):
             return value
@@ -283,7 +296,7 @@ def plain_unbroadcast(node: gast.expr) -> gast.expr:
 
 def number_of(value: Any) -> gast.expr | None:
     """The number that fills a one-dimensional array: 2.0 for `np.full(n, 2.0)`."""
-    chain = syntax.dotted(getattr(value, "func", None))
+    chain = called(value)
     known = {"np.zeros": 0.0, "np.ones": 1.0}
     number: Any = None
     if chain in known and len(value.args) == 1 and not value.keywords:
@@ -304,7 +317,7 @@ def store_number(stmt: Any) -> None:
 
 def plain_where(node: gast.expr) -> gast.expr:
     """`np.where(~c, np.full(n, 2.0), x)` is `np.where(c, x, 2.0)`."""
-    if syntax.dotted(getattr(node, "func", None)) != "np.where" or len(node.args) != 3:
+    if called(node) != "np.where" or len(node.args) != 3:
         return node
     test, then, otherwise = node.args
     then, otherwise = number_of(then) or then, number_of(otherwise) or otherwise
@@ -318,7 +331,7 @@ def plain_where(node: gast.expr) -> gast.expr:
 def _all_true(node: gast.expr) -> bool:
     """`np.ones(n, dtype=bool)`."""
     return (
-        syntax.dotted(getattr(node, "func", None)) == "np.ones"
+        called(node) == "np.ones"
         and len(node.keywords) == 1
         and syntax.text(node.keywords[0].value) == "bool"
     )
@@ -354,7 +367,7 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
             if (
                 not simple
                 or isinstance(earlier.value, gast.Call)
-                and not ((syntax.dotted(earlier.value.func) or "").startswith("np."))
+                and not (called(earlier.value).startswith("np."))
             ):
                 return False
             continue

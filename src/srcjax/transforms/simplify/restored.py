@@ -16,6 +16,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.swaps import swap_pairs
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.simplify.owned import shared_roots
 
 _LOOPS = (gast.For, gast.While)
@@ -81,7 +82,7 @@ def _restored(stmt: Any) -> str | None:
         return None
     call = getattr(stmt, "value", None)
     if isinstance(stmt, gast.Expr) and isinstance(call, gast.Call):
-        if syntax.dotted(call.func) == "restore_contents":
+        if called(call) == "restore_contents":
             return min(syntax.names_read(call.args))
         return None
     if not isinstance(stmt, gast.Assign):

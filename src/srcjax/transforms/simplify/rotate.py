@@ -23,20 +23,19 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.dead import DeadCode, Shares
-from srcjax.transforms.simplify.effects import is_pure, written_bases
 from srcjax.transforms.simplify.last_iteration import goes_on, is_read
 
 
 def rotate(
     node: gast.FunctionDef,
-    pure: frozenset[str] = frozenset(),
     shares: Shares = lambda name: set(),
 ) -> bool:
     """Rotate the backward loops of the function, in place; True if one was."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    rotation = _Rotation(pure, shares, local)
+    rotation = _Rotation(shares, local)
     rotation.zeros = _zeros_before_loops(node.body)
     if not any(rotation.zeros.values()):
         return False
@@ -66,7 +65,7 @@ def _zeros_before_loops(body: list[gast.stmt]) -> dict[int, set[str]]:
 def _is_zero(value: gast.expr) -> bool:
     if isinstance(value, gast.Constant):
         return type(value.value) is float and value.value == 0
-    chain = syntax.dotted(getattr(value, "func", None))
+    chain = called(value)
     return chain in ("np.zeros_like", "np.zeros")
 
 
@@ -117,7 +116,7 @@ class _Rotation(DeadCode):
         for stmt in loop.body:
             value = _added(stmt, name)
             if value is not None:
-                stays = _vanishes(value, zero) and is_pure(value, self.pure)
+                stays = _vanishes(value, zero) and is_pure(value)
                 group.append(stmt)
                 fits = stays and self.may_move(loop, name, group, passed)
                 return group if fits else None
@@ -127,7 +126,7 @@ class _Rotation(DeadCode):
             if (
                 isinstance(target, gast.Name)
                 and _vanishes(stmt.value, zero)
-                and is_pure(stmt.value, self.pure)
+                and is_pure(stmt.value)
             ):
                 zero.add(target.id)
                 group.append(stmt)
@@ -216,7 +215,7 @@ class _Rotation(DeadCode):
         for position, stmt in enumerate(rest):
             stmt.position = position
         again = gast.For(loop.target, loop.iter, syntax.clone(rest), [], None)
-        plain = DeadCode(self.pure, self.shares, self.local)
+        plain = DeadCode(self.shares, self.local)
         kept = plain.loop(again, set(after))
         body = [] if kept is None else kept.body
         return {s.position for s in body if hasattr(s, "position")}
@@ -260,7 +259,7 @@ def _vanishes(value: gast.expr, zeros: set[str]) -> bool:
             return left
         return isinstance(value.op, (gast.Add, gast.Sub)) and left and right
     if isinstance(value, gast.Call):
-        chain = syntax.dotted(value.func)
+        chain = called(value)
         if chain == "np.where" and len(value.args) == 3:
             return all(
                 _is_zero_number(a) or _vanishes(a, zeros) for a in value.args[1:]

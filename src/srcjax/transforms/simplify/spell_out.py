@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.call_effects import is_pure, written_bases
 from srcjax.transforms.simplify.nest import Nesting
 
 _COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
@@ -62,7 +62,7 @@ class _Pass:
         self.shares = shares
         self.changed = False
         #: Knows what statements mention, until the first of them changes.
-        self.nesting = Nesting(node, may_nest, frozenset(), shares)
+        self.nesting = Nesting(node, may_nest, shares)
         self.bindings: dict[str, int] = {}
         self.reads: dict[str, int] = {}
         for sub in syntax.walk(node):
@@ -97,7 +97,7 @@ class _Pass:
             return False
         name = target.id
         leave = self.leave(value)
-        if leave is None or name in syntax.names_read(value):
+        if leave is None or name in syntax.names_read(value) or not is_pure(value):
             return False
         nesting = self.nesting
         if self.bindings.get(name) != 1:

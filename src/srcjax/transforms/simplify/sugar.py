@@ -20,7 +20,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.call_effects import called, written_bases
 
 
 def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
@@ -108,12 +108,10 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
         return
     backwards = False
     over: Any = loop.iter
-    if isinstance(over, gast.Call) and syntax.dotted(over.func) == "reversed":
+    if isinstance(over, gast.Call) and called(over) == "reversed":
         backwards, over = True, over.args[0]
     if not (
-        isinstance(over, gast.Call)
-        and syntax.dotted(over.func) == "range"
-        and len(over.args) == 1
+        isinstance(over, gast.Call) and called(over) == "range" and len(over.args) == 1
     ):
         return
     counted = _counted(over.args[0])
@@ -170,10 +168,10 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
 
 def _counted(node: Any) -> list[str] | None:
     """The sequences whose lengths bound the range: `len(a)` or `min(len(a), ...)`."""
-    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "len":
+    if isinstance(node, gast.Call) and called(node) == "len":
         inner = node.args[0]
         return [inner.id] if isinstance(inner, gast.Name) else None
-    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "min":
+    if isinstance(node, gast.Call) and called(node) == "min":
         parts = [_counted(a) for a in node.args]
         if all(p is not None and len(p) == 1 for p in parts):
             return [p[0] for p in parts if p]

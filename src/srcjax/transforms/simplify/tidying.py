@@ -19,8 +19,9 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
+from srcjax.ops.elementwise_facts import gives_float, is_elementwise
 from srcjax.transforms.algebra import tidy
-from srcjax.transforms.simplify.effects import is_pure
+from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.plain import (
     constant_last,
@@ -144,10 +145,10 @@ class Tidying:
         elif isinstance(inner, gast.UnaryOp):
             operands = [inner.operand]
         elif isinstance(inner, gast.Call) and len(inner.args) == 1:
-            chain = syntax.dotted(inner.func)
-            operands = inner.args if chain in _ALWAYS_FLOAT else []
+            chain = called(inner)
+            operands = inner.args if is_elementwise(chain) else []
         elif isinstance(inner, gast.Call) and not inner.keywords:
-            pairwise = syntax.dotted(inner.func) in ("np.maximum", "np.minimum")
+            pairwise = called(inner) in ("np.maximum", "np.minimum")
             operands = inner.args if pairwise and is_pure(inner) else []
         if node.attr == "size" and isinstance(inner, gast.Call) and not operands:
             return self.size_of_reduction(node, inner)
@@ -161,7 +162,7 @@ class Tidying:
 
     def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
         """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""
-        reduces = syntax.dotted(inner.func) in ("np.sum", "np.mean", "np.max", "np.var")
+        reduces = called(inner) in ("np.sum", "np.mean", "np.max", "np.var")
         axis = next((k.value for k in inner.keywords if k.arg == "axis"), None)
         plain = len(inner.keywords) == 1 and len(inner.args) == 1
         if not (reduces and plain and isinstance(axis, gast.Constant)):
@@ -227,7 +228,7 @@ class Tidying:
         return is_number(self.type_of(node))
 
     def is_float(self, node: gast.expr) -> bool:
-        if isinstance(node, gast.Call) and syntax.dotted(node.func) in _ALWAYS_FLOAT:
+        if isinstance(node, gast.Call) and gives_float(called(node)):
             return True
         t = self.type_of(node)
         dtype = dtype_of(t)
@@ -247,7 +248,7 @@ class Tidying:
             operands: list[gast.expr] = []
             if isinstance(sub, gast.BinOp) and isinstance(sub.op, gast.MatMult):
                 operands = [sub.left, sub.right]
-            elif isinstance(sub, gast.Call) and syntax.dotted(sub.func) in _PRODUCTS:
+            elif isinstance(sub, gast.Call) and called(sub) in _PRODUCTS:
                 operands = sub.args
             ranks = [len(shape_of(self.type_of(o)) or ()) for o in operands]
             if max(ranks, default=0) >= 2:
@@ -263,7 +264,7 @@ def _is_negative(node: Any) -> bool:
 
 
 def _is_call(node: Any, name: str) -> bool:
-    return isinstance(node, gast.Call) and syntax.dotted(node.func) == name
+    return isinstance(node, gast.Call) and called(node) == name
 
 
 def _is_copy(node: Any) -> bool:
@@ -282,25 +283,4 @@ _DOUBLE = np.dtype(float)
 _PRODUCTS = frozenset(
     f"np.{name}"
     for name in ["dot", "matmul", "einsum", "tensordot", "kron", "linalg.solve"]
-)
-
-#: Functions whose result is floating whatever they are given.
-_ALWAYS_FLOAT = frozenset(
-    f"{module}.{name}"
-    for module in ("np", "math")
-    for name in [
-        "sin",
-        "cos",
-        "tan",
-        "exp",
-        "log",
-        "sqrt",
-        "tanh",
-        "sinh",
-        "cosh",
-        "arctan",
-        "log1p",
-        "expm1",
-        "cbrt",
-    ]
 )

@@ -22,52 +22,69 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.simplify.effects import written_bases
+from srcjax.transforms.call_effects import called, written_bases
 
+#: The names that may share memory with a name.
+Shares = Callable[[str], set[str]]
+#: Whether nothing else holds what an assignment binds a name to.
+StartsAnew = Callable[[gast.Assign], bool]
 #: The longest sum, in characters, for which two statements become one.
 _WIDTH = 66
 
 
-def join_updates(stmts: list[gast.stmt]) -> list[gast.stmt]:
-    """The statements of a block (and of the blocks inside) with updates joined."""
+def join_updates(
+    stmts: list[gast.stmt],
+    shares: Shares = lambda name: set(),
+    starts_anew: StartsAnew = lambda stmt: True,
+) -> list[gast.stmt]:
+    """The statements of a block (and of the blocks inside) with updates joined.
+
+    `starts_anew` tells whether nothing but the name holds what an assignment gives it:
+    else `x += v` changes what others hold too. `shares` tells the names that may share
+    memory with a name.
+    """
     out: list[gast.stmt] = []
     for stmt in stmts:
         if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
             for key in ("body", "orelse", "finalbody"):
                 inner = getattr(stmt, key, None)
                 if inner:
-                    joined = join_updates(inner)
+                    joined = join_updates(inner, shares, starts_anew)
                     setattr(stmt, key, joined or ([] if key != "body" else inner[:1]))
         if getattr(stmt, "backward", False):
             if _is_identity(stmt):
                 continue
-            if out and getattr(out[-1], "backward", False) and _join(out[-1], stmt):
+            last = out[-1] if out else None
+            starts = not isinstance(last, gast.Assign) or starts_anew(last)
+            joins = getattr(last, "backward", False) and starts
+            if joins and _join(last, stmt, shares):
                 continue
         out.append(stmt)
     return out
 
 
 def fold_starts(
-    stmts: list[gast.stmt], shares: Callable[[str], set[str]] = lambda name: set()
+    stmts: list[gast.stmt],
+    shares: Shares = lambda name: set(),
+    starts_anew: StartsAnew = lambda stmt: True,
 ) -> list[gast.stmt]:
     """`d = 1.0`, and later `d += e`: one statement, where the second one stands.
 
-    `shares` tells the names that may share memory with a name.
+    `shares` and `starts_anew` as in `join_updates`.
     """
     out = list(stmts)
     for stmt in stmts:
         for key in ("body", "orelse", "finalbody"):
             inner = getattr(stmt, key, None)
             if inner and isinstance(inner, list):
-                setattr(stmt, key, fold_starts(inner, shares))
-        if getattr(stmt, "backward", False) and _fold_start(out, stmt, shares):
+                setattr(stmt, key, fold_starts(inner, shares, starts_anew))
+        plain = isinstance(stmt, gast.Assign) and getattr(stmt, "backward", False)
+        if plain and starts_anew(stmt) and _fold_start(out, stmt, shares):
             out = [s for s in out if s is not stmt]
     return out
 
 
-def _fold_start(
-    stmts: list[gast.stmt], start: Any, shares: Callable[[str], set[str]]
-) -> bool:
+def _fold_start(stmts: list[gast.stmt], start: Any, shares: Shares) -> bool:
     """Take the start of a sum into the first statement that adds to it."""
     if not (
         isinstance(start, gast.Assign)
@@ -86,7 +103,7 @@ def _fold_start(
             plain = isinstance(stmt.op, (gast.Add, gast.Sub)) and syntax.is_name(
                 stmt.target, name
             )
-            if not plain or name in syntax.names_read(stmt.value):
+            if not plain or {name, *shares(name)} & syntax.names_read(stmt.value):
                 return False
             value = gast.BinOp(start.value, stmt.op, stmt.value)
             if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
@@ -122,7 +139,7 @@ def _is_identity(stmt: Any) -> bool:
     )
 
 
-def _join(last: Any, stmt: Any) -> bool:
+def _join(last: Any, stmt: Any, shares: Shares) -> bool:
     """Take `stmt` into the statement before it; True if that was possible."""
     if _copies_itself(last, stmt):
         if not isinstance(last.value, (gast.BinOp, gast.UnaryOp)):
@@ -134,10 +151,11 @@ def _join(last: Any, stmt: Any) -> bool:
         return False
     target = stmt.target
     name = target.id if isinstance(target, gast.Name) else None
+    own = {name, *shares(name)} if name is not None else set()
     if isinstance(last, gast.AugAssign) and isinstance(last.op, (gast.Add, gast.Sub)):
         if not syntax.equal(last.target, target) or name is None:
             return False
-        if name in syntax.names_read(stmt.value) or _same_line(last, stmt) is False:
+        if own & syntax.names_read(stmt.value) or _same_line(last, stmt) is False:
             return False
         first = last.value
         if isinstance(last.op, gast.Sub):
@@ -147,7 +165,7 @@ def _join(last: Any, stmt: Any) -> bool:
     if isinstance(last, gast.Assign) and name is not None:
         if not syntax.is_name(last.targets[0], name) or not _same_line(last, stmt):
             return False
-        if name in syntax.names_read(stmt.value) or not _adds_up(last.value):
+        if own & syntax.names_read(stmt.value) or not _adds_up(last.value):
             return False
         last.value = gast.BinOp(last.value, stmt.op, stmt.value)
         return True
@@ -159,7 +177,7 @@ def _join(last: Any, stmt: Any) -> bool:
         last.value = _signed(stmt)
         last.user_line = getattr(stmt, "user_line", None)
         return True
-    fresh = syntax.dotted(getattr(last.value, "func", None)) == "np.zeros_like"
+    fresh = called(last.value) == "np.zeros_like"
     if (
         fresh
         and syntax.is_name(target.value, getattr(written, "id", ""))
@@ -190,7 +208,7 @@ def _copies_itself(last: Any, stmt: Any) -> bool:
 
 def _adds_up(value: gast.expr) -> bool:
     """Whether the start of an adjoint is an expression that can be added to."""
-    chain = syntax.dotted(getattr(value, "func", None)) or ""
+    chain = called(value)
     return chain not in (
         "np.zeros_like",
         "zeros_like",

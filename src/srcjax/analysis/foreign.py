@@ -1,0 +1,102 @@
+"""Operands of classes that say themselves what an operation does.
+
+`x * obj` calls `obj.__rmul__`, `np.exp(obj)` its `__array_ufunc__` or `__array__`. The
+rules of operations are about numbers and arrays: with such an operand they would give
+the derivative of something else. A method of the user's own is followed where Python
+calls it for sure (`Expressions.of_BinOp`); all else is refused.
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Told,
+    Tuple,
+    Type,
+    Unknown,
+    is_active,
+)
+
+_OPERATORS = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "xor", "or"),
+)
+#: Methods by which a class takes part in operations on numbers and arrays.
+_METHODS = (
+    *(f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")),
+    *("__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__"),
+    *("__floor__", "__ceil__", "__float__", "__int__", "__complex__", "__index__"),
+)
+_PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
+_PLAIN = (
+    *(int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset),
+    *(type, range, slice, np.ndarray, np.generic, np.dtype, np.ufunc),
+    *(pytypes.FunctionType, pytypes.BuiltinFunctionType, pytypes.MethodType),
+    *(pytypes.ModuleType, type(Ellipsis)),
+)
+
+
+def own_class(t: Type) -> Any:
+    """The class of an instance, if it has ways of its own in operations."""
+    if isinstance(t, Told):
+        return None
+    if isinstance(t, (Object, Other)):
+        cls = t.cls
+    elif isinstance(t, Const) and not isinstance(t.value, _PLAIN):
+        cls = type(t.value)
+    elif isinstance(t, Const) and type(t.value) not in _PLAIN:
+        cls = type(t.value)  # a subclass of float, say
+        return cls if any(own_method(cls, m) for m in _METHODS) else None
+    else:
+        return None
+    if cls is None or cls in _PLAIN:
+        return None
+    if any(own_method(cls, m) for m in _METHODS):
+        return cls
+    return cls if any(hasattr(cls, p) for p in _PROTOCOLS) else None
+
+
+def own_method(cls: Any, name: str) -> Any:
+    """The method of that name, if it is written in Python."""
+    method = getattr(cls, name, None)
+    return method if isinstance(method, pytypes.FunctionType) else None
+
+
+def foreign(operands: list[Type]) -> Any:
+    """The class of an operand (or an item of one) with its own ways; None if none has.
+
+    Only where a differentiated value is among the operands.
+    """
+    if not any(map(is_active, operands)):
+        return None
+    return next((c for t in operands if (c := _foreign_class(t)) is not None), None)
+
+
+def _foreign_class(t: Type) -> Any:
+    if isinstance(t, (List, Tuple)):
+        items = t.items if t.items is not None else (t.elem,)
+        found = (_foreign_class(i) for i in items if i is not None)
+        return next((c for c in found if c is not None), None)
+    if isinstance(t, Dict):
+        return None
+    return own_class(t)
+
+
+def takes_over(left: Type, cls: Any) -> bool:
+    """Whether `left op obj` calls the method of the object's class once, for sure.
+
+    An array calls it for each of its items, unless the class forbids it.
+    """
+    if isinstance(left, (Array, Unknown)):
+        return getattr(cls, "__array_ufunc__", 0) is None
+    return True

@@ -1,0 +1,17 @@
+"""What belongs to Python's standard library."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+def is_standard(function: Any) -> bool:
+    """Whether the function belongs to Python's standard library."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    if file.startswith("<frozen "):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep

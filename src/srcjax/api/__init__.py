@@ -1,0 +1,1 @@
+"""What users call: a module for each transform, and the texts that they write."""

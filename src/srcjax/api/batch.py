@@ -1,0 +1,712 @@
+"""`vmap`: a function of one example as a function of many."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from srcjax import pipeline
+from srcjax.analysis.axes import names_in_scope, opened
+from srcjax.analysis.sizes import Sizes, Sym, sizes_of
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    dims_of,
+    is_active,
+    map_parts,
+    mapping,
+    type_of,
+    with_active,
+)
+from srcjax.api.batch_orders import other_order
+from srcjax.backends.load import annotate
+from srcjax.backends.module import Module
+from srcjax.checks.examples import prove_batch
+from srcjax.errors import (
+    ArgumentError,
+    PerformanceWarning,
+    SrcjaxError,
+    UnsupportedError,
+)
+from srcjax.frontend.stage_texts import is_recording, recording
+from srcjax.pipeline import Request
+from srcjax.transforms.batch.loop import ExampleLoop
+from srcjax.transforms.batch.results import leaves
+from srcjax.versions import tree
+from srcjax.versions.callables import Transform, Version, underlying, with_source
+
+Axes = Any
+#: Signatures of which the generated function is kept at hand.
+MAX_HOT = 64
+
+
+class Batched(Transform):
+    """`vmap`: versions by the types of one example and the axes of the batch."""
+
+    name = "vmap"
+    maps = True
+
+    def __init__(
+        self,
+        function: Callable,
+        in_axes: Axes,
+        out_axes: Axes,
+        axis_size: int | None = None,
+        axis_name: str | None = None,
+    ) -> None:
+        super().__init__(function, ())
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.axis_size = axis_size
+        self.axis_name = axis_name
+        if axis_size is not None and not is_count(axis_size):
+            raise ArgumentError(
+                f"vmap: axis_size must be a count of examples, not {axis_size!r}",
+                instead="an int, or None",
+            )
+        check_axes(in_axes, "in_axes")
+        check_axes(out_axes, "out_axes")
+
+    def summary(self) -> str:
+        return f"What {self.shown_name} gives for each example of a batch"
+
+    # -- axes --------------------------------------------------------------------------
+
+    def axes_of(self, count: int, names: list[str]) -> list[Axes]:
+        """The axes of each argument; those given by name are mapped along axis 0."""
+        axes = self.in_axes
+        if isinstance(axes, (list, tuple)):
+            if len(axes) != count:
+                raise ArgumentError(
+                    f"vmap: in_axes has {len(axes)} entries, and the call has {count} "
+                    "arguments by position",
+                    instead="an entry for each argument, or one int for all",
+                )
+            found = list(axes)
+        else:
+            found = [axes] * count
+        return [*found, *[0] * (len(names) - count)]
+
+    def axes_of_types(self, count: int) -> list[Axes]:
+        """The axes of the parameters of a function that is called in another one."""
+        given = self.given or tuple(
+            "keyword" if p.kind is p.KEYWORD_ONLY else "arg"
+            for p in list(self.signature.parameters.values())[:count]
+        )
+        found = iter(self.axes_of(given.count("arg"), [n for n in given if n == "arg"]))
+        by_kind: dict[str, Callable[[], Axes]] = {
+            "arg": lambda: next(found),
+            "keyword": lambda: 0,
+        }
+        return [by_kind.get(kind, lambda: None)() for kind in given]
+
+    def axes_without_arguments(self) -> list[Axes]:
+        """The axes of every parameter; those that keep their default have none."""
+        given = self.in_axes
+        if isinstance(given, (list, tuple)):
+            return [*given, *[None] * (len(self.parameters) - len(given))]
+        defaults = self.source.defaults
+        return [None if n in defaults else given for n in self.parameters]
+
+    def prepared(self, args: tuple, kwargs: dict) -> tuple[list[Any], list[Axes]]:
+        """The value and the axes of every parameter."""
+        values = self.bind(args, kwargs)
+        given = dict(self.signature.bind(*args, **kwargs).arguments)
+        positional = self.parameters[: len(args)]
+        named = [n for n in self.parameters if n in given and n not in positional]
+        by_name = dict(
+            zip(
+                [*positional, *named],
+                self.axes_of(len(args), [*positional, *named]),
+                strict=True,
+            )
+        )
+        return values, [by_name.get(n) for n in self.parameters]
+
+    def depends_on_call(self) -> bool:
+        """Whether each argument is mapped that a call gives, and nothing else is."""
+        if self.inner is not None:
+            variadic = self.source.node.args.vararg is not None
+            return variadic or self.inner.maps_what_is_given()
+        code = getattr(underlying(self.function), "__code__", None)
+        return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
+
+    def for_call(self, args: tuple, kwargs: dict) -> Batched:
+        """The transform for calls with as many arguments, and these by name."""
+        called = self.as_called(len(args), tuple(kwargs))
+        found: Batched = called.__srcjax_transform__  # type: ignore[attr-defined]
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.depends_on_call():
+            return self.for_call(args, kwargs)(*args, **kwargs)
+        values, axes = self.prepared(args, kwargs)
+        size = common_size(self.parameters, values, axes, self.axis_size)
+        version = self.version_for(values, axes)
+        if version is None:
+            value = self.function(*args, **kwargs)
+            return spread_result(value, size, self.out_axes)
+        try:
+            call_args, keywords = self.arguments(values)
+            result = version.call(*call_args, **keywords)
+        except Exception as error:
+            annotate(error)
+            raise
+        if self.axis_name is None and self.is_to_be_checked(version):
+            self.prove_examples(values, axes, size, result)
+        return result
+
+    def prove_examples(
+        self, values: list[Any], axes: list[Axes], size: int, result: Any
+    ) -> None:
+        """Compare with a loop over some examples. Raises DerivativeMismatch."""
+
+        def example(k: int) -> list[Any]:
+            return [example_value(v, a, k) for v, a in zip(values, axes, strict=True)]
+
+        def part(result: Any, k: int) -> Any:
+            return example_value(result, self.out_axes, k)
+
+        prove_batch(self, values, size, result, example, part)
+
+    def checked_version(self, args: tuple) -> Version | None:
+        """The version for arguments by position, whose axes and sizes fit."""
+        values, axes = self.prepared(args, {})
+        common_size(self.parameters, values, axes, self.axis_size)
+        return self.version_for(values, axes)
+
+    def version_for(self, values: list[Any], axes: list[Axes]) -> Version | None:
+        """The version for these arguments; None if none of them is mapped."""
+        key = (
+            tuple(tree.signature_key(v) for v in values),
+            tuple(map(frozen, axes)),
+        )
+        found = self.versions.get(key)
+        if found is not None and found.holds():
+            return found
+        with mapping():
+            batches = [
+                type_of(v, ("param", n))
+                for n, v in zip(self.parameters, values, strict=True)
+            ]
+        size = self.size_of(batches, axes) if self.axis_name is not None else None
+        if not self.maps_any(batches, axes) and self.axis_name is None:
+            return None
+        version = self.version_for_sizes_of(batches, axes, size)
+        self.versions[key] = version
+        return version
+
+    def maps_any(self, batches: list[Type], axes: list[Axes]) -> bool:
+        """Whether any argument, or a part of one, has examples."""
+        with mapping():
+            return any(map(is_active, map(example_of, batches, axes)))
+
+    def version_for_sizes_of(
+        self, batches: list[Type], axes: list[Axes], size: int | None
+    ) -> Version:
+        """The version for batches of all sizes of which the same holds.
+
+        `size` is the number of examples, where a version is for that number.
+        """
+        general, common, sizes = tree.generalise(batches, self.parameters)
+        counts = [
+            n
+            for t, a in zip(general, axes, strict=True)
+            for n in sizes_in(t, a)
+            if isinstance(n, Sym)
+        ]
+        for n in counts[1:]:
+            sizes.suppose_same(counts[0], n)
+        known = self.general.setdefault((common, tuple(map(frozen, axes)), size), [])
+        for version in known:
+            if version.sizes.holds(sizes.example) and version.holds():
+                return version
+        ways: list[tuple[list[Type], Sizes | None, bool]]
+        ways = [(general, sizes, False), (general, sizes, True)]
+        if sizes.example:  # where a text needs to know a size by value
+            ways.insert(1, (batches, None, False))
+        if self.axis_name is not None:
+            ways = [(general, sizes, False), (batches, None, True)]
+        for types, symbols, may_loop in ways:
+            count = size if symbols is None else None
+            try:
+                version = self.built_for(types, axes, count, symbols, may_loop)
+            except SrcjaxError as error:
+                loops = isinstance(error, UnsupportedError) and not self.strict
+                if may_loop or symbols is None and not loops:
+                    raise
+                continue
+            if symbols is not None:
+                known.append(version)
+            return version
+        raise AssertionError("a loop serves all sizes")
+
+    def built_for(
+        self,
+        batches: list[Type],
+        axes: list[Axes],
+        size: int | None,
+        sizes: Sizes | None,
+        may_loop: bool,
+    ) -> Version:
+        """Generated and loaded code for batches of these types."""
+        with mapping():
+            types = list(map(example_of, batches, axes))
+        module = self.module(types, axes, size, batches, may_loop)
+        self.described(module, batches, sizes)
+        return Version(module, types, sizes)
+
+    def size_of(self, batches: list[Type], axes: list[Axes]) -> int | None:
+        """The number of examples as the types of the batches tell it."""
+        if self.axis_size is not None:
+            return self.axis_size
+        sizes = (size_of(t, a) for t, a in zip(batches, axes, strict=True))
+        return next((n for n in sizes if isinstance(n, int)), None)
+
+    #: Whether a function that has no batched form is refused, not run in a loop.
+    strict = False
+
+    def module(
+        self,
+        types: list[Type],
+        axes: list[Axes],
+        size: int | None = None,
+        batches: list[Type] | None = None,
+        may_loop: bool = True,
+    ) -> Module:
+        """Generate the module for one example of these types, of `size` of them.
+
+        `batches` are the types of the whole batches, where they are known.
+        """
+        names = dict(zip(self.parameters, types, strict=True))
+        wrt = [n for n, t in names.items() if is_active(t)]
+        by_name = dict(zip(self.parameters, axes, strict=True))
+        with opened(self.axis_name, size) as axis:
+            function = underlying(self.function)
+            if self.inner is not None:
+                function = self.inner.function_for([_quiet(t) for t in types])
+            request = Request(function, names, wrt, self.axis_name, self.axis_size)
+            try:
+                return pipeline.batch(
+                    request, by_name, self.out_axes, may_loop=may_loop
+                )
+            except UnsupportedError as error:
+                if axis.used or not wrt or None in leaves(self.out_axes):
+                    raise  # all the examples are needed at a time
+                module = batches and other_order(self, batches, axes)
+                if module:
+                    return module
+                if self.strict or not may_loop:
+                    raise
+                why = str(error).splitlines()[0]
+        warnings.warn(
+            PerformanceWarning(
+                f"vmap: {self.source.name} runs in a loop over the batch, because {why}"
+            ),
+            stacklevel=7,
+        )
+        return self.loop(request, by_name, why)
+
+    def loop(self, request: Request, axes: dict[str, Axes], reason: str) -> Module:
+        """A loop over the examples, where there is no batched form."""
+        name = getattr(request.function, "__name__", self.source.name)
+        called = name if name.isidentifier() else "function"
+        result, written = pipeline.result_of_examples(request)
+        copied = [n for n, t in request.types.items() if all_buffers(t) & written]
+        loop = ExampleLoop(
+            self.signature,
+            request.types,
+            axes,
+            self.out_axes,
+            result,
+            frozenset(copied),
+        )
+        node = loop.write(called, request.function, reason)
+        module = Module(node.name, [node], loop.values)
+        module.entry = node.name
+        module.stages.keep("read", lambda: self.source.text)
+        module.print()
+        return module
+
+    # -- for the text, and for other transforms ----------------------------------------
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        if not args and not kwargs and self.parameters:
+            return self.untyped_module()
+        if self.depends_on_call():
+            return self.for_call(args, kwargs).module_for(args, kwargs)
+        values, axes = self.prepared(args, kwargs)
+        common_size(self.parameters, values, axes, self.axis_size)
+        fresh = self.anew() if is_recording() else self
+        version = fresh.version_for(values, axes)
+        if version is None:
+            raise ArgumentError(
+                "vmap: no argument is mapped", instead="an axis in in_axes"
+            )
+        return version.module
+
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+        if self.depends_on_call():
+            return self.for_call(args, kwargs).recorded(args, kwargs)
+        with recording():
+            module = self.module_for(args, kwargs)
+        return module, *self.arguments(self.prepared(args, kwargs)[0])
+
+    def untyped_module(self) -> Module:
+        """The text for arguments of every rank.
+
+        Type hints are those of one example. Where they do not tell that a mapped
+        argument is a number or an array, it is a loop.
+        """
+        if self.axis_name is not None or None in leaves(self.out_axes):
+            raise ArgumentError(
+                "the text of a vmap with axis_name, or with None in out_axes, needs "
+                "example arguments: it is no loop over the examples",
+                instead="`srcjax.source(srcjax.vmap(f), x)`",
+            )
+        axes = self.axes_without_arguments()
+        with mapping():
+            types = [
+                _quiet(t) if a is None else with_active(t, True)
+                for t, a in zip(self.hinted_types(), axes, strict=True)
+            ]
+        if not any(map(is_active, types)):
+            raise ArgumentError(
+                "vmap: no argument is mapped", instead="an axis in in_axes"
+            )
+        if not any(isinstance(t, Unknown) and is_active(t) for t in types):
+            return self.module(types, axes)
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for([_quiet(t) for t in types])
+        names = dict(zip(self.parameters, types, strict=True))
+        wrt = [n for n, t in names.items() if is_active(t)]
+        reason = (
+            "the ranks of the arguments are not known, and they decide the batched "
+            "form. Example arguments give it."
+        )
+        by_name = dict(zip(self.parameters, axes, strict=True))
+        return self.loop(Request(function, names, wrt), by_name, reason)
+
+    def version_of(self, types: list[Type]) -> Version:
+        """The version for batches of these types, for other transforms."""
+        axes = self.axes_of_types(len(types))
+        # What is supposed of sizes is noted down where they belong, once for each.
+        sizes = sizes_of(dims_of(types))
+        key = ("types", names_in_scope(), tuple(types), id(sizes))
+        found = self.versions.get(key)
+        if found is None or not found.holds():
+            with mapping():
+                examples = [
+                    example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
+                ]
+            size = self.size_of(types, axes)
+            module = self.module(examples, axes, size, types)
+            found = self.versions[key] = Version(module, examples)
+        return found
+
+
+def vmap(
+    f: Callable | None = None,
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    axis_size: int | None = None,
+    axis_name: str | None = None,
+    check: bool | None = None,
+) -> Any:
+    """A function of one example as a function of a batch of them.
+
+    Args:
+        f: a Python function of one example.
+        in_axes: the axis of each argument along which the examples stand: an int for
+            all arguments, or a tuple with an entry for each, which is an int, None (the
+            argument is the same for all examples) or a container of them for a
+            container argument. Arguments given by name are mapped along axis 0.
+        out_axes: the axis of the results along which the examples stand.
+        axis_size: the number of examples, where no argument tells.
+        axis_name: a name for the batch axis, for collectives such as `psum`.
+        check: compare some examples of the first call for each kind of arguments with
+            `f` itself, and raise DerivativeMismatch if they differ. Without it, as
+            `srcjax.config.check` says.
+
+    Returns:
+        A function of the same arguments: what a loop over the examples gives, stacked.
+        Without `f`, a decorator.
+
+    Raises:
+        ArgumentError: the axes do not fit the arguments, or sizes differ.
+    """
+    if axis_name is not None and not isinstance(axis_name, str):
+        raise ArgumentError(
+            f"vmap: axis_name must be a string, not {axis_name!r}",
+            instead='`axis_name="batch"`',
+        )
+    signature_key = tree.signature_key
+
+    def make(g: Callable) -> Callable:
+        transform: Batched | None = None
+
+        #: Generated functions by the classes and shapes of arguments by position.
+        hot: dict[Any, Version] = {}
+
+        def batched(*args: Any, **kwargs: Any) -> Any:
+            nonlocal transform
+            if not kwargs:
+                key = tuple([signature_key(a) for a in args])
+                version = hot.get(key)
+                if version is not None and (not version.guards or version.holds()):
+                    try:
+                        return version.call(*args)
+                    except Exception as error:
+                        annotate(error)
+                        raise
+            if transform is None:
+                transform = Batched(
+                    with_source(g, len(args)), in_axes, out_axes, axis_size, axis_name
+                )
+                transform.check = check
+                batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+            if not kwargs and transform.positional and not transform.depends_on_call():
+                version = transform.checked_version(args)
+                if version is not None and len(args) == len(transform.parameters):
+                    if len(hot) > MAX_HOT:
+                        hot.clear()
+                    hot[key] = version
+            return transform(*args, **kwargs)
+
+        name = getattr(g, "__name__", "function")
+        name = name if name.isidentifier() else "fn"
+        batched.__name__ = batched.__qualname__ = f"vmap_{name}"
+        batched.__doc__ = f"vmap of {name}, written by srcjax."
+        batched.__module__ = getattr(g, "__module__", __name__)
+        if callable(g) and not isinstance(g, np.ufunc):
+            transform = Batched(g, in_axes, out_axes, axis_size, axis_name)
+            transform.check = check
+            batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+        return batched
+
+    return make if f is None else make(f)
+
+
+vmap.__srcjax_maker__ = True  # type: ignore[attr-defined]
+
+
+# -- axes and examples -----------------------------------------------------------------
+
+
+def example_value(value: Any, axes: Axes, k: int) -> Any:
+    """One example of a batch, along the axes."""
+    if axes is None:
+        return value
+    if isinstance(value, (tuple, list)):
+        each = axes if isinstance(axes, (tuple, list)) else [axes] * len(value)
+        parts = [example_value(v, a, k) for v, a in zip(value, each, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        chosen = axes if isinstance(axes, dict) else dict.fromkeys(value, axes)
+        return {key: example_value(v, chosen[key], k) for key, v in value.items()}
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"no example of {type(value).__name__}")
+    return np.take(value, k, axis=axes)
+
+
+def is_count(n: Any) -> bool:
+    """Whether the value is a whole number from 0."""
+    return type(n) is int and n >= 0 or isinstance(n, np.integer) and bool(n >= 0)
+
+
+def check_axes(axes: Axes, where: str) -> None:
+    """Raises ArgumentError for what is no axis."""
+    name = where.partition("[")[0]
+    if isinstance(axes, (list, tuple)):
+        for k, each in enumerate(axes):
+            check_axes(each, f"{where}[{k}]")
+    elif isinstance(axes, dict):
+        for key, each in axes.items():
+            check_axes(each, f"{where}[{key!r}]")
+    elif axes is not None and (
+        isinstance(axes, bool) or not isinstance(axes, (int, np.integer))
+    ):
+        raise ArgumentError(
+            f"vmap: {where} must be an int or None, not {axes!r}",
+            instead=f"`{name}=0` or `{name}=(0, None)`",
+        )
+
+
+def frozen(axes: Axes) -> Any:
+    """Axes as a key."""
+    if isinstance(axes, (list, tuple)):
+        return tuple(map(frozen, axes))
+    if isinstance(axes, dict):
+        return tuple((k, frozen(v)) for k, v in axes.items())
+    return axes
+
+
+def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any, Axes]]:
+    """(where, leaf, axis) for the leaves; `axes` may end above them."""
+    if axes is None or value is None:
+        return []
+    if isinstance(value, dict):
+        if isinstance(axes, (list, tuple)):
+            raise misfit(where, "a dict", axes)
+        if isinstance(axes, dict) and axes.keys() != value.keys():
+            raise misfit(where, f"a dict with the keys {list(value)}", axes)
+        found = []
+        for key, item in value.items():
+            each = axes[key] if isinstance(axes, dict) else axes
+            found += leaves_with_axes(item, each, f"{where}[{key!r}]")
+        return found
+    if isinstance(value, (list, tuple)):
+        if isinstance(axes, dict):
+            raise misfit(where, f"a {type(value).__name__}", axes)
+        if isinstance(axes, (list, tuple)) and len(axes) != len(value):
+            kind = type(value).__name__
+            raise misfit(where, f"a {kind} of {len(value)} items", axes)
+        found = []
+        for k, item in enumerate(value):
+            each = axes[k] if isinstance(axes, (list, tuple)) else axes
+            found += leaves_with_axes(item, each, f"{where}[{k}]")
+        return found
+    if is_dataclass(value) and not isinstance(value, type):
+        found = []
+        for f in fields(value):
+            found += leaves_with_axes(getattr(value, f.name), axes, f"{where}.{f.name}")
+        return found
+    if isinstance(axes, (list, tuple, dict)):
+        raise misfit(where, f"a single value of shape {np.shape(value)}", axes)
+    return [(where, value, axes)]
+
+
+def misfit(where: str, value: Any, axes: Any) -> ArgumentError:
+    return ArgumentError(
+        f"vmap: in_axes for `{where}` is {axes}, and that is {value}",
+        instead="axes of the same structure as the argument, or one int",
+    )
+
+
+def common_size(
+    names: list[str], values: list[Any], axes: list[Axes], axis_size: int | None
+) -> int:
+    """The number of examples. Raises ArgumentError if the arguments disagree."""
+    size, first = axis_size, f"axis_size is {axis_size}"
+    for name, value, each in zip(names, values, axes, strict=True):
+        for where, leaf, axis in leaves_with_axes(value, each, name):
+            tree.check_examples(leaf, where)
+            shape = np.shape(leaf)
+            if not shape:
+                raise ArgumentError(
+                    f"vmap: `{where}` is a number ({leaf!r}, shape ()) and cannot be "
+                    f"mapped along axis {axis}",
+                    instead="None for it in in_axes, or an array of the examples",
+                )
+            if not -len(shape) <= axis < len(shape):
+                raise ArgumentError(
+                    f"vmap: `{where}` is to be mapped along axis {axis}, and has the "
+                    f"shape {shape}",
+                    instead=f"an axis from 0 to {len(shape) - 1}",
+                )
+            if size is None:
+                size = shape[axis]
+                first = f"`{where}` of shape {shape} has {size} along axis {axis}"
+            elif size != shape[axis]:
+                raise ArgumentError(
+                    f"vmap: `{where}` of shape {shape} has {shape[axis]} examples "
+                    f"along axis {axis}, and {first}",
+                    instead="the same number of examples in every mapped argument",
+                )
+    if size is None:
+        raise ArgumentError(
+            "vmap: no argument is mapped, so the number of examples is not known",
+            instead="an axis in in_axes, or axis_size",
+        )
+    return size
+
+
+def size_of(t: Type, axes: Axes) -> Any:
+    """The number of examples in a batch of the type, None if it does not tell."""
+    return next((n for n in sizes_in(t, axes) if n is not None), None)
+
+
+def sizes_in(t: Type, axes: Axes) -> Iterator[Any]:
+    """The number of examples that each part of a batch of the type tells."""
+    if axes is None:
+        return
+    if isinstance(t, Array):
+        if t.shape is not None:
+            yield t.shape[axes]
+        return
+    each: list[tuple[Type, Axes]] = []
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        many = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
+        each = list(zip(t.items, many, strict=True))
+    elif isinstance(t, (Dict, Object)) and t.items is not None:
+        named = axes if isinstance(axes, dict) else {k: axes for k, _ in t.items}
+        each = [(p, named[k]) for k, p in t.items]
+    for pair in each:
+        yield from sizes_in(*pair)
+
+
+def example_of(t: Type, axes: Axes) -> Type:
+    """The type of one example of a batch of the type."""
+    if axes is None:
+        return t
+    if isinstance(t, Array):
+        shape = t.shape
+        if shape is not None:
+            axis = axes % len(shape)
+            shape = shape[:axis] + shape[axis + 1 :]
+        if shape == ():
+            return Scalar(True, dtype=t.dtype)
+        return Array(True, t.buffers, t.dtype, shape)
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        each = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
+        items = tuple(example_of(p, a) for p, a in zip(t.items, each, strict=True))
+        if isinstance(t, Tuple):
+            return Tuple(items=items, cls=t.cls)
+        return List(False, t.buffers, items, None, t.cls)
+    if isinstance(t, Dict) and t.items is not None:
+        pairs = tuple(
+            (k, example_of(p, axes[k] if isinstance(axes, dict) else axes))
+            for k, p in t.items
+        )
+        return Dict(False, t.buffers, pairs)
+    if isinstance(t, Object):
+        return map_parts(t, lambda p: example_of(p, axes))
+    return with_active(t, True)
+
+
+def _quiet(t: Type) -> Type:
+    return with_active(t, False)
+
+
+def spread_result(value: Any, size: int, out_axes: Axes) -> Any:
+    """The same result for every example, once where its axis is None."""
+    from srcjax.runtime.batches import has_parts, move_axes, over_parts, spread_items
+
+    if out_axes is None:
+        return value
+    if has_parts(value):
+        return over_parts(lambda v, a: spread_result(v, size, a), value, out_axes)
+    try:
+        return move_axes(spread_items(value, size), 0, out_axes)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(
+            f"vmap: out_axes is {out_axes!r} for a result of shape {np.shape(value)}: "
+            f"{error}",
+            instead="an axis of the batch",
+        ) from None
+
+
+__all__ = ["Batched", "vmap"]

@@ -1,0 +1,321 @@
+"""`jvp` and `linearize`: tangents along with values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcjax import pipeline
+from srcjax.analysis.custom import CustomRule
+from srcjax.analysis.kept import Kept
+from srcjax.analysis.types import Type
+from srcjax.api.linear_map import Linearized
+from srcjax.backends.load import annotate
+from srcjax.backends.module import Module
+from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
+from srcjax.frontend.stage_texts import recording
+from srcjax.runtime import zeros_like
+from srcjax.versions import tree
+from srcjax.versions.callables import Transform, Version, listed, with_source
+
+
+class Pushforward(Transform):
+    """`jvp`: one function of the primals and the tangents."""
+
+    name = "jvp"
+
+    def summary(self) -> str:
+        names = listed([f"{name}_dot" for name in self.wrt])
+        return f"Value of {self.shown_name}, and its derivative along {names}"
+
+    #: Whether the curried form was asked for `(y, y_dot, aux)`.
+    has_aux = False
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        return pipeline.jvp(self.request(types))
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        """The module for examples: what holds real numbers has a tangent."""
+        if not args or self.chosen:
+            return super().module_for(args, kwargs)
+        active = tuple(k for k, a in enumerate(args) if tree.has_reals(a))
+        other = _transform_of(self.function, active, len(args))
+        return other.module_for(args, kwargs)
+
+    #: Whether the arguments with tangents were chosen, not all there are.
+    chosen = True
+
+    @functools.cached_property
+    def plain(self) -> bool:
+        """Whether tangents follow the primals by position (else by keyword)."""
+        from srcjax.transforms.forward.calls import plain_signature
+
+        return plain_signature(self.source.node.args)
+
+    def call(self, version: Version, values: list, keywords: dict, dots: list) -> Any:
+        """Call the generated function."""
+        values, keywords = self.with_dots(version, values, keywords, dots)
+        try:
+            return version.call(*values, **keywords)
+        except Exception as error:
+            annotate(error)
+            raise
+
+    def with_dots(
+        self, version: Version, values: list, keywords: dict, dots: list
+    ) -> tuple[list, dict]:
+        """The arguments of the generated function: the tangents follow the primals."""
+        if self.plain:
+            return [*values, *dots], keywords
+        code = version.function.__code__
+        end = code.co_argcount + code.co_kwonlyargcount
+        names = code.co_varnames[end - len(dots) : end]
+        return values, {**keywords, **dict(zip(names, dots, strict=True))}
+
+    def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
+        args, kwargs = self.arguments(values)
+        version, values, keywords = self.prepare(tuple(args), kwargs)
+        y_dot = self.call(version, values, keywords, tangents)[1]
+        return weights, y_dot[0] if self.has_aux else y_dot
+
+    def opposite(self) -> Transform | None:
+        return self.OPPOSITES["reverse"](self.function, tuple(self.wrt), self.has_aux)
+
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+        """For `jvp(f)`, which is called with primals and tangents."""
+        primals, tangents = args
+        active = tuple(k for k, t in enumerate(tangents) if t is not None)
+        transform = _transform_of(self.function, active, len(primals)).anew()
+        with recording():
+            version, values, keywords = transform.prepare(tuple(primals), {})
+        dots = [tree.seed_like(tangents[k], primals[k]) for k in active]
+        return version.module, *transform.with_dots(version, values, keywords, dots)
+
+
+def pushforward_of(
+    function: Callable, argnums: tuple[str, ...], has_aux: bool
+) -> Pushforward:
+    """The transform of `jvp`, as what others are compared with."""
+    found = Pushforward(function, argnums)
+    found.has_aux = has_aux
+    return found
+
+
+Transform.OPPOSITES["forward"] = pushforward_of
+
+
+def jvp(
+    f: Callable,
+    primals: Any = None,
+    tangents: Any = None,
+    has_aux: bool = False,
+    check: bool | None = None,
+) -> Any:
+    """The value of `f` and its derivative in a direction: `(y, y_dot)`.
+
+    Args:
+        f: a Python function of NumPy values.
+        primals: a tuple (or list) with the arguments of `f`.
+        tangents: a tuple with a tangent for each: the same structure, shapes and dtypes
+            as the argument; None for an argument to hold constant.
+        has_aux: `f` returns `(y, aux)`, and the result is `(y, y_dot, aux)`.
+        check: compare the first call for each kind of arguments with differences and
+            with the other mode, and raise DerivativeMismatch if it is wrong. Without
+            it, as `srcjax.config.check` says.
+
+    Returns:
+        `(y, y_dot)`; `y_dot` has the structure, shapes and dtypes of `y`. Given `f`
+        alone, a function of `(primals, tangents)`, whose text `srcjax.source` shows.
+
+    Raises:
+        ArgumentError: the tangents do not fit the primals, or an argument is not real.
+        SrcjaxError: `f` uses what is not supported.
+    """
+    if primals is None and tangents is None:
+        return _pushforward(f, has_aux, check)
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentError(
+                f"jvp: `{name}` is no tuple but {type(given).__name__}",
+                instead="`srcjax.jvp(f, (x,), (x_dot,))`",
+            )
+    if len(primals) != len(tangents):
+        raise ArgumentError(
+            f"jvp: {len(primals)} primals and {len(tangents)} tangents",
+            instead="a tangent for each primal, None to hold it constant",
+        )
+    if isinstance(f, CustomRule):
+        raise NoRuleError(
+            f"`{f.__name__}` has a rule for reverse mode only (custom_vjp)",
+            instead="`srcjax.custom_jvp`, which serves both modes",
+        )
+    f = with_source(f, len(primals))
+    active = tuple(k for k, t in enumerate(tangents) if t is not None)
+    transform = _transform_of(f, active, len(primals))
+    version, values, keywords = transform.prepare(tuple(primals), {})
+    dots = [
+        tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
+        for k in active
+    ]
+    y, y_dot = transform.call(version, values, keywords, dots)
+    if transform.is_to_be_checked(version, check):
+        transform.prove(version, tuple(primals), {})
+    if has_aux:
+        return y[0], y_dot[0], y[1]
+    return y, y_dot
+
+
+def _pushforward(f: Callable, has_aux: bool, check: bool | None) -> Callable:
+    """`jvp(f)`: a function of primals and tangents."""
+    transform = Pushforward(f, 0)
+    transform.argnums = tuple(range(len(transform.parameters)))
+    transform.chosen = False
+
+    def pushforward(primals: Any, tangents: Any) -> Any:
+        return jvp(f, primals, tangents, has_aux, check)
+
+    pushforward.__name__ = f"jvp_{getattr(f, '__name__', 'fn')}"
+    pushforward.__doc__ = f"jvp of {getattr(f, '__name__', 'a function')}."
+    pushforward.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return pushforward
+
+
+_TRANSFORMS = Kept()
+
+
+def _transform_of(f: Callable, active: tuple[int, ...], count: int) -> Pushforward:
+    """The transform of `jvp(f, ...)`, kept while `f` is the same function."""
+
+    def made() -> Any:
+        return _as_called(Pushforward(f, active), count)
+
+    found: Pushforward = _TRANSFORMS.get((id(f), active, count), f, made)
+    return found
+
+
+def _as_called(transform: Transform, count: int) -> Any:
+    """The transform for calls of so many arguments, if it depends on that."""
+    if not transform.depends_on_call():
+        return transform
+    return transform.as_called(count).__srcjax_transform__  # type: ignore[attr-defined]
+
+
+jvp.__srcjax_nested__ = ("jvp", _transform_of)  # type: ignore[attr-defined]
+
+
+def linearize(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
+    """The value of `f`, and its derivative as a function: `y, f_jvp`.
+
+    `f_jvp(*tangents)` is the linear function of the tangents that best approximates
+    `f` around the primals: `jvp(f, primals, tangents)[1]`, for a tangent of each primal
+    (None to hold it constant). The values of `f` are computed here, once; `f_jvp` reads
+    what it needs of them, and `srcjax.source(f_jvp)` shows it.
+
+    Where that cannot be written (an operation whose adjoint has no adjoint), each call
+    of `f_jvp` computes the values again. Inside of differentiated code it always does.
+    With `check`, the map is compared with differences and with `jvp`, as in `grad`.
+    """
+    f = with_source(f, len(primals))
+    active = tuple(k for k, a in enumerate(primals) if tree.has_reals(a))
+    if not active:  # Python's integers alone, which `jvp` takes for reals
+        return _at_what_they_were(f, primals)
+    try:
+        transform = _linearized(f, active, len(primals))
+        version, values, keywords = transform.prepare(primals, {})
+        with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
+            y, residuals = version.call(*values, **keywords)
+            _try_out(version, residuals, [primals[k] for k in active])
+    except SrcjaxError:
+        return _at_what_they_were(f, primals)
+    if transform.is_to_be_checked(version, check):
+        transform.prove(version, primals, {})
+    return y, _linear_function(f, primals, active, version, residuals)
+
+
+def _at_what_they_were(f: Callable, primals: tuple) -> tuple:
+    """`linearize` by way of `jvp`: `f` and others may write to the arguments."""
+    kept = tree.copy_saved(primals)
+    return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
+
+
+def _recomputing(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
+    """`linearize` by way of `jvp`: what transforms read in its place."""
+    return f(*primals), _by_jvp(f, primals)
+
+
+def _by_jvp(f: Callable, primals: tuple) -> Callable:
+    """The linear function that computes the values each time."""
+
+    def f_jvp(*tangents: Any) -> Any:
+        return jvp(f, primals, tangents)[1]
+
+    return f_jvp
+
+
+linearize.__srcjax_inside__ = _recomputing  # type: ignore[attr-defined]
+
+_LINEARIZED = Kept()
+
+
+def _linearized(f: Callable, active: tuple[int, ...], count: int) -> Any:
+    """The transform of `linearize`, kept as for `jvp`."""
+
+    def made() -> Any:
+        return _as_called(Linearized(f, active), count)
+
+    return _LINEARIZED.get((id(f), active, count), f, made)
+
+
+def _try_out(version: Version, residuals: Any, primals: list) -> None:
+    """Raises what the linear map raises; then the values are computed each time."""
+    zeros = [zeros_like(p) for p in primals]
+    if all(map(is_leaf, zeros)):
+        _linear(version)(residuals, *zeros)
+
+
+def _linear(version: Version) -> Callable:
+    """The linear map of a module of `linearize`."""
+    found: Callable = getattr(version.loaded, version.module.functions[-2].name)
+    return found
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether the argument is a number or an array, whose zero is easily made."""
+    return isinstance(value, (int, float, complex, np.generic, np.ndarray))
+
+
+def _linear_function(
+    f: Callable, primals: tuple, active: tuple[int, ...], version: Version, kept: Any
+) -> Callable:
+    """The function of tangents that reads what was kept."""
+    linear = _linear(version)
+
+    def served(tangent: Any, primal: Any, k: int) -> bool:
+        if k in active:
+            return tangent is not None or is_leaf(primal)
+        return tangent is None
+
+    def f_jvp(*tangents: Any) -> Any:
+        each = range(len(primals))
+        if len(tangents) != len(primals) or not all(
+            map(served, tangents, primals, each)
+        ):
+            return jvp(f, primals, tangents)[1]
+        dots = [
+            zeros_like(primals[k])
+            if tangents[k] is None
+            else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
+            for k in active
+        ]
+        try:
+            return linear(kept, *dots)
+        except Exception as error:
+            annotate(error)
+            raise
+
+    f_jvp.__srcjax_inside__ = _by_jvp(f, primals)  # type: ignore[attr-defined]
+    f_jvp.__srcjax_text__ = version.module.text  # type: ignore[attr-defined]
+    return f_jvp

@@ -1,0 +1,320 @@
+"""`jacfwd`, `jacrev`, `hessian` and `hvp`: whole matrices of derivatives.
+
+    def jacfwd_f(x):
+        # Each column: the derivative along one element of x.
+        columns = pushforward_f(x, np.eye(x.size))
+        return columns.T
+
+The text is written for the types of the arguments; it is an ordinary function that
+calls `pushforward_f` (or `f_forward` and `f_backward`), and can be transformed again.
+All columns, or rows, are computed at once, as `vmap` would; where that is not possible
+(an operation without a batch rule, types that are not known) the text is a loop:
+
+    columns = [jvp_f(x, x_dot)[1] for x_dot in np.eye(x.size)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcjax import pipeline
+from srcjax.analysis.kept import Kept
+from srcjax.analysis.types import (
+    Const,
+    Tuple,
+    Type,
+    Unknown,
+    dtype_of,
+    has_complex,
+    is_number,
+)
+from srcjax.api.forward import jvp
+from srcjax.api.jacobian_texts.batches import columns_at_once, rows_at_once
+from srcjax.api.jacobian_texts.loops import Columns, Rows
+from srcjax.api.jacobian_texts.text import Unwritable, Writer, leaves_of
+from srcjax.api.reverse import grad
+from srcjax.backends.module import Module
+from srcjax.checks.leaves import leaves
+from srcjax.errors import ArgumentError
+from srcjax.versions.callables import (
+    Argnums,
+    Transform,
+    has_real,
+    listed,
+    make_callable,
+)
+
+
+class Jacobian(Transform):
+    """`jacfwd` and `jacrev`."""
+
+    def __init__(
+        self,
+        function: Callable,
+        argnums: Argnums,
+        has_aux: bool,
+        name: str,
+        inside: bool = False,
+        holomorphic: bool = False,
+    ) -> None:
+        self.name = name
+        super().__init__(function, argnums)
+        self.has_aux = has_aux
+        self.holomorphic = holomorphic
+        #: Whether it is a part of another transform, and its name is not seen.
+        self.inside = inside
+
+    def summary(self) -> str:
+        names = listed(self.wrt)
+        if self.name == "hessian":
+            return f"Hessian of {self.source.name} with respect to {names}"
+        return f"Jacobian of {self.shown_name} with respect to {names}"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        self.check_arguments(types)
+        request = self.request(types)
+        writer: Writer
+        if self.name == "jacrev":
+            module = pipeline.vjp(request)
+            self.check_value(self.value(module))
+            if is_number(self.value(module)):
+                # One row: the gradient.
+                module = pipeline.gradient(
+                    request,
+                    self.single,
+                    False,
+                    self.has_aux,
+                    typed,
+                    self.holomorphic,
+                )
+                if not self.inside:
+                    module.functions[-1].name = f"jacrev_{self.source.name}"
+                    module.name = module.entry = module.functions[-1].name
+                    module.print()
+                return module
+            found = rows_at_once(self, module, types)
+            if found is None:
+                pipeline.keep_saved(module)
+            writer = found or Rows(self, module, types)
+        else:
+            module = pipeline.jvp(request)
+            self.check_value(self.value(module))
+            writer = columns_at_once(self, module, types) or Columns(
+                self, module, types
+            )
+        writer.write()
+        writer.module.print()
+        return writer.module
+
+    def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
+        args, kwargs = self.arguments(values)
+        version, values, keywords = self.prepare(tuple(args), kwargs)
+        result = version.function(*values, **keywords)
+        found = leaves(result[0] if self.has_aux else result)
+        parts, dots = leaves(weights), leaves(tangents)
+        if len(found) != len(parts) * len(dots):
+            return None
+        blocks = [np.asarray(b) for b in found]
+        moved = [
+            sum(
+                np.tensordot(block, np.asarray(dot), np.ndim(dot))
+                for block, dot in zip(
+                    blocks[k * len(dots) : (k + 1) * len(dots)], dots, strict=True
+                )
+            )
+            for k in range(len(parts))
+        ]
+        return parts, moved
+
+    def opposite(self) -> Transform | None:
+        other = "forward" if self.name == "jacrev" else "reverse"
+        return self.OPPOSITES[other](self.function, tuple(self.wrt), self.has_aux)
+
+    def value(self, module: Module) -> Type:
+        """The type of what is differentiated."""
+        result = module.result
+        if not self.has_aux:
+            return result
+        if isinstance(result, Tuple) and len(result.items) == 2:
+            return result.items[0]
+        if isinstance(result, Unknown):
+            return result
+        raise ArgumentError(
+            f"with has_aux=True, {self.source.name} must return (value, aux)",
+            instead="`return value, aux`",
+        )
+
+    def check_arguments(self, types: list[Type]) -> None:
+        """A Jacobian has a real column (or row) for each element.
+
+        With `holomorphic`, a complex one.
+        """
+        for name, t in zip(self.parameters, types, strict=True):
+            if self.holomorphic:
+                if name in self.wrt and has_real(t):
+                    raise ArgumentError(
+                        f"argument `{name}` is real; {self.name} with holomorphic=True "
+                        "needs complex arguments",
+                        instead=f"`{name} + 0j`, or no holomorphic=True",
+                    )
+            elif name in self.wrt and has_complex(t):
+                raise ArgumentError(
+                    f"argument `{name}` of {self.source.name} is complex; "
+                    f"{self.name} needs real arguments",
+                    instead="holomorphic=True, or the real and the imaginary part as "
+                    "two arguments, or `srcjax.vjp` or `srcjax.jvp`",
+                )
+
+    def check_value(self, value: Type) -> None:
+        """Numbers that are no real numbers have no derivative."""
+        try:
+            found = leaves_of(value, "")
+        except Unwritable:
+            return
+        for path, t in found:
+            dtype = dtype_of(t)
+            constant = isinstance(t, Const) and type(t.value) in (int, float)
+            wanted = "c" if self.holomorphic else "f"
+            if dtype is not None and dtype.kind != wanted and not constant:
+                where = f" at {path}" if path else ""
+                kind = "complex" if self.holomorphic else "real"
+                raise ArgumentError(
+                    f"{self.source.name} returns {dtype.name}{where}; "
+                    f"{self.name} needs {kind} numbers",
+                    instead=f"a {'complex' if self.holomorphic else 'float'} result, "
+                    "or has_aux=True for what goes along",
+                )
+
+
+# -- what users call ---------------------------------------------------------------
+
+
+def _decorator(make: Callable[[Callable], Callable], f: Callable | None) -> Any:
+    return make if f is None else make(f)
+
+
+def jacfwd(
+    f: Callable | None = None,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    check: bool | None = None,
+) -> Any:
+    """The Jacobian of a function, all columns at once (forward mode).
+
+    Args:
+        f: a Python function of NumPy values; its result may be a pytree.
+        argnums: position or name of the argument to differentiate with respect to;
+            a tuple of them gives a tuple. The arguments may be pytrees.
+        has_aux: `f` returns `(value, aux)`, and the result is `(jacobian, aux)`.
+        holomorphic: `f` is a holomorphic function of complex arguments, and the result
+            is its complex derivative (that it is holomorphic is not looked at).
+        check: compare the first call for each kind of arguments with differences and
+            with the other mode, as in `grad`.
+
+    Returns:
+        A function of the same arguments. Its result has the structure of that of `f`,
+        with the structure of the argument in place of each leaf: for an output of shape
+        `s` and an input of shape `t`, an array of shape `s + t`. Without `f`, a
+        decorator.
+
+    Cheaper than `jacrev` where there are fewer inputs than outputs. The tangents along
+    all elements of the argument go through `f` as one batch, while its value is
+    computed once. Where `f` has an operation that cannot run on a batch, its columns
+    are computed one after the other, in a loop that the text shows.
+    """
+    return _decorator(_jacobian("jacfwd", argnums, has_aux, holomorphic, check), f)
+
+
+def _jacobian(
+    name: str,
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    check: bool | None,
+) -> Callable[[Callable], Callable]:
+    def make(g: Callable) -> Callable:
+        transform = Jacobian(g, argnums, has_aux, name, holomorphic=holomorphic)
+        transform.check = check
+        return make_callable(transform)
+
+    return make
+
+
+def jacrev(
+    f: Callable | None = None,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    check: bool | None = None,
+) -> Any:
+    """The Jacobian of a function, all rows at once (reverse mode); like `jacfwd`."""
+    return _decorator(_jacobian("jacrev", argnums, has_aux, holomorphic, check), f)
+
+
+def hessian(
+    f: Callable | None = None,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    check: bool | None = None,
+) -> Any:
+    """The matrix of second derivatives: `jacfwd` of `jacrev`.
+
+    Returns:
+        A function of the same arguments. For a result of shape `s` and an argument of
+        shape `t`, an array of shape `s + t + t`; with pytrees, the structure of the
+        argument twice. With `has_aux`, `(hessian, aux)`.
+    """
+
+    def make(g: Callable) -> Callable:
+        inner = Jacobian(g, argnums, has_aux, "jacrev", True, holomorphic)
+        first = make_callable(inner)
+        outer = Jacobian(first, argnums, has_aux, "hessian", False, holomorphic)
+        outer.check = check
+        return make_callable(outer)
+
+    return _decorator(make, f)
+
+
+for _maker in (jacfwd, jacrev, hessian):
+    _maker.__srcjax_maker__ = True  # type: ignore[attr-defined]
+
+
+def hvp(f: Callable, primals: Any, tangents: Any, check: bool | None = None) -> Any:
+    """The Hessian of `f` times a vector, without the matrix: forward over reverse.
+
+    Args:
+        f: a function that returns one real number.
+        primals: a tuple with the arguments of `f`.
+        tangents: a tuple with a tangent for each; None for an argument to hold
+            constant.
+        check: compare with differences of the gradient, as in `grad`.
+
+    Returns:
+        The change of the gradient in that direction: of the structure of the argument
+        for one primal, a tuple of them for several.
+    """
+    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return jvp(_gradient_of(f, argnums), primals, tangents, check=check)[1]
+
+
+_GRADIENTS = Kept()
+
+
+def _gradient_of(f: Callable, argnums: Argnums) -> Callable:
+    """`grad(f, argnums)`, kept while `f` is the same function: made again, it would be
+    transformed again."""
+    which = tuple(argnums) if isinstance(argnums, list) else argnums
+    found: Callable = _GRADIENTS.get((id(f), which), f, lambda: grad(f, argnums))
+    return found
+
+
+#: Inside differentiated code it is what `grad` is.
+_gradient_of.__srcjax_maker__ = True  # type: ignore[attr-defined]
+
+
+__all__ = ["hessian", "hvp", "jacfwd", "jacrev"]

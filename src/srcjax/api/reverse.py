@@ -1,0 +1,390 @@
+"""What users call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.kept import Kept
+from srcjax.analysis.types import with_active
+from srcjax.backends.load import annotate
+from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
+from srcjax.frontend.stage_texts import StageTexts, recording
+from srcjax.ops.record import inert
+from srcjax.runtime import zeros_like
+from srcjax.versions import tree
+from srcjax.versions.callables import (
+    Argnums,
+    Gradient,
+    KeptPullback,
+    Pullback,
+    Transform,
+    ValueAndPullback,
+    make_callable,
+    run_backward,
+    with_source,
+)
+
+
+def _decorator(make: Callable[[Callable], Callable], function: Callable | None) -> Any:
+    """Use as `grad(f, ...)`, `@grad` or `@grad(...)`."""
+    return make if function is None else make(function)
+
+
+def grad(
+    f: Callable | None = None,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    check: bool | None = None,
+) -> Callable:
+    """The gradient of a function that returns one real number.
+
+    Args:
+        f: a Python function of NumPy values (also a lambda, method, partial ...).
+        argnums: position or name of the argument to differentiate with respect to;
+            a tuple of them gives a tuple of gradients. The arguments may be pytrees.
+        has_aux: `f` returns `(value, aux)`, and the result is `(gradient, aux)`.
+        holomorphic: `f` is a holomorphic function of complex arguments and returns
+            one complex number; the result is its complex derivative. Without it, the
+            gradient of a real number to a complex `z = x + iy` is, as in JAX,
+            `df/dx - i df/dy` (of `|z|**2`: `2 * conj(z)`).
+        check: compare the first call for each kind of arguments with differences and
+            with the other mode, and raise DerivativeMismatch if it is wrong. Without
+            it, as `srcjax.config.check` says.
+
+    Returns:
+        A function of the same arguments; the gradient has the structure, shapes and
+        dtypes of the argument. Without `f`, a decorator.
+
+    Raises:
+        ArgumentError: argnums does not fit, the argument is no real or complex number,
+            or `f` does not return one real number. SrcjaxError: `f` uses what is not
+            supported.
+    """
+    return _decorator(_gradient(argnums, has_aux, False, holomorphic, check), f)
+
+
+def _pushforward_of(
+    function: Callable, argnums: tuple[str, ...], has_aux: bool
+) -> Transform:
+    """Forward mode is imported when something is compared with it."""
+    from srcjax.api.forward import pushforward_of
+
+    return pushforward_of(function, argnums, has_aux)
+
+
+Transform.OPPOSITES.setdefault("forward", _pushforward_of)
+
+
+def _gradient(
+    argnums: Argnums,
+    has_aux: bool,
+    with_value: bool,
+    holomorphic: bool,
+    check: bool | None,
+) -> Callable[[Callable], Callable]:
+    def make(g: Callable) -> Callable:
+        transform = Gradient(g, argnums, has_aux, with_value, holomorphic)
+        transform.check = check
+        return make_callable(transform)
+
+    return make
+
+
+def value_and_grad(
+    f: Callable | None = None,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    check: bool | None = None,
+) -> Callable:
+    """Like `grad`, with the value: `(value, gradient)`, `((value, aux), gradient)`."""
+    return _decorator(_gradient(argnums, has_aux, True, holomorphic, check), f)
+
+
+grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
+value_and_grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
+
+
+def vjp(
+    f: Callable, *primals: Any, has_aux: bool = False, check: bool | None = None
+) -> Any:
+    """The value of `f` and its pullback: `y, pullback = vjp(f, *primals)`.
+
+    `pullback(dy)` takes an adjoint of the structure and shapes of `y` and returns a
+    tuple with the adjoint of each primal. It may be called any number of times.
+    It reads arrays among the primals, and arrays that `f` reads from around it, as they
+    are then: nothing is copied, so give `vjp` a copy of what you will write to before.
+    With `has_aux`, `f` returns `(y, aux)` and the result is `(y, pullback, aux)`. With
+    `check`, the pullback is compared with differences and forward mode, as in `grad`.
+
+    Given `f` alone, a function of the primals that returns all this; `srcjax.source`
+    shows its text, and that of a pullback.
+    """
+    if not primals and not isinstance(f, CustomRule):
+        transform = ValueAndPullback(f, 0)
+        if transform.parameters:
+            return _value_and_pullback(f, transform, has_aux, check)
+    if isinstance(f, CustomRule) and f.fwd is not None:
+        return custom_vjp_call(f, primals)
+    f = with_source(f, len(primals))
+    pullback = _pullback_of(f, tuple(range(len(primals))))
+    return pull_back(pullback, primals, has_aux, check)
+
+
+def _value_and_pullback(
+    f: Callable, transform: Transform, has_aux: bool, check: bool | None
+) -> Callable:
+    """`vjp(f)`: a function of primals."""
+    transform.argnums = tuple(range(len(transform.parameters)))
+
+    def value_and_pullback(*primals: Any) -> tuple:
+        found: tuple = vjp(f, *primals, has_aux=has_aux, check=check)
+        return found
+
+    value_and_pullback.__name__ = f"vjp_{getattr(f, '__name__', 'fn')}"
+    value_and_pullback.__doc__ = f"vjp of {getattr(f, '__name__', 'a function')}."
+    value_and_pullback.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return value_and_pullback
+
+
+def _readable(backward: Callable, saved: Any, single: bool, consumes: bool) -> Callable:
+    """What a pullback computes, as a function that a transform can read."""
+
+    def pullback(dy: Any) -> tuple:
+        kept = tree.copy_saved(saved) if consumes else saved
+        return (backward(kept, dy),) if single else backward(kept, dy)
+
+    return pullback
+
+
+def pull_back(
+    transform: Transform,
+    primals: tuple,
+    has_aux: bool = False,
+    check: bool | None = None,
+    gives_away: bool = True,
+) -> tuple:
+    """The value, and the pullback to the arguments that the transform is about.
+
+    Without `gives_away`, the function must not write to its arguments.
+    """
+    if transform.depends_on_call():
+        called = transform.as_called(len(primals))
+        transform = called.__srcjax_transform__  # type: ignore[attr-defined]
+    version, values, keywords = transform.prepare(primals, {})
+    module = version.module
+    if not gives_away:
+        refuse_writes(transform.function, module)
+    forward = version.call
+    backward = getattr(version.loaded, module.functions[-1].name)
+    try:
+        y, saved = forward(*values, **keywords)
+    except Exception as error:
+        annotate(error)
+        raise
+    if transform.is_to_be_checked(version, check):
+        transform.prove(version, primals, {})
+    consumes = module.consumes
+    count = len(transform.wrt)
+
+    def pullback(dy: Any) -> tuple:
+        seed = tree.seed_like(dy, y)
+        try:
+            if consumes:
+                result = run_backward(backward, saved, seed)
+            else:
+                result = backward(saved, seed)
+        except Exception as error:
+            annotate(error)
+            raise
+        return (result,) if count == 1 else result
+
+    pullback.__srcjax_text__ = module.text  # type: ignore[attr-defined]
+    readable = _readable(backward, saved, count == 1, consumes)
+    pullback.__srcjax_function__ = readable  # type: ignore[attr-defined]
+    if has_aux:
+        value, aux = y
+
+        def pullback_of_value(dy: Any) -> tuple:
+            return pullback((dy, zeros_like(aux)))
+
+        pullback_of_value.__srcjax_text__ = module.text  # type: ignore[attr-defined]
+        return value, pullback_of_value, aux
+    return y, pullback
+
+
+def refuse_writes(f: Any, module: Any) -> None:
+    """Raise UnsupportedError if a function, found at run time, writes to arguments."""
+    if module.writes_arguments:
+        name = getattr(f, "__name__", "the function")
+        raise UnsupportedError(
+            f"`{name}`, found when the program runs, writes to what it is "
+            "given, and differentiated code would not see it",
+            instead="return the new value, or call each function in its own branch",
+        )
+
+
+def custom_vjp_call(f: CustomRule, primals: tuple) -> tuple:
+    """`vjp` of a function with its own rule."""
+    assert f.fwd is not None and f.bwd is not None
+    y, saved = f.fwd(*primals)
+    static = [primals[i] for i in f.nondiff_argnums]
+    backward = f.bwd
+
+    def pullback(dy: Any) -> tuple:
+        return tuple(backward(*static, saved, dy))
+
+    return y, pullback
+
+
+_PULLBACKS = Kept()
+
+
+def _pullback_of(f: Callable, argnums: tuple[int, ...]) -> Pullback:
+    """The transform of `vjp(f, ...)`, kept while `f` is the same function."""
+    found: Pullback = _PULLBACKS.get((id(f), argnums), f, lambda: Pullback(f, argnums))
+    return found
+
+
+def _pair_of(f: Callable, argnums: tuple[int, ...], count: int) -> KeptPullback:
+    """The transform for `vjp(f, ...)` inside of a transformed function."""
+    return KeptPullback(f, argnums)
+
+
+vjp.__srcjax_nested__ = ("vjp", _pair_of)  # type: ignore[attr-defined]
+
+
+def stop_gradient(x: Any) -> Any:
+    """The value itself, through which no derivative flows."""
+    return x
+
+
+inert(
+    stop_gradient,
+    name="srcjax.stop_gradient",
+    signature="x",
+    infer=lambda x: with_active(x, False),
+    alias="same",
+)
+
+
+def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
+    """Decorator: give a function a derivative of its own with `f.defvjp(fwd, bwd)`.
+
+    `fwd(*args) -> (y, residuals)` and `bwd(residuals, dy) -> tuple of adjoints`, one
+    for each argument; arguments at `nondiff_argnums` come first in `bwd`. A call inside
+    of a transformed function must give every argument at a position, or by the name of
+    one that has a position.
+    """
+    return _decorator(lambda g: CustomRule(g, tuple(nondiff_argnums)), f)
+
+
+def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
+    """Decorator: give a function a derivative of its own with `f.defjvp(rule)`.
+
+    `rule(primals, tangents) -> (y, y_dot)`, both tuples, `y_dot` linear in the
+    tangents; arguments at `nondiff_argnums` come first. Or `f.defjvps(*rules)` with a
+    `rule(x_dot, y, *args)` for each argument, whose results are added. The rule serves
+    forward and reverse mode. Arguments are given as those of `custom_vjp` functions.
+    """
+    return _decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums), _pair_of), f)
+
+
+def checkpoint(f: Callable | None = None) -> Any:
+    """Decorator: save nothing of `f`; its backward sweep runs it again.
+
+    Arguments are given as those of `custom_vjp` functions.
+    """
+    return _decorator(Checkpointed, f)
+
+
+# -- the text --------------------------------------------------------------------------
+
+
+class Source(str):
+    """Generated text; a notebook shows it highlighted beside the original."""
+
+    original: str
+
+    def __new__(cls, text: str, original: str = "") -> Source:
+        self = super().__new__(cls, text)
+        self.original = original
+        return self
+
+    def _repr_html_(self) -> str:
+        from srcjax.show.html import side_by_side
+
+        return side_by_side(self.original, str(self))
+
+
+def _transform_of(f: Any) -> Transform:
+    transform = getattr(f, "__srcjax_transform__", None)
+    if transform is None:
+        raise ArgumentError(
+            f"{getattr(f, '__name__', f)!r} was not made by srcjax",
+            instead="`srcjax.source(srcjax.grad(f))`",
+        )
+    return transform
+
+
+def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
+    """The generated text of a transformed function.
+
+    With example arguments (or type hints) the types are known and the text is cleaner.
+
+    Raises:
+        ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
+    """
+    text = getattr(f, "__srcjax_text__", None)
+    if text is not None:  # of one call, such as that of `linearize`
+        return Source(text)
+    transform = _transform_of(f)
+    module = transform.module_for(args, kwargs)
+    return Source(module.text, transform.source.text)
+
+
+def stages(f: Callable, *args: Any, **kwargs: Any) -> StageTexts:
+    """The text after each stage and each pass, by name, each of them Python.
+
+    - `read`: the functions as written, callees below.
+    - `check`: with comments on the names that may carry a derivative, and on what
+      becomes of each construct.
+    - `normalise`: in core form, one operation a statement.
+    - `infer`: with the type of each name (`~` where it carries a derivative).
+    - `settle`: with callees written out, and a name for each value of another type.
+    - `reverse`, `forward` or `batch`: what the transform wrote.
+    - `simplify`: without dead code, copies and identities, nested again.
+    - `emit`: the text that `source` gives.
+    - `load`: the module it became, and which line comes from which of the user's.
+
+    Before `settle` and `simplify` stand their passes, as `settle: webs`, `simplify:
+    nest` and, where the pass changed something again, `simplify: nest (2)`, with the
+    functions that each changed; one that changed nothing is left out.
+    `stages(df, x).changes("simplify: nest")` shows what it did as a unified diff. The
+    lists of passes are in `srcjax/pipeline.py`.
+
+    The function is transformed once more for it, whatever was kept of earlier calls.
+
+    Raises:
+        ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
+    """
+    with recording():
+        module = _transform_of(f).module_for(args, kwargs)
+    return module.stage_texts()
+
+
+__all__ = [
+    "SrcjaxError",
+    "checkpoint",
+    "custom_jvp",
+    "custom_vjp",
+    "grad",
+    "source",
+    "stages",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]

@@ -1,0 +1,415 @@
+"""From written functions to a module: callees, simplification, and what names mean."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.custom import CustomRule, CustomTangent
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+)
+from srcjax.backends import stage_listings
+from srcjax.backends.module import Module
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.stage_texts import (
+    Runnable,
+    Snapshot,
+    StageTexts,
+    is_recording,
+)
+from srcjax.frontend.unit import parameter_names
+from srcjax.ops import (
+    registry,  # noqa: F401  (fills the table of operations)
+)
+from srcjax.ops.record import Op
+from srcjax.transforms.callees import Callees
+from srcjax.transforms.finish import Finisher, finish, link_saved, mark_backward
+from srcjax.transforms.nested import restores_saved
+from srcjax.transforms.passes import Simplify, Watch
+from srcjax.transforms.simplify.sharing import Sharing
+from srcjax.transforms.written import Written
+
+
+def assemble(
+    program: Program,
+    callees: Callees,
+    first: list[Any],
+    entry: str,
+    stages: StageTexts,
+    write: Callable[[int], Any],
+    simplify: Simplify,
+    stage: str = "reverse",
+) -> Module:
+    """Write the callees, simplify, and collect what the names mean.
+
+    `callees.wanted` grows while functions are written; `write` gives the function (or
+    forward/backward pair) of one of its keys. The passes are those of `simplify`.
+    """
+    transformed: list[str] = []
+
+    def note(group: Any) -> Any:
+        if is_recording():
+            transformed.append(stage_listings.listings(w.node for w in _members(group)))
+        return group
+
+    for group in first:
+        note(group)
+    done: set[int] = {callees.entry}
+    called: list[Any] = []
+    while True:
+        todo = [key for key in callees.wanted if key not in done]
+        if not todo:
+            break
+        for key in todo:
+            done.add(key)
+            called.append(note(write(key)))
+    stages.keep(stage, lambda: "\n\n".join(transformed))
+    watcher = None
+    if is_recording():
+        watched = [_members(group) for group in (*called, *first)]
+        watcher = PassTexts(stages, stage, watched, program, callees, simplify)
+    watch = _unseen if watcher is None else watcher.passed
+
+    def finished(group: Any, sharing: Sharing) -> Any:
+        return _finish_group(group, program, sharing, simplify, watch)
+
+    more = [finished(group, Sharing([])) for group in called]
+    pairs = [group[0][1] for group in more if len(group[0]) == 2]
+    sharing = Sharing(pairs)
+    entries = [finished(group, sharing) for group in first]
+    groups = [*more, *entries]
+    functions = [f for group in groups for f in group[0]]
+    values: dict[str, Any] = {}
+    for group in groups:
+        merge_values(values, group[1], functions, group[0])
+    values |= callees.live_values()
+    own = {f.name for f in functions}
+    free = set().union(*(free_names(f) for f in functions)) - own
+    values = {k: v for k, v in sorted(values.items()) if k in free}
+    module = Module(entry, functions, values, entry=entry, stages=stages)
+    module.guards = list(program.guards.values())
+    module.made = names_new(functions, program)
+    written = [w for group in (*called, *first) for w in _members(group)]
+    if not any(w.forward for w in written):
+        module.adjoints = module.made & adjoint_names(functions)
+    module.opinions = has_opinions(program)
+    module.result = program.facts.results.get(program.entry, UNKNOWN)
+    module.writes_arguments = any(map(is_given, program.facts.written()))
+    backward = [group[0][1] for group in groups if len(group[0]) == 2]
+    module.backward = frozenset(f.name for f in backward)
+    module.restores = any(map(restores_saved, backward))
+    module.consumes = module.restores or any(
+        isinstance(n, gast.Attribute) and n.attr == "pop"
+        for f in functions
+        for n in syntax.walk(f)
+    )
+    for each in simplify.whole:
+        each.run(functions, callees)
+        if watcher is not None:
+            watcher.passed_whole(each.name, functions, values)
+    module.print()
+    return module
+
+
+def is_given(buffer: Any) -> bool:
+    """Whether memory is that of an argument, or of a part of one."""
+    while isinstance(buffer, tuple) and buffer[:1] != ("param",):
+        buffer = buffer[0]
+    return isinstance(buffer, tuple)
+
+
+class PassTexts:
+    """Writes down what each pass changed, and the functions as they can be run.
+
+    A backward function reads what the forward function saves for it only once the two
+    are linked, and adjoints are copied where they have to be by late passes: text from
+    before is kept as if these came just then.
+    """
+
+    def __init__(
+        self,
+        stages: StageTexts,
+        stage: str,
+        groups: list[list[Written]],
+        program: Program,
+        callees: Callees,
+        simplify: Simplify,
+    ) -> None:
+        self.stages, self.stage = stages, stage
+        self.owning = [p for p in simplify.passes if p.owns]
+        #: The passes that a function has behind it, by the function.
+        self.behind: dict[int, set[str]] = {}
+        self.program, self.callees = program, callees
+        self.groups = groups
+        self.group_of = {id(w): k for k, group in enumerate(groups) for w in group}
+        self.linked = [len(group) < 2 for group in groups]
+        self.texts = {
+            id(w): stage_listings.listings([w.node]) for group in groups for w in group
+        }
+        self.runnable = [self.runnables(k) for k in range(len(groups))]
+        self.entry = tuple(w.node.name for w in groups[-1])
+        self.snap(stage)
+
+    def runnables(self, k: int) -> list[Runnable]:
+        """The functions of a group, with what their names stand for."""
+        group = [replace(w, node=syntax.clone(w.node)) for w in self.groups[k]]
+        if not self.linked[k]:
+            link_saved(*group)
+        for old, new in zip(self.groups[k], group, strict=True):
+            self.own(new, self.behind.get(id(old), set()))
+        found = []
+        for w in group:
+            values = {**names_of(w, self.program), **self.callees.live_values()}
+            found.append(runnable(w.node, values))
+        return found
+
+    def own(self, written: Written, behind: set[str]) -> None:
+        """Run the owning passes that are still to come, on text that is not tidy yet.
+
+        A name may stand for a number there, and for an array in the next line.
+        """
+        todo = [p for p in self.owning if p.name not in behind]
+        finisher = Finisher(written, Sharing([]))
+        if todo:
+            mark_backward(written.node.body)
+        before = {
+            id(stmt): (stmt, stmt.value)
+            for stmt in syntax.walk(written.node.body)
+            if isinstance(stmt, gast.Assign)
+        }
+        for each in todo:
+            each.run(finisher)
+        for stmt, value in before.values():
+            if stmt.value is not value and isinstance(stmt.value.func, gast.Attribute):
+                stmt.value = syntax.call("copied", value)
+
+    def snap(self, name: str) -> None:
+        """Keep all functions as they stand."""
+        functions = tuple(r for group in self.runnable for r in group)
+        snapshot = Snapshot(self.stage, name, functions, self.entry)
+        self.stages.snapshots.append(snapshot)
+
+    def passed(self, name: str, written: Sequence[Written]) -> None:
+        """After a pass that may have changed these functions."""
+        before = [self.texts[id(w)] for w in written]
+        after = [stage_listings.listings([w.node]) for w in written]
+        changed = [k for k, text in enumerate(after) if text != before[k]]
+        group = self.group_of[id(written[0])]
+        for w in written:
+            self.behind.setdefault(id(w), set()).add(name)
+        if name == "link":
+            self.linked[group] = True
+        elif not changed:
+            return
+        for k in changed:
+            self.texts[id(written[k])] = after[k]
+        key = self.stages.keep_pass(
+            f"simplify: {name}",
+            "\n\n".join(before[k] for k in changed),
+            "\n\n".join(after[k] for k in changed),
+        )
+        self.runnable[group] = self.runnables(group)
+        self.snap(key)
+
+    def passed_whole(
+        self, name: str, functions: list[gast.FunctionDef], values: dict[str, Any]
+    ) -> None:
+        """After a pass on all functions of the module."""
+        now = [runnable(f, values) for f in functions]
+        before = [r for group in self.runnable for r in group]
+        self.runnable = [now]
+        if [r.text for r in now] == [r.text for r in before]:
+            return
+        texts = ("\n\n".join(r.text for r in each) for each in (before, now))
+        self.snap(self.stages.keep_pass(f"simplify: {name}", *texts))
+
+
+def runnable(function: gast.FunctionDef, values: dict[str, Any]) -> Runnable:
+    """A function that can be run."""
+    text = stage_listings.listings([function])
+    return Runnable(function.name, text, values)
+
+
+def _unseen(name: str, written: Sequence[Written]) -> None:
+    """What `finish` tells of its passes when nobody asked."""
+
+
+def adjoint_names(functions: list[gast.FunctionDef]) -> frozenset[str]:
+    """Names that backward code of the functions binds, and no other code."""
+    bound: dict[bool, set[str]] = {False: set(), True: set()}
+    for stmt in syntax.walk(functions):
+        if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.For)):
+            backward = bool(getattr(stmt, "backward", False))
+            own = stmt.targets if isinstance(stmt, gast.Assign) else stmt.target
+            bound[backward] |= syntax.names_written(own)
+    return frozenset(bound[True] - bound[False])
+
+
+#: Where operations are from that carry no derivative because they have none.
+_LIBRARIES = ("numpy", "scipy", "builtins", "math", "operator", "copy")
+
+
+def has_opinions(program: Program) -> bool:
+    """Whether a derivative was given by the user, or is zero by the user's wish."""
+
+    def is_opinion(callee: Any) -> bool:
+        if isinstance(callee, (CustomRule, CustomTangent)):
+            return True
+        if not isinstance(callee, Op) or not callee.inert:
+            return False
+        return any(map(_of_user, callee.functions))
+
+    found = itertools.chain.from_iterable(program.facts.callees.values())
+    return any(map(is_opinion, found))
+
+
+def _of_user(function: Any) -> bool:
+    """Whether a function is no library's; `stop_gradient` is called for its effect."""
+    home = getattr(function, "__module__", None) or "builtins"
+    return home.split(".")[0] not in _LIBRARIES
+
+
+def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[str]:
+    """Names in generated functions that no user wrote."""
+    users: set[str] = set()
+    for unit in program.units.values():
+        users |= syntax.all_names(unit.source.node) - unit.made
+    return frozenset().union(*map(syntax.all_names, functions)) - users
+
+
+def _finish_group(
+    group: Any, program: Program, sharing: Sharing, simplify: Simplify, watch: Watch
+) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
+    written = _members(group)
+    functions = finish(written, sharing, simplify, watch)
+    values: dict[str, Any] = {}
+    for w in written:
+        values |= names_of(w, program, values)
+    return functions, values
+
+
+def names_of(
+    written: Written, program: Program, known: Container[str] = ()
+) -> dict[str, Any]:
+    """What the free names of a written function stand for, in the user's spelling."""
+    function = written.node
+    values = respell(written, function) | unhide_helpers(written, function)
+    for name in free_names(function) - set(values):
+        if name not in known:
+            found = value_of(written, program, name)
+            if found is not None:
+                values[name] = found[0]
+    return values
+
+
+def _members(group: Any) -> list[Written]:
+    """The function, or the forward and backward functions, that are one group."""
+    return [group] if isinstance(group, Written) else list(group)
+
+
+def respell(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
+    """Give names that made way for a helper their spelling back, if none is called.
+
+    Returns what the global ones stand for.
+    """
+    found: dict[str, Any] = {}
+    source = written.unit.source
+    for new, name in source.renamed.items():
+        present = syntax.all_names(function)
+        if new not in present:
+            continue
+        free = new in free_names(function)
+        shown = new if name in present else name
+        if shown != new:
+            syntax.rename(function.body, {new: shown})
+        if free:
+            found[shown] = source.resolve(new)
+    return found
+
+
+def unhide_helpers(written: Written, function: gast.FunctionDef) -> dict[str, Any]:
+    """Other names for helpers that a parameter of the user's has the name of."""
+    own = syntax.names_written(function.body) | set(parameter_names(function.args))
+    theirs = _called_names(written.unit.source.node)
+    hidden = sorted(_called_names(function) & own & set(HELPERS) - theirs)
+    found: dict[str, Any] = {}
+    names = syntax.Names(syntax.all_names(function) | set(written.unit.names.taken))
+    for name in hidden:
+        alias = names.fresh(name)
+        for node in syntax.walk(function.body):
+            if isinstance(node, gast.Call) and syntax.is_name(node.func, name):
+                node.func = syntax.name(alias)
+        found[alias] = HELPERS[name]
+    return found
+
+
+def _called_names(node: Any) -> set[str]:
+    return {
+        n.func.id
+        for n in syntax.walk(node)
+        if isinstance(n, gast.Call) and isinstance(n.func, gast.Name)
+    }
+
+
+def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:
+    """What a free name of generated code stands for."""
+    if name in written.rules.needs:
+        return (written.rules.needs[name],)
+    unit = written.unit
+    users = name in unit.extra or name in syntax.all_names(unit.source.node)
+    if name in HELPERS and not users:
+        return (HELPERS[name],)  # the user's own has another name by now
+    try:
+        return (program.resolve(written.unit, name),)
+    except KeyError:
+        pass
+    if name == "np":
+        return (np,)
+    if name == "math":
+        return (math,)
+    if name == "scipy":
+        import scipy
+
+        return (scipy,)
+    return (HELPERS[name],) if name in HELPERS else None
+
+
+def merge_values(
+    values: dict[str, Any],
+    more: dict[str, Any],
+    functions: list[gast.FunctionDef],
+    own: list[gast.FunctionDef],
+) -> None:
+    """Add a function's globals; a name that means something else is renamed."""
+    import builtins
+
+    for name, value in more.items():
+        if getattr(builtins, name, _MISSING) is value:
+            continue
+        if name in values and values[name] is not value:
+            taken = set(values).union(*(syntax.all_names(f) for f in functions))
+            fresh = syntax.Names(taken).fresh(name)
+            for f in own:
+                syntax.rename(f.body, {name: fresh})
+            values[fresh] = value
+        else:
+            values[name] = value
+
+
+_MISSING = object()
+
+
+def free_names(function: gast.FunctionDef) -> set[str]:
+    """Names that the function reads and does not bind."""
+    bound = syntax.names_written(function.body) | set(parameter_names(function.args))
+    defaults = syntax.names_read([*function.args.defaults, *function.args.kw_defaults])
+    return (syntax.names_read(function.body) - bound) | defaults

@@ -1,0 +1,260 @@
+"""A module of generated functions: its text, its imports, and how it is loaded."""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+import types as pytypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import runtime, syntax
+from srcjax.analysis.program import Guard
+from srcjax.analysis.types import UNKNOWN, Type
+from srcjax.backends import stage_listings
+from srcjax.backends.load import load
+from srcjax.backends.python_text import emit
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE, TESTED
+from srcjax.frontend.stage_texts import StageTexts
+
+#: Modules whose functions users import from `srcjax` itself.
+PUBLIC = (
+    "srcjax.api.reverse",
+    "srcjax.api.forward",
+    "srcjax.api.jacobians",
+    "srcjax.ops.collectives",
+)
+#: The one part of srcjax whose functions generated code may call by import.
+COMPOSITES = "srcjax.ops.composites"
+FROM_RUNTIME = "from srcjax.runtime import "
+
+
+@dataclass
+class Module:
+    """Generated functions, ready to be printed or loaded."""
+
+    name: str
+    functions: list[gast.FunctionDef]
+    #: Live values of the free names of the functions.
+    values: dict[str, Any]
+    guards: list[Guard] = field(default_factory=list)
+    stages: StageTexts = field(default_factory=StageTexts)
+    entry: str = ""
+    text: str = ""
+    line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
+    #: Whether a backward function uses up what the forward function saved.
+    consumes: bool = False
+    #: Whether the function writes to what it is given (it is given copies).
+    writes_arguments: bool = False
+    #: Whether it puts contents back into arrays that the forward function saved.
+    restores: bool = False
+    #: Whether derivatives in it were given by the user (`custom_vjp`,
+    #: `stop_gradient`): they need not be those of the function.
+    opinions: bool = False
+    #: The names of the backward functions.
+    backward: frozenset[str] = frozenset()
+    #: What the function that was transformed returns.
+    result: Type = UNKNOWN
+    #: What a function that was mapped gives for one example.
+    example: Type = UNKNOWN
+    #: Names that srcjax made: a transform of the module may do without them.
+    made: frozenset[str] = frozenset()
+    #: Whether the entry point begins with a test of its arguments.
+    tested: bool = False
+    #: Tells whether the text serves arguments, where lists may have any length.
+    accepts: Callable[..., bool] | None = None
+    #: The adjoints among them.
+    adjoints: frozenset[str] = frozenset()
+
+    def load(self) -> pytypes.ModuleType:
+        """The module, executed."""
+        module = load(self.text, self.name, self.live_values(), self.line_map)
+        for function in self.functions:
+            NAMES_MADE[getattr(module, function.name)] = self.made
+        if self.tested:
+            TESTED.add(getattr(module, self.entry))
+            ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints
+        return module
+
+    def untested(self, loaded: pytypes.ModuleType) -> Callable:
+        """The entry point without its test, for callers that know the arguments."""
+        function: Callable = getattr(loaded, self.entry)
+        if not self.tested:
+            return function
+        (node,) = (
+            n
+            for n in ast.parse(self.text).body
+            if isinstance(n, ast.FunctionDef) and n.name == self.entry
+        )
+        del node.body[1]  # after the docstring
+        tree = ast.Module([node], [])
+        compiled = compile(
+            tree, function.__code__.co_filename, "exec", dont_inherit=True
+        )
+        found: dict[str, Any] = {}
+        exec(compiled, {"__builtins__": {}, **vars(loaded)}, found)
+        code = found[self.entry].__code__
+        fast = pytypes.FunctionType(code, vars(loaded), self.entry)
+        fast.__defaults__ = function.__defaults__
+        fast.__kwdefaults__ = function.__kwdefaults__
+        fast.__doc__ = function.__doc__
+        return fast
+
+    def live_values(self) -> dict[str, Any]:
+        """Values that no line of the text gives a name to."""
+        shown = set(self.imports())
+        return {k: v for k, v in self.values.items() if k not in shown}
+
+    def stage_texts(self) -> StageTexts:
+        """The texts that were kept, and those of the stages that follow."""
+        found = self.stages.and_those_of(StageTexts())
+        found["simplify"] = stage_listings.module_text(self.functions)
+        found["emit"] = self.text
+        found["load"] = stage_listings.loaded(
+            self.load(), self.entry, self.live_values()
+        )
+        return found
+
+    def imports(self) -> dict[str, str]:
+        """Import statements by the name they bind."""
+        found: dict[str, str] = {}
+        for name, value in self.values.items():
+            if isinstance(value, pytypes.ModuleType):
+                path = value.__name__
+                if path == name:
+                    found[name] = f"import {path}"
+                elif "." not in path or path.startswith("srcjax") is False:
+                    found[name] = f"import {path} as {name}"
+            elif getattr(value, "__module__", "") in PUBLIC and (
+                "." not in value.__qualname__  # not what such a function made
+            ):
+                alias = "" if value.__name__ == name else f" as {name}"
+                found[name] = f"from srcjax import {value.__name__}{alias}"
+            elif value is not None and getattr(runtime, name, None) is value:
+                found[name] = f"from srcjax.runtime import {name}"
+            elif helper_name(value) is not None:
+                found[name] = f"{FROM_RUNTIME}{helper_name(value)} as {name}"
+            elif callable(value):
+                home = importable_from(value)
+                if home is not None:
+                    alias = "" if home[1] == name else f" as {name}"
+                    found[name] = f"from {home[0]} import {home[1]}{alias}"
+        return found
+
+    def print(self) -> None:
+        """Fill in `text` and `line_map`."""
+        body: list[gast.stmt] = []
+        imports = self.imports()
+        for line in sorted(imports.values(), key=_import_order):
+            if line.startswith("from srcjax.runtime"):
+                continue
+            body.extend(syntax.statements(line))
+        helpers = sorted(
+            s.removeprefix(FROM_RUNTIME)
+            for s in imports.values()
+            if s.startswith(FROM_RUNTIME)
+        )
+        if helpers:
+            body.extend(syntax.statements(FROM_RUNTIME + ", ".join(helpers)))
+        submodules = {
+            "scipy": ("scipy.special", "scipy.linalg"),
+        }
+        for name in imports:
+            for path in submodules.get(name, ()):
+                if any(_uses(f, path) for f in self.functions):
+                    body.extend(syntax.statements(f"import {path}"))
+        if any(_uses(f, "scipy.") for f in self.functions):
+            body = [b for b in body if syntax.text(b) != "import scipy"]
+            body.sort(key=lambda b: _import_order(syntax.text(b)))
+        body.append(
+            syntax.assign("__all__", gast.List([syntax.const(self.entry)], syntax.LOAD))
+        )
+        for name, value in self.values.items():
+            if name not in imports and is_literal(value):
+                body.append(syntax.assign(name, syntax.expression(repr(value))))
+        module = gast.Module([*body, *self.functions], [])
+        self.text = emit(module)
+        self.line_map = map_lines(self.text, module)
+
+
+def _uses(function: gast.FunctionDef, path: str) -> bool:
+    return any(
+        (syntax.dotted(n) or "").startswith(path)
+        for n in syntax.walk(function)
+        if isinstance(n, gast.Attribute)
+    )
+
+
+def _import_order(line: str) -> tuple:
+    standard = line.split()[1].split(".")[0] in (
+        "math",
+        "copy",
+        "functools",
+        "operator",
+    )
+    return (not standard, line.startswith("from"), line)
+
+
+def importable_from(value: Any) -> tuple[str, str] | None:
+    """The public module and name under which a function or class can be imported."""
+    path = getattr(value, "__module__", None)
+    name = getattr(value, "__name__", None)
+    if isinstance(value, np.ufunc):
+        path = (
+            "numpy" if getattr(np, value.__name__, None) is value else "scipy.special"
+        )
+    if not path or not name or not name.isidentifier():
+        return None
+    if path.startswith("srcjax") and not path.startswith(COMPOSITES):
+        return None
+    parts = path.split(".")
+    for end in range(len(parts), 0, -1):
+        if any(p.startswith("_") for p in parts[:end]):
+            continue
+        module = sys.modules.get(".".join(parts[:end]))
+        if getattr(module, name, None) is value and parts[0] != "builtins":
+            return ".".join(parts[:end]), name
+    return None
+
+
+def is_literal(value: Any) -> bool:
+    """Whether the value can be written in the text as it is."""
+    if type(value) is tuple:
+        return all(map(is_literal, value)) and len(value) <= 20
+    if type(value) is float:
+        return math.isfinite(value)
+    return type(value) in (int, bool, str, type(None))
+
+
+def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]:
+    """The user's line behind each generated line."""
+    lines: dict[int, tuple[str, int, str]] = {}
+
+    def pair(ours: list, theirs: list) -> None:
+        mine = [s for s in ours if not syntax.is_comment(s)]
+        for a, b in zip(mine, theirs, strict=False):
+            where = getattr(a, "user_line", None)
+            if where is not None and where[1]:
+                lines[b.lineno] = where
+            for key in ("body", "orelse", "finalbody"):
+                if (
+                    getattr(a, key, None)
+                    and getattr(b, key, None)
+                    and isinstance(getattr(a, key), list)
+                ):
+                    pair(getattr(a, key), getattr(b, key))
+
+    pair(module.body, ast.parse(text).body)
+    return lines
+
+
+def helper_name(value: Any) -> str | None:
+    """The name of a helper in `srcjax.runtime`; None if the value is none."""
+    name = getattr(value, "__name__", None)
+    return name if name and HELPERS.get(name) is value else None

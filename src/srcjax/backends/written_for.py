@@ -1,0 +1,441 @@
+"""What the entry point of a module was written for: its docstring, and a test of it.
+
+    def grad_loss(w, x, y):
+        \"\"\"Gradient of loss with respect to w, for w: (n,), x: (m, n), y: (m,).\"\"\"
+        if w.ndim != 1 or x.shape[1:] != w.shape or y.shape != x.shape[:1]:
+            raise ValueError("grad_loss is for w: (n,), x: (m, n), y: (m,)")
+
+The text serves all sizes of which holds what was supposed of them while it was written
+(`Sizes`). Ranks, axes of size 1, the structure of containers, flags and None are what
+they were. The test is a part of the text, for whoever exports or copies it; calls by
+way of srcjax have been told apart by then, and run the function without it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.sizes import Sizes, Sym
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    is_number,
+    parts,
+)
+from srcjax.backends.module import Module
+from srcjax.frontend.read import FunctionSource
+from srcjax.frontend.unit import parameter_names
+
+#: Letters for sizes, in the order in which they are taken.
+LETTERS = "nmkpqrstuvw"
+#: Longer descriptions are in the docstring alone.
+LONGEST = 60
+WIDTH = 84
+#: More tests than this are not written: the text would be about them.
+MOST_TESTS = 24
+
+
+def accepting(parameters: list[str], tests: list[str]) -> Callable[..., bool]:
+    """The function that tells whether arguments pass the test, by position."""
+    failed = " or ".join(tests) or "False"
+    text = f"lambda {', '.join(parameters)}: not ({failed})"
+    found: Callable[..., bool] = eval(text, {"np": np})
+    return found
+
+
+def stands_alone(name: str) -> bool:
+    """Whether a size is not one of an item in a list.
+
+    What items have to have in common for a loop to run, the loop of the text finds out.
+    """
+    return re.search(r"\[\d+\]", name.rpartition(".shape")[0]) is None
+
+
+@dataclass
+class Entry:
+    """What is known of the entry point and its arguments."""
+
+    #: `Gradient of loss with respect to w`.
+    summary: str
+    parameters: list[str]
+    types: list[Type]
+    sizes: Sizes
+    #: Parameters that the function reads.
+    read: set[str]
+    #: Whether the function gives of arrays what it gives of each number (`is_formula`).
+    formula: bool
+    #: Parameters with a tangent, which follows after all parameters.
+    with_tangents: list[str] = field(default_factory=list)
+
+
+def describe(module: Module, entry: Entry) -> None:
+    """Give the entry point a docstring and a test of its arguments."""
+    node = next((f for f in module.functions if f.name == module.entry), None)
+    if node is None:
+        return
+    order = entry.sizes.resolved_order()
+    spec = Described(entry.parameters).of(entry.parameters, entry.types, order)
+    text = f"{entry.summary}, for {spec}." if spec else f"{entry.summary}."
+    if len(text) > WIDTH - 6:
+        lines = textwrap.wrap(f"For {spec}.", WIDTH - 4, break_on_hyphens=False)
+        text = "\n".join([f"{entry.summary}.", "", *lines, ""]) if spec else text
+    body: list[Any] = [gast.Expr(syntax.const(text))]
+    tangents = parameter_names(node.args)[len(entry.parameters) :]
+    tests = Tests(entry, module, node)
+    own = list(tests.all())
+    found = [*own, *tests.of_tangents(tangents)]
+    numbers = all(map(is_number, entry.types))
+    if not numbers and any(
+        syntax.count_reads(f.body, module.entry) for f in module.functions
+    ):
+        found = []  # it calls itself, maybe with parts of its arguments
+    if found and len(found) <= MOST_TESTS:
+        message = f"{module.entry} is for {spec or 'numbers, not for arrays'}"
+        shown = repr(message) if len(message) <= LONGEST else f"{module.entry}.__doc__"
+        body += syntax.statements(
+            f"if {' or '.join(dict.fromkeys(found))}:\n    raise ValueError({shown})\n"
+        )
+        if any("np." in test for test in found):
+            module.values.setdefault("np", np)
+        module.tested = True
+        if tests.any_length:
+            module.accepts = accepting(entry.parameters, own)
+    node.body[:0] = body
+    module.print()
+
+
+class Described:
+    """Types in a few words: `w: (n,), x: (m, n)`."""
+
+    def __init__(self, parameters: Iterable[str]) -> None:
+        self.letters = iter([c for c in LETTERS if c not in set(parameters)])
+        self.names: dict[str, str] = {}
+
+    def of(
+        self, parameters: list[str], types: list[Type], order: Iterable[tuple] = ()
+    ) -> str:
+        """All the parameters; empty where all of them are numbers, or not known."""
+        if not any(map(self.tells, types)):
+            return ""
+        told = [
+            f"{name}: {self.type(t)}" for name, t in zip(parameters, types, strict=True)
+        ]
+        for m, n in sorted(order, key=repr):
+            if all(isinstance(d, int) or d.name in self.names for d in (m, n)):
+                if isinstance(n, Sym) and n.offset == 1:
+                    told.append(f"{self.dim(m)} > {self.dim(Sym(n.name))}")
+                else:
+                    told.append(f"{self.dim(m)} >= {self.dim(n)}")
+        return ", ".join(told)
+
+    def tells(self, t: Type) -> bool:
+        """Whether there is more to say than that the value is a number."""
+        return isinstance(t, (Array, Tuple, List, Dict, Object)) or (
+            isinstance(t, Const) and not isinstance(t.value, (int, float))
+        )
+
+    def type(self, t: Type) -> str:
+        match t:
+            case Array(shape=tuple() as shape):
+                inner = ", ".join(map(self.dim, shape))
+                return f"({inner},)" if len(shape) == 1 else f"({inner})"
+            case Array():
+                return "an array"
+            case Scalar(dtype=np.dtype() as dtype):
+                return dtype.type(0).item().__class__.__name__
+            case Const(value=value) if callable(value):
+                return str(getattr(value, "__name__", "a function"))
+            case Const(value=value):
+                return repr(value)
+            case Tuple(items=items):
+                inner = ", ".join(map(self.type, items))
+                return f"({inner},)" if len(items) == 1 else f"({inner})"
+            case List(items=tuple() as items) if len(items) > 3:
+                return f"a list of {len(items)}"
+            case List(items=tuple() as items):
+                return f"[{', '.join(map(self.type, items))}]"
+            case Dict(items=tuple() as pairs) if len(pairs) <= 6:
+                inner = ", ".join(f"{key!r}: {self.type(v)}" for key, v in pairs)
+                return f"{{{inner}}}"
+            case Dict():
+                return "a dict"
+            case Object(cls=type() as cls):
+                return cls.__name__
+        return "any value"
+
+    def dim(self, dim: Any) -> str:
+        if not isinstance(dim, Sym):
+            return "?" if not isinstance(dim, int) else str(dim)
+        if dim.name not in self.names:
+            self.names[dim.name] = next(self.letters, f"n{len(self.names)}")
+        letter = self.names[dim.name]
+        if not dim.offset:
+            return letter
+        return f"{letter} {'+' if dim.offset > 0 else '-'} {abs(dim.offset)}"
+
+
+class Tests:
+    """Writes the tests of the arguments: expressions that are true where one fails."""
+
+    def __init__(self, entry: Entry, module: Module, node: gast.FunctionDef) -> None:
+        self.entry = entry
+        self.node = node
+        #: Whether `np` may be written for NumPy.
+        taken = syntax.names_written(node.body) | set(parameter_names(node.args))
+        self.has_np = "np" not in taken and module.values.get("np", np) is np
+        #: Whether it matters that a number is no array.
+        self.numbers = not entry.formula or any(map(has_arrays, entry.types))
+        self.keeps_dtype = any(map(keeps_dtype, module.functions))
+        left = [entry.sizes.resolved(Sym(name)) for name in entry.sizes.not_one]
+        self.not_one = {dim.name for dim in left if isinstance(dim, Sym)}
+        #: Sizes of which the first is not less than the second, not tested yet.
+        self.order = sorted(entry.sizes.resolved_order(), key=repr)
+        #: Whether there is a list that may have any number of items.
+        self.any_length = False
+        #: Arrays that were tested, and their shapes.
+        self.shapes: list[tuple[str, tuple[Any, ...]]] = []
+
+    def all(self) -> Iterator[str]:
+        """The tests of all arguments, in order."""
+        for name, t in zip(self.entry.parameters, self.entry.types, strict=True):
+            if name in self.entry.read:
+                yield from self.of_type(name, t)
+
+    def of_tangents(self, names: list[str]) -> Iterator[str]:
+        """Each array's tangent has its shape."""
+        types = dict(zip(self.entry.parameters, self.entry.types, strict=True))
+        for name, tangent in zip(self.entry.with_tangents, names, strict=False):
+            t = types[name]
+            if isinstance(t, Array) and t.shape:
+                yield f"{tangent}.shape != {name}.shape"
+
+    def of_type(self, place: str, t: Type) -> Iterator[str]:
+        match t:
+            case Array(shape=tuple() as shape) if shape:
+                yield from self.of_shape(place, shape)
+                if t.active and t.dtype is not None and self.keeps_dtype:
+                    yield f'{place}.dtype.kind != "{t.dtype.kind}"'
+            case Scalar(dtype=np.dtype() as dtype):
+                if self.numbers and self.has_np and dtype.kind in "fc":
+                    yield f"np.ndim({place}) != 0"
+            case Const(value=None):
+                yield f"{place} is not None"
+            case Const(value=bool() as value):
+                yield f"{place} is not {value}"
+            case Const(value=str() as value):
+                yield f"{place} != {value!r}"
+            case Tuple(items=items):
+                yield from self.of_items(place, items)
+            case List(items=tuple() as items):
+                yield from self.of_items(place, items)
+            case Dict(items=tuple() as pairs):
+                plain = all(type(key) in (str, int) for key, _ in pairs)
+                if plain and pairs:
+                    keys = ", ".join(repr(key) for key, _ in pairs)
+                    yield f"{place}.keys() != {{{keys}}}"
+                    for key, part in pairs:
+                        yield from self.of_type(f"{place}[{key!r}]", part)
+            case Object(items=pairs):
+                for key, part in pairs:
+                    yield from self.of_type(f"{place}.{key}", part)
+
+    def of_shape(self, place: str, shape: tuple[Any, ...]) -> Iterator[str]:
+        """The rank, and the sizes that are not free."""
+        own = [f"{place}.shape[{axis}]" for axis in range(len(shape))]
+        free = [
+            isinstance(n, Sym) and n.name == name and not n.offset
+            for n, name in zip(shape, own, strict=True)
+        ]
+        first = free.index(False) if False in free else len(free)
+        if first == len(free):
+            yield f"{place}.ndim != {first}"
+        elif not any(free[first:]):
+            sliced = f"[{first}:]" if first else ""
+            yield f"{place}.shape{sliced} != {self.shape_text(shape[first:])}"
+        else:
+            yield f"{place}.ndim != {len(shape)}"
+            for name, n, is_free in zip(own, shape, free, strict=True):
+                if not is_free:
+                    yield f"{size_text(Sym(name))} != {size_text(n)}"
+        for name, is_free in zip(own, free, strict=True):
+            if is_free and name in self.not_one:
+                yield f"{size_text(Sym(name))} == 1"
+        self.shapes.append((place, shape))
+        yield from self.of_order()
+
+    def of_order(self) -> Iterator[str]:
+        """Which sizes are larger than others, where all of these were seen."""
+        seen = {n.name for _, s in self.shapes for n in s if isinstance(n, Sym)}
+        for pair in list(self.order):
+            if all(isinstance(n, int) or n.name in seen for n in pair):
+                self.order.remove(pair)
+                m, n = pair
+                if isinstance(n, Sym) and n.offset == 1:  # m >= n + 1
+                    yield f"{size_text(m)} <= {size_text(Sym(n.name))}"
+                else:
+                    yield f"{size_text(m)} < {size_text(n)}"
+
+    def shape_text(self, dims: tuple[Any, ...]) -> str:
+        """`x.shape`, `x.shape[:1]`, or the sizes one by one: `(len(x), 3)`."""
+        if any(isinstance(n, Sym) for n in dims):
+            for place, shape in self.shapes:
+                for start in range(len(shape) - len(dims) + 1):
+                    end = start + len(dims)
+                    if shape[start:end] == dims:
+                        return f"{place}.shape{slice_text(start, end, len(shape))}"
+        inner = ", ".join(map(size_text, dims))
+        return f"({inner},)" if len(dims) == 1 else f"({inner})"
+
+    def of_items(self, place: str, items: tuple[Type, ...]) -> Iterator[str]:
+        """The number of items, and the same tests for each where they are alike."""
+        found = []
+        for i, t in enumerate(items):
+            shapes = list(self.shapes)
+            found.append(list(self.of_type(f"{place}[{i}]", t)))
+            if i:  # an item is compared with itself and the first, no other one
+                self.shapes = shapes
+        relative = [
+            [test.replace(f"{place}[{i}]", "item") for test in tests]
+            for i, tests in enumerate(found)
+        ]
+        first = next((k for k in (0, 1) if self.alike(place, relative[k:])), None)
+        if first is None or len(items) < 3 or not loops_only(self.node, place, items):
+            yield f"len({place}) != {len(items)}"
+        else:
+            self.any_length = True
+        if first is None:
+            for tests in found:
+                yield from tests
+            return
+        if first:
+            yield from found[0]
+        if relative[first]:
+            rest = f"{place}[{first}:]" if first else place
+            yield f"any({' or '.join(relative[first])} for item in {rest})"
+
+    def alike(self, place: str, relative: list[list[str]]) -> bool:
+        """Whether the same tests are made of several items, and of no other item."""
+        if len(relative) < 2 or any(tests != relative[0] for tests in relative):
+            return False
+        others = "".join(relative[0]).replace(f"{place}[0]", "")
+        return f"{place}[" not in others
+
+
+def slice_text(start: int, end: int, length: int) -> str:
+    """`[1:]`, empty for all of it."""
+    if (start, end) == (0, length):
+        return ""
+    return f"[{start or ''}:{end if end < length else ''}]"
+
+
+def keeps_dtype(function: gast.FunctionDef) -> bool:
+    """Whether values are put into arrays of the dtype that an argument has."""
+    made = {n.attr for n in syntax.walk(function.body) if isinstance(n, gast.Attribute)}
+    return bool(made & _OF_DTYPE)
+
+
+_OF_DTYPE = frozenset(
+    ["zeros_like", "full_like", "empty_like", "dtype", "astype", "copy"]
+)
+
+
+def loops_only(node: gast.FunctionDef, name: str, items: tuple[Type, ...]) -> bool:
+    """Whether a container is only looped over, so that any number of items will do.
+
+        for w, b in params: ...
+        dparams = [None] * len(params)
+        for i in reversed(range(len(params))): params[i] ...
+
+    Each item has to be like the others, and the third like the second: what a loop did
+    in the third round, it does in the ones after it.
+    """
+    allowed = 0
+    for part in syntax.walk(node.body):
+        if isinstance(part, (gast.For, gast.comprehension)):
+            allowed += _is_looped(part.iter, name)
+        elif isinstance(part, gast.Call) and syntax.is_name(part.func, "len"):
+            allowed += len(part.args) == 1 and syntax.is_name(part.args[0], name)
+        elif isinstance(part, gast.Subscript) and isinstance(part.ctx, gast.Load):
+            by_name = isinstance(part.slice, gast.Name)
+            allowed += by_name and syntax.is_name(part.value, name)
+        elif isinstance(part, (gast.List, gast.Tuple)) and len(part.elts) == len(items):
+            return False
+    mentioned = sum(syntax.is_name(part, name) for part in syntax.walk(node.body))
+    return mentioned == allowed
+
+
+def _is_looped(iterable: gast.expr, name: str) -> bool:
+    if isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name):
+        over = iterable.func.id in ("enumerate", "reversed", "zip")
+        return over and sum(syntax.is_name(a, name) for a in iterable.args) == 1
+    return syntax.is_name(iterable, name)
+
+
+def size_text(dim: Any) -> str:
+    """The expression for a size: `len(x) - 1`."""
+    if not isinstance(dim, Sym):
+        return str(dim)
+    first = dim.name.endswith(".shape[0]")
+    text = f"len({dim.name.removesuffix('.shape[0]')})" if first else dim.name
+    if not dim.offset:
+        return text
+    return f"{text} {'+' if dim.offset > 0 else '-'} {abs(dim.offset)}"
+
+
+def is_formula(source: FunctionSource) -> bool:
+    """Whether the function is made of arithmetic and functions of single numbers.
+
+    Then its derivative is right for each entry of arrays, too.
+    """
+    for node in syntax.walk(source.node.body):
+        if isinstance(node, gast.Call):
+            if not is_elementwise(node.func, source):
+                return False
+        elif isinstance(node, gast.BinOp):
+            if isinstance(node.op, gast.MatMult):
+                return False
+        elif not isinstance(node, _OF_FORMULAS):
+            return False
+    return True
+
+
+_OF_FORMULAS = (
+    *(gast.Assign, gast.Return, gast.If, gast.IfExp, gast.While, gast.Pass),
+    *(gast.UnaryOp, gast.Compare, gast.BoolOp, gast.Name, gast.Constant),
+    *(gast.Attribute, gast.operator, gast.unaryop, gast.cmpop, gast.boolop),
+    *(gast.expr_context, gast.Expr),
+)
+
+
+def is_elementwise(function: gast.expr, source: FunctionSource) -> bool:
+    """Whether a function of NumPy's or of `math` is one of single numbers."""
+    chain = (syntax.dotted(function) or "").split(".")
+    try:
+        value = source.resolve(chain[0])
+        for part in chain[1:]:
+            value = getattr(value, part)
+    except (KeyError, AttributeError):
+        return False
+    return isinstance(value, np.ufunc) or getattr(math, chain[-1], None) is value
+
+
+def has_arrays(t: Type) -> bool:
+    """Whether the value or a part of it is an array of some rank."""
+    if isinstance(t, Array) and t.shape != ():
+        return True
+    return any(map(has_arrays, parts(t)))

@@ -1,0 +1,405 @@
+"""What the calls of a program do besides giving values: found once, kept at the nodes.
+
+    q.get()           the user's method: it may change `q`, and is called as often
+    np.sum(x)         computes its value: it may be left out, moved or called again
+    bump(buffer)      writes to `buffer`, as inference saw
+
+Inference knows the object that each call calls. `mark_effects` leaves what follows from
+it at the node (`node.effect`), which clones keep, so that it reaches the last pass. A
+call without the mark was written by srcjax: there `np`, the helpers and the methods of
+arrays and lists mean what they say.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import math
+import types as pytypes
+from dataclasses import replace
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.known_values import OPERATORS, UNARY
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    NONE,
+    Array,
+    Buffers,
+    Const,
+    Dict,
+    List,
+    Scalar,
+    Type,
+    Unknown,
+    ageless_buffers,
+    all_buffers,
+)
+from srcjax.analysis.types import (
+    UNKNOWN as UNKNOWN_TYPE,
+)
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.unit import Unit
+from srcjax.ops.effects import (
+    ELSEWHERE,
+    OWNER,
+    PURE,
+    UNKNOWN,
+    Effect,
+    effect_of_function,
+)
+
+#: Containers by the word that facts call their methods with (`list.append`).
+_CONTAINERS = {"list": list, "dict": dict}
+_OPERATORS = (
+    gast.Attribute, gast.Subscript, gast.BinOp, gast.UnaryOp, gast.Compare,
+    gast.AugAssign,
+)  # fmt: skip
+#: Methods that the user's class may have for what is no operator with a function.
+_METHODS = {
+    gast.Subscript: ("__getitem__",),
+    gast.Compare: ("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"),
+}
+#: Modules that generated code calls by these names.
+_MODULES = ("np", "math", "scipy")
+#: What names of modules mean in generated code.
+_MEANING: dict[str, Any] = {"np": np, "math": math}
+
+
+def effect_of(node: Any) -> Effect:
+    """What evaluating the node itself does, apart from what is inside of it."""
+    known: Effect | None = getattr(node, "effect", None)
+    if known is not None:
+        return known
+    if isinstance(node, (gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr)):
+        return ELSEWHERE
+    return _of_written(node) if isinstance(node, gast.Call) else PURE
+
+
+def is_pure(node: Any) -> bool:
+    """Whether evaluating the expression has no effect."""
+    return all(effect_of(sub).pure for sub in syntax.walk(node))
+
+
+def written_bases(stmt: Any) -> set[str]:
+    """Names whose objects the statement may change in place."""
+    found: set[str] = set()
+    for sub in syntax.walk(stmt):
+        if isinstance(sub, gast.AugAssign):
+            found |= {_base(sub.target)} | written_by(sub)
+        elif isinstance(sub, (gast.Subscript, gast.Attribute)) and isinstance(
+            sub.ctx, (gast.Store, gast.Del)
+        ):
+            found.add(_base(sub))
+        elif isinstance(sub, gast.expr):
+            found |= written_by(sub)
+    return found - {""}
+
+
+def written_by(node: Any) -> set[str]:
+    """Names whose objects evaluating the node itself may change."""
+    effect = effect_of(node)
+    if effect.pure:
+        return set()
+    found = set(effect.names)
+    if effect.to_all:
+        found |= syntax.names_read(node)  # `partial(f, x)` holds `x`
+        return found
+    for operand in written_operands(node):
+        found |= {_base(operand)} | syntax.names_read(operand)
+    return found
+
+
+def written_operands(call: gast.Call) -> list[gast.expr]:
+    """The owner and the arguments of a call that it may write to."""
+    if not isinstance(call, gast.Call):
+        return []  # `yield` hands nothing over that it writes to
+    places = effect_of(call).writes
+    found: list[gast.expr] = []
+    if OWNER in places:
+        found.append(getattr(call.func, "value", call.func))
+    found += [a for k, a in enumerate(call.args) if k in places]
+    found += [k.value for k in call.keywords if k.arg in places or k.arg is None]
+    return found
+
+
+def _base(node: Any) -> str:
+    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Call)):
+        node = node.func if isinstance(node, gast.Call) else node.value
+    return node.id if isinstance(node, gast.Name) else ""
+
+
+def called(call: Any) -> str:
+    """The dotted name of what is called: `"np.sum"`, `"len"`; else an empty string.
+
+    A call of the user's has the name only if it means there what it says: `range` may
+    be a variable, and `np` an object.
+    """
+    if not isinstance(call, gast.Call):
+        return ""
+    name: str | None = getattr(call, "calls", None)
+    return syntax.dotted(call.func) or "" if name is None else name
+
+
+def made_from(new: gast.Call, call: gast.Call) -> gast.Call:
+    """The call of a function that a transform makes from the one that is called.
+
+    Its forward function writes what the function writes, its tangent function to the
+    tangents too, and its backward function puts contents back. Where the function
+    leaves everything alone, so do they.
+    """
+    effect = effect_of(call)
+    new.effect = ELSEWHERE
+    if effect.to_all or effect.writes or effect.names:
+        new.effect = replace(UNKNOWN, names=effect.names | syntax.names_read(call))
+    return new
+
+
+def _of_written(call: gast.Call) -> Effect:
+    """What a call does that srcjax has written, by the names that it writes."""
+    chain = syntax.dotted(call.func)
+    root, *rest = (chain or "").split(".")
+    if root in _MODULES and rest:
+        function = _of_module(root, tuple(rest))
+    elif chain is not None and not rest:
+        function = HELPERS.get(root, getattr(builtins, root, None))
+    else:
+        method = getattr(call.func, "attr", "")
+        owners = (np.ndarray, list, dict)
+        found = (getattr(cls, method, None) for cls in owners)
+        function = next((f for f in found if f is not None), None)
+    if function is None:
+        return UNKNOWN
+    return of_call(function, call)
+
+
+def _of_module(root: str, rest: tuple[str, ...]) -> Any:
+    """The function that `np.linalg.norm` stands for; None if there is none."""
+    found: Any = np if root == "np" else importlib.import_module(root)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found
+
+
+def of_call(function: Any, call: gast.Call) -> Effect:
+    """What the call of a known function does."""
+    effect = effect_of_function(function, len(call.args))
+    if any(k.arg == "out" for k in call.keywords):
+        effect |= Effect(writes=frozenset(["out"]))
+    return effect
+
+
+def mark_effects(program: Program) -> None:
+    """Leave at each node of the program what evaluating it does."""
+    marking = _Marking(program)
+    for unit in list(program.units.values()):
+        marking.unit(unit)
+
+
+class _Marking:
+    """Finds the effects of calls, those of functions that are followed first."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.facts = program.facts
+        self.done: set[int] = set()
+        #: What functions that are followed do: whether all of it is known, and the
+        #: memory that they write to.
+        self.summaries: dict[int, tuple[bool, Buffers]] = {}
+
+    def unit(self, unit: Unit) -> None:
+        """Mark the nodes of one unit."""
+        if id(unit) in self.done:
+            return
+        self.done.add(id(unit))
+        types = self.program.types_of(unit)
+        local = syntax.names_written(unit.node)
+        local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
+        for node in syntax.walk(unit.node.body):
+            if isinstance(node, gast.Call):
+                node.effect = self.call(unit, node, types, local)
+                node.calls = self.name(unit, node, local)
+            elif isinstance(node, _OPERATORS) and self.is_own(node, types):
+                node.effect = UNKNOWN
+
+    def is_own(self, node: Any, types: dict[str, Type]) -> bool:
+        """Whether an attribute or operator calls a method of the user's."""
+        if id(node) in self.facts.callees:
+            return True
+        if isinstance(node, gast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, gast.AugAssign):
+            operands = [node.target, node.value]
+        elif isinstance(node, gast.Compare):
+            operands = [node.left, *node.comparators]
+        else:
+            operands = [node.operand if isinstance(node, gast.UnaryOp) else node.value]
+        known = [types[n.id] for n in operands if getattr(n, "id", "") in types]
+        classes = [cls for cls in map(_class_of, known) if cls is not None]
+        if isinstance(node, gast.Attribute):
+            found = [inspect.getattr_static(c, node.attr, None) for c in classes]
+            return any(isinstance(f, property) for f in found)
+        names = _METHODS.get(type(node)) or _operator_methods(node)
+        methods = (getattr(cls, name, None) for cls in classes for name in names)
+        return any(isinstance(m, pytypes.FunctionType) for m in methods)
+
+    def call(
+        self, unit: Unit, call: gast.Call, types: dict[str, Type], local: set[str]
+    ) -> Effect:
+        """What a call in a unit does."""
+        targets = self.facts.callees.get(id(call), [])
+        if id(call) in self.facts.unsure:
+            targets = [None]
+        if targets and None not in targets:
+            return _joined([self.target(t, call, types) for t in targets])
+        return of_call_or_unknown(self.named(unit, call, types, local), call)
+
+    def name(self, unit: Unit, call: gast.Call, local: set[str]) -> str:
+        """The text of what a call calls, if it means what it says (see `called`)."""
+        text = syntax.dotted(call.func) or ""
+        root = text.partition(".")[0]
+        known = _MEANING.get(root, HELPERS.get(root, getattr(builtins, root, None)))
+        if known is None:
+            return text
+        if root in local:
+            return ""
+        try:
+            return text if self.program.resolve(unit, root) is known else ""
+        except KeyError:
+            return text
+
+    def named(
+        self, unit: Unit, call: gast.Call, types: dict[str, Type], local: set[str]
+    ) -> Any:
+        """The object that the text of a call names; None if that is not known."""
+        parts = (syntax.dotted(call.func) or "").split(".")
+        if parts[0] == "" and isinstance(call.func, gast.Attribute):
+            return None
+        if parts[0] in local:
+            cls = _class_of(types.get(parts[0], UNKNOWN_TYPE))
+            return getattr(cls, parts[1], None) if cls and len(parts) == 2 else None
+        try:
+            found = self.program.resolve(unit, parts[0])
+        except KeyError:
+            found = getattr(builtins, parts[0], None)
+        for part in parts[1:]:
+            home = isinstance(found, (pytypes.ModuleType, type, np.ufunc))
+            found = getattr(found, part, None) if home else None
+        return found
+
+    def target(self, target: Any, call: gast.Call, types: dict[str, Type]) -> Effect:
+        """What a call of one of the things that were found to be called does."""
+        if isinstance(target, str):
+            kind, _, name = target.partition(".")
+            target = getattr(_CONTAINERS[kind], name, None)
+        function = target.function if isinstance(target, BoundTo) else target
+        function = getattr(function, "__func__", function)
+        unit = self.program.units.get(id(function))
+        if unit is not None:
+            return self.followed(unit, call, types)
+        return of_call_or_unknown(target, call)
+
+    def followed(self, unit: Unit, call: gast.Call, types: dict[str, Type]) -> Effect:
+        """What a call of a function does that inference has looked into."""
+        known, written = self.summary(unit)
+        if not known:
+            return UNKNOWN
+        operands = enumerate([*call.args, *(k.value for k in call.keywords)])
+        count = len(call.args)
+        places: set[int | str] = {
+            k if k < count else call.keywords[k - count].arg or "**"
+            for k, operand in operands
+            if memory(operand, types) & written
+        }
+        if memory(call.func, types) & written:
+            places.add(OWNER)
+        names = frozenset(n for n, t in types.items() if all_buffers(t) & written)
+        return Effect(frozenset(places), contained=False, names=names)
+
+    def summary(self, unit: Unit) -> tuple[bool, Buffers]:
+        """Whether all is known that the function does, and what it writes to."""
+        if id(unit) in self.summaries:
+            return self.summaries[id(unit)]
+        self.summaries[id(unit)] = True, NONE  # of a function that calls itself
+        size = -1
+        while True:
+            found = self._summary(unit)
+            if not found[0] or len(found[1]) == size:
+                break
+            size = len(found[1])
+            self.summaries[id(unit)] = found
+        self.summaries[id(unit)] = found
+        return found
+
+    def _summary(self, unit: Unit) -> tuple[bool, Buffers]:
+        known, written = True, self.program.writes_of(unit)
+        types = self.program.types_of(unit)
+        local = syntax.names_written(unit.node)
+        local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
+        for node in syntax.walk(unit.node.body):
+            inner = [
+                callee
+                for target in self.facts.callees.get(id(node), ())
+                if (callee := self.unit_of(target)) is not None
+            ]
+            for callee in inner:
+                more = self.summary(callee)
+                known, written = known and more[0], written | more[1]
+            if isinstance(node, gast.Call) and not inner:
+                effect = self.call(unit, node, types, local)
+                known = known and not effect.to_all
+            elif isinstance(node, (gast.Global, gast.Nonlocal)):
+                known = False
+        return known, written
+
+    def unit_of(self, target: Any) -> Unit | None:
+        """The unit of a function that was found to be called, if it is followed."""
+        function = target.function if isinstance(target, BoundTo) else target
+        function = getattr(function, "__func__", function)
+        return self.program.units.get(id(function))
+
+
+def of_call_or_unknown(function: Any, call: gast.Call) -> Effect:
+    """What the call does; anything if it is not known what is called."""
+    return UNKNOWN if function is None else of_call(function, call)
+
+
+def memory(node: Any, types: dict[str, Type]) -> Buffers:
+    """The memory of what the names in an expression hold."""
+    held = (types.get(n, UNKNOWN_TYPE) for n in syntax.names_read(node))
+    return ageless_buffers(NONE.union(*map(all_buffers, held)))
+
+
+def _class_of(t: Type) -> Any:
+    """The class of the values of the type; None if it is not known."""
+    if isinstance(t, Const):
+        return type(t.value)
+    known = {Array: np.ndarray, Scalar: np.generic, List: list, Dict: dict}
+    if isinstance(t, Unknown):
+        return None
+    return getattr(t, "cls", None) or known.get(type(t))
+
+
+def _operator_methods(node: Any) -> tuple[str, ...]:
+    """The methods that `a + b` or `-a` may call."""
+    table: dict[Any, Any] = UNARY if isinstance(node, gast.UnaryOp) else OPERATORS
+    name = table[type(node.op)].__name__.strip("_")
+    return f"__{name}__", f"__r{name}__", f"__i{name}__"
+
+
+def _joined(effects: list[Effect]) -> Effect:
+    found = effects[0] if effects else UNKNOWN
+    for effect in effects[1:]:
+        found |= effect
+    return found
+
+
+__all__ = [
+    "Effect", "called", "effect_of", "is_pure", "mark_effects", "of_call", "made_from",
+    "written_bases", "written_by", "written_operands",
+]  # fmt: skip

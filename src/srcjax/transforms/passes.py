@@ -1,0 +1,69 @@
+"""What a pass is: a named step that changes what the step before it left.
+
+`pipeline` holds the lists; the passes themselves are all over this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax.transforms.callees import Callees
+from srcjax.transforms.written import Written
+
+#: Told of each pass that was run, and of the functions it may have changed.
+Watch = Callable[[str, Sequence[Written]], None]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One step of simplifying: it changes a written function in place."""
+
+    name: str
+    #: Called with the `Finisher` of the function.
+    run: Callable[[Any], Any]
+    #: Whether it makes the copies without which what is written, or given to the
+    #: caller, shares memory: text from before these passes cannot be run as it is.
+    owns: bool = False
+
+
+@dataclass(frozen=True)
+class WholePass:
+    """A step that looks at all functions of a module."""
+
+    name: str
+    #: Called with the functions, and with the `Callees` of the program.
+    run: Callable[[list[gast.FunctionDef], Callees], Any]
+
+
+@dataclass(frozen=True)
+class Simplify:
+    """What becomes of the functions that a transform wrote, in order."""
+
+    #: For a backward function, before it is known what it reads of the forward
+    #: function, which then returns just that.
+    before_link: tuple[Pass, ...]
+    passes: tuple[Pass, ...]
+    whole: tuple[WholePass, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnitPass:
+    """One step of a round of `analyse`: it changes the units of a program in place.
+
+    A round infers types, then runs the passes in order. After the first one that
+    changed something the next round begins, with types of what it wrote.
+    """
+
+    name: str
+    #: Called with the program; it returns whether anything changed.
+    run: Callable[[Any], Any]
+    #: It is run once, when all passes before it have nothing left to do.
+    once: bool = False
+    #: Passes of the kind `once` that are to be run again where this one changed units.
+    undoes: tuple[str, ...] = ()
+    #: Whether the passes that follow may go by types of before (only if `once`).
+    keeps_types: bool = False

@@ -1,0 +1,114 @@
+"""Calls that nothing follows: refused alike in every transform.
+
+    fill(x, out)                a compiled function
+    np.putmask(out, x > 0, x)   a function of NumPy's that writes, and has no rule
+    work = Thread(target=f, args=(x,))
+
+What such a call is given may be changed, or kept and changed later. If a derivative
+flows into it, whether its result is used or not, nothing would be left of that
+derivative; the writers of all transforms ask here before they write a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    NONE,
+    Array,
+    ageless_buffers,
+    all_buffers,
+    is_active,
+    sites_of,
+)
+from srcjax.transforms.writer import DerivativeWriter, Writer
+
+
+def check_calls(writer: Writer) -> None:
+    """Refuse what may change a differentiated value out of sight.
+
+    A batch calls a function that it does not know once for each example, which is right
+    as long as the examples have what is written to for themselves.
+    """
+    derivative = isinstance(writer, DerivativeWriter)
+    for stmt in syntax.walk(writer.unit.node.body):
+        if not isinstance(stmt, gast.stmt) or isinstance(stmt, gast.Raise):
+            continue
+        effect = isinstance(stmt, gast.Expr)
+        for call in calls_of(stmt):
+            callees = writer.facts.callees.get(id(call), [])
+            found_when_run = len(callees) > 1 or callees == [None]
+            unclear = id(call) in writer.facts.unclear
+            if not (unclear or found_when_run) or not takes_active(writer, stmt, call):
+                continue
+            if effect or (derivative and unclear):
+                raise refusal(writer, stmt, call)
+            if not derivative and writes_for_all(writer, call, unclear):
+                raise refusal(writer, stmt, call)
+
+
+def writes_for_all(writer: Writer, call: gast.Call, unclear: bool) -> bool:
+    """Whether the call may write to what all examples of a batch have in common.
+
+    Of a function that is found when the program runs it is not known what it writes:
+    anything that was made for one example may be.
+    """
+    written = ageless_buffers(writer.facts.writes.get(id(call), NONE))
+    owner = [call.func.value] if isinstance(call.func, gast.Attribute) else []
+    for name in sorted(syntax.names_read([*owner, *call.args, *call.keywords])):
+        t = writer.type_of_name(name)
+        if isinstance(t, Array) and is_active(t):
+            continue
+        memory = ageless_buffers(all_buffers(t))
+        if memory & written or (not unclear and sites_of(memory)):
+            return True
+    return False
+
+
+def calls_of(stmt: Any) -> Iterator[gast.Call]:
+    """The calls in the statement itself, or in the head of a compound one."""
+    if isinstance(stmt, gast.FunctionDef):
+        return
+    heads = [stmt]
+    if isinstance(stmt, (gast.If, gast.While)):
+        heads = [stmt.test]
+    elif isinstance(stmt, gast.For):
+        heads = [stmt.iter]
+    elif isinstance(stmt, gast.With):
+        heads = [item.context_expr for item in stmt.items]
+    elif isinstance(stmt, gast.Try):
+        heads = []
+    for node in syntax.walk(heads):
+        if isinstance(node, gast.Call):
+            yield node
+
+
+def takes_active(writer: Writer, stmt: gast.stmt, call: gast.Call) -> bool:
+    """Whether a derivative flows into the call, where it stands."""
+    names = syntax.names_read(call)
+    variants = writer.facts.of(stmt)
+    if not variants:
+        return any(is_active(writer.type_of_name(n)) for n in names)
+    return any(is_active(v.before[n]) for v in variants for n in names & set(v.before))
+
+
+def refusal(writer: Writer, stmt: gast.stmt, call: gast.Call) -> Exception:
+    """The error that the call is not followed."""
+    writer.stmt = stmt
+    shown = syntax.text(call.func)
+    made = isinstance(stmt, (gast.Assign, gast.Return)) and stmt.value is call
+    if made and isinstance(writer, DerivativeWriter):
+        return writer.not_followed(call)
+    error: Exception = writer.refuse(
+        f"`{shown}` may change a differentiated value",
+        "return the new value instead, or wrap what needs no derivative in "
+        "`srcjax.stop_gradient`",
+    )
+    return error
+
+
+__all__ = ["calls_of", "check_calls"]

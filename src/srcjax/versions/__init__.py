@@ -1,0 +1,1 @@
+"""The versions of a transformed function, and how a call picks one."""

@@ -1,0 +1,928 @@
+"""A transform of a function: its versions, and the callable that users get."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from srcjax import pipeline, syntax
+from srcjax.analysis.axes import names_in_scope
+from srcjax.analysis.binding import signature_of
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.kept import Kept
+from srcjax.analysis.sizes import Sizes, sizes_of
+from srcjax.analysis.types import (
+    FLOAT,
+    UNKNOWN,
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    dims_of,
+    dtype_of,
+    is_active,
+    mapping,
+    parts,
+    resolved,
+    type_of,
+    with_active,
+)
+from srcjax.backends.load import annotate, load
+from srcjax.backends.module import Module
+from srcjax.backends.written_for import (
+    Entry,
+    describe,
+    is_formula,
+    stands_alone,
+)
+from srcjax.checks.first_call import is_checking, prove
+from srcjax.checks.world import World
+from srcjax.errors import ArgumentError, SrcjaxError
+from srcjax.frontend.read import FunctionSource, read
+from srcjax.frontend.stage_texts import is_recording, recording
+from srcjax.frontend.unit import parameter_names
+from srcjax.ops.record import lookup
+from srcjax.pipeline import Request
+from srcjax.runtime import zeros_like
+from srcjax.versions import dispatch, tree
+from srcjax.versions.config import config
+from srcjax.versions.garbage import full_collections_put_off
+
+Argnums = int | str | Sequence[int | str]
+#: Versions that are tried one after the other before a call's key is computed.
+MAX_HOT = 8
+
+
+class Version:
+    """One specialisation: generated code for one signature."""
+
+    def __init__(
+        self, module: Module, types: list[Type], sizes: Sizes | None = None
+    ) -> None:
+        self.module = module
+        #: What is supposed of the sizes that are symbols in the types.
+        self.sizes = sizes or Sizes()
+        #: What the code was generated for.
+        supposed = self.sizes.with_fits(lambda name: True)
+        self.types = [resolved(t, supposed) for t in types]
+        self.order = supposed.resolved_order()
+        self.loaded = module.load()
+        self.function: Callable = getattr(self.loaded, module.entry)
+        #: The same without the test of its arguments, for those that were told apart.
+        self.call = module.untested(self.loaded)
+        self.guards = module.guards
+        #: Whether a matcher was asked for already.
+        self.tried = False
+        #: Whether its first call was compared with what else is known (`check=True`).
+        self.checked = False
+
+    def holds(self) -> bool:
+        """Whether everything that was resolved still is what it was."""
+        return all(guard.holds() for guard in self.guards)
+
+
+class Transform:
+    """A transform applied to a function: builds, keeps and picks its versions."""
+
+    name = "transform"
+    #: Whether arguments have a batch axis (`vmap`, `vectorize`).
+    maps = False
+    #: For those, inside a transformed function, what each parameter gets: an "arg" by
+    #: position, a "keyword", or a default or a variable from around, without that axis.
+    given: tuple[str, ...] | None = None
+
+    def __init__(self, function: Callable, argnums: Argnums) -> None:
+        if not callable(function):
+            raise ArgumentError(
+                f"{self.name} needs a function, not {type(function).__name__}",
+                instead=f"`srcjax.{self.name}(f)`",
+            )
+        #: Of a pullback: what it computes, in Python that can be read.
+        self.function = getattr(function, "__srcjax_function__", function)
+        self.argnums = argnums
+        self.check_early()
+        self.versions: dict[Any, Version] = {}
+        #: Versions for all sizes of which something holds, by all else in their types.
+        self.general: dict[Any, list[Version]] = {}
+        #: The same for lists of all lengths, where the text only loops over them.
+        self.any_length: dict[Any, list[Version]] = {}
+        #: Positions of arguments in which Python ints stand for reals, by key.
+        self.reals: dict[Any, list[int]] = {}
+        #: Versions that were called again, found by tests that are faster than the key.
+        self.hot: dispatch.Hot = []
+        self._as_called: dict[Any, Callable] = {}
+
+    # -- the function ---------------------------------------------------------------
+
+    @functools.cached_property
+    def source(self) -> FunctionSource:
+        """The function as written (for a transformed function, what it was made of)."""
+        inner = self.inner
+        return read(underlying(self.function)) if inner is None else inner.source
+
+    @property
+    def inner(self) -> Transform | None:
+        """The transform of the function, if it was made by srcjax itself."""
+        return getattr(self.function, "__srcjax_transform__", None)
+
+    @functools.cached_property
+    def parameters(self) -> list[str]:
+        """Names of the arguments of a call."""
+        names = parameter_names(self.source.node.args)
+        return [n for n in names if n not in self.source.bound]
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of a call."""
+        full = signature_of(self.source.node.args, self.source)
+        kept = [p for n, p in full.parameters.items() if n not in self.source.bound]
+        return full.replace(parameters=kept)
+
+    @functools.cached_property
+    def wrt(self) -> list[str]:
+        """Names of the differentiated parameters. Raises ArgumentError."""
+        found = []
+        for which in self.argnums_list():
+            if isinstance(which, str):
+                if which not in self.parameters:
+                    raise ArgumentError(
+                        f"argnums names `{which}`, but {self.source.name} has the "
+                        f"parameters {', '.join(self.parameters) or '(none)'}",
+                        instead="one of these names, or a position",
+                    )
+                found.append(which)
+                continue
+            count = len(self.parameters)
+            if not -count <= which < count:
+                raise ArgumentError(
+                    f"argnums={which}, but {self.source.name} has {count} parameter"
+                    f"{'' if count == 1 else 's'}",
+                    instead=f"a position from 0 to {count - 1}",
+                )
+            found.append(self.parameters[which])
+        if len(set(found)) != len(found):
+            raise ArgumentError(
+                f"argnums={self.argnums!r} names an argument twice",
+                instead="each argument once",
+            )
+        return found
+
+    def argnums_list(self) -> list[Any]:
+        if isinstance(self.argnums, (list, tuple)):
+            return list(self.argnums)
+        return [self.argnums]
+
+    @property
+    def single(self) -> bool:
+        """Whether the gradient of one argument (no tuple) is wanted."""
+        return not isinstance(self.argnums, (list, tuple))
+
+    # -- versions -------------------------------------------------------------------
+
+    def bind(self, args: tuple, kwargs: dict) -> list[Any]:
+        """The value of every parameter, in order. Raises TypeError as Python does."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            name = self.source.name
+            raise ArgumentError(
+                f"{name}(): {error}",
+                instead=f"the arguments of `{name}{self.signature}`",
+            ) from None
+        bound.apply_defaults()
+        return [bound.arguments[n] for n in self.parameters]
+
+    def version(self, values: list[Any], key: Any) -> Version:
+        """The version for these argument values."""
+        found = self.versions.get(key)
+        if found is not None and found.holds():
+            self.promote(found)
+            return found
+        types = [
+            tree.argument_type(value, name, name in self.wrt)
+            for name, value in zip(self.parameters, values, strict=True)
+        ]
+        self.reals[key] = [
+            i
+            for i, (name, value) in enumerate(zip(self.parameters, values, strict=True))
+            if name in self.wrt and tree.has_ints(value)
+        ]
+        version = self.version_for_sizes(types, values)
+        self.versions[key] = version
+        self.hot[:] = [each for each in self.hot if each[2].holds()]
+        return version
+
+    def version_for_sizes(self, types: list[Type], values: list[Any]) -> Version:
+        """The version for all sizes of which holds what holds for those in the types.
+
+        Where a text needs to know a size by value, it is a version for these sizes.
+        """
+        general, common, sizes = tree.generalise(types, self.parameters)
+        known = self.general.setdefault(common, [])
+        for version in known:
+            if version.sizes.holds(sizes.example) and version.holds():
+                return version
+        longer = tree.of_any_length(general, self.parameters)
+        for version in self.any_length.get(longer, ()) if longer else ():
+            accepts = version.module.accepts
+            if accepts is not None and version.holds() and accepts(*values):
+                return version
+        try:
+            version = self.built(general, sizes)
+        except SrcjaxError:
+            if not sizes.example:
+                raise
+            return self.built(types)
+        known.append(version)
+        if longer and version.module.accepts is not None:
+            self.any_length.setdefault(longer, []).append(version)
+        return version
+
+    def built(self, types: list[Type], sizes: Sizes | None = None) -> Version:
+        """Generated and loaded code for the types."""
+        with full_collections_put_off():
+            module = self.described(self.build(types, True), types, sizes)
+            return Version(module, types, sizes)
+
+    def built_inside(self, types: list[Type], sizes: Sizes | None) -> Version:
+        """The same for a call in other generated code, whose sizes the types have."""
+        with full_collections_put_off():
+            return Version(self.build(types, True), types, sizes)
+
+    def described(
+        self, module: Module, types: list[Type], sizes: Sizes | None = None
+    ) -> Module:
+        """The module, whose entry point says what it is for, and tests that it is."""
+        sizes = (sizes or Sizes()).with_fits(stands_alone)
+        entry = Entry(
+            self.summary(),
+            self.parameters,
+            [resolved(t, sizes) for t in types],
+            sizes,
+            syntax.names_read(self.source.node.body),
+            is_formula(self.source),
+            self.wrt if self.name == "jvp" else [],
+        )
+        describe(module, entry)
+        return module
+
+    @property
+    def shown_name(self) -> str:
+        """What the function is called in a sentence."""
+        name = getattr(self.function, "__name__", self.source.name)
+        return name if name.isidentifier() else self.source.name
+
+    def summary(self) -> str:
+        """What the entry point gives, in a few words."""
+        return f"The {self.name} of {self.shown_name}"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        """Generate the module for the types."""
+        raise NotImplementedError
+
+    def request(self, types: list[Type]) -> Request:
+        names = dict(zip(self.parameters, types, strict=True))
+        function = underlying(self.function)
+        if self.inner is not None:
+            function = self.inner.function_for(types)
+        return Request(function, names, self.wrt)
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        """The module for example arguments, or for what the type hints say."""
+        if self.depends_on_call():
+            positions = [n for n in self.argnums_list() if not isinstance(n, str)]
+            count = len(args) or max([0, *positions]) + 1
+            called = self.as_called(count, tuple(kwargs))
+            inner = called.__srcjax_transform__  # type: ignore[attr-defined]
+            found: Module = inner.module_for(args, kwargs)
+            return found
+        if args or kwargs:
+            values = self.bind(args, kwargs)
+            fresh = self.anew() if is_recording() else self
+            return fresh.version(values, self.key(values)).module
+        types = self.hinted_types()
+        return self.described(self.build(types, False), types)
+
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+        """A module written anew, with what passes left, and what it is called with."""
+        if self.depends_on_call():
+            called = self.as_called(len(args), tuple(kwargs))
+            inner = called.__srcjax_transform__  # type: ignore[attr-defined]
+            found: tuple[Module, list, dict] = inner.recorded(args, kwargs)
+            return found
+        with recording():
+            version, values, keywords = self.anew().prepare(args, kwargs)
+        return version.module, values, keywords
+
+    # -- check=True -----------------------------------------------------------------
+
+    #: Whether first calls are checked; None: as `config.check` says.
+    check: bool | None = None
+    #: The transform of the other mode, by name (filled in where they are defined).
+    OPPOSITES: ClassVar[dict[str, Callable[..., Transform]]] = {}
+
+    def is_to_be_checked(self, version: Version, check: bool | None = None) -> bool:
+        """Whether this is the first call of the version, and it is to be checked."""
+        check = self.check if check is None else check
+        on = config.check if check is None else check
+        if not on or version.checked or is_recording() or is_checking():
+            return False
+        version.checked = True
+        return True
+
+    def prove(self, version: Version, args: tuple, kwargs: dict) -> None:
+        """Compare a call with what else is known. Raises DerivativeMismatch."""
+        prove(self, self.bind(args, kwargs), version.module.opinions)
+
+    def plain_value(self, values: list[Any]) -> Any:
+        """What the function gives, without what goes along."""
+        args, kwargs = self.arguments(values)
+        result = self.function(*args, **kwargs)
+        return result[0] if getattr(self, "has_aux", False) else result
+
+    def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
+        """Two trees whose inner product is the derivative of the weighted value.
+
+        None if it cannot be told.
+        """
+        return None
+
+    def opposite(self) -> Transform | None:
+        """The transform of the other mode, for the same arguments."""
+        return None
+
+    def key(self, values: list[Any]) -> Any:
+        return tuple([tree.signature_key(v) for v in values])
+
+    def hinted_types(self) -> list[Type]:
+        """What annotations and defaults say of the parameters."""
+        hints = getattr(self.source.func, "__annotations__", {})
+        found: list[Type] = []
+        for name in self.parameters:
+            hint = hints.get(name)
+            t: Type = Unknown(buffers=frozenset([("param", name)]))
+            if hint in (float, "float"):
+                t = FLOAT
+            elif hint in (int, "int"):
+                t = Scalar(dtype=np.dtype(int), python=True)
+                if name in self.wrt:
+                    t = FLOAT
+            elif hint in (np.ndarray, "np.ndarray", "numpy.ndarray"):
+                t = Array(buffers=frozenset([("param", name)]))
+            elif hint in (str, "str", bool, "bool"):
+                t = Unknown()
+            elif name in self.source.defaults and name not in self.wrt:
+                value = self.source.defaults[name]
+                if value is None or isinstance(value, (bool, str)):
+                    t = Const(value=value)
+            parameter = self.signature.parameters[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                t = type_of(())
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                t = type_of({}, ("param", name))
+            found.append(with_active(t, True) if name in self.wrt else t)
+        return found
+
+    def arguments(self, values: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Values of parameters as a call of the generated function."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, value in zip(self.parameters, values, strict=True):
+            kind = self.signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                args.extend(value)
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[name] = value
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs.update(value)
+            else:
+                args.append(value)
+        return args, kwargs
+
+    @functools.cached_property
+    def positional(self) -> bool:
+        """Whether every parameter is passed by position."""
+        simple = (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+        return all(p.kind in simple for p in self.signature.parameters.values())
+
+    def prepare(self, args: tuple, kwargs: dict) -> tuple[Version, list, dict]:
+        """The version for a call, and the arguments for its function."""
+        if self.hot and not kwargs and len(args) == len(self.parameters):
+            for match, _, version in self.hot:
+                if match(*args):
+                    return version, list(args), {}
+        if self.positional and not kwargs and len(args) == len(self.parameters):
+            values = list(args)
+        else:
+            values = self.bind(args, kwargs)
+        key = self.key(values)
+        version = self.version(values, key)
+        for i in self.reals[key]:
+            values[i] = tree.with_reals(values[i])
+        if self.positional:
+            return version, values, {}
+        return version, *self.arguments(values)
+
+    def promote(self, version: Version) -> None:
+        """Let calls find the version by a few tests instead of by their key."""
+        if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
+            return
+        version.tried = True
+        match = dispatch.matcher(
+            self.parameters, version.types, version.guards, version.order
+        )
+        if match is not None:
+            self.hot.append((match, version.call, version))
+
+    def check_early(self) -> None:
+        """What can be told before a call: argnums of the right kind."""
+        for which in self.argnums_list():
+            if isinstance(which, bool) or not isinstance(which, (int, str, np.integer)):
+                raise ArgumentError(
+                    f"argnums must be positions or names, not {which!r}",
+                    instead="`argnums=0` or `argnums=(0, 1)`",
+                )
+
+    def maps_what_is_given(self) -> bool:
+        """Whether a `vmap` maps a function of which a call tells what there is to map.
+
+        Defaults have no batch axis, and each of `*args` has its own.
+        """
+        if self.inner is not None and self.inner.maps_what_is_given():
+            return True
+        variadic = self.source.node.args.vararg is not None
+        return self.maps and (variadic or bool(self.source.defaults))
+
+    def depends_on_call(self) -> bool:
+        """Whether a version is for a way to call: how many by position, which by name.
+
+        So it is where argnums may point into `*args`, and below a `vmap` where
+        defaults or `*args` are mapped.
+        """
+        if self.inner is not None and self.inner.maps_what_is_given():
+            return True
+        innermost = self
+        while innermost.inner is not None:
+            innermost = innermost.inner
+        code = getattr(underlying(innermost.function), "__code__", None)
+        if code is None or not code.co_flags & inspect.CO_VARARGS:
+            return False
+        count = code.co_argcount - inspect.ismethod(innermost.function)
+        return self.points_beyond(count)
+
+    def points_beyond(self, count: int) -> bool:
+        """Whether argnums, here or below, tell of more than `count` arguments."""
+        if self.inner is not None and self.inner.points_beyond(count):
+            return True
+        return any(
+            isinstance(n, (int, np.integer)) and (n >= count or n < 0)
+            for n in self.argnums_list()
+        )
+
+    def as_called(self, count: int, keywords: tuple[str, ...] = ()) -> Callable:
+        """The transform for calls with `count` arguments, and `keywords` by name."""
+        if self.inner is not None:
+            return self.with_arguments_given(count, keywords)
+        return self.with_arguments_named(count)
+
+    def with_arguments_named(self, count: int) -> Callable:
+        """The transform of the function with a name for each of `*args`."""
+        if count not in self._as_called:
+            arguments = self.source.node.args
+            more = arguments.vararg.id
+            fixed = self.parameters[: self.parameters.index(more)]
+            names = fixed[:count]
+            names += [f"{more}_{k}" for k in range(count - len(names))]
+            named = [a.id for a in arguments.kwonlyargs]
+            passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
+            options = [
+                f"{n}=default_{n}" if n in self.source.defaults else n for n in named
+            ]
+            taken = ", ".join([*names, "*", *options] if named else names)
+            name = self.source.name
+            text = f"def {name}_({taken}):\n    return {name}({passed})\n"
+            values: dict[str, Any] = {name: self.function}
+            for n in named:
+                if n in self.source.defaults:
+                    values[f"default_{n}"] = self.source.defaults[n]
+            wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
+            self._as_called[count] = self.rebased(wrapper)
+        return self._as_called[count]
+
+    def with_arguments_given(self, count: int, keywords: tuple[str, ...]) -> Callable:
+        """The transforms of a function without the parameters that are not given.
+
+        A `vmap` below this transform would map the defaults that this one passes on.
+        """
+        key = (count, keywords)
+        if key not in self._as_called:
+            innermost: Transform = self
+            while innermost.inner is not None:
+                innermost = innermost.inner
+            more = self.source.node.args.vararg
+            fixed = self.parameters
+            if more is not None:
+                fixed = fixed[: fixed.index(more.id)]
+            names = fixed[:count]
+            if more is not None:
+                names += [f"{more.id}_{k}" for k in range(count - len(names))]
+            named = [n for n in self.parameters if n in keywords and n not in names]
+            passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
+            taken = ", ".join([*names, "*", *named] if named else names)
+            name = self.source.name
+            text = f"def {name}_({taken}):\n    return {name}({passed})\n"
+            wrapper = load(text, f"{name}_", {name: innermost.function})
+            self._as_called[key] = self.on(getattr(wrapper, f"{name}_"))
+        return self._as_called[key]
+
+    def on(self, function: Callable) -> Callable:
+        """The same transforms, this one and those inside it, of another function."""
+        return self.rebased(function if self.inner is None else self.inner.on(function))
+
+    def rebased(self, function: Callable, count: int | None = None) -> Callable:
+        """The same transform of another function.
+
+        With `count`, argnums from the end are counted from the last of that many.
+        """
+        other = self.anew()
+        for key in ("source", "parameters", "signature", "wrt", "positional", "plain"):
+            other.__dict__.pop(key, None)
+        other.function = function
+        if count is not None:
+            found = [
+                n + count if isinstance(n, int) and n < 0 else n
+                for n in self.argnums_list()
+            ]
+            other.argnums = found[0] if self.single else tuple(found)
+        return make_callable(other)
+
+    def anew(self) -> Self:
+        """The same transform without the versions that were made."""
+        other = copy.copy(self)
+        other.versions, other.general, other.any_length = {}, {}, {}
+        other.reals, other.hot, other._as_called = {}, [], {}
+        return other
+
+    #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
+    way: tuple[str, Callable] | None = None
+
+    def function_for(self, types: list[Type]) -> Callable:
+        """The generated function for arguments of these types, for other transforms."""
+        return self.version_of(types).function
+
+    def version_of(self, types: list[Type]) -> Version:
+        """The version for arguments of these types.
+
+        Raises:
+            ArgumentError: a differentiated argument is not real.
+        """
+        own = [
+            own_memory(without_activity(t), ("param", n))
+            for n, t in zip(self.parameters, types, strict=True)
+        ]
+        types = [
+            tree.as_real(t) if n in self.wrt else t
+            for n, t in zip(self.parameters, own, strict=True)
+        ]
+        with mapping(False):
+            return self.version_of_own(types)
+
+    def version_of_own(self, types: list[Type]) -> Version:
+        """The version for arguments of these types, each in memory of its own.
+
+        What it supposes of sizes is supposed of those of the types.
+        """
+        outer = sizes_of(dims_of(types))
+        for count in itertools.count():
+            key = ("types", names_in_scope(), tuple(types), count)
+            found = self.versions.get(key)
+            if found is None or not found.holds():
+                break
+            if outer is None or found.sizes.holds(found.sizes.example | outer.example):
+                break  # sizes of these names are as they were
+        if found is None or not found.holds():
+            active = [
+                with_active(t, n in self.wrt)
+                for n, t in zip(self.parameters, types, strict=True)
+            ]
+            for n, t in zip(self.parameters, active, strict=True):
+                if n in self.wrt and not is_active(t) and not is_container(t):
+                    raise ArgumentError(
+                        f"argument `{n}` of {self.source.name} cannot be "
+                        "differentiated",
+                        instead="a float or an array of floats, or leave it out of "
+                        "argnums",
+                    )
+            sizes = outer.copy() if outer is not None else None
+            if sizes is not None:
+                active = [resolved(t, sizes) for t in active]
+            found = self.versions[key] = self.built_inside(active, sizes)
+        if outer is not None:
+            outer.take(found.sizes)
+        return found
+
+    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+        """What a call gives, before code is generated; `value` gives the function's."""
+        return UNKNOWN
+
+
+class Gradient(Transform):
+    """`grad` and `value_and_grad`."""
+
+    def __init__(
+        self,
+        function: Callable,
+        argnums: Argnums,
+        has_aux: bool,
+        with_value: bool,
+        holomorphic: bool = False,
+    ) -> None:
+        self.name = "value_and_grad" if with_value else "grad"
+        super().__init__(function, argnums)
+        self.has_aux = has_aux
+        self.with_value = with_value
+        self.holomorphic = holomorphic
+
+    def summary(self) -> str:
+        what = "Value and gradient" if self.with_value else "Gradient"
+        return f"{what} of {self.shown_name} with respect to {listed(self.wrt)}"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        if self.holomorphic:
+            for name, t in zip(self.parameters, types, strict=True):
+                if name in self.wrt and has_real(t):
+                    raise ArgumentError(
+                        f"argument `{name}` is real; grad with holomorphic=True needs "
+                        "complex arguments",
+                        instead=f"`{name} + 0j`, or grad without holomorphic=True",
+                    )
+        request = self.request(types)
+        return pipeline.gradient(
+            request,
+            self.single,
+            self.with_value,
+            self.has_aux,
+            typed,
+            self.holomorphic,
+        )
+
+    def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
+        args, kwargs = self.arguments(values)
+        version, values, keywords = self.prepare(tuple(args), kwargs)
+        result = version.function(*values, **keywords)
+        if self.with_value:
+            result = result[1]
+        elif self.has_aux:
+            result = result[0]
+        return [result] if self.single else list(result), tangents
+
+    def opposite(self) -> Transform | None:
+        return self.OPPOSITES["forward"](self.function, tuple(self.wrt), self.has_aux)
+
+    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+        named = dict(zip(self.parameters, types, strict=True))
+        found = tuple(tree.as_real(without_activity(named[n])) for n in self.wrt)
+        gradient = found[0] if self.single else Tuple(items=found)
+        if not (self.with_value or self.has_aux):
+            return gradient
+        result = value()
+        if self.with_value:
+            return Tuple(items=(result, gradient))
+        aux = result.items[1] if isinstance(result, Tuple) else UNKNOWN
+        return Tuple(items=(gradient, aux))
+
+
+class Pullback(Transform):
+    """`vjp`: a forward function and a backward function."""
+
+    name = "vjp"
+    #: Whether the value that is differentiated has something beside it.
+    has_aux = False
+
+    def summary(self) -> str:
+        return f"Value of {self.shown_name}, and what its backward function reads"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        return pipeline.vjp(self.request(types))
+
+    def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
+        args, kwargs = self.arguments(values)
+        version, values, keywords = self.prepare(tuple(args), kwargs)
+        y, saved = version.function(*values, **keywords)
+        seed = tree.seed_like(weights, y[0] if self.has_aux else y)
+        if self.has_aux:
+            seed = (seed, zeros_like(y[1]))
+        backward = getattr(version.loaded, version.module.functions[-1].name)
+        result = run_backward(backward, saved, seed)
+        return [result] if len(self.wrt) == 1 else list(result), tangents
+
+    def opposite(self) -> Transform | None:
+        return self.OPPOSITES["forward"](self.function, tuple(self.wrt), self.has_aux)
+
+
+def run_backward(backward: Callable, saved: Any, seed: Any) -> Any:
+    """Call a backward function that may write to what was saved for it.
+
+    Pullbacks that were saved hold arrays themselves: no copy can stand for these, and
+    what was written to is put back.
+    """
+    if not holds_functions(saved):
+        return backward(*tree.copy_saved((saved, seed)))
+    world = World([saved, seed])
+    try:
+        return backward(saved, seed)
+    finally:
+        world.put_back()
+
+
+def holds_functions(value: Any) -> bool:
+    """Whether a function is among what was saved."""
+    if isinstance(value, dict):
+        return any(map(holds_functions, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_functions, value))
+    return inspect.isfunction(value)
+
+
+def _pullback_of(
+    function: Callable, argnums: tuple[str, ...], has_aux: bool
+) -> Pullback:
+    found = Pullback(function, argnums)
+    found.has_aux = has_aux
+    return found
+
+
+Transform.OPPOSITES["reverse"] = _pullback_of
+
+
+class KeptPullback(Pullback):
+    """`vjp` whose backward function leaves intact what the forward function saved."""
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        module = pipeline.vjp(self.request(types))
+        pipeline.keep_saved(module)
+        return module
+
+
+class ValueAndPullback(KeptPullback):
+    """`vjp(f)`: a function that gives the value and the pullback of each call."""
+
+    def summary(self) -> str:
+        names = listed(self.wrt)
+        return f"Value of {self.shown_name}, and its pullback with respect to {names}"
+
+    def build(self, types: list[Type], typed: bool) -> Module:
+        module = super().build(types, typed)
+        pipeline.return_pullback(module, self.source.name, len(self.wrt))
+        return module
+
+
+def listed(names: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and z`."""
+    *first, last = names or ("nothing",)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def has_real(t: Type) -> bool:
+    """Whether the value or a part of it certainly is a real number."""
+    dtype = dtype_of(t)
+    if dtype is not None and dtype.kind in "fiu":
+        return True
+    return any(has_real(part) for part in parts(t))
+
+
+def without_activity(t: Type) -> Type:
+    """A type as a call sees it: a number that is not known by value, no activity."""
+    if isinstance(t, Const) and type(t.value) in (int, float, complex):
+        return Scalar(dtype=np.dtype(type(t.value)), python=True)
+    return with_active(t, False)
+
+
+def own_memory(t: Type, buffer: Any) -> Type:
+    """The type of an argument, as `type_of` gives it: memory of its own."""
+    if isinstance(t, Tuple):
+        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
+        return replace(t, items=tuple(items))
+    if isinstance(t, List) and t.items is not None:
+        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
+        return replace(t, items=tuple(items), buffers=frozenset([buffer]))
+    if isinstance(t, (Dict, Object)) and t.items is not None:
+        pairs = tuple((k, own_memory(p, (buffer, k))) for k, p in t.items)
+        return replace(t, items=pairs, buffers=frozenset([buffer]))
+    if isinstance(t, (List, Dict)) and t.elem is not None:
+        elem = own_memory(t.elem, (buffer, None))
+        return replace(t, elem=elem, buffers=frozenset([buffer]))
+    if isinstance(t, (Array, Unknown, List, Dict)):
+        return replace(t, buffers=frozenset([buffer]))
+    return t
+
+
+def is_container(t: Type) -> bool:
+    """Whether the value has parts: it may have none that is differentiated."""
+    return isinstance(t, (Tuple, List, Dict, Object))
+
+
+def underlying(function: Any) -> Callable:
+    """The Python function behind a custom rule or checkpoint."""
+    while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
+        if not isinstance(function, Checkpointed):
+            return _calling(function)
+        function = function.function
+    return function
+
+
+def _calling(rule: CustomRule | CustomTangent) -> Callable:
+    """A Python function that calls a function with its own rule."""
+    if isinstance(rule, CustomTangent):
+        if rule.rule is None:
+            raise ArgumentError(
+                f"`{rule.__name__}` was made by custom_jvp but has no rule",
+                instead=f"`{rule.__name__}.defjvp(rule)`",
+            )
+    elif rule.fwd is None or rule.bwd is None:
+        raise ArgumentError(
+            f"`{rule.__name__}` was made by custom_vjp but has no rule",
+            instead=f"`{rule.__name__}.defvjp(forward, backward)`",
+        )
+
+    def made() -> Any:
+        names = list(inspect.signature(rule.function).parameters)
+        joined, name = ", ".join(names), rule.__name__
+        text = f"def {name}_({joined}):\n    return {name}({joined})\n"
+        return getattr(load(text, f"{name}_", {name: rule}), f"{name}_")
+
+    found: Callable = _CALLING.get(id(rule), rule, made)
+    return found
+
+
+_CALLING = Kept()
+
+
+def make_callable(transform: Transform) -> Callable:
+    """The function that users call; dispatch on argument types is its only work."""
+    by_call = transform.depends_on_call()
+
+    def general(args: tuple, kwargs: dict) -> Any:
+        if by_call:
+            return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
+        version, values, keywords = transform.prepare(args, kwargs)
+        try:
+            result = version.call(*values, **keywords)
+        except Exception as error:
+            annotate(error)
+            raise
+        if transform.is_to_be_checked(version):
+            transform.prove(version, args, kwargs)
+        return result
+
+    parameters = dispatch.plain_parameters(underlying(transform.function))
+    if parameters is None:
+
+        def transformed(*args: Any, **kwargs: Any) -> Any:
+            return general(args, kwargs)
+
+    else:
+        transformed = dispatch.dispatcher(parameters, transform.hot, general)
+
+    name = getattr(transform.function, "__name__", "function")
+    if not name.isidentifier():
+        name = "fn"
+    transformed.__name__ = f"{transform.name}_{name}"
+    transformed.__qualname__ = transformed.__name__
+    transformed.__doc__ = f"{transform.name} of {name}, written by srcjax."
+    transformed.__module__ = getattr(transform.function, "__module__", __name__)
+    transformed.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    return transformed
+
+
+_WRAPPERS = Kept()
+
+
+def with_source(f: Callable, count: int) -> Callable:
+    """A Python function around an operation such as `np.sin`."""
+    if lookup(f) is None or inspect.isfunction(f):
+        return f
+
+    def made() -> Any:
+        names = ", ".join("xyzuvw"[:count])
+        name = getattr(f, "__name__", "function")
+        text = f"def {name}_({names}):\n    return operation({names})\n"
+        return getattr(load(text, f"{name}_", {"operation": f}), f"{name}_")
+
+    found: Callable = _WRAPPERS.get((id(f), count), f, made)
+    return found

@@ -1,0 +1,351 @@
+"""Functions written to pick a version fast: a call costs little more than its tests.
+
+For `grad(loss)` of `def loss(params, x)` users get a function of the same parameters,
+so that Python itself binds keywords and defaults, without `*args` on the way:
+
+    def dispatched(params, x):
+        for match, function, _ in hot:
+            if match(params, x):
+                try:
+                    return function(params, x)
+                except Exception as error:
+                    annotate(error)
+                    raise
+        return general((params, x), {})
+
+and each version that is called again gets a `match` with its own tests written out:
+
+    def match(params, x):
+        try:
+            if type(params) is not tuple or len(params) != 2:
+                return False
+            params_0, params_1 = params
+            if type(params_0) is not ndarray or params_0.dtype is not float64:
+                return False
+            ...
+        except (AttributeError, KeyError, ValueError):
+            return False
+        return True
+
+A matcher may say no where `tree.signature_key` would find the version (a dtype that is
+equal but not the same object, say); it never says yes to values of other types.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types as pytypes
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.program import Guard
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Range,
+    Scalar,
+    Sym,
+    Tuple,
+    Type,
+)
+from srcjax.backends.load import annotate, load
+
+#: A match function, the generated function it stands before, and their version.
+Hot = list[tuple[Callable[..., bool], Callable, Any]]
+
+#: Larger pytrees are told apart by their key: a text of their tests would be too long.
+MOST_TESTS = 2000
+
+
+# -- the function that users call ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters that are all passed by position or by name."""
+
+    names: tuple[str, ...]
+    #: How many of them can be passed by position only.
+    positional_only: int
+    defaults: tuple
+
+
+def plain_parameters(function: Any) -> Parameters | None:
+    """The parameters of a Python function or method, told without reading its source.
+
+    None if it has `*args`, keyword-only parameters or `**kwargs`, or is no function.
+    """
+    bound = int(inspect.ismethod(function))
+    if bound:
+        function = function.__func__
+    if not isinstance(function, pytypes.FunctionType):
+        return None
+    code = function.__code__
+    if code.co_kwonlyargcount:
+        return None
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return None
+    names = code.co_varnames[bound : code.co_argcount]
+    defaults = function.__defaults__ or ()
+    if len(names) < code.co_argcount - bound or len(defaults) > len(names):
+        return None
+    if not all(name.isidentifier() for name in names):  # a comprehension's `.0`
+        return None
+    return Parameters(names, max(code.co_posonlyargcount - bound, 0), defaults)
+
+
+def dispatcher(parameters: Parameters, hot: Hot, general: Callable) -> Callable:
+    """The function of these parameters that calls the first of `hot` that matches.
+
+    Where none does, the result is `general(args, kwargs)`.
+    """
+    make = _dispatcher_maker(parameters.names, parameters.positional_only)
+    function: Callable = make(hot, general, annotate)
+    function.__defaults__ = parameters.defaults
+    return function
+
+
+@lru_cache(maxsize=256)
+def _dispatcher_maker(names: tuple[str, ...], positional_only: int) -> Callable:
+    """Writes a dispatcher; its own names are not among those of the parameters."""
+    own = syntax.Names(set(names))
+    hot, general, annotated = map(own.fresh, ("hot", "general", "annotate"))
+    match, function, error = map(own.fresh, ("match", "function", "error"))
+    listed = list(names)
+    if positional_only:
+        listed.insert(positional_only, "/")
+    given = ", ".join(names)
+    values = f"({given},)" if names else "()"
+    text = f"""\
+def make({hot}, {general}, {annotated}):
+    def dispatched({", ".join(listed)}):
+        for {match}, {function}, _ in {hot}:
+            if {match}({given}):
+                try:
+                    return {function}({given})
+                except Exception as {error}:
+                    {annotated}({error})
+                    raise
+        return {general}({values}, {{}})
+    return dispatched
+"""
+    made: Callable = load(text, "dispatch").make  # with a source: tracebacks show it
+    return made
+
+
+# -- the tests of a version ----------------------------------------------------------
+
+
+def matcher(
+    names: Sequence[str],
+    types: Sequence[Type],
+    guards: Iterable[Guard],
+    order: Iterable[tuple[Sym | int, Sym | int]] = (),
+) -> Callable[..., bool] | None:
+    """The function that tells whether arguments are of these types and guards hold.
+
+    `order`: sizes of which the first must not be less than the second.
+
+    None if the types cannot be told apart by a few cheap tests.
+    """
+    tests = Tests(names)
+    try:
+        for name, t in zip(tests.parameters, types, strict=True):
+            tests.of_type(name, t)
+        tests.of_sizes()
+        for m, n in order:
+            tests.of_order(m, n)
+        for guard in guards:
+            tests.of_guard(guard)
+    except NotCheap:
+        return None
+    namespace = tests.values
+    code = compile(tests.text(), "<srcjax match>", "exec", dont_inherit=True)
+    exec(code, namespace)
+    found: Callable[..., bool] = namespace["match"]
+    return found
+
+
+#: Names that the text of a matcher uses itself.
+USED = {"match", "type", "len", "AttributeError", "KeyError", "ValueError"}
+
+
+class NotCheap(Exception):
+    """A type that is left to `tree.signature_key`."""
+
+
+class Tests:
+    """Writes the statements of a matcher."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = syntax.Names(USED)
+        self.parameters = [self.names.fresh(name) for name in names]
+        self.lines: list[str] = []
+        #: Live values that the tests refer to.
+        self.values: dict[str, Any] = {}
+        self.known: dict[int, str] = {}
+        self.sizes: list[tuple[str, Sym]] = []
+
+    def text(self) -> str:
+        body = "".join(f"        {line}\n" for line in self.lines)
+        return (
+            f"def match({', '.join(self.parameters)}):\n    try:\n{body}"
+            "        return True\n"
+            "    except (AttributeError, KeyError, ValueError):\n        return False\n"
+        )
+
+    def require(self, *tests: str) -> None:
+        """Return False unless each of the (negated) tests is false."""
+        if len(self.lines) > MOST_TESTS:
+            raise NotCheap
+        self.lines.append(f"if {' or '.join(tests)}: return False")
+
+    def value(self, value: Any, stem: str) -> str:
+        """The name of a live value."""
+        if id(value) not in self.known:
+            name = self.names.fresh(stem if stem.isidentifier() else "value")
+            self.known[id(value)] = name
+            self.values[name] = value
+        return self.known[id(value)]
+
+    def of_class(self, place: str, cls: type | None) -> str:
+        """The (negated) test that a value is of exactly this class."""
+        if cls is None:
+            raise NotCheap
+        return f"type({place}) is not {self.value(cls, cls.__name__)}"
+
+    def of_type(self, place: str, t: Type) -> None:
+        """Tests that the value of a name is of the type."""
+        match t:
+            case Scalar(dtype=np.dtype() as dtype, python=True):
+                cls = type(dtype.type().item())
+                size = [f"{place} < 1"] if t.size is not None else []
+                self.require(self.of_class(place, cls), *size)
+            case Scalar(dtype=np.dtype() as dtype) if dtype.kind in "biufc":
+                self.require(self.of_class(place, dtype.type))
+            case Array():
+                self.of_array(place, t)
+            case Const():
+                self.of_constant(place, t.value)
+            case Tuple(items=items, cls=cls):
+                cls = cls or tuple
+                if getattr(cls, "__iter__", None) is not tuple.__iter__:
+                    raise NotCheap
+                self.of_items(place, cls, items)
+            case List(items=tuple() as items, cls=cls) if cls is list:
+                self.of_items(place, list, items)
+            case Dict(items=tuple() as pairs):
+                self.of_dict(place, dict(pairs))
+            case Object(cls=cls, items=pairs):
+                self.require(self.of_class(place, cls))
+                for key, part in pairs:
+                    name = self.names.fresh(f"{place}_{key}")
+                    self.lines.append(f"{name} = {place}.{key}")
+                    self.of_type(name, part)
+            case Range(values=range() as values):
+                self.require(
+                    self.of_class(place, range),
+                    f"{place} != {self.value(values, 'values')}",
+                )
+            case Other(cls=cls):
+                self.require(self.of_class(place, cls))
+            case _:
+                raise NotCheap
+
+    def of_array(self, place: str, t: Array) -> None:
+        """Dtypes are compared by identity; sizes that may vary are collected."""
+        if t.dtype is None or t.shape is None:
+            raise NotCheap
+        first = [
+            self.of_class(place, np.ndarray),
+            f"{place}.dtype is not {self.value(t.dtype, t.dtype.name)}",
+        ]
+        if all(isinstance(n, int) for n in t.shape):
+            self.require(*first, f"{place}.shape != {t.shape}")
+            return
+        self.require(*first)
+        names = [self.names.fresh(f"{place}_size") for _ in t.shape]
+        self.lines.append(f"{', '.join(names)}, = {place}.shape")
+        for name, n in zip(names, t.shape, strict=True):
+            if isinstance(n, int):
+                self.require(f"{name} != {n}")
+            elif not isinstance(n, Sym):
+                raise NotCheap
+            else:
+                self.sizes.append((name, n))
+
+    def of_sizes(self) -> None:
+        """Sizes that may vary are not 0 or 1, and the same where that is supposed."""
+        bases = {n.name: name for name, n in self.sizes if not n.offset}
+        for name, n in self.sizes:
+            if n.name not in bases:
+                raise NotCheap
+            base = bases[n.name]
+            if name != base:
+                offset = f" {'+' if n.offset > 0 else '-'} {abs(n.offset)}"
+                self.require(f"{name} != {base}{offset if n.offset else ''}")
+            self.require(f"{name} < 2")
+
+    def of_order(self, m: Sym | int, n: Sym | int) -> None:
+        bases = {n.name: name for name, n in self.sizes if not n.offset}
+
+        def text(dim: Sym | int) -> str:
+            if isinstance(dim, int):
+                return str(dim)
+            if dim.name not in bases:
+                raise NotCheap
+            return (
+                f"{bases[dim.name]} + {dim.offset}" if dim.offset else bases[dim.name]
+            )
+
+        self.require(f"{text(m)} < {text(n)}")
+
+    def of_constant(self, place: str, value: Any) -> None:
+        if type(value) in (str, bytes):
+            self.require(self.of_class(place, type(value)), f"{place} != {value!r}")
+        elif isinstance(value, (bool, type(None))):
+            self.require(f"{place} is not {value}")
+        elif isinstance(value, (pytypes.FunctionType, type, np.ufunc)):
+            self.require(f"{place} is not {self.value(value, 'value')}")
+        else:
+            raise NotCheap
+
+    def of_items(self, place: str, cls: type, items: Sequence[Type]) -> None:
+        self.require(self.of_class(place, cls), f"len({place}) != {len(items)}")
+        names = [self.names.fresh(f"{place}_{i}") for i in range(len(items))]
+        if names:
+            self.lines.append(f"{', '.join(names)}, = {place}")
+        for name, item in zip(names, items, strict=True):
+            self.of_type(name, item)
+
+    def of_dict(self, place: str, items: dict[Any, Type]) -> None:
+        """The same keys, in the same order."""
+        if not all(type(key) in (str, int) for key in items):
+            raise NotCheap
+        keys = self.value(list(items), "keys")
+        self.require(self.of_class(place, dict), f"[*{place}] != {keys}")
+        names = [self.names.fresh(f"{place}_{i}") for i in range(len(items))]
+        if names:
+            self.lines.append(f"{', '.join(names)}, = {place}.values()")
+        for name, item in zip(names, items.values(), strict=True):
+            self.of_type(name, item)
+
+    def of_guard(self, guard: Guard) -> None:
+        """A global or a cell still holds what was found there."""
+        holder = self.value(guard.holder, "holder")
+        value = self.value(guard.value, "value")
+        if type(guard.holder) is dict:
+            self.require(f"{holder}[{guard.key!r}] is not {value}")
+        elif isinstance(guard.holder, pytypes.CellType):
+            self.require(f"{holder}.cell_contents is not {value}")
+        else:
+            raise NotCheap

@@ -1,0 +1,459 @@
+"""Arguments as pytrees: what a call's signature is, which leaves are differentiated.
+
+Containers are optree's; a dataclass is a container of its fields.
+"""
+
+from __future__ import annotations
+
+import copy
+import enum
+from array import array
+from collections import deque
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from types import MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+import optree
+
+from srcjax.analysis.plain import (
+    is_array_of_others,
+    is_nearly_number,
+    is_plain_array,
+    is_plain_number,
+)
+from srcjax.analysis.sizes import Sizes, Sym
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Scalar,
+    Tuple,
+    Type,
+    map_parts,
+    replace,
+    type_of,
+    with_active,
+    without_buffers,
+)
+from srcjax.errors import ArgumentError
+
+Key = Any
+
+
+def signature_key(value: Any) -> Key:
+    """What specialisation depends on: hashable, equal where calls share a version.
+
+    Tells apart what `type_of` tells apart. An object known by identity is kept alive by
+    the type in its version, so that no other object can take its id.
+    """
+    cls = type(value)
+    if cls is float:
+        return cls
+    if cls is int:
+        return cls, value > 0  # `types.is_size`
+    if cls is np.ndarray:
+        return value.dtype, value.shape
+    if cls is list or cls is tuple:
+        return cls, tuple([signature_key(v) for v in value])
+    if cls is dict:
+        pairs = [(k, signature_key(v)) for k, v in value.items()]
+        return cls, tuple(pairs)
+    if value is None or cls in (bool, str, bytes, range):
+        return cls, value
+    if isinstance(value, (str, bytes, slice)):
+        return cls, repr(value)
+    if isinstance(value, np.generic):
+        return cls, value.dtype
+    if isinstance(value, tuple):
+        return cls, tuple([signature_key(v) for v in value])
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = (signature_key(getattr(value, f.name, None)) for f in fields(value))
+        return cls, tuple(parts)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return cls, value.dtype, value.shape
+    if isinstance(value, MethodType):  # made anew each time it is looked up
+        return cls, id(value.__func__), id(value.__self__)
+    if callable(value) or isinstance(value, (np.dtype, ModuleType)):
+        return cls, id(value)
+    return cls
+
+
+def generalise(types: list[Type], names: list[str]) -> tuple[list[Type], Any, Sizes]:
+    """The types with sizes other than 0 and 1 replaced by symbols, each by its own.
+
+    Also what they have in common: hashable, equal for calls that differ in sizes only;
+    and the sizes that the symbols stand for.
+    """
+    sizes = Sizes()
+
+    def visit(t: Type, place: str) -> Type:
+        if isinstance(t, Array) and t.shape:
+            dims: list[Any] = []
+            for axis, n in enumerate(t.shape):
+                name = f"{place}.shape[{axis}]"
+                if isinstance(n, int) and n > 1:
+                    sizes.example[name] = n
+                    n = Sym(name, sizes=sizes)
+                dims.append(n)
+            return replace(t, shape=tuple(dims))
+        return map_items(t, place, visit)
+
+    general = [visit(t, name) for t, name in zip(types, names, strict=True)]
+    return general, tuple(general), sizes
+
+
+def of_any_length(types: list[Type], names: list[str]) -> Any:
+    """What is the same of the types for lists of other lengths, with items of a kind.
+
+    Hashable; None where there is no such list.
+    """
+    found: list[Any] = []
+    for t, name in zip(types, names, strict=True):
+        items = t.items if isinstance(t, List) else None
+        kinds = {
+            without_buffers(renamed(item, f"{name}[{i}]", f"{name}[]"))
+            for i, item in enumerate(items or ())
+        }
+        found.append(("list", *kinds) if len(kinds) == 1 else without_buffers(t))
+    return tuple(found) if any(isinstance(f, tuple) for f in found) else None
+
+
+def renamed(t: Type, old: str, new: str) -> Type:
+    """The type with sizes called after another place."""
+    if isinstance(t, Array) and t.shape:
+        shape = tuple(
+            Sym(new + n.name.removeprefix(old)) if isinstance(n, Sym) else n
+            for n in t.shape
+        )
+        return replace(t, shape=shape)
+    return map_parts(t, lambda part: renamed(part, old, new))
+
+
+def map_items(t: Type, place: str, f: Callable[[Type, str], Type]) -> Type:
+    """The same container of `f` of the types in it, and of the expressions for them."""
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        items = tuple(f(part, f"{place}[{i}]") for i, part in enumerate(t.items))
+        return replace(t, items=items)
+    if isinstance(t, Dict) and t.items is not None:
+        pairs = tuple((k, f(part, f"{place}[{k!r}]")) for k, part in t.items)
+        return replace(t, items=pairs)
+    if isinstance(t, Object):
+        pairs = tuple((k, f(part, f"{place}.{k}")) for k, part in t.items)
+        return replace(t, items=pairs)
+    return t
+
+
+def argument_type(value: Any, name: str, active: bool) -> Type:
+    """The type of an argument. Raises ArgumentError if it cannot be differentiated."""
+    t = type_of(value, ("param", name))
+    if isinstance(value, np.matrix):
+        check_leaf(value, name)
+    if active:
+        if value is None:
+            raise ArgumentError(
+                f"argument `{name}` is None; it cannot be differentiated",
+                instead="a float or an array of floats, or leave it out of argnums",
+            )
+        check_differentiable(value, name)
+        t = as_real(t)
+        t = with_active(t, True)
+    return t
+
+
+def as_real(t: Type) -> Type:
+    """Python ints where a real number is meant are floats."""
+    if (
+        isinstance(t, Scalar)
+        and t.python
+        and t.dtype is not None
+        and t.dtype.kind == "i"
+    ):
+        return Scalar(t.active, t.buffers, np.dtype(float), True)
+    if isinstance(t, Object):
+        kept = integer_fields(t.cls)
+        pairs = ((k, part if k in kept else as_real(part)) for k, part in t.items)
+        return replace(t, items=tuple(pairs))
+    if isinstance(t, (Tuple, List, Dict)):
+        return map_parts(t, as_real)
+    return t
+
+
+def integer_fields(cls: Any) -> set[str]:
+    """Fields of a dataclass that are declared as ints: sizes, say, no real numbers."""
+    return {f.name for f in fields(cls) if f.type in (int, "int")}
+
+
+def has_ints(value: Any) -> bool:
+    """Whether a Python int stands where a real number is meant."""
+    if type(value) is int:
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(map(has_ints, value))
+    if isinstance(value, dict):
+        return any(map(has_ints, value.values()))
+    if is_dataclass(value) and not isinstance(value, type):
+        names = {f.name for f in fields(value)} - integer_fields(value)
+        return any(has_ints(getattr(value, name, None)) for name in names)
+    return False
+
+
+def has_reals(value: Any) -> bool:
+    """Whether floats (or complex numbers) are in it: what has a derivative."""
+    if isinstance(value, (float, complex, np.inexact)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(map(has_reals, value))
+    if isinstance(value, dict):
+        return any(map(has_reals, value.values()))
+    if is_dataclass(value) and not isinstance(value, type):
+        return any(has_reals(getattr(value, f.name, None)) for f in fields(value))
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and getattr(dtype, "kind", "") in ("f", "c")
+
+
+def with_reals(value: Any) -> Any:
+    """The value with Python ints as floats."""
+
+    def convert(leaf: Any) -> Any:
+        if type(leaf) is int:
+            return float(leaf)
+        if has_ints(leaf):  # a dataclass, which may be frozen
+            whole, leaf = leaf, copy.copy(leaf)
+            for f in fields(whole):
+                if f.name not in integer_fields(whole) and hasattr(whole, f.name):
+                    part = with_reals(getattr(whole, f.name))
+                    object.__setattr__(leaf, f.name, part)
+        return leaf
+
+    return optree.tree_map(convert, value, none_is_leaf=True)
+
+
+def check_differentiable(value: Any, name: str) -> None:
+    """Raise ArgumentError unless every leaf is a real (or complex) number or array."""
+    if is_dataclass(value) and not isinstance(value, type):
+        for f in fields(value):
+            check_part(getattr(value, f.name, None), f"{name}.{f.name}")
+        return
+    check_containers(value, name)
+    paths, leaves, _ = optree.tree_flatten_with_path(value, none_is_leaf=True)
+    for path, leaf in zip(paths, leaves, strict=True):
+        where = name + "".join(f"[{key!r}]" for key in path)
+        check_leaf(leaf, where)
+    if isinstance(value, (np.ndarray, np.generic)):
+        check_leaf(value, name)
+
+
+def check_containers(value: Any, where: str) -> None:
+    """Lists, tuples, namedtuples and dicts; what is derived from them is refused."""
+    exact = type(value) in (list, tuple, dict) or (
+        isinstance(value, tuple) and hasattr(value, "_fields")
+    )
+    if exact:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            check_containers(item, f"{where}[{key!r}]")
+        return
+    if isinstance(value, (np.ndarray, np.generic, str, bytes)):
+        return
+    if hasattr(value, "__len__") and not hasattr(value, "dtype"):
+        raise ArgumentError(
+            f"argument `{where}` is of the container class {type(value).__name__}",
+            instead="a list, tuple, dict, namedtuple or dataclass",
+        )
+
+
+def check_part(value: Any, where: str) -> None:
+    """A field of a dataclass: what carries no derivative is allowed there."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "OV":
+        check_dtype(value, where)
+    if is_dataclass(value) and not isinstance(value, type):
+        for f in fields(value):
+            check_part(getattr(value, f.name, None), f"{where}.{f.name}")
+    elif isinstance(value, (list, tuple, dict)):
+        if has_reals(value):
+            check_containers(value, where)
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            check_part(item, f"{where}[{key!r}]")
+    elif isinstance(value, (set, frozenset, deque, array, memoryview)):
+        if any(map(has_reals, value)):
+            check_containers(value, where)
+    elif not isinstance(value, enum.Enum):
+        check_nearly(value, where)
+
+
+def seed_like(
+    seed: Any, value: Any, where: str = "dy", kind: str = "an adjoint"
+) -> Any:
+    """The seed of a pullback, or a tangent, in the dtypes of `value`.
+
+    Raises ArgumentError if it has another structure or shape.
+    """
+    if (
+        type(seed) is type(value) is np.ndarray
+        and seed.dtype is value.dtype
+        and seed.shape == value.shape
+    ):
+        return seed  # as most are: the rest takes as long as a small pullback
+    if isinstance(value, dict):
+        if not isinstance(seed, dict) or seed.keys() != value.keys():
+            raise ArgumentError(
+                f"`{where}` has not the keys of the value: {list(value)}",
+                instead=f"{kind} of the same structure as the value",
+            )
+        return {
+            k: seed_like(seed[k], v, f"{where}[{k!r}]", kind) for k, v in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        if not isinstance(seed, (list, tuple)) or len(seed) != len(value):
+            raise ArgumentError(
+                f"`{where}` is no {type(value).__name__} of {len(value)} items",
+                instead=f"{kind} of the same structure as the value",
+            )
+        items = [
+            seed_like(s, v, f"{where}[{i}]", kind)
+            for i, (s, v) in enumerate(zip(seed, value, strict=True))
+        ]
+        if hasattr(value, "_fields"):
+            return type(value)(*items)
+        return type(value)(items)
+    if isinstance(value, (np.ndarray, np.generic, float, complex)):
+        if np.shape(seed) != np.shape(value):
+            raise ArgumentError(
+                f"`{where}` has shape {np.shape(seed)}; the value has "
+                f"{np.shape(value)}",
+                instead=f"{kind} of the same shape as the value",
+            )
+        if not np.iscomplexobj(value) and np.iscomplexobj(seed):
+            raise ArgumentError(
+                f"`{where}` is complex; the value is real",
+                instead=f"{kind} that is real too: `np.real({where})`",
+            )
+        if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+            return type(value)(seed)
+        dtype = value.dtype
+        if dtype.kind in "fc" and getattr(seed, "dtype", None) != dtype:
+            cast = np.asarray(seed, dtype)
+            return cast if isinstance(value, np.ndarray) else cast[()]
+    return seed
+
+
+def check_leaf(leaf: Any, where: str) -> None:
+    """Raise ArgumentError unless it is a real (or complex) number or array."""
+    if leaf is None:
+        return
+    if isinstance(leaf, np.generic) or type(leaf) is np.ndarray:
+        check_dtype(leaf, where)
+        return
+    if isinstance(leaf, np.matrix):
+        raise ArgumentError(
+            f"argument `{where}` is an np.matrix, whose `*` is the product of matrices",
+            instead=f"`np.asarray({where})`, and `@` where that product is meant",
+        )
+    check_nearly(leaf, where)
+    if isinstance(leaf, np.ndarray) or is_array_of_others(leaf):
+        check_dtype(leaf, where)
+        return
+    if type(leaf) in (int, float, complex) or is_plain_number(leaf):
+        return
+    raise ArgumentError(
+        f"argument `{where}` is a {type(leaf).__name__}; it cannot be differentiated",
+        instead="a float or an array of floats, or leave it out of argnums",
+    )
+
+
+def check_dtype(leaf: Any, where: str) -> None:
+    """Raise ArgumentError unless it is an array of real (or complex) numbers."""
+    if leaf.dtype.kind in "fc":
+        return
+    if leaf.dtype.kind in "iub":
+        raise ArgumentError(
+            f"argument `{where}` is an array of {leaf.dtype.name}; only real and "
+            "complex numbers have a derivative",
+            instead=f"`{where}.astype(float)`, or leave it out of argnums",
+        )
+    raise ArgumentError(
+        f"argument `{where}` is an array of {leaf.dtype.name}; it cannot be "
+        "differentiated",
+        instead="an array of floats, or leave it out of argnums",
+    )
+
+
+def check_examples(leaf: Any, where: str) -> None:
+    """Raise ArgumentError unless a batch of examples is an array of numbers."""
+    if type(leaf) is np.ndarray and leaf.dtype.kind in "biufcSUmM":
+        return
+    check_nearly(leaf, where)
+    is_array = isinstance(leaf, np.ndarray) or is_array_of_others(leaf)
+    if (is_array and leaf.dtype.kind in "OV") or (not is_array and np.shape(leaf)):
+        raise ArgumentError(
+            f"vmap: `{where}` is a {type(leaf).__name__}, which is no array of numbers",
+            instead=f"`np.asarray({where}, dtype=float)`, or None for it in in_axes",
+        )
+
+
+def check_nearly(leaf: Any, where: str) -> None:
+    """Raise ArgumentError for what is nearly an array or a number."""
+    cls = type(leaf).__name__
+    if isinstance(leaf, np.ndarray) and not is_plain_array(leaf):
+        raise ArgumentError(
+            f"argument `{where}` is a {cls}, a class of arrays with operations of its "
+            "own",
+            instead=f"`np.asarray({where})`",
+        )
+    if isinstance(leaf, (np.generic, bool)) or type(leaf) in (int, float, complex):
+        return
+    if isinstance(leaf, (int, float, complex)):
+        if not is_plain_number(leaf):
+            raise ArgumentError(
+                f"argument `{where}` is a {cls}, a class of numbers with "
+                "operations of its own",
+                instead=f"`float({where})`",
+            )
+        return
+    if is_nearly_number(leaf):
+        raise ArgumentError(
+            f"argument `{where}` is a {cls}, which is nearly a number or an array",
+            instead=f"`np.asarray({where})`, or `float({where})` of one number",
+        )
+
+
+def copy_saved(value: Any) -> Any:
+    """A deep copy in which arrays that share memory share memory again.
+
+    What a forward sweep saved may hold an array and views of it: the backward sweep
+    puts contents back into the array and reads them through the views.
+    """
+    memo: dict[int, Any] = {}
+    roots: dict[int, np.ndarray] = {}
+
+    def visit(part: Any) -> None:
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            root = part
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            if id(root) not in roots:
+                roots[id(root)] = root.copy(order="K")
+            memo[id(part)] = _same_view(part, root, roots[id(root)])
+        elif isinstance(part, (list, tuple)):
+            for item in part:
+                visit(item)
+        elif isinstance(part, dict):
+            for item in part.values():
+                visit(item)
+
+    visit(value)
+    return copy.deepcopy(value, memo)
+
+
+def _same_view(part: np.ndarray, root: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The view of `new` that `part` is of `root`."""
+    if part is root:
+        return new
+    if new.strides != root.strides:  # a root that had gaps: nothing else is its view
+        return part.copy()
+    start = part.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    raw = new.ravel(order="K").view(np.uint8)
+    return np.ndarray(part.shape, part.dtype, raw, start, part.strides)

@@ -1,0 +1,111 @@
+"""One seed from its text to the verdicts of all modes."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.programs.effects import EFFECTS_HEAD, EffectsWriter
+from tests.programs.grammar import HEAD, Writer
+from tests.programs.judging import (
+    judge,
+    judge_float32,
+    judge_modes,
+    judge_vmap,
+    load,
+)
+from tests.programs.shrinking import shrink
+
+#: The nestings and `vmap` are for programs of so many lines, as they take long.
+LINES = int(os.environ.get("SRCJAX_RANDOM_LINES", "12"))
+
+GRAMMARS: dict[str, tuple[type[Writer], str]] = {
+    "plain": (Writer, HEAD),
+    "effects": (EffectsWriter, EFFECTS_HEAD),
+}
+Verdicts = dict[str, tuple[str, str]]
+
+
+@dataclass
+class Run:
+    """A program, and what each mode made of it."""
+
+    grammar: str
+    seed: int
+    n: int
+    text: str
+    verdicts: Verdicts = field(default_factory=dict)
+
+    @property
+    def failures(self) -> Verdicts:
+        """The modes that gave a wrong number, or no number without an error of ours."""
+        return {m: v for m, v in self.verdicts.items() if v[0] in ("wrong", "crash")}
+
+
+def size_of(seed: int) -> int:
+    """Mostly three; one and none for some seeds, where broadcasting is another."""
+    return random.Random(seed + 7919).choices([3, 1, 0], [85, 11, 4])[0]
+
+
+def run(
+    grammar: str,
+    seed: int,
+    path: Path,
+    n: int | None = None,
+    text: str | None = None,
+    only: str | None = None,
+) -> Run:
+    """The verdicts of a seed (of `text` in its place; of one mode, with `only`)."""
+    writer, head = GRAMMARS[grammar]
+    n = size_of(seed) if n is None else n
+    if text is None:
+        text = writer(seed, n).write()
+    done = Run(grammar, seed, n, text)
+    name = f"random_{grammar}_{seed}"
+    try:
+        f = load(head + "\n" + text, path, name).f
+        done.verdicts["grad"] = judge(f, seed, n)
+        if done.verdicts["grad"][0] != "right" or only == "grad":
+            return done
+        short = text.count("\n") <= LINES
+        second = short if only is None else only not in ("jvp", "vmap", "float32")
+        if only not in ("vmap", "float32"):
+            done.verdicts |= judge_modes(f, seed, second, n)
+        if short and only in (None, "vmap"):
+            done.verdicts["vmap"] = judge_vmap(f, seed, n)
+        if short and only in (None, "float32"):
+            done.verdicts["float32"] = judge_float32(f, seed, n)
+        return done
+    finally:
+        sys.modules.pop(name, None)
+
+
+def shrunk(failed: Run, mode: str, path: Path) -> str:
+    """The shortest program that fails in the same way in that mode."""
+    verdict, seen = failed.verdicts[mode]
+    kind = seen.split(":")[0] if verdict == "crash" else ""
+
+    def fails(text: str) -> bool:
+        try:
+            again = run(failed.grammar, failed.seed, path, failed.n, text, mode)
+        except Exception:  # no program any more
+            return False
+        found, words = again.verdicts.get(mode, ("", ""))
+        return found == verdict and words.startswith(kind)
+
+    return shrink(failed.text, fails)
+
+
+def report(failed: Run, path: Path, shrinking: Callable = shrunk) -> str:
+    """What failed, with the shortest program for each mode."""
+    found = []
+    for mode, (verdict, seen) in failed.failures.items():
+        found.append(
+            f"{failed.grammar} seed {failed.seed} (n = {failed.n}), {mode}: {verdict}: "
+            f"{seen}\n{shrinking(failed, mode, path)}"
+        )
+    return "\n\n".join(found)

@@ -1,0 +1,1 @@
+"""Programs that hide what they write: aliases, views, callees, containers."""

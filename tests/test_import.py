@@ -1,0 +1,64 @@
+"""`import srcjax` imports little, and gives every name at its first use."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import srcjax
+
+
+def fresh(code):
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_little_is_imported():
+    found = fresh(
+        "import numpy, sys; before = set(sys.modules)\n"
+        "import srcjax; print(*sorted(set(sys.modules) - before))"
+    )
+    assert [n for n in found.split() if n.startswith("srcjax")] == ["srcjax"]
+    assert not {"scipy", "gast", "optree", "beniget"} & set(found.split())
+
+
+def test_names_of_the_interface():
+    """Those that type checkers see are those that are there."""
+    text = Path(srcjax.__file__).read_text(encoding="utf-8")
+    homes = {
+        alias.name: node.module.removeprefix("srcjax.")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("srcjax.")
+        for alias in node.names
+    }
+    assert homes == srcjax._HOMES
+    assert sorted(homes) == sorted(srcjax.__all__)
+    for name in srcjax.__all__:
+        home = importlib.import_module(f"srcjax.{homes[name]}")
+        assert getattr(srcjax, name) is getattr(home, name)
+        assert name in dir(srcjax)
+
+
+def test_modules_and_unknown_names():
+    assert fresh("import srcjax; print(srcjax.testing.__name__)") == "srcjax.testing\n"
+    with pytest.raises(AttributeError, match="no attribute 'gard'"):
+        srcjax.gard  # noqa: B018
+
+
+def test_rules_of_users_stand_in_a_new_process(tmp_path):
+    """The tables of the library are filled before a user adds to them."""
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\nimport srcjax\n\n\n"
+        "@srcjax.adjoint(np.tanh)\ndef rule(y, x):\n    d[x] = d[y] * 7.0\n\n\n"
+        "print(srcjax.grad(lambda x: np.tanh(x))(0.5))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "7.0\n", done.stderr

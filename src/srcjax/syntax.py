@@ -214,16 +214,91 @@ def walk(node: Any) -> Iterator[gast.AST]:
                 push(value)
 
 
+class _BlockFields(dict[type, tuple[str, ...]]):
+    """The fields of a kind of statement that hold blocks, or what has a block."""
+
+    def __missing__(self, cls: type) -> tuple[str, ...]:
+        fields = getattr(cls, "_fields", ()) if issubclass(cls, _STATEMENTS) else ()
+        self[cls] = tuple(f for f in fields if f in _HOLD_BLOCKS)
+        return self[cls]
+
+
+_HOLD_BLOCKS = frozenset(["body", "orelse", "finalbody", "handlers", "cases"])
+_STATEMENTS = (gast.stmt, ast.stmt)
+_DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+_BLOCK_FIELDS = _BlockFields()
+
+
+def holders(stmt: Any, definitions: bool = False) -> Iterator[tuple[Any, str]]:
+    """What holds the blocks of a statement, and the field that each one is in.
+
+    Only blocks with statements, in the order of the text: those of handlers and cases
+    too. What stands in a definition is another scope, left out without `definitions`.
+    """
+    if not definitions and isinstance(stmt, _DEFINITIONS):
+        return
+    for field in _BLOCK_FIELDS[type(stmt)]:
+        inner = getattr(stmt, field, None)
+        if not inner:
+            continue
+        if field in ("handlers", "cases"):
+            yield from ((part, "body") for part in inner if part.body)
+        else:
+            yield stmt, field
+
+
+def inner_blocks(stmt: Any, definitions: bool = False) -> list[list[Any]]:
+    """The blocks of a statement, as `holders` finds them."""
+    return [getattr(node, field) for node, field in holders(stmt, definitions)]
+
+
+def rewrite_blocks(stmt: Any, rewritten: Callable[[list[Any]], list[Any]]) -> None:
+    """Put `rewritten(block)` for each block of a statement, in place.
+
+    A body with nothing left is a `pass`; other blocks go.
+    """
+    for node, field in holders(stmt):
+        new = rewritten(getattr(node, field))
+        setattr(node, field, new or ([gast.Pass()] if field == "body" else []))
+
+
+def rebuilt(stmt: Any, rewritten: Callable[[list[Any]], list[Any]]) -> Any:
+    """A copy of a statement with `rewritten(block)` for each of its blocks."""
+    new = clone_shallow(stmt)
+    for field in ("handlers", "cases"):
+        if getattr(stmt, field, None):
+            setattr(new, field, [clone_shallow(part) for part in getattr(stmt, field)])
+    rewrite_blocks(new, rewritten)
+    return new
+
+
+def head(stmt: Any) -> list[Any]:
+    """What belongs to a statement itself, without the blocks in it: nodes and lists."""
+    fields = [f for f in stmt._fields if f not in _BLOCK_FIELDS[type(stmt)]]
+    parts = (getattr(stmt, f, None) for f in fields)
+    return [part for part in parts if isinstance(part, (gast.AST, list))]
+
+
 def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
     """The lists of statements, the innermost too, outside of functions and classes."""
     yield body
     for stmt in body:
-        if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
-            continue
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and inner:
-                yield from blocks(inner)
+        for inner in inner_blocks(stmt):
+            yield from blocks(inner)
+
+
+def root_of(place: Any, of_call: Callable[[gast.Call], gast.expr] | None = None) -> str:
+    """`x` of `x`, `x[i]`, `x.part[i].real`; empty for what is no place of a name.
+
+    `of_call` gives what the result of a call is a part of.
+    """
+    while True:
+        if isinstance(place, (gast.Subscript, gast.Attribute, gast.Starred)):
+            place = place.value
+        elif isinstance(place, gast.Call) and of_call is not None:
+            place = of_call(place)
+        else:
+            return place.id if isinstance(place, gast.Name) else ""
 
 
 def names_read(node: Any) -> set[str]:

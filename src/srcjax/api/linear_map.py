@@ -254,10 +254,7 @@ def without_comments(body: list[Any]) -> list[Any]:
     for stmt in body:
         if syntax.is_comment(stmt):
             continue
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                setattr(stmt, key, without_comments(inner))
+        syntax.rewrite_blocks(stmt, without_comments)
         out.append(stmt)
     return out
 

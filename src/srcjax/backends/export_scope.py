@@ -183,10 +183,7 @@ def plain_statements(body: Any) -> Any:
             if node.value is None:
                 continue
             node = gast.Assign([node.target], node.value, None)
-        elif not isinstance(node, (*_FUNCTIONS, gast.ClassDef)):
-            for key in ("body", "orelse", "finalbody"):
-                value = getattr(node, key, None)
-                if value and isinstance(value, list):
-                    setattr(node, key, plain_statements(value))
+        else:
+            syntax.rewrite_blocks(node, plain_statements)
         found.append(node)
     return found or [gast.Pass()]

@@ -242,13 +242,9 @@ def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]
             where = getattr(a, "user_line", None)
             if where is not None and where[1]:
                 lines[b.lineno] = where
-            for key in ("body", "orelse", "finalbody"):
-                if (
-                    getattr(a, key, None)
-                    and getattr(b, key, None)
-                    and isinstance(getattr(a, key), list)
-                ):
-                    pair(getattr(a, key), getattr(b, key))
+            inside = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
+            for inner, printed in zip(*inside, strict=False):
+                pair(inner, printed)
 
     pair(module.body, ast.parse(text).body)
     return lines

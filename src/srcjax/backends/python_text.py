@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import gast
 
+from srcjax import syntax
+
 from .expression_text import (
     TEST,
     YIELD,
@@ -459,8 +461,5 @@ def _ends_in_definition(node: gast.stmt) -> bool:
     """Whether the last line of the statement belongs to a definition."""
     if isinstance(node, _DEFINITIONS):
         return True
-    for name in ("finalbody", "orelse", "handlers", "cases", "body"):
-        block = getattr(node, name, None)
-        if block:
-            return _ends_in_definition(block[-1])
-    return False
+    blocks = syntax.inner_blocks(node)
+    return bool(blocks) and _ends_in_definition(blocks[-1][-1])

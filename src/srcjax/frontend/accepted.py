@@ -117,13 +117,7 @@ def _annotated(
         untouched = False
         notes = dict.fromkeys(_notes(stmt, varying, stmt is last))
         found.extend(map(syntax.comment, notes))
-        if not isinstance(stmt, (*_SCOPES, gast.ClassDef)):
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and inner:
-                    setattr(stmt, key, _annotated(inner, varying))
-            for part in (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
-                part.body = _annotated(part.body, varying)
+        syntax.rewrite_blocks(stmt, lambda block: _annotated(block, varying))
         found.append(stmt)
     return found
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gast
@@ -36,7 +37,6 @@ from srcjax.frontend.exits import always_leaves, exits_of
 _SCOPES = (gast.FunctionDef, gast.ClassDef, gast.Lambda)
 _EXITS = (gast.Return, gast.Break, gast.Continue)
 _COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try)
-_BLOCKS = ("body", "orelse", "finalbody")
 #: Methods that change the object they belong to.
 _CHANGING = frozenset(
     ["append", "appendleft", "extend", "insert", "pop", "popleft", "popitem", "remove"]
@@ -122,12 +122,7 @@ class _Attempts:
                 continue
             if isinstance(stmt, _COMPOUND):
                 inside = looped or isinstance(stmt, (gast.For, gast.While))
-                for key in _BLOCKS:
-                    inner = getattr(stmt, key, None)
-                    if inner:
-                        setattr(stmt, key, self.block(inner, inside))
-                for handler in getattr(stmt, "handlers", ()):
-                    handler.body = self.block(handler.body, inside)
+                syntax.rewrite_blocks(stmt, partial(self.block, looped=inside))
             out.append(stmt)
         return out
 
@@ -423,10 +418,9 @@ def _own_raises(stmts: list[gast.stmt]) -> list[gast.Raise]:
     for stmt in stmts:
         if isinstance(stmt, gast.Raise) and stmt.exc is None:
             found.append(stmt)
-        if isinstance(stmt, _SCOPES):
-            continue
-        for key in _BLOCKS:
-            found += _own_raises(getattr(stmt, key, None) or [])
+        for node, key in syntax.holders(stmt):
+            if node is stmt:  # what a handler raises again is what it has caught
+                found += _own_raises(getattr(node, key))
     return found
 
 

@@ -224,12 +224,7 @@ class _Collections:
         return out
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                setattr(stmt, key, self.block(inner))
-        for handler in getattr(stmt, "handlers", ()):
-            handler.body = self.block(handler.body)
+        syntax.rewrite_blocks(stmt, self.block)
         if (
             isinstance(stmt, gast.Assign)
             and syntax.dotted(stmt.targets[0]) in self.kept

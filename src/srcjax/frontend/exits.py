@@ -231,14 +231,7 @@ def _without_idle_else(stmts: list[gast.stmt]) -> list[gast.stmt]:
     out: list[gast.stmt] = []
     for stmt in stmts:
         out.append(stmt)
-        if isinstance(stmt, _SCOPES):
-            continue
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and inner:
-                setattr(stmt, key, _without_idle_else(inner))
-        for handler in getattr(stmt, "handlers", None) or []:
-            handler.body = _without_idle_else(handler.body)
+        syntax.rewrite_blocks(stmt, _without_idle_else)
         is_loop = isinstance(stmt, (gast.For, gast.While))
         if is_loop and not any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
             out.extend(stmt.orelse)
@@ -261,18 +254,11 @@ def lower_exits(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
     return _unwrap(ExitLowering(names).function(body))
 
 
-def _unwrap(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_unwrap(item) for item in node]
-    if isinstance(node, _Lowered):
-        return _unwrap(node.loop)
-    if isinstance(node, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
-        for key in ("body", "orelse", "handlers", "finalbody"):
-            if getattr(node, key, None):
-                setattr(node, key, _unwrap(getattr(node, key)))
-    if isinstance(node, gast.ExceptHandler):
-        node.body = _unwrap(node.body)
-    return node
+def _unwrap(stmts: list[Any]) -> list[gast.stmt]:
+    found = [s.loop if isinstance(s, _Lowered) else s for s in stmts]
+    for stmt in found:
+        syntax.rewrite_blocks(stmt, _unwrap)
+    return found
 
 
 def _at(new: Any, old: gast.AST) -> Any:
@@ -280,14 +266,7 @@ def _at(new: Any, old: gast.AST) -> Any:
 
 
 def _children(stmt: gast.AST) -> list[gast.stmt]:
-    found: list[gast.stmt] = []
-    for key in ("body", "orelse", "finalbody"):
-        found.extend(getattr(stmt, key, None) or [])
-    for handler in getattr(stmt, "handlers", None) or []:
-        found.extend(handler.body)
-    for case in getattr(stmt, "cases", None) or []:
-        found.extend(case.body)
-    return found
+    return [s for block in syntax.inner_blocks(stmt) for s in block]
 
 
 def _own(stmts: list[gast.stmt]) -> list[gast.stmt]:

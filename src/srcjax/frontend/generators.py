@@ -177,7 +177,7 @@ def _loops_for_yield_from(
     """`yield from xs` as `for x in xs: yield x`."""
     out: list[gast.stmt] = []
     for stmt in stmts:
-        for block in _blocks(stmt):
+        for block in syntax.inner_blocks(stmt):
             block[:] = _loops_for_yield_from(block, names)
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.YieldFrom):
             item = names.fresh("item")
@@ -195,7 +195,7 @@ def _with_body(
     """The statements with the loop's body in place of each `yield`."""
     out: list[gast.stmt] = []
     for stmt in stmts:
-        for block in _blocks(stmt):
+        for block in syntax.inner_blocks(stmt):
             block[:] = _with_body(block, target, body)
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Yield):
             value = stmt.value.value or gast.Constant(None, None)
@@ -216,18 +216,10 @@ def _left_by_return(stmts: list[gast.stmt]) -> list[gast.stmt]:
             continue
         if not isinstance(stmt, (gast.For, gast.While)):
             stmt = syntax.clone(stmt)
-            for block in _blocks(stmt):
+            for block in syntax.inner_blocks(stmt):
                 block[:] = _left_by_return(block)
         out.append(stmt)
     return out
-
-
-def _blocks(stmt: Any) -> list[list[gast.stmt]]:
-    if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
-        return []
-    found = [getattr(stmt, key, None) for key in ("body", "orelse", "finalbody")]
-    parts = (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ()))
-    return [b for b in (*found, *(p.body for p in parts)) if isinstance(b, list)]
 
 
 __all__ = ["Generators"]

@@ -255,11 +255,7 @@ def _without(stmts: list[gast.stmt], names: set[str]) -> list[gast.stmt]:
             and stmt.targets[0].id in names
         ):
             continue
-        for key in ("body", "orelse", "finalbody"):
-            inside = getattr(stmt, key, None)
-            if isinstance(inside, list) and not isinstance(stmt, _SCOPES):
-                kept = _without(inside, names)
-                setattr(stmt, key, kept or ([gast.Pass()] if key == "body" else []))
+        syntax.rewrite_blocks(stmt, lambda block: _without(block, names))
         out.append(stmt)
     return out
 

@@ -26,14 +26,7 @@ def lower_match(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
     """Every `match` in the statements as `if`s (nested functions excepted)."""
     out: list[gast.stmt] = []
     for stmt in body:
-        if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
-            out.append(stmt)
-            continue
-        for key in ("body", "orelse", "finalbody"):
-            if getattr(stmt, key, None):
-                setattr(stmt, key, lower_match(getattr(stmt, key), names))
-        for part in (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
-            part.body = lower_match(part.body, names)
+        syntax.rewrite_blocks(stmt, lambda block: lower_match(block, names))
         out.extend(_lower(stmt, names) if isinstance(stmt, gast.Match) else [stmt])
     return out
 

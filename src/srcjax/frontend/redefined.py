@@ -18,7 +18,6 @@ a name that is always called: one that is passed on would be another function la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -86,7 +85,7 @@ def _branched(stmts: list[gast.stmt]) -> list[gast.stmt]:
     """`f = (lambda z: z) if c else g` as an `if`."""
     out: list[gast.stmt] = []
     for stmt in stmts:
-        for block in _blocks(stmt):
+        for block in syntax.inner_blocks(stmt, definitions=True):
             block[:] = _branched(block)
         value = getattr(stmt, "value", None)
         sides = (getattr(value, "body", None), getattr(value, "orelse", None))
@@ -102,15 +101,6 @@ def _branched(stmts: list[gast.stmt]) -> list[gast.stmt]:
         else:
             out.append(stmt)
     return out
-
-
-def _blocks(stmt: Any) -> Iterator[list[gast.stmt]]:
-    for key in ("body", "orelse", "finalbody"):
-        inner = getattr(stmt, key, None)
-        if isinstance(inner, list):
-            yield inner
-    for part in (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
-        yield part.body
 
 
 def _only_called(body: list[gast.stmt], name: str) -> bool:
@@ -136,7 +126,7 @@ class _Numbered(gast.NodeTransformer):
         out: list[gast.stmt] = []
         for stmt in stmts:
             number = self.numbered.get(id(stmt))
-            for block in _blocks(stmt):
+            for block in syntax.inner_blocks(stmt, definitions=True):
                 block[:] = self.block(block)
             out.append(self.visit(stmt))
             if number is not None:

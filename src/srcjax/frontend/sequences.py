@@ -247,11 +247,8 @@ def _changed_in_place(body: Any) -> set[str]:
             base = node if not isinstance(node.ctx, gast.Load) else None
         elif isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
             base = node.value.func
-        while isinstance(base, (gast.Subscript, gast.Attribute)):
-            base = base.value
-        if isinstance(base, gast.Name):
-            found.add(base.id)
-    return found
+        found.add(syntax.root_of(base))
+    return found - {""}
 
 
 def _at(new: Any, old: Any) -> Any:

@@ -194,7 +194,7 @@ class _Memory:
                 yield from self.bound(sub.target, self.of(sub.value))
             elif isinstance(sub, gast.Call) and self.fills(sub):
                 given = set().union(*map(self.of, _arguments(sub)))
-                yield self.held, _root(sub.func), given
+                yield self.held, syntax.root_of(sub.func), given
 
     def bound(
         self, target: Any, value: set[str], shown: bool = False
@@ -204,7 +204,7 @@ class _Memory:
                 yield from self.bound(element, value)
         else:
             own = isinstance(target, gast.Name) and not shown
-            yield self.names if own else self.held, _root(target), value
+            yield self.names if own else self.held, syntax.root_of(target), value
 
     def of(self, value: Any) -> set[str]:
         """The parameters whose memory the value of an expression may share or hold."""
@@ -333,9 +333,3 @@ class _Memory:
 
 def _arguments(call: gast.Call) -> list[gast.expr]:
     return [*call.args, *(k.value for k in call.keywords)]
-
-
-def _root(node: Any) -> str:
-    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
-        node = node.value
-    return node.id if isinstance(node, gast.Name) else ""

@@ -73,8 +73,5 @@ def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:
     """The statements that are still needed, in blocks that may not be empty."""
     kept = [stmt for stmt in block if id(stmt) not in merged]
     for stmt in kept:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and inner:
-                setattr(stmt, key, _without(inner, merged))
+        syntax.rewrite_blocks(stmt, lambda block: _without(block, merged))
     return kept or [gast.Pass()]

@@ -129,9 +129,7 @@ def written_operands(call: gast.Call) -> list[gast.expr]:
 
 
 def _base(node: Any) -> str:
-    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Call)):
-        node = node.func if isinstance(node, gast.Call) else node.value
-    return node.id if isinstance(node, gast.Name) else ""
+    return syntax.root_of(node, lambda call: call.func)
 
 
 def called(call: Any) -> str:

@@ -100,15 +100,12 @@ class _Common:
         """Drop repeated definitions of a block, in place."""
         kept: list[gast.stmt] = []
         for stmt in stmts:
-            blocks = [
-                getattr(stmt, key, None) or []
-                for key in ("body", "orelse", "finalbody")
-            ]
+            blocks = syntax.inner_blocks(stmt)
             if isinstance(stmt, gast.FunctionDef):
                 known.forget([stmt.name])
-            elif isinstance(stmt, gast.stmt) and any(blocks):
+            elif blocks:
                 self.pass_by(stmt, known)
-                for block in filter(None, blocks):
+                for block in blocks:
                     self.block(block, known.copy())
             else:
                 value = self.value(stmt)

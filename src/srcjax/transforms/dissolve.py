@@ -54,14 +54,8 @@ class _Objects:
             self.blocks[id(stmt)] = block
             if looped:
                 self.looped.add(id(stmt))
-            if isinstance(stmt, gast.FunctionDef):
-                continue
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list):
-                    self._number(inner, looped or isinstance(stmt, _LOOPS))
-            for handler in getattr(stmt, "handlers", None) or []:
-                self._number(handler.body, looped)
+            for inner in syntax.inner_blocks(stmt):
+                self._number(inner, looped or isinstance(stmt, _LOOPS))
 
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
@@ -243,10 +237,8 @@ class _Objects:
     def read_directly(self, block: list[Any], variables: set[str]) -> None:
         """`t = ball_speed` and `f(t)` are `f(ball_speed)` as long as that stays."""
         for stmt in list(block):
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                    self.read_directly(inner, variables)
+            for inner in syntax.inner_blocks(stmt):
+                self.read_directly(inner, variables)
             value = getattr(stmt, "value", None)
             target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
             if (
@@ -299,12 +291,9 @@ class _Objects:
             value = getattr(stmt, "value", None)
             if isinstance(stmt, gast.Assign) and getattr(value, "id", None) in names:
                 continue
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and inner:
-                    setattr(stmt, key, self.rewritten(inner, made, start, names, swaps))
-            for handler in getattr(stmt, "handlers", None) or []:
-                handler.body = self.rewritten(handler.body, made, start, names, swaps)
+            syntax.rewrite_blocks(
+                stmt, lambda block: self.rewritten(block, made, start, names, swaps)
+            )
             _replace_inside(stmt, swaps)
             out.append(stmt)
         return out or [gast.Pass()]

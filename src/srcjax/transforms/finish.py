@@ -520,10 +520,8 @@ def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:
     for stmt in body:
         mine = inside or getattr(stmt, "backward", False)
         stmt.backward = mine
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                mark_backward(inner, mine)
+        for inner in syntax.inner_blocks(stmt):
+            mark_backward(inner, mine)
 
 
 def _statements(body: list[gast.stmt]) -> list[Any]:

@@ -141,11 +141,7 @@ def _drop_unused(program: Program, unit: Unit) -> None:
     def visit(block: list[Any]) -> list[Any]:
         kept = [s for s in block if not made(s)]
         for stmt in kept:
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                    empty = [gast.Pass()] if key == "body" and inner else []
-                    setattr(stmt, key, visit(inner) or empty)
+            syntax.rewrite_blocks(stmt, visit)
         return kept
 
     size = -1
@@ -450,10 +446,7 @@ class _Writer:
     def with_parts(self, block: list[Any], name: str) -> list[Any]:
         out: list[Any] = []
         for stmt in block:
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                    setattr(stmt, key, self.with_parts(inner, name))
+            syntax.rewrite_blocks(stmt, lambda block: self.with_parts(block, name))
             out += self.part_of(stmt, name)
         return out
 
@@ -488,10 +481,7 @@ class _Writer:
 def _without_binding(block: list[Any], name: str) -> list[Any]:
     out = []
     for stmt in block:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                setattr(stmt, key, _without_binding(inner, name))
+        syntax.rewrite_blocks(stmt, lambda block: _without_binding(block, name))
         if not (
             isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name)
         ):
@@ -580,11 +570,8 @@ def _writes_to(stmt: Any, names: set[str]) -> bool:
     if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
         return bool(written_by(stmt.value) & names)  # np.add.at(x, i, v)
     for target in targets:
-        base = target
-        while isinstance(base, (gast.Subscript, gast.Attribute)):
-            base = base.value
-        augmented = isinstance(stmt, gast.AugAssign) or base is not target
-        if augmented and getattr(base, "id", None) in names:
+        augmented = isinstance(stmt, gast.AugAssign) or not syntax.is_name(target)
+        if augmented and syntax.root_of(target) in names:
             return True
     return False
 
@@ -625,10 +612,7 @@ def _copy(name: str) -> gast.stmt:
 def _with_copies(block: list[Any], used: set[str]) -> list[Any]:
     out = []
     for stmt in block:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                setattr(stmt, key, _with_copies(inner, used))
+        syntax.rewrite_blocks(stmt, lambda block: _with_copies(block, used))
         out.append(stmt)
         new = (gast.List, gast.Dict)
         if isinstance(stmt, gast.Assign) and not isinstance(stmt.value, new):

@@ -57,18 +57,15 @@ def written_name(stmt: Any) -> str:
                 target = call.args[0]
             else:
                 target = getattr(call.func, "value", None)
-    while isinstance(target, (gast.Subscript, gast.Attribute)):
-        target = target.value
-    return target.id if isinstance(target, gast.Name) else ""
+    return syntax.root_of(target)
 
 
 def changed_container(stmt: Any) -> set[str]:
     """The container that the statement puts something into."""
     target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
     if isinstance(target, (gast.Subscript, gast.Attribute)):
-        while isinstance(target, (gast.Subscript, gast.Attribute)):
-            target = target.value
-        return {target.id} if isinstance(target, gast.Name) else set()
+        root = syntax.root_of(target)
+        return {root} if root else set()
     call = getattr(stmt, "value", None)
     if (
         isinstance(call, gast.Call)

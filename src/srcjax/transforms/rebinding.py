@@ -71,9 +71,11 @@ def _may_be_shared(
             continue
         if around.excludes(here):
             continue
-        if name in syntax.names_written(_head(stmt)) and not _is_fresh(program, stmt):
+        if name in syntax.names_written(syntax.head(stmt)) and not _is_fresh(
+            program, stmt
+        ):
             return True
-        if name in syntax.names_read(_head(stmt)) and _keeps(program, stmt, name):
+        if name in syntax.names_read(syntax.head(stmt)) and _keeps(program, stmt, name):
             return True
     return False
 
@@ -96,28 +98,14 @@ def _number(stmts: list[Any], around: Around, order: list) -> None:
     """All statements in the order of the text, with what is around them."""
     for stmt in stmts:
         order.append((stmt, around))
-        for key in ("body", "orelse", "finalbody"):
+        for node, field in syntax.holders(stmt):
             inside = around
             if isinstance(stmt, _LOOPS):
                 inside = replace(around, loops=(*around.loops, id(stmt)))
             elif isinstance(stmt, gast.If) and not around.loops:
-                branches = (*around.branches, (id(stmt), key))
+                branches = (*around.branches, (id(stmt), field))
                 inside = replace(around, branches=branches)
-            if not isinstance(stmt, gast.FunctionDef):
-                _number(getattr(stmt, key, None) or [], inside, order)
-        for handler in getattr(stmt, "handlers", None) or []:
-            _number(handler.body, around, order)
-
-
-def _head(stmt: Any) -> Any:
-    """What belongs to a compound statement itself, without the blocks inside it."""
-    if isinstance(stmt, gast.For):
-        return [stmt.target, stmt.iter]
-    if isinstance(stmt, (gast.If, gast.While)):
-        return [stmt.test]
-    if isinstance(stmt, gast.With):
-        return stmt.items
-    return [] if isinstance(stmt, gast.Try) else stmt
+            _number(getattr(node, field), inside, order)
 
 
 def _is_fresh(program: Program, stmt: Any) -> bool:

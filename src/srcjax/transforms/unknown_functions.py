@@ -103,11 +103,7 @@ def statements_with_calls(unit: Unit) -> list[tuple[list[Any], Any]]:
     while blocks:
         block = blocks.pop()
         for stmt in block:
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                    blocks.append(inner)
-            blocks += [h.body for h in getattr(stmt, "handlers", ())]
+            blocks += syntax.inner_blocks(stmt)
             if isinstance(stmt, (gast.Assign, gast.Expr)):
                 found.append((block, stmt))
     return found

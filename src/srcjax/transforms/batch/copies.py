@@ -27,14 +27,12 @@ def read_at_once(function: gast.FunctionDef) -> None:
     for node in syntax.walk(function):
         if isinstance(node, (gast.Assign, gast.AugAssign, gast.Return)):
             _nested(node)
-    for node in syntax.walk(function):
-        for key in ("body", "orelse"):
-            block: Any = getattr(node, key, None)
-            for k, stmt in enumerate(block if isinstance(block, list) else []):
-                if _is_named_copy(stmt) and _is_short_lived(
-                    function, stmt.targets[0].id, block[k + 1 :]
-                ):
-                    stmt.value = _bare(stmt.value)
+    for block in syntax.blocks(function.body):
+        for k, stmt in enumerate(block):
+            if _is_named_copy(stmt) and _is_short_lived(
+                function, stmt.targets[0].id, block[k + 1 :]
+            ):
+                stmt.value = _bare(stmt.value)
 
 
 def _is_copy(node: Any) -> bool:

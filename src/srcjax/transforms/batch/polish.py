@@ -70,10 +70,7 @@ def without_counts(block: list[Any], function: gast.FunctionDef) -> list[Any]:
     reads = syntax.names_read(function.body)
     kept = []
     for stmt in block:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and inner:
-                setattr(stmt, key, without_counts(inner, function) or [gast.Pass()])
+        syntax.rewrite_blocks(stmt, lambda block: without_counts(block, function))
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         name = target.id if isinstance(target, gast.Name) else ""
         if not (name and name not in reads and counts(stmt.value)):

@@ -142,16 +142,12 @@ class Regions(Sharing):
         if isinstance(stmt, gast.For):
             return self.for_loop(stmt)
         if isinstance(stmt, (gast.With, gast.Try)):
-            new = syntax.clone_shallow(stmt)
             if getattr(stmt, "handlers", None):
                 raise self.refuse(
                     "`try ... except`: which example raised is not known",
                     "a test before the operation",
                 )
-            for key in ("body", "finalbody"):
-                if isinstance(getattr(stmt, key, None), list):
-                    setattr(new, key, self.block(getattr(stmt, key)))
-            return [new]
+            return [syntax.rebuilt(stmt, self.block)]
         if isinstance(stmt, gast.Break):
             return [stmt]
         return self.statement(stmt)
@@ -265,11 +261,8 @@ class Regions(Sharing):
             for s in stmts:
                 if s is stmt:
                     return True
-                for key in ("body", "orelse", "finalbody"):
-                    inner = getattr(s, key, None)
-                    if isinstance(inner, list) and any(
-                        n is stmt for n in syntax.walk(inner)
-                    ):
+                for inner in syntax.inner_blocks(s):
+                    if any(n is stmt for n in syntax.walk(inner)):
                         if isinstance(s, gast.For):
                             bound.update(syntax.names_written(s.target))
                         return visit(inner)

@@ -146,9 +146,8 @@ class Sharing(Rules):
                 loop = isinstance(s, (gast.For, gast.While))
                 if s is stmt:
                     return exposed(block[k:]), block[k:], loop
-                for key in ("body", "orelse", "finalbody"):
-                    inner = getattr(s, key, None)
-                    found = visit(inner) if isinstance(inner, list) else None
+                for inner in syntax.inner_blocks(s):
+                    found = visit(inner)
                     if found is None:
                         continue
                     live, later, again = found

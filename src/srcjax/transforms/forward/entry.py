@@ -129,11 +129,7 @@ class Forward:
                 raise rules.refuse(
                     "a differentiated value is bound by `with`", "an assignment"
                 )
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                setattr(new, key, self.block(inner))
-        return [new]
+        return [syntax.rebuilt(new, self.block)]
 
     def attempt(self, stmt: gast.Try) -> list[gast.stmt]:
         """Tangents follow a `try`, where nothing was caught.

@@ -104,9 +104,7 @@ class Sharing(Memory):
             while name in self.rules.views and len(self.defs.get(name, ())) == 1:
                 memory = self.rules.type_of_name(name).buffers
                 value: Any = getattr(self.defs[name][0][1], "value", None)
-                while isinstance(value, (gast.Subscript, gast.Attribute)):
-                    value = value.value
-                name = getattr(value, "id", "")
+                name = syntax.root_of(value)
                 owner = self.rules.type_of_name(name)
                 if isinstance(owner, Array):
                     continue  # a view of an array, not an item
@@ -272,9 +270,7 @@ class Sharing(Memory):
             value = getattr(stmt, "value", None)
             if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
                 taken = stmt if value.func.attr == "pop" and not value.args else None
-            while isinstance(value, (gast.Subscript, gast.Attribute)):
-                value = value.value
-            base = getattr(value, "id", base)
+            base = syntax.root_of(value) or base
         puts = self.puts(held) if taken is not None else []
         if len(puts) > 1:
             return None

@@ -20,8 +20,6 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.types import Buffers
 
-_BLOCKS = ("body", "orelse", "finalbody")
-
 
 @dataclass(frozen=True)
 class Place:
@@ -55,18 +53,16 @@ class Steadiness:
         for stmt in block:
             self.count += 1
             place = self.places[id(stmt)] = Place(self.count, loops, blocks)
-            inner = [getattr(stmt, key, None) for key in _BLOCKS]
-            inner += [h.body for h in getattr(stmt, "handlers", None) or []]
-            nested = [b for b in inner if isinstance(b, list) and b]
-            if isinstance(stmt, gast.FunctionDef) or not nested:
+            nested = syntax.inner_blocks(stmt)
+            if not nested:
                 self.note(stmt, place)
                 continue
             inside = loops
             if isinstance(stmt, (gast.For, gast.While)):
                 inside = (*loops, id(stmt))
             here = Place(self.count, inside, blocks)
-            for key in ("target", "iter", "test", "items"):
-                self.note(getattr(stmt, key, None), here)
+            for part in syntax.head(stmt):
+                self.note(part, here)
             for part in nested:
                 self.visit(part, inside, blocks)
 

@@ -276,8 +276,7 @@ def bound_before(block: list[gast.stmt], stmt: gast.stmt) -> set[str]:
         if any(s is stmt for s in syntax.walk(each)):
             if isinstance(each, gast.For):
                 bound |= syntax.names_written(each.target)
-            inner = [getattr(each, key, []) for key in ("body", "orelse", "finalbody")]
-            for part in [*inner, *(h.body for h in getattr(each, "handlers", []))]:
+            for part in syntax.inner_blocks(each):
                 if any(s is stmt for s in syntax.walk(part)):
                     bound |= bound_before(part, stmt)
             break

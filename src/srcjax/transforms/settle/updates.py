@@ -145,14 +145,12 @@ class UpdateSettling(SettlingBase):
             if isinstance(value, gast.Name) and not isinstance(
                 stmt.op, (gast.Add, gast.Sub)
             ):
-                base = stmt.target
-                while isinstance(base, gast.Subscript):
-                    base = base.value
+                base = syntax.root_of(stmt.target)
                 types = [v.before for v in self.facts.of(stmt)]
                 shared = any(
-                    t[value.id].buffers & t[base.id].buffers
+                    t[value.id].buffers & t[base].buffers
                     for t in types
-                    if value.id in t and base.id in t
+                    if value.id in t and base in t
                 )
                 if shared:
                     return self.by_parts(stmt)

@@ -113,14 +113,12 @@ class _Renaming:
 
 
 def _drop_self_copies(node: gast.FunctionDef) -> None:
+    def kept(block: list[gast.stmt]) -> list[gast.stmt]:
+        return [s for s in block if not _is_self_copy(s)]
+
     for sub in syntax.walk(node):
-        for key in ("body", "orelse", "finalbody"):
-            stmts = getattr(sub, key, None)
-            if isinstance(stmts, list):
-                kept = [s for s in stmts if not _is_self_copy(s)]
-                if not kept and key == "body" and stmts:
-                    kept = [gast.Pass()]
-                setattr(sub, key, kept)
+        syntax.rewrite_blocks(sub, kept)
+    node.body = kept(node.body) or [gast.Pass()]
 
 
 def _is_self_copy(stmt: Any) -> bool:

@@ -8,6 +8,7 @@ Before:                          After:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gast
@@ -34,9 +35,7 @@ def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
         compound = isinstance(stmt, (gast.If, gast.For, gast.While, gast.With))
         if compound:
             before = current if getattr(stmt, "last_iteration", False) else None
-            for key in ("body", "orelse"):
-                if getattr(stmt, key, None):
-                    setattr(stmt, key, _commented(getattr(stmt, key), before))
+            syntax.rewrite_blocks(stmt, partial(_commented, current=before))
             current = before
         elif getattr(stmt, "backward", False) and (
             not isinstance(stmt, gast.Return) or getattr(stmt, "quotes", False)

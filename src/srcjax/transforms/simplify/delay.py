@@ -34,10 +34,8 @@ def delay(
 ) -> None:
     """Move the statements of a block, and of the blocks inside, in place."""
     for stmt in stmts:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                delay(inner, may_nest, shares)
+        for inner in syntax.inner_blocks(stmt):
+            delay(inner, may_nest, shares)
     copies: dict[str, list[str]] = {}
     for stmt in list(stmts):
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:

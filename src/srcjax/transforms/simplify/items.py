@@ -37,10 +37,7 @@ def set_items(
     """The statements of a block (and of those inside), with items set at once."""
     out = list(stmts)
     for stmt in stmts:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if inner and isinstance(inner, list):
-                setattr(stmt, key, set_items(inner, type_of, shares))
+        syntax.rewrite_blocks(stmt, lambda block: set_items(block, type_of, shares))
         if getattr(stmt, "backward", False) and _zeros(stmt) is not None:
             out = _set(out, stmt, type_of, shares)
     return out

@@ -131,9 +131,8 @@ def is_read(stmts: list[gast.stmt], name: str) -> bool:
 
 
 def _base(target: Any) -> set[str]:
-    while isinstance(target, (gast.Subscript, gast.Attribute)):
-        target = target.value
-    return {target.id} if isinstance(target, gast.Name) else set()
+    root = syntax.root_of(target)
+    return {root} if root else set()
 
 
 def _put(out: list[gast.stmt], group: list[gast.stmt], test: gast.expr) -> None:

@@ -24,7 +24,6 @@ from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.owned import shared_argument
 
 _COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
-_BLOCKS = ("body", "orelse", "finalbody")
 LIMIT = 24
 
 
@@ -60,14 +59,7 @@ class Nesting:
         for stmt in stmts:
             outer = self.caught
             self.caught = outer or bool(getattr(stmt, "handlers", None))
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if (
-                    inner
-                    and isinstance(stmt, _COMPOUND)
-                    and not isinstance(stmt, gast.FunctionDef)
-                ):
-                    setattr(stmt, key, self.block(inner))
+            syntax.rewrite_blocks(stmt, self.block)
             self.caught = outer
         position = 0
         out = list(stmts)
@@ -134,15 +126,12 @@ class Nesting:
         binds: set[str] = set()
         if isinstance(stmt, gast.FunctionDef):
             return _mentions(stmt)
-        for key, part in stmt.__dict__.items():
-            if key in _BLOCKS:
-                found = [self.mentions(s) for s in part or ()]
-            else:
-                found = [_mentions(part)] if isinstance(part, (gast.AST, list)) else []
-            for mentions in found:
-                binds |= mentions.binds
-                for name, count in mentions.reads.items():
-                    reads[name] = reads.get(name, 0) + count
+        found = [_mentions(part) for part in syntax.head(stmt)]
+        inner = (s for block in syntax.inner_blocks(stmt) for s in block)
+        for mentions in [*found, *map(self.mentions, inner)]:
+            binds |= mentions.binds
+            for name, count in mentions.reads.items():
+                reads[name] = reads.get(name, 0) + count
         return Mentions(reads, binds)
 
     def count(self, stmt: gast.stmt, name: str) -> int:
@@ -209,8 +198,8 @@ class Nesting:
             defined = False
             for stmt in stmts:
                 if isinstance(stmt, _COMPOUND):
-                    for key in ("body", "orelse", "finalbody"):
-                        visit(getattr(stmt, key, None) or [])
+                    for inner in syntax.inner_blocks(stmt, definitions=True):
+                        visit(inner)
                     if name in self.mentions(stmt).binds:
                         defined = False
                     continue

@@ -196,12 +196,7 @@ def own_written(
 
 
 def _root(node: Any) -> str:
-    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Call)):
-        if not isinstance(node, gast.Call):
-            node = node.value
-        else:
-            node = shared_argument(node) or node.func
-    return node.id if isinstance(node, gast.Name) else ""
+    return syntax.root_of(node, lambda call: shared_argument(call) or call.func)
 
 
 class Owner:

@@ -341,10 +341,7 @@ def join_copies(stmts: list[gast.stmt]) -> list[gast.stmt]:
     """`x = a; x = x.copy()` is `x = a.copy()`, where nothing between looks at `x`."""
     out: list[gast.stmt] = []
     for stmt in stmts:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list) and not isinstance(stmt, gast.FunctionDef):
-                setattr(stmt, key, join_copies(inner))
+        syntax.rewrite_blocks(stmt, join_copies)
         if not _joined(out, stmt):
             out.append(stmt)
     return out

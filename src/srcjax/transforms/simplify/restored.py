@@ -20,7 +20,6 @@ from srcjax.transforms.call_effects import called
 from srcjax.transforms.simplify.owned import shared_roots
 
 _LOOPS = (gast.For, gast.While)
-_BLOCKS = ("body", "orelse", "finalbody")
 _KEEPING = frozenset(["append", "insert", "extend"])
 
 
@@ -90,9 +89,7 @@ def _restored(stmt: Any) -> str | None:
     target = stmt.targets[0]
     if not isinstance(target, gast.Subscript):
         return None
-    while isinstance(target, (gast.Subscript, gast.Attribute)):
-        target = target.value
-    return target.id if isinstance(target, gast.Name) else None
+    return syntax.root_of(target) or None
 
 
 def _kept_values(stmt: Any) -> list[tuple[Any, int]]:
@@ -131,10 +128,8 @@ class _Order:
             self.loops[id(stmt)] = loops
             self.blocks[id(stmt)] = blocks
             inner = [*loops, id(stmt)] if isinstance(stmt, _LOOPS) else loops
-            for key in _BLOCKS:
-                block = getattr(stmt, key, None)
-                if isinstance(block, list):
-                    self._add(block, inner, blocks)
+            for block in syntax.inner_blocks(stmt):
+                self._add(block, inner, blocks)
 
     def shared_loops(self, a: Any, b: Any) -> list[int]:
         """The loops around both statements."""
@@ -172,9 +167,4 @@ class _Order:
 
 def _own_reads(stmt: Any) -> set[str]:
     """Names that the statement reads itself, not the statements in its blocks."""
-    parts = [
-        value
-        for key, value in stmt.__dict__.items()
-        if key not in _BLOCKS and isinstance(value, (gast.AST, list))
-    ]
-    return set().union(*map(syntax.names_read, parts)) if parts else set()
+    return set().union(*map(syntax.names_read, syntax.head(stmt)))

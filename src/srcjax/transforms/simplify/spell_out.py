@@ -78,10 +78,7 @@ class _Pass:
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
         for position, stmt in enumerate(stmts):
-            if isinstance(stmt, _COMPOUND) and not isinstance(stmt, gast.FunctionDef):
-                for key in ("body", "orelse", "finalbody"):
-                    if getattr(stmt, key, None):
-                        setattr(stmt, key, self.block(getattr(stmt, key)))
+            syntax.rewrite_blocks(stmt, self.block)
             if not self.changed and self.written_out(stmt, stmts[position + 1 :]):
                 self.changed = True
                 continue

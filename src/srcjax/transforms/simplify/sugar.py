@@ -47,10 +47,7 @@ def flat(block: list[gast.stmt]) -> list[gast.stmt]:
     """
     out: list[gast.stmt] = []
     for stmt in block:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                setattr(stmt, key, flat(inner))
+        syntax.rewrite_blocks(stmt, flat)
         if not isinstance(stmt, gast.If):
             out.append(stmt)
             continue

@@ -45,12 +45,7 @@ def join_updates(
     """
     out: list[gast.stmt] = []
     for stmt in stmts:
-        if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)):
-            for key in ("body", "orelse", "finalbody"):
-                inner = getattr(stmt, key, None)
-                if inner:
-                    joined = join_updates(inner, shares, starts_anew)
-                    setattr(stmt, key, joined or ([] if key != "body" else inner[:1]))
+        syntax.rewrite_blocks(stmt, lambda b: join_updates(b, shares, starts_anew))
         if getattr(stmt, "backward", False):
             if _is_identity(stmt):
                 continue
@@ -74,10 +69,9 @@ def fold_starts(
     """
     out = list(stmts)
     for stmt in stmts:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if inner and isinstance(inner, list):
-                setattr(stmt, key, fold_starts(inner, shares, starts_anew))
+        syntax.rewrite_blocks(
+            stmt, lambda block: fold_starts(block, shares, starts_anew)
+        )
         plain = isinstance(stmt, gast.Assign) and getattr(stmt, "backward", False)
         if plain and starts_anew(stmt) and _fold_start(out, stmt, shares):
             out = [s for s in out if s is not stmt]
@@ -287,10 +281,7 @@ def restore_augmented(stmts: list[gast.stmt]) -> list[gast.stmt]:
     """`x = x + v` is `x += v` again, where the user wrote that of a number."""
     out: list[gast.stmt] = []
     for stmt in stmts:
-        for key in ("body", "orelse", "finalbody"):
-            inner = getattr(stmt, key, None)
-            if isinstance(inner, list):
-                setattr(stmt, key, restore_augmented(inner))
+        syntax.rewrite_blocks(stmt, restore_augmented)
         value = getattr(stmt, "value", None)
         if (
             getattr(stmt, "augments", False)

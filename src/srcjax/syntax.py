@@ -224,6 +224,8 @@ class _BlockFields(dict[type, tuple[str, ...]]):
 
 
 _HOLD_BLOCKS = frozenset(["body", "orelse", "finalbody", "handlers", "cases"])
+#: Those of parts with a head and a block of their own.
+_HEADED = ("handlers", "cases")
 _STATEMENTS = (gast.stmt, ast.stmt)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 _BLOCK_FIELDS = _BlockFields()
@@ -241,7 +243,7 @@ def holders(stmt: Any, definitions: bool = False) -> Iterator[tuple[Any, str]]:
         inner = getattr(stmt, field, None)
         if not inner:
             continue
-        if field in ("handlers", "cases"):
+        if field in _HEADED:
             yield from ((part, "body") for part in inner if part.body)
         else:
             yield stmt, field
@@ -255,17 +257,19 @@ def inner_blocks(stmt: Any, definitions: bool = False) -> list[list[Any]]:
 def rewrite_blocks(stmt: Any, rewritten: Callable[[list[Any]], list[Any]]) -> None:
     """Put `rewritten(block)` for each block of a statement, in place.
 
-    A body with nothing left is a `pass`; other blocks go.
+    A body with nothing left is a `pass`, as is the `finally` that makes a `try` one;
+    other blocks go.
     """
     for node, field in holders(stmt):
         new = rewritten(getattr(node, field))
-        setattr(node, field, new or ([gast.Pass()] if field == "body" else []))
+        needed = field == "body" or (field == "finalbody" and not stmt.handlers)
+        setattr(node, field, new or ([gast.Pass()] if needed else []))
 
 
 def rebuilt(stmt: Any, rewritten: Callable[[list[Any]], list[Any]]) -> Any:
     """A copy of a statement with `rewritten(block)` for each of its blocks."""
     new = clone_shallow(stmt)
-    for field in ("handlers", "cases"):
+    for field in _HEADED:
         if getattr(stmt, field, None):
             setattr(new, field, [clone_shallow(part) for part in getattr(stmt, field)])
     rewrite_blocks(new, rewritten)
@@ -273,9 +277,21 @@ def rebuilt(stmt: Any, rewritten: Callable[[list[Any]], list[Any]]) -> Any:
 
 
 def head(stmt: Any) -> list[Any]:
-    """What belongs to a statement itself, without the blocks in it: nodes and lists."""
-    fields = [f for f in stmt._fields if f not in _BLOCK_FIELDS[type(stmt)]]
-    parts = (getattr(stmt, f, None) for f in fields)
+    """What belongs to a statement itself, without the blocks in it: nodes and lists.
+
+    The test of an `if`, target and iterable of a `for`, what handlers catch and cases
+    match; the statement, where it has no blocks or is a definition.
+    """
+    fields = _BLOCK_FIELDS[type(stmt)]
+    if not fields or isinstance(stmt, _DEFINITIONS):
+        return [stmt]
+    held = [p for f in _HEADED if f in fields for p in getattr(stmt, f, ())]
+    parts = [
+        getattr(node, field, None)
+        for node in (stmt, *held)
+        for field in node._fields
+        if field not in _HOLD_BLOCKS
+    ]
     return [part for part in parts if isinstance(part, (gast.AST, list))]
 
 

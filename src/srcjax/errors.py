@@ -14,6 +14,7 @@ __all__ = [
     "DerivativeMismatch",
     "NoRuleError",
     "PerformanceWarning",
+    "RefusedValueError",
     "SourceNotFoundError",
     "SrcjaxError",
     "UnsupportedError",
@@ -97,6 +98,16 @@ class DerivativeMismatch(SrcjaxError):
 
 class ArgumentError(SrcjaxError, TypeError):
     """A transform, or what it returned, was called with wrong arguments."""
+
+
+class RefusedValueError(UnsupportedError, TypeError, ValueError):
+    """What generated code met when it ran is not supported."""
+
+    @classmethod
+    def like(cls, error: BaseException) -> RefusedValueError:
+        """What a helper of generated code says, with the user's place below it."""
+        notes = getattr(error, "__notes__", ())
+        return cls(str(error), excerpt="\n".join(notes) or None)
 
 
 class PerformanceWarning(UserWarning):

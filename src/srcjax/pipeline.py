@@ -24,9 +24,11 @@ from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.sizes import sizes_of
 from srcjax.analysis.types import (
     UNKNOWN,
+    Closure,
     Const,
     Dict,
     List,
+    Object,
     Other,
     Range,
     Tuple,
@@ -36,11 +38,13 @@ from srcjax.analysis.types import (
     dtype_of,
     is_mapping,
     mapping,
+    parts,
     resolved,
     shape_of,
 )
 from srcjax.backends import stage_listings
 from srcjax.backends.assembling import assemble
+from srcjax.backends.load import REFUSING
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
@@ -76,6 +80,7 @@ from srcjax.transforms.written import Written
 
 ROUNDS = 48
 HELPERS.update(runtime.HELPERS)
+REFUSING.update(runtime.HELPERS)
 HELPERS.update({name: getattr(collectives, name) for name in collectives.__all__})
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
@@ -255,6 +260,7 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             mark_effects(program)
         if not run_round(program, done, stages):
             check_shapes(unit, program.facts)
+            refuse_functions(program, unit)
             stages.keep("settle", lambda: stage_listings.typed_units(program))
             return program, unit
     raise error_at(
@@ -264,6 +270,24 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
         "the types in this function do not settle",
         "a simpler structure, or fewer changes of type in loops",
     )
+
+
+def refuse_functions(program: Program, unit: Unit) -> None:
+    """Raise where the result has a function that reads differentiated values."""
+
+    def visit(t: Type) -> None:
+        if isinstance(t, Closure) and t.active:
+            raise error_at(
+                UnsupportedError,
+                unit.source,
+                unit.source.node,
+                "the function returns a function that reads differentiated values",
+                "the values themselves, or what the function gives",
+            )
+        for part in parts(t):
+            visit(part)
+
+    visit(program.facts.results.get(id(unit.source.func), UNKNOWN))
 
 
 def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
@@ -609,6 +633,12 @@ def check_result(
                 "`return value, aux`",
             )
     shape = shape_of(result)
+    if isinstance(result, Object):
+        raise refuse(
+            f"the function returns a {getattr(result.cls, '__name__', 'object')}; grad "
+            "needs one real number",
+            "`return` the number on every path",
+        )
     if isinstance(result, (Tuple, List, Dict)):
         raise refuse(
             "the function returns a container; grad needs one real number",

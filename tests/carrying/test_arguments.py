@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections import deque
 from decimal import Decimal
@@ -162,3 +163,82 @@ def test_a_whole_number_beside_floats_is_a_result():
         return 0 if x[0] < 0 else x[0] ** 2
 
     np.testing.assert_allclose(srcjax.grad(cut)(A), [1.4, 0.0])
+
+
+class Pair:
+    def __init__(self, v):
+        self.v = v
+
+
+NO_PYTREES = [
+    lambda x: {x[0] * 2, x[1]},
+    lambda x: (x[0], {v * 2 for v in x}),
+    lambda x: frozenset([x[0] * 2]),
+    lambda x: {"a": x[0] * 2}.values(),
+    lambda x: iter([x[0] * 2, x[1]]),
+    lambda x: zip(x, x * 2, strict=True),
+    lambda x: enumerate(x * 2),
+    lambda x: deque([x[0] * 2]),
+    lambda x: memoryview(x * 2),
+    lambda x: np.array([x[0] * 2, None], dtype=object),
+    lambda x: lambda: x[0] * 2,
+    lambda x: (x[0], lambda y: y * x[1]),
+    lambda x: functools.partial(max, x[0] * 2),
+]
+
+
+@pytest.mark.parametrize("mode", ["grad", "vjp", "jvp", "linearize", "vmap"])
+@pytest.mark.parametrize("function", NO_PYTREES)
+def test_a_result_that_is_no_pytree_is_refused(function, mode):
+    if mode == "vmap" and function is NO_PYTREES[2]:
+        pytest.skip("a set of arrays is no set: TypeError")
+    with pytest.raises(srcjax.errors.SrcjaxError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if mode == "grad":
+            srcjax.grad(function)(A)
+        elif mode == "vjp":
+            srcjax.vjp(function, A)
+        elif mode == "jvp":
+            srcjax.jvp(function, (A,), (A,))
+        elif mode == "linearize":
+            srcjax.linearize(function, A)[1](A)
+        else:
+            srcjax.vmap(function)(np.stack([A, A]))
+
+
+def test_a_result_that_is_an_object_is_no_number():
+    with pytest.raises(ArgumentError, match="the function returns a Pair"):
+        srcjax.grad(lambda x: Pair(x[0] * 2))(A)
+
+
+MASKED = np.ma.array(A, mask=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: MASKED * x,
+        lambda x: np.cumsum(MASKED * x),
+        lambda x: np.ma.masked_where(x > 1, x),
+        lambda x: np.ma.masked_where(x > 0, x).mean(),
+        lambda x: np.ma.masked_where(x > 1, x)[1],
+        lambda x: {"a": [x, np.ma.masked_invalid(np.sqrt(x - 1))]},
+    ],
+)
+def test_vmap_refuses_masked_results(function):
+    """Examples are put together as arrays, which would lose the masks."""
+    refused = pytest.raises(srcjax.errors.SrcjaxError, match="masked array")
+    with refused, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        srcjax.vmap(function)(np.stack([A, A / 4]))
+
+
+def test_vmap_of_what_masked_arrays_give():
+    def total(x):
+        return np.sum(np.ma.masked_where(x > 1, x)) + np.sum(x * MASKED)
+
+    batch = np.stack([A, A / 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = srcjax.vmap(total)(batch)
+    np.testing.assert_allclose(found, [total(x) for x in batch])

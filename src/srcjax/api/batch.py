@@ -164,6 +164,7 @@ class Batched(Transform):
         except Exception as error:
             annotate(error)
             raise
+        tree.check_result(result, "vmap")
         if self.axis_name is None and self.is_to_be_checked(version):
             self.prove_examples(values, axes, size, result)
         return result
@@ -468,10 +469,13 @@ def vmap(
                 version = hot.get(key)
                 if version is not None and (not version.guards or version.holds()):
                     try:
-                        return version.call(*args)
+                        result = version.call(*args)
                     except Exception as error:
                         annotate(error)
                         raise
+                    if type(result) is not np.ndarray or result.dtype == object:
+                        tree.check_result(result, "vmap")
+                    return result
             if transform is None:
                 transform = Batched(
                     with_source(g, len(args)), in_axes, out_axes, axis_size, axis_name

@@ -161,6 +161,7 @@ def jvp(
         for k in active
     ]
     y, y_dot = transform.call(version, values, keywords, dots)
+    tree.check_result(y, "jvp")
     if transform.is_to_be_checked(version, check):
         transform.prove(version, tuple(primals), {})
     if has_aux:
@@ -228,6 +229,7 @@ def linearize(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
         with np.errstate(all="ignore"):  # the adjoint that is transposed is zero
             y, residuals = version.call(*values, **keywords)
             _try_out(version, residuals, [primals[k] for k in active])
+            tree.check_result(y, "linearize")
     except SrcjaxError:
         return _at_what_they_were(f, primals)
     if transform.is_to_be_checked(version, check):
@@ -238,7 +240,9 @@ def linearize(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
 def _at_what_they_were(f: Callable, primals: tuple) -> tuple:
     """`linearize` by way of `jvp`: `f` and others may write to the arguments."""
     kept = tree.copy_saved(primals)
-    return f(*tree.copy_saved(primals)), _by_jvp(f, kept)
+    y = f(*tree.copy_saved(primals))
+    tree.check_result(y, "linearize")
+    return y, _by_jvp(f, kept)
 
 
 def _recomputing(f: Callable, *primals: Any, check: bool | None = None) -> tuple:

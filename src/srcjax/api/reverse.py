@@ -185,6 +185,7 @@ def pull_back(
     except Exception as error:
         annotate(error)
         raise
+    tree.check_result(y, "vjp")
     if transform.is_to_be_checked(version, check):
         transform.prove(version, primals, {})
     consumes = module.consumes

@@ -23,6 +23,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import srcjax._generated as package
+from srcjax.errors import RefusedValueError, SrcjaxError
 
 __all__ = ["LineMap", "annotate", "line_map_of", "load", "unload"]
 
@@ -48,6 +49,9 @@ RESERVED = {
 }
 
 MISSING = object()
+
+#: Helpers of generated code, by name; the pipeline fills it.
+REFUSING: dict[str, Any] = {}
 
 # Never held while a text runs: it may import a module whose import waits for this.
 _lock = threading.Lock()
@@ -148,9 +152,32 @@ def annotate(exc: BaseException) -> None:
     """Adds a note with the user's file and line to an exception from generated code.
 
     The innermost generated frame that has a line of the user decides. A second call
-    adds nothing.
+    adds nothing. What a helper of srcjax's refuses is raised as a `SrcjaxError`: in an
+    exported module, which has none, it is a TypeError or ValueError.
     """
     frames = list(traceback.walk_tb(exc.__traceback__))
+    note_place(exc, frames)
+    if is_refusal(exc, frames):
+        raise RefusedValueError.like(exc) from exc
+
+
+def is_refusal(exc: BaseException, frames: list) -> bool:
+    """Whether a helper in generated code raised it by a `raise` of its own."""
+    if isinstance(exc, SrcjaxError) or not isinstance(exc, (TypeError, ValueError)):
+        return False
+    if not frames:
+        return False
+    frame, lineno = frames[-1]
+    helper = REFUSING.get(frame.f_code.co_name)
+    generated = frame.f_globals.get(LINES) is not None
+    if helper is None or not (generated or frame.f_code is helper.__code__):
+        return False
+    line = linecache.getline(frame.f_code.co_filename, lineno, frame.f_globals)
+    return line.lstrip().startswith("raise ")
+
+
+def note_place(exc: BaseException, frames: list) -> None:
+    """Add the note about the innermost of the frames that has a line of the user."""
     for frame, lineno in reversed(frames):
         lines = frame.f_globals.get(LINES)
         if not lines:

@@ -208,4 +208,14 @@ def stacked(examples, axis):
             return {key: column(key) for key in keys}
         items = [column(key) for key in keys]
         return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    if not isinstance(first, (np.ndarray, np.generic, int, float, complex, bytes)):
+        raise TypeError(
+            f"the examples of a batch give a {type(first).__name__}, which has no "
+            "items to be put together: return numbers, arrays, lists, tuples or dicts"
+        )
+    if any(isinstance(item, np.ma.MaskedArray) for item in examples):
+        raise TypeError(
+            "the examples of a batch give masked arrays, whose masks would be lost: "
+            "return `.filled(np.nan)` of them"
+        )
     return np.stack(examples, axis)

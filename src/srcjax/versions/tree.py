@@ -9,7 +9,7 @@ import copy
 import enum
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set, ValuesView
 from dataclasses import fields, is_dataclass
 from types import MethodType, ModuleType
 from typing import Any
@@ -418,6 +418,43 @@ def check_nearly(leaf: Any, where: str) -> None:
             f"argument `{where}` is a {cls}, which is nearly a number or an array",
             instead=f"`np.asarray({where})`, or `float({where})` of one number",
         )
+
+
+#: Leaves of results that need no look.
+_PLAIN = (np.ndarray, np.generic, float, int, complex, str, bytes, type(None))
+
+
+def check_result(value: Any, who: str) -> None:
+    """Raise ArgumentError for a result whose parts have no derivative of their own.
+
+    A set has no order, an iterator can be read once, and a view of a dict is none: what
+    is in them is no part of a pytree. Those that hold text alone are let go.
+    """
+    if isinstance(value, _PLAIN):
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            raise no_pytree("an array of objects", who)
+        if isinstance(value, np.ma.MaskedArray):
+            raise no_pytree("a masked array", who)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            check_result(item, who)
+    elif isinstance(value, dict):
+        for item in value.values():
+            check_result(item, who)
+    elif isinstance(value, (Set, ValuesView)):
+        if not all(isinstance(item, str) for item in value):
+            raise no_pytree(f"a {type(value).__name__}", who)
+    elif isinstance(value, Iterator):
+        raise no_pytree(f"a {type(value).__name__}", who)
+
+
+def no_pytree(what: str, who: str) -> ArgumentError:
+    """The error that a function returns what is no pytree."""
+    return ArgumentError(
+        f"the function returns {what}; {who} needs numbers and arrays, in lists, "
+        "tuples or dicts",
+        instead="`list(...)` of it, or the items themselves",
+    )
 
 
 def copy_saved(value: Any) -> Any:

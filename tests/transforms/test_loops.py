@@ -317,3 +317,28 @@ def test_gradients_of_a_part_of_a_list(layers):
     args = (params, random.normal(size=3))
     expected = differences(lambda *a: float(last_layer_apart(*a)), args, (0,))
     assert_close(srcjax.grad(last_layer_apart)(*args), expected[0])
+
+
+def stopped_early(x):
+    for _ in range(9):
+        x = np.sin(x)
+        if x < 0.5:
+            break
+    return x
+
+
+def index_in_use(x):
+    for i in range(9):
+        x = x * (i + 1)
+        if x > 5:
+            break
+    return x
+
+
+def test_a_loop_that_reads_no_index_runs_forwards():
+    assert "for _ in range(trips):" in str(
+        srcjax.source(srcjax.grad(stopped_early), 1.0)
+    )
+    text = str(srcjax.source(srcjax.grad(index_in_use), 1.0))
+    assert "reversed(range(9)[:trips])" in text
+    assert srcjax.grad(index_in_use)(1.0) == 6.0

@@ -19,7 +19,7 @@ def grad_lotka_volterra(prey, predators, dt):
     # return prey + predators
     dprey = 1.0
     dpredators = 1.0
-    for _ in reversed(range(20)):
+    for _ in range(20):
         # predators = predators + dt * deaths
         predators = predators_tape.pop()
         ddeaths = dpredators * dt

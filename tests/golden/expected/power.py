@@ -15,7 +15,7 @@ def grad_power(x, n):
     # return result
     dresult = 1.0
     dx = 0.0
-    for _ in reversed(range(n)):
+    for _ in range(n):
         # result = result * x
         result = result_tape.pop()
         dx += dresult * result

@@ -10,7 +10,7 @@ def grad_stencil_1d(u, steps):
         v[1:-1] = v[1:-1] + 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
     # return np.sum(v**2)
     dv = 2 * v
-    for _ in reversed(range(steps)):
+    for _ in range(steps):
         # v[1:-1] = v[1:-1] + 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
         dtotal2 = dv[1:-1].copy()
         dv[1:-1] = dtotal2

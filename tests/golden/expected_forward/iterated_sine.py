@@ -19,7 +19,7 @@ def iterated_sine_residuals(saved):
     cos_x_tape = []
     sin_x_tape2 = []
     x_tape2 = []
-    for _ in reversed(range(4)):
+    for _ in range(4):
         sin_x = sin_x_tape.pop()
         x = x_tape.pop()
         cos_x_tape.append(np.cos(x))

@@ -635,6 +635,7 @@ class Saver(Planner):
             over = syntax.clone(iterable if held is None else held)
             if trips is not None:
                 over = syntax.expression("v[:n]", v=over, n=syntax.name(trips))
+                over.trips = trips  # it is not more than what there is
             turned = backward_range(over) if trips is None else None
             over = syntax.call("reversed", over) if turned is None else turned
         forward.append(_like(new, stmt))

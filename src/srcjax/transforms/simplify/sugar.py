@@ -11,6 +11,9 @@ Before:                                 After:
             r = r / 2
         else:
             break
+
+    for _ in reversed(range(n)[:trips]):    for _ in range(trips):
+        dx = dx / 2                             dx = dx / 2
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
     for sub in syntax.walk(node):
         if isinstance(sub, gast.For):
             _rewrite(sub, temps, node)
+            _in_any_order(sub, node)
         elif isinstance(sub, gast.While):
             _test_in_front(sub)
     node.body = flat(node.body)
@@ -161,6 +165,25 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
         iterable = syntax.call("reversed", iterable)
     loop.target, loop.iter = target, iterable
     loop.body = rest or [gast.Pass()]
+
+
+def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
+    """A backward loop that does not read its index need not count backwards."""
+    over: Any = loop.iter
+    if not isinstance(over, gast.Call) or called(over) != "reversed":
+        return
+    numbers = over.args[0]
+    trips = getattr(numbers, "trips", None)
+    if trips is not None:
+        numbers = numbers.value
+    if not isinstance(numbers, gast.Call) or called(numbers) != "range":
+        return
+    indices = syntax.names_written(loop.target)
+    if indices & syntax.names_read(loop.body) or any(
+        _read_elsewhere(function, loop, index) for index in indices
+    ):
+        return
+    loop.iter = numbers if trips is None else syntax.call("range", syntax.name(trips))
 
 
 def _counted(node: Any) -> list[str] | None:

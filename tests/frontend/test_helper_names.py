@@ -81,3 +81,24 @@ def test_a_helper_by_its_own_name_is_left():
 
 def uses_helper(x):
     return np.sum(x * x + np.zeros_like(x))
+
+
+def zeros_like(v):
+    return v + 1.0
+
+
+def called_in_one_sweep_only(x, s):
+    y = x.copy()
+    for row in y:
+        row *= zeros_like(1.0)
+    return np.sum(x.sum() * x)
+
+
+def test_a_helper_in_one_sweep_and_the_users_own_in_the_other():
+    def tangent(x, s):
+        return srcjax.jvp(called_in_one_sweep_only, (x, s), (direction, 1.0))[1]
+
+    x, direction = np.array([[1.1, 2.2]]), np.array([[0.3, -1.0]])
+    dx, ds = srcjax.grad(tangent, argnums=(0, 1))(x, 0.5)
+    np.testing.assert_allclose(dx, np.full_like(x, 2 * direction.sum()))
+    assert ds == 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -292,22 +292,19 @@ def _finish_group(
     written = _members(group)
     functions = finish(written, sharing, simplify, watch)
     values: dict[str, Any] = {}
-    for w in written:
-        values |= names_of(w, program, values)
+    for w in written:  # the user's own may have a helper's name in one of them only
+        merge_values(values, names_of(w, program), functions, [w.node])
     return functions, values
 
 
-def names_of(
-    written: Written, program: Program, known: Container[str] = ()
-) -> dict[str, Any]:
+def names_of(written: Written, program: Program) -> dict[str, Any]:
     """What the free names of a written function stand for, in the user's spelling."""
     function = written.node
     values = respell(written, function) | unhide_helpers(written, function)
     for name in free_names(function) - set(values):
-        if name not in known:
-            found = value_of(written, program, name)
-            if found is not None:
-                values[name] = found[0]
+        found = value_of(written, program, name)
+        if found is not None:
+            values[name] = found[0]
     return values
 
 

@@ -15,6 +15,7 @@ ROOT = Path(srcjax.__file__).parent
 # `ops.record` is not `ops`.
 ORDER = [
     ("errors", "syntax"),
+    ("analysis.flow",),  # how control and values go through statements: names alone
     ("_generated",),
     ("backends.load",),  # runs a text as a module: needs nothing
     (

@@ -93,11 +93,7 @@ def fixed_masks(node: gast.FunctionDef) -> dict[str, int]:
 
 def _bound(stmt: gast.stmt) -> set[str]:
     """The names that the statement itself binds."""
-    if isinstance(stmt, (gast.If, gast.While, gast.Try)):
-        return set()
-    if isinstance(stmt, gast.For):
-        return syntax.names_written(stmt.target)
-    return syntax.names_written(stmt)
+    return syntax.names_written(syntax.head(stmt))
 
 
 def _makes_mask(stmt: gast.stmt, name: str) -> bool:

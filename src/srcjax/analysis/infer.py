@@ -22,10 +22,12 @@ from srcjax.analysis.binding import Env
 from srcjax.analysis.counts import counted, forget, uncounted
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
+from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.flow.control import Way, runs
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
 from srcjax.analysis.program import Variant
-from srcjax.analysis.swaps import swap_pairs, trade_contents
+from srcjax.analysis.swaps import trade_contents
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -98,7 +100,7 @@ class Interpreter(Expressions):
         """Record what the statement saw."""
         if not self.recording:
             return
-        if isinstance(stmt, (gast.With, gast.Try)):
+        if runs(stmt, Way.ONCE, Way.ATTEMPT):
             return
         if id(stmt) not in self.mentioned:
             self.mentioned[id(stmt)] = _mentioned(stmt)
@@ -655,15 +657,10 @@ def _same(start: Env, end: Env, but: set[str]) -> bool:
 
 def _mentioned(stmt: Any) -> tuple[list[str], list[str]]:
     """The names that a statement itself reads, and those that it reads or binds."""
-    if isinstance(stmt, (gast.If, gast.While)):
-        reads, writes = syntax.names_read(stmt.test), set()
-    elif isinstance(stmt, gast.For):
-        reads = syntax.names_read(stmt.iter)
-        writes = syntax.names_written(stmt.target)
-    else:
-        reads, writes = syntax.names_read(stmt), syntax.names_written(stmt)
-        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-            reads.add(stmt.target.id)
+    head = syntax.head(stmt)
+    reads, writes = syntax.names_read(head), syntax.names_written(head)
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        reads.add(stmt.target.id)
     return sorted(reads), sorted(reads | writes)
 
 

@@ -16,6 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import Env
+from srcjax.analysis.flow.control import own_breaks
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Facts
@@ -267,7 +268,7 @@ class MappedInterpreter(Interpreter):
         end = super().branch(stmt, env)
         if not mapped:
             return end
-        if self.leaves and breaks_out(stmt):
+        if self.leaves and own_breaks([stmt]):
             self.leaves[-1] = True
         return self.depends(stmt, end)
 
@@ -322,20 +323,4 @@ def _mapped(t: Type) -> Type:
     return with_active(t, True)
 
 
-def breaks_out(stmt: gast.If) -> bool:
-    """Whether a `break` in the branch leaves the loop around it."""
-
-    def found(stmts: list[gast.stmt]) -> bool:
-        for s in stmts:
-            if isinstance(s, gast.Break):
-                return True
-            if isinstance(s, gast.If) and (found(s.body) or found(s.orelse)):
-                return True
-            if isinstance(s, gast.With) and found(s.body):
-                return True
-        return False
-
-    return found([stmt])
-
-
-__all__ = ["MappedInterpreter", "breaks_out"]
+__all__ = ["MappedInterpreter"]

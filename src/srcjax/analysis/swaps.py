@@ -10,24 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import gast
-
 from srcjax.analysis.types import Array, Type, ageless_buffers
-
-
-def swap_pairs(stmt: Any) -> list[tuple[str, str]]:
-    """(new name, old name) of an assignment that permutes names; else empty."""
-    if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
-        return []
-    target, value = stmt.targets[0], stmt.value
-    if not isinstance(target, gast.Tuple) or not isinstance(value, gast.Tuple):
-        return []
-    if not all(isinstance(e, gast.Name) for e in (*target.elts, *value.elts)):
-        return []
-    new, old = [e.id for e in target.elts], [e.id for e in value.elts]
-    if len(new) < 2 or len(set(new)) != len(new) or sorted(new) != sorted(old):
-        return []
-    return list(zip(new, old, strict=True))
 
 
 def trade_contents(types: list[Type]) -> bool:

@@ -32,11 +32,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed, surely_in
+from srcjax.analysis.flow.control import is_compound
 from srcjax.frontend.exits import always_leaves, exits_of
 
 _SCOPES = (gast.FunctionDef, gast.ClassDef, gast.Lambda)
 _EXITS = (gast.Return, gast.Break, gast.Continue)
-_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try)
 #: Methods that change the object they belong to.
 _CHANGING = frozenset(
     ["append", "appendleft", "extend", "insert", "pop", "popleft", "popitem", "remove"]
@@ -120,7 +121,7 @@ class _Attempts:
             if surface and stmt.handlers and self.wanted(stmt):
                 out += self.attempt(stmt, None, looped)
                 continue
-            if isinstance(stmt, _COMPOUND):
+            if is_compound(stmt):
                 inside = looped or isinstance(stmt, (gast.For, gast.While))
                 syntax.rewrite_blocks(stmt, partial(self.block, looped=inside))
             out.append(stmt)
@@ -214,10 +215,10 @@ class _Attempts:
         found: set[str] = set()
         bound = syntax.names_written(stmt.body)
         within = {n: syntax.count_reads(stmt, n) for n in bound}
-        early = _exposed(stmt.body) if looped else set()
-        late = _exposed(stmt.finalbody)
+        early = exposed(stmt.body) if looped else set()
+        late = exposed(stmt.finalbody)
         for handler in stmt.handlers:
-            first, sure = _exposed(handler.body), _surely(handler.body)
+            first, sure = exposed(handler.body), surely_in(handler.body)
             leaves = always_leaves(handler.body)
             for name in bound:
                 after = self.reads.get(name, 0) > within[name] or name in early
@@ -254,7 +255,7 @@ class _Attempts:
                     leaving = _at(gast.Return(syntax.name(held)), stmt)
                 close()
                 return self.guarded(out, [leaving], context, stmt)
-            if isinstance(stmt, _COMPOUND) and self.shows(stmt, context):
+            if is_compound(stmt) and self.shows(stmt, context):
                 self.header(stmt, piece)
                 close()
                 inner = self.compound(stmt, context, looped)
@@ -285,7 +286,7 @@ class _Attempts:
 
     def shows(self, stmt: gast.stmt, context: _Context) -> bool:
         """Whether it matters that the statement ran, when a later one raises."""
-        if isinstance(stmt, _COMPOUND) and exits_of(stmt):
+        if is_compound(stmt) and exits_of(stmt):
             return True
         if syntax.names_written(stmt) & context.visible:
             return True
@@ -431,57 +432,6 @@ def _raises_again(stmts: list[gast.stmt]) -> bool:
 def _name_raised(stmts: list[gast.stmt], error: str) -> None:
     for stmt in _own_raises(stmts):
         stmt.exc = syntax.name(error)
-
-
-def _exposed(stmts: list[gast.stmt]) -> set[str]:
-    """Names that the statements may read before they bind them."""
-    found: set[str] = set()
-    bound: set[str] = set()
-    for stmt in stmts:
-        found |= _reads_first(stmt) - bound
-        bound |= _surely([stmt])
-    return found
-
-
-def _reads_first(stmt: Any) -> set[str]:
-    if isinstance(stmt, gast.If):
-        inner = _exposed(stmt.body) | _exposed(stmt.orelse)
-        return syntax.names_read(stmt.test) | inner
-    if isinstance(stmt, gast.For):
-        inner = _exposed(stmt.body) - syntax.names_written(stmt.target)
-        return syntax.names_read(stmt.iter) | inner | _exposed(stmt.orelse)
-    if isinstance(stmt, gast.With):
-        return syntax.names_read(stmt.items) | _exposed(stmt.body)
-    reads = syntax.names_read(stmt)
-    for node in syntax.walk(stmt):
-        if isinstance(node, gast.AugAssign):
-            reads |= syntax.all_names(node.target)
-    return reads
-
-
-def _surely(stmts: list[gast.stmt]) -> set[str]:
-    """Names that the statements bind on every path that reaches their end."""
-    found: set[str] = set()
-    for stmt in stmts:
-        if isinstance(stmt, gast.If):
-            then, orelse = _surely(stmt.body), _surely(stmt.orelse)
-            if always_leaves(stmt.body):
-                found |= orelse
-            elif always_leaves(stmt.orelse):
-                found |= then
-            else:
-                found |= then & orelse
-        elif isinstance(stmt, gast.With):
-            found |= _surely(stmt.body)
-        elif isinstance(stmt, (gast.Assign, gast.AnnAssign)) and stmt.value:
-            targets = getattr(stmt, "targets", None) or [stmt.target]
-            for target in targets:
-                found |= {
-                    n.id
-                    for n in syntax.walk(target)
-                    if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-                }
-    return found
 
 
 def _at(new: Any, old: gast.AST) -> Any:

@@ -27,6 +27,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import EXITS, leaves
 
 FALLS, LEAVES, MAYBE = "falls", "leaves", "maybe"
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
@@ -313,27 +314,7 @@ def has_exit(stmt: gast.stmt) -> bool:
 
 
 def always_leaves(stmts: list[gast.stmt]) -> bool:
-    for stmt in stmts:
-        if isinstance(
-            stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise, _Returned)
-        ):
-            return True
-        if (
-            isinstance(stmt, gast.If)
-            and stmt.orelse
-            and always_leaves(stmt.body)
-            and always_leaves(stmt.orelse)
-        ):
-            return True
-        if isinstance(stmt, gast.With) and always_leaves(stmt.body):
-            return True
-        if isinstance(stmt, gast.Try) and (
-            always_leaves(stmt.finalbody)
-            or always_leaves([*stmt.body, *stmt.orelse])
-            and all(always_leaves(h.body) for h in stmt.handlers)
-        ):
-            return True
-    return False
+    return leaves(stmts, (*EXITS, _Returned))
 
 
 def _replace_exits(

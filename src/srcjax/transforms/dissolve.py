@@ -24,6 +24,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Object
 from srcjax.frontend.unit import Unit
@@ -44,18 +45,7 @@ class _Objects:
         self.program = program
         self.unit = unit
         self.body: list[gast.stmt] = unit.node.body
-        #: Which statements are in loops, and the block of each.
-        self.looped: set[int] = set()
-        self.blocks: dict[int, list[gast.stmt]] = {}
-        self._number(self.body, False)
-
-    def _number(self, block: list[gast.stmt], looped: bool) -> None:
-        for stmt in block:
-            self.blocks[id(stmt)] = block
-            if looped:
-                self.looped.add(id(stmt))
-            for inner in syntax.inner_blocks(stmt):
-                self._number(inner, looped or isinstance(stmt, _LOOPS))
+        self.positions = Positions(self.body)
 
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
@@ -72,7 +62,7 @@ class _Objects:
     def made_here(self, stmt: gast.Assign) -> type | None:
         """The class of the object that the statement makes."""
         target, value = stmt.targets[0], stmt.value
-        if id(stmt) not in self.blocks or not isinstance(target, gast.Name):
+        if stmt not in self.positions or not isinstance(target, gast.Name):
             return None
         if target.id not in self.unit.varying or not isinstance(value, gast.Call):
             return None
@@ -152,7 +142,7 @@ class _Objects:
             if syntax.count_bindings(self.unit.node, target.id) != 1:
                 return None
             fine.add(id(target))
-            if id(made) in self.looped and not self.comes_first(stmt, target.id):
+            if self.positions[made].loops and not self.comes_first(stmt, target.id):
                 return None
         for node in syntax.walk(self.body):
             if isinstance(node, gast.Attribute) and isinstance(
@@ -170,7 +160,7 @@ class _Objects:
 
         Else a name may still stand for the object of the iteration before.
         """
-        block = self.blocks[id(stmt)]
+        block = self.positions.block_of[id(stmt)]
         at = next(k for k, s in enumerate(block) if s is stmt)
         after = syntax.count_reads(block[at + 1 :], name)
         return after == syntax.count_reads(self.unit.node, name)

@@ -10,7 +10,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import exposed, surely, swap_pairs
 from srcjax.analysis.types import (
     Array,
     Unknown,
@@ -20,7 +20,6 @@ from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.record import lookup
 from srcjax.transforms.passes import Simplify, Watch
-from srcjax.transforms.reads_writes import exposed, surely
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead

@@ -1,4 +1,4 @@
-"""Which names code reads, binds and changes, and whether it surely does."""
+"""Through which names statements change things, and what they only look at."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
@@ -15,30 +14,7 @@ from srcjax.transforms.call_effects import called
 _SHAPE_ONLY = {"np.zeros_like", "np.full_like", "np.shape", "len", "np.ones_like"}
 
 
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-
 SHAPE_ATTRIBUTES = {"shape", "size", "ndim", "dtype"}
-
-
-# -- helpers ------------------------------------------------------------------------
-
-
-def bound_names(stmt: Any) -> list[str]:
-    """Names that a simple statement binds (not those it writes through)."""
-    if swap_pairs(stmt):
-        return []  # what the names hold is exchanged, not the names
-    if isinstance(stmt, gast.Assign):
-        return sorted(
-            {
-                n.id
-                for t in stmt.targets
-                for n in syntax.walk(t)
-                if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-            }
-        )
-    if isinstance(stmt, gast.AugAssign):
-        return []
-    return sorted(syntax.names_written(stmt))
 
 
 def written_name(stmt: Any) -> str:
@@ -89,91 +65,6 @@ def shape_only_names(code: Any) -> dict[str, int]:
         if isinstance(inner, gast.Name):
             counts[inner.id] = counts.get(inner.id, 0) + 1
     return counts
-
-
-def exposed(stmts: list[gast.stmt]) -> set[str]:
-    """Names that the statements may read before they bind them."""
-    found: set[str] = set()
-    bound: set[str] = set()
-    for stmt in stmts:
-        found |= reads_first(stmt) - bound
-        bound |= surely(stmt)
-    return found
-
-
-def reads_first(stmt: Any) -> set[str]:
-    if isinstance(stmt, gast.If):
-        inner = exposed(stmt.body) | exposed(stmt.orelse)
-        return syntax.names_read(stmt.test) | inner
-    if isinstance(stmt, gast.For):
-        inner = exposed(stmt.body) - syntax.names_written(stmt.target)
-        return syntax.names_read(stmt.iter) | inner
-    if isinstance(stmt, gast.While):
-        return syntax.names_read(stmt.test) | exposed(stmt.body)
-    if isinstance(stmt, (gast.With, gast.Try)):
-        handled = [exposed(h.body) for h in getattr(stmt, "handlers", [])]
-        inner = exposed(stmt.body + getattr(stmt, "finalbody", []))
-        return inner.union(*handled)
-    reads = syntax.names_read(stmt)
-    if syntax.names_written(stmt) & reads:
-        reads = free_reads(stmt)  # the variable of a comprehension is its own
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-        reads.add(stmt.target.id)
-    return reads
-
-
-def free_reads(node: Any) -> set[str]:
-    """Names that are read, but for the variables of the comprehensions inside."""
-    found: set[str] = set()
-    for child in gast.iter_child_nodes(node):
-        found |= free_reads(child)
-    if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
-        found.add(node.id)
-    elif isinstance(node, _COMPREHENSIONS):
-        found -= syntax.names_written([g.target for g in node.generators])
-        found |= free_reads(node.generators[0].iter)
-    return found
-
-
-def surely(stmt: Any) -> set[str]:
-    """Names that the statement binds on every path."""
-    if isinstance(stmt, gast.If):
-        sides: list[set[str]] = [set(), set()]
-        for side, part in enumerate((stmt.body, stmt.orelse)):
-            for s in part:
-                sides[side] |= surely(s)
-        ends = [
-            part and isinstance(part[-1], gast.Break)
-            for part in (stmt.body, stmt.orelse)
-        ]
-        if ends[0]:
-            return sides[1]
-        if ends[1]:
-            return sides[0]
-        return sides[0] & sides[1]
-    if isinstance(stmt, (gast.For, gast.While)):
-        return set()
-    if isinstance(stmt, (gast.With, gast.Try)):
-        parts = [stmt.body, *(h.body for h in getattr(stmt, "handlers", []))]
-        found = [set().union(*map(surely, part)) for part in parts]
-        return set.intersection(*found)
-    return set(bound_names(stmt))
-
-
-def own_breaks(stmts: list[gast.stmt]) -> list[gast.stmt]:
-    found: list[gast.stmt] = []
-    for stmt in stmts:
-        if isinstance(stmt, gast.Break):
-            found.append(stmt)
-        elif isinstance(stmt, gast.If):
-            found += own_breaks(stmt.body) + own_breaks(stmt.orelse)
-        elif isinstance(stmt, (gast.With, gast.Try)):
-            found += own_breaks(stmt.body)
-    return found
-
-
-def has_break(stmt: Any) -> bool:
-    return bool(own_breaks(stmt.body))
 
 
 def is_range(value: Any) -> bool:

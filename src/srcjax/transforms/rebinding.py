@@ -13,12 +13,12 @@ holds the array; where something may, the code refuses arrays when it runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
 
 from srcjax import runtime, syntax
+from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Const, Type, Unknown, is_mapping
 from srcjax.frontend.unit import Unit
@@ -30,7 +30,6 @@ inert(runtime.refuse_in_place, signature="x", infer=lambda x: Const())
 _FRESH = (
     gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp, gast.Constant, gast.JoinedStr
 )  # fmt: skip
-_LOOPS = (gast.For, gast.While)
 
 
 def check_of(
@@ -62,14 +61,13 @@ def _may_be_shared(
     """Whether something else may hold what the name holds, at the statement."""
     if name in unit.parameters and not entry:
         return True
-    order: list[tuple[Any, Around]] = []
-    _number(unit.node.body, Around(), order)
-    at = next(k for k, (stmt, _) in enumerate(order) if stmt is update)
-    here = order[at][1]
-    for position, (stmt, around) in enumerate(order):
-        if position > at and not set(around.loops) & set(here.loops):
+    positions = Positions(unit.node.body)
+    here = positions[update]
+    for stmt in positions.stmts:
+        there = positions[stmt]
+        if stmt is not update and not here.may_follow(there):
             continue
-        if around.excludes(here):
+        if there.never_with(here):
             continue
         if name in syntax.names_written(syntax.head(stmt)) and not _is_fresh(
             program, stmt
@@ -78,34 +76,6 @@ def _may_be_shared(
         if name in syntax.names_read(syntax.head(stmt)) and _keeps(program, stmt, name):
             return True
     return False
-
-
-@dataclass(frozen=True)
-class Around:
-    """What a statement is inside of."""
-
-    loops: tuple[int, ...] = ()
-    #: The `if` statements that no loop repeats, with the branch of each.
-    branches: tuple[tuple[int, str], ...] = ()
-
-    def excludes(self, other: Around) -> bool:
-        """Whether what is there is never executed together with the other one."""
-        branches = dict(other.branches)
-        return any(branches.get(test, key) != key for test, key in self.branches)
-
-
-def _number(stmts: list[Any], around: Around, order: list) -> None:
-    """All statements in the order of the text, with what is around them."""
-    for stmt in stmts:
-        order.append((stmt, around))
-        for node, field in syntax.holders(stmt):
-            inside = around
-            if isinstance(stmt, _LOOPS):
-                inside = replace(around, loops=(*around.loops, id(stmt)))
-            elif isinstance(stmt, gast.If) and not around.loops:
-                branches = (*around.branches, (id(stmt), field))
-                inside = replace(around, branches=branches)
-            _number(getattr(node, field), inside, order)
 
 
 def _is_fresh(program: Program, stmt: Any) -> bool:

@@ -73,16 +73,7 @@ def calls_of(stmt: Any) -> Iterator[gast.Call]:
     """The calls in the statement itself, or in the head of a compound one."""
     if isinstance(stmt, gast.FunctionDef):
         return
-    heads = [stmt]
-    if isinstance(stmt, (gast.If, gast.While)):
-        heads = [stmt.test]
-    elif isinstance(stmt, gast.For):
-        heads = [stmt.iter]
-    elif isinstance(stmt, gast.With):
-        heads = [item.context_expr for item in stmt.items]
-    elif isinstance(stmt, gast.Try):
-        heads = []
-    for node in syntax.walk(heads):
+    for node in syntax.walk(syntax.head(stmt)):
         if isinstance(node, gast.Call):
             yield node
 

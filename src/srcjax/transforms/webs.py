@@ -15,6 +15,7 @@ import beniget
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import Way, runs
 from srcjax.frontend.unit import Unit
 
 
@@ -111,7 +112,7 @@ def _unsplittable(node: gast.FunctionDef) -> set[str]:
             sub, (gast.Global, gast.Nonlocal, gast.alias, gast.ExceptHandler)
         ):
             found |= syntax.names_written(sub) | set(getattr(sub, "names", ()))
-        elif isinstance(sub, gast.Try) and sub.handlers:
+        elif runs(sub, Way.ATTEMPT):
             # An exception may leave the body anywhere: its names keep their values.
             found |= {
                 name

@@ -16,21 +16,21 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.mapped import breaks_out
+from srcjax.analysis.flow.bindings import exposed
+from srcjax.analysis.flow.control import own_breaks
 from srcjax.analysis.types import (
     Array,
     Scalar,
 )
 from srcjax.transforms.batch.regions import BOOL, Regions
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.reads_writes import exposed
 
 
 class LaneLoops(Regions):
     """Writes the loops of a batch."""
 
     def while_loop(self, stmt: gast.While) -> list[gast.stmt]:
-        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
+        inside = [s for s in stmt.body if isinstance(s, gast.If) and own_breaks([s])]
         mapped = any(self.condition(s.test) is not None for s in inner_tests(inside))
         if not mapped:
             restored = restored_while(stmt)
@@ -41,7 +41,7 @@ class LaneLoops(Regions):
 
     def for_loop(self, stmt: gast.For) -> list[gast.stmt]:
         over = stmt.iter
-        inside = [s for s in stmt.body if isinstance(s, gast.If) and breaks_out(s)]
+        inside = [s for s in stmt.body if isinstance(s, gast.If) and own_breaks([s])]
         leaves = any(self.condition(s.test) is not None for s in inner_tests(inside))
         counted = isinstance(over, gast.Call) and called(over) == "range"
         per_example = counted and any(map(self.reads_mapped, over.args))
@@ -221,7 +221,7 @@ def inner_tests(stmts: list[Any]) -> list[Any]:
     for s in stmts:
         found.append(s)
         nested = [n for n in [*s.body, *s.orelse] if isinstance(n, gast.If)]
-        found += inner_tests([n for n in nested if breaks_out(n)])
+        found += inner_tests([n for n in nested if own_breaks([n])])
     return found
 
 
@@ -231,7 +231,7 @@ def split_test(stmt: gast.While) -> tuple[list[gast.stmt], gast.expr | None, lis
     if not isinstance(last, gast.If):
         return [], None, []
     alone = len(last.orelse) == 1 and isinstance(last.orelse[0], gast.Break)
-    early = any(isinstance(s, gast.If) and breaks_out(s) for s in stmt.body[:-1])
+    early = any(isinstance(s, gast.If) and own_breaks([s]) for s in stmt.body[:-1])
     if not alone or early:
         return [], None, []
     return list(stmt.body[:-1]), last.test, list(last.body)
@@ -265,16 +265,9 @@ def syntax_with_stops(stmts: list[gast.stmt], flag: str) -> list[gast.stmt]:
                 stop = syntax.assign(flag, syntax.const(False))
                 stop.user_line = getattr(s, "user_line", None)
                 out.append(stop)
-            elif isinstance(s, gast.If) and breaks_out(s):
-                new = syntax.clone_shallow(s)
+            elif own_breaks([s]):
+                new = syntax.rebuilt(s, visit)
                 new.origin = getattr(s, "origin", s)
-                new.body, new.orelse = visit(s.body), visit(s.orelse)
-                out.append(new)
-            elif isinstance(s, gast.With) and any(
-                isinstance(n, gast.Break) for n in syntax.walk(s)
-            ):
-                new = syntax.clone_shallow(s)
-                new.body = visit(s.body)
                 out.append(new)
             else:
                 out.append(s)

@@ -20,6 +20,8 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import bound_before, exposed, surely
+from srcjax.analysis.flow.control import Way, is_compound, runs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -40,7 +42,6 @@ from srcjax.ops.elementwise_facts import is_harmless
 from srcjax.transforms.batch.sharing import Sharing
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
-from srcjax.transforms.reads_writes import exposed, surely
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 BOOL = np.dtype(bool)
@@ -141,12 +142,12 @@ class Regions(Sharing):
             return self.while_loop(stmt)
         if isinstance(stmt, gast.For):
             return self.for_loop(stmt)
-        if isinstance(stmt, (gast.With, gast.Try)):
-            if getattr(stmt, "handlers", None):
-                raise self.refuse(
-                    "`try ... except`: which example raised is not known",
-                    "a test before the operation",
-                )
+        if runs(stmt, Way.ATTEMPT):
+            raise self.refuse(
+                "`try ... except`: which example raised is not known",
+                "a test before the operation",
+            )
+        if is_compound(stmt):
             return [syntax.rebuilt(stmt, self.block)]
         if isinstance(stmt, gast.Break):
             return [stmt]
@@ -254,22 +255,8 @@ class Regions(Sharing):
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
         """Names that may have no value yet when the statement is reached."""
-        bound = set(self.unit.parameters)
         stmt = getattr(stmt, "origin", stmt)
-
-        def visit(stmts: list[gast.stmt]) -> bool:
-            for s in stmts:
-                if s is stmt:
-                    return True
-                for inner in syntax.inner_blocks(s):
-                    if any(n is stmt for n in syntax.walk(inner)):
-                        if isinstance(s, gast.For):
-                            bound.update(syntax.names_written(s.target))
-                        return visit(inner)
-                bound.update(surely(s))
-            return False
-
-        visit(self.unit.node.body)
+        bound = bound_before(self.unit.node.body, stmt) | set(self.unit.parameters)
         return set(self.examples) - bound - self.flags - self.roomy
 
     def taken_apart(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt]:

@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -26,7 +27,6 @@ from srcjax.analysis.types import (
     is_active,
 )
 from srcjax.transforms.batch.rules import Rules
-from srcjax.transforms.reads_writes import exposed
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 

@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     is_active,
@@ -108,7 +109,7 @@ class Forward:
         return [made for stmt in stmts for made in self.statement(stmt)]
 
     def statement(self, stmt: Any) -> list[gast.stmt]:
-        if isinstance(stmt, (gast.For, gast.While, gast.If, gast.With, gast.Try)):
+        if is_compound(stmt):
             return self.compound(stmt)
         return self.rules.differentiate(stmt)
 

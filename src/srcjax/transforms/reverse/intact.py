@@ -14,10 +14,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import Array, all_buffers
 from srcjax.transforms.reads_writes import is_range
 from srcjax.transforms.reverse.memory import Memory
-from srcjax.transforms.reverse.plan import Read, Where
+from srcjax.transforms.reverse.plan import Read
 
 #: The name of a loop's index (None: a constant alone), and what is added to it.
 Affine = tuple[str | None, int]
@@ -26,7 +27,9 @@ Affine = tuple[str | None, int]
 class Intact(Memory):
     """Compares the indices of reads and writes; a part of `Planner`."""
 
-    def view_is_intact(self, name: str, read: Where, at: Where, write: Any) -> bool:
+    def view_is_intact(
+        self, name: str, read: Position, at: Position, write: Any
+    ) -> bool:
         """Whether `name`, a view such as `x[t]`, is not changed by a later write."""
         if len(self.defs[name]) != 1 or name not in self.rules.views:
             return False
@@ -35,7 +38,7 @@ class Intact(Memory):
             return False
         return self.item_survives(where, stmt, at, write)
 
-    def item_is_intact(self, where: Where, stmt: Any) -> bool:
+    def item_is_intact(self, where: Position, stmt: Any) -> bool:
         """Whether `v = x[t]` gives the same when the backward sweep comes back."""
         base = self.rules.type_of_name(stmt.value.value.id)
         buffers = all_buffers(base)
@@ -47,7 +50,9 @@ class Intact(Memory):
             if self.written_buffers(write) & buffers
         )
 
-    def item_survives(self, where: Where, stmt: Any, at: Where, write: Any) -> bool:
+    def item_survives(
+        self, where: Position, stmt: Any, at: Position, write: Any
+    ) -> bool:
         """Whether the write, when it runs after the read, writes to other items."""
         base = stmt.value.value.id if isinstance(stmt.value, gast.Subscript) else ""
         target = write.targets[0] if isinstance(write, gast.Assign) else None
@@ -97,7 +102,7 @@ class Intact(Memory):
         ahead = (write[1] - read[1]) * step
         return ahead > 0 or (ahead == 0 and written_before)
 
-    def affine(self, node: Any, use: Where) -> Affine | None:
+    def affine(self, node: Any, use: Position) -> Affine | None:
         """`t + 1` as the loop's index and a number; None for what is no such sum.
 
         `use` is where the index is used: its parts have to be bound on the way there.

@@ -19,7 +19,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.flow.control import Way, runs
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     NONE,
     Buffers,
@@ -31,10 +33,7 @@ from srcjax.analysis.types import (
     parts,
     site_of,
 )
-from srcjax.transforms.reverse.plan import Planning, Read, Where
-
-#: Statements whose bodies are statements of their own, and that have no test.
-_OUTER = (gast.With, gast.Try, gast.FunctionDef)
+from srcjax.transforms.reverse.plan import Planning, Read
 
 
 class Memory(Planning):
@@ -59,9 +58,13 @@ class Memory(Planning):
             facts = self.rules.facts
             head = getattr(stmt, "test", None) or getattr(stmt, "iter", None) or stmt
             own = [stmt, getattr(stmt, "value", None)]
+            # Statements whose blocks are statements of their own, and without a test.
+            outer = isinstance(stmt, gast.FunctionDef) or runs(
+                stmt, Way.ONCE, Way.ATTEMPT
+            )
             self.hidden[id(stmt)] = [
                 n
-                for n in ([stmt] if isinstance(stmt, _OUTER) else syntax.walk(head))
+                for n in ([stmt] if outer else syntax.walk(head))
                 if id(n) in facts.writes
                 and (id(n) in facts.unclear or not any(n is o for o in own))
             ]
@@ -106,7 +109,7 @@ class Memory(Planning):
         """The buffers that a name may share, and those that they are swapped with."""
         return self.traded_with(all_buffers(self.rules.type_of_name(name)))
 
-    def may_change(self, held: Buffers, read: Read, at: Where, write: Any) -> bool:
+    def may_change(self, held: Buffers, read: Read, at: Position, write: Any) -> bool:
         """Whether the write, when it runs after the read, may change what was held."""
         return any(
             loops or read.before(at)
@@ -114,7 +117,7 @@ class Memory(Planning):
         )
 
     def meetings(
-        self, held: Buffers, read: Where, at: Where, write: Any
+        self, held: Buffers, read: Position, at: Position, write: Any
     ) -> Iterator[list[int]]:
         """How the memory that is held at `read` may be written at `at`.
 

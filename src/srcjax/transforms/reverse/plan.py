@@ -7,32 +7,17 @@ from typing import Any
 
 import gast
 
-
-@dataclass
-class Where:
-    """A position in the program: order, loops around, branch sides around."""
-
-    order: int
-    loops: tuple[int, ...]
-    sides: dict[int, int]
-    blocks: tuple[int, ...]
-
-    def excludes(self, other: Where) -> bool:
-        """Whether the two are on different sides of one branch."""
-        return any(
-            self.sides[key] != other.sides[key]
-            for key in self.sides.keys() & other.sides.keys()
-        )
+from srcjax.analysis.flow.positions import Position
 
 
 @dataclass
 class Read:
     """Backward code at `where` reads the value before or after its statement."""
 
-    where: Where
+    where: Position
     after: bool
 
-    def before(self, at: Where) -> bool:
+    def before(self, at: Position) -> bool:
         """Whether a statement at `at` can run after what is read, in one iteration."""
         if self.where.excludes(at):
             return False
@@ -71,15 +56,15 @@ class Planning:
     nodes: list[Any]
     plan: Plan
     #: Places of statements, by identity.
-    where: dict[int, Where]
+    where: dict[int, Position]
     #: Statements by the order of their places.
     stmts: dict[int, gast.stmt]
     #: What stands in each loop, by the identity of its statement.
     places: dict[int, set[int]]
     #: Definitions of each name.
-    defs: dict[str, list[tuple[Where, gast.stmt]]]
+    defs: dict[str, list[tuple[Position, gast.stmt]]]
     #: Statements that write in place.
-    writes: list[tuple[Where, gast.stmt]]
+    writes: list[tuple[Position, gast.stmt]]
     #: What in a statement writes without being a store, by the statement's identity.
     hidden: dict[int, list[Any]]
     reads: dict[str, list[Read]]

@@ -7,7 +7,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import bound_names, exposed, swap_pairs
+from srcjax.analysis.flow.control import has_break, is_compound
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     NONE,
     Array,
@@ -20,15 +22,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.reads_writes import (
-    backward_range,
-    bound_names,
-    exposed,
-    has_break,
-    is_range,
-    shape_only_names,
-)
-from srcjax.transforms.reverse.plan import Plan, Read, Where
+from srcjax.transforms.reads_writes import backward_range, is_range, shape_only_names
+from srcjax.transforms.reverse.plan import Plan, Read
 from srcjax.transforms.reverse.recomputing import Recomputing
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sharing import Sharing
@@ -52,17 +47,17 @@ class Planner(Recomputing, Sharing):
         self.rules = rules
         self.unit = rules.unit
         self.nodes = nodes
-        self.where: dict[int, Where] = {}
+        self.where: dict[int, Position] = {}
         self.stmts: dict[int, gast.stmt] = {}
         self.places: dict[int, set[int]] = {}
-        self.defs: dict[str, list[tuple[Where, gast.stmt]]] = {}
-        self.writes: list[tuple[Where, gast.stmt]] = []
+        self.defs: dict[str, list[tuple[Position, gast.stmt]]] = {}
+        self.writes: list[tuple[Position, gast.stmt]] = []
         self.hidden: dict[int, list[Any]] = {}
         self.reads: dict[str, list[Read]] = {}
         self.content_reads: dict[str, list[Read]] = {}
         self.loops: dict[int, Loop] = {}
         #: The places where a `try` or a loop has been left, by its identity.
-        self.ends: dict[int, Where] = {}
+        self.ends: dict[int, Position] = {}
         #: The `try` that sets each flag (0 where several do), and the loops around it.
         self.flags: dict[str, tuple[int, tuple[int, ...]]] = {}
         self.blocks: dict[int, list[Any]] = {}
@@ -74,7 +69,7 @@ class Planner(Recomputing, Sharing):
         self.declared: dict[int, list[str]] = {}
         self.parameters = set(self.unit.parameters)
         self.counter = 0
-        top = Where(-1, (), {}, (id(nodes),))
+        top = Position(-1, (), (id(nodes),))
         self.blocks[id(nodes)] = nodes
         for name in self.parameters:
             self.defs.setdefault(name, []).append((top, self.unit.node))
@@ -87,7 +82,7 @@ class Planner(Recomputing, Sharing):
         """Number the statements and collect definitions and in-place writes."""
         for node in nodes:
             self.counter += 1
-            where = Where(self.counter, loops, sides, blocks)
+            where = Position(self.counter, loops, blocks, sides)
             stmt = node.stmt
             self.where[id(stmt)] = where
             self.stmts[where.order] = stmt
@@ -110,23 +105,23 @@ class Planner(Recomputing, Sharing):
                     self.locate(part, loops, inner, (*blocks, id(part)))
                 if isinstance(node, Attempt):
                     self.counter += 1
-                    self.ends[id(stmt)] = Where(self.counter, loops, sides, blocks)
+                    self.ends[id(stmt)] = Position(self.counter, loops, blocks, sides)
             elif isinstance(node, Loop):
                 self.loops[id(stmt)] = node
                 self.blocks[id(node.body)] = node.body
                 inside = (*loops, id(stmt))
                 if self.is_write(stmt):
-                    head = Where(self.counter, inside, sides, blocks)
+                    head = Position(self.counter, inside, blocks, sides)
                     self.writes.append((head, stmt))
                 if isinstance(stmt, gast.For):
-                    target = Where(
-                        self.counter, inside, sides, (*blocks, id(node.body))
+                    target = Position(
+                        self.counter, inside, (*blocks, id(node.body)), sides
                     )
                     for name in syntax.names_written(stmt.target):
                         self.defs.setdefault(name, []).append((target, stmt))
                 self.locate(node.body, inside, sides, (*blocks, id(node.body)))
                 self.counter += 1
-                self.ends[id(stmt)] = Where(self.counter, loops, sides, blocks)
+                self.ends[id(stmt)] = Position(self.counter, loops, blocks, sides)
             else:
                 self.blocks[id(node.body)] = node.body
                 if self.is_write(stmt):
@@ -135,7 +130,7 @@ class Planner(Recomputing, Sharing):
                 if self.is_write(stmt):  # what is entered is left, too
                     self.counter += 1
                     self.writes.append(
-                        (Where(self.counter, loops, sides, blocks), stmt)
+                        (Position(self.counter, loops, blocks, sides), stmt)
                     )
 
     def caught_sides(
@@ -153,7 +148,7 @@ class Planner(Recomputing, Sharing):
         return {attempt: 1 - side} if attempt and around == loops else {}
 
     def note_reads(
-        self, code: Any, where: Where, stmt: gast.stmt | None, after: bool = False
+        self, code: Any, where: Position, stmt: gast.stmt | None, after: bool = False
     ) -> None:
         """Remember what backward code reads."""
         results = set(bound_names(stmt)) if stmt is not None else set()
@@ -190,11 +185,11 @@ class Planner(Recomputing, Sharing):
             elif isinstance(node, Loop):
                 self.collect(node.body)
                 self.note_reads(node.before, self.ends[id(node.stmt)], None)
-                inner = Where(
+                inner = Position(
                     where.order,
                     (*where.loops, id(node.stmt)),
-                    where.sides,
                     (*where.blocks, id(node.body)),
+                    where.sides,
                 )
                 self.note_reads(node.tail, inner, None)
             else:
@@ -319,18 +314,18 @@ class Planner(Recomputing, Sharing):
             sum(key in w.loops for w, _ in self.defs[name]) == 1
         )
 
-    def old_is_read(self, name: str, at: Where) -> bool:
+    def old_is_read(self, name: str, at: Position) -> bool:
         """Whether the value overwritten at `at` is read by later backward code."""
         return any(self.reaches(read, at, name) for read in self.reads.get(name, []))
 
-    def reaches(self, read: Read, at: Where, name: str) -> bool:
+    def reaches(self, read: Read, at: Position, name: str) -> bool:
         """Whether a statement at `at` can run between the read's place and the end."""
         shared = set(read.where.loops) & set(at.loops)
         if any((key, name) in self.carried for key in shared):
             return True
         return read.before(at)
 
-    def may_hold_before(self, name: str, at: Where) -> bool:
+    def may_hold_before(self, name: str, at: Position) -> bool:
         """Whether the name can have a value when the definition at `at` runs."""
         for where, _ in self.defs[name]:
             if where is at:
@@ -357,11 +352,10 @@ class Planner(Recomputing, Sharing):
         if again is not None:
             self.plan.again.setdefault(block, []).append(again)
             where = self.where[id(again)]
-            inner = Where(where.order, where.loops, where.sides, where.blocks)
             value = again.value
             for other in syntax.names_read(value):
                 if other in self.defs:
-                    self.reads.setdefault(other, []).append(Read(inner, False))
+                    self.reads.setdefault(other, []).append(Read(where, False))
                     self.content_reads.setdefault(other, [])
             return True
         self.plan.local.setdefault(block, []).append(name)
@@ -463,7 +457,7 @@ class Planner(Recomputing, Sharing):
         self.held[id(stmt)] = name
         self.define(name, end, stmt)
 
-    def define(self, name: str, where: Where, stmt: Any) -> None:
+    def define(self, name: str, where: Position, stmt: Any) -> None:
         self.defs[name] = [(where, gast.Pass())]
         self.reads[name] = [Read(where, True)]
 
@@ -500,7 +494,7 @@ class Planner(Recomputing, Sharing):
             return False
         return True
 
-    def would_save(self, name: str, where: Where, contents: bool) -> bool:
+    def would_save(self, name: str, where: Position, contents: bool) -> bool:
         """Whether reading the name (and what it holds) at `where` needs a save."""
         read = Read(where, False)
         for at, stmt in self.defs[name]:
@@ -556,7 +550,7 @@ class Planner(Recomputing, Sharing):
 
     def check_simple(self, stmt: Any) -> None:
         """Refuse a write in the head of a branch or loop, which nothing can undo."""
-        if isinstance(stmt, (gast.If, gast.While, gast.For, gast.With)):
+        if is_compound(stmt):
             self.rules.stmt = stmt
             head = self.hidden_writes(stmt)[0]
             called = syntax.text(head.items if isinstance(head, gast.With) else head)
@@ -565,7 +559,7 @@ class Planner(Recomputing, Sharing):
                 "a name for its result, in a statement before",
             )
 
-    def note_undo(self, stmt: Any, where: Where) -> None:
+    def note_undo(self, stmt: Any, where: Position) -> None:
         """Putting contents back reads the name that was written through, and where."""
         if swap_pairs(stmt):
             return

@@ -8,7 +8,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import bound_names, swap_pairs
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     Array,
     Buffers,
@@ -22,9 +23,9 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import called, is_pure
-from srcjax.transforms.reads_writes import SHAPE_ATTRIBUTES, bound_names
+from srcjax.transforms.reads_writes import SHAPE_ATTRIBUTES
 from srcjax.transforms.reverse.intact import Intact
-from srcjax.transforms.reverse.plan import Read, Where
+from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
 #: Arithmetic that costs less than a tape.
@@ -81,7 +82,7 @@ class Recomputing(Intact):
             found |= self.written_buffers(stmt)
         return found
 
-    def steady(self, name: str, at: Where) -> bool:
+    def steady(self, name: str, at: Position) -> bool:
         """Whether the name has the same value at the iteration's end as at `at`."""
         for where, stmt in self.defs[name]:
             if isinstance(stmt, gast.For) and id(stmt) in at.loops:
@@ -275,7 +276,7 @@ class Recomputing(Intact):
             and bool(t.buffers)
         )
 
-    def read_operands(self, stmt: gast.stmt, at: Where) -> None:
+    def read_operands(self, stmt: gast.stmt, at: Position) -> None:
         """Note that the operands are read there, and plan what that takes."""
         names = {n for n in syntax.names_read(stmt) if n in self.defs}
         for name in names:
@@ -287,7 +288,7 @@ class Recomputing(Intact):
                     pass
             names = {n for n, reads in self.reads.items() if len(reads) != known.get(n)}
 
-    def first_backward(self, name: str, block: int) -> Where | None:
+    def first_backward(self, name: str, block: int) -> Position | None:
         """The place of the node of the block whose backward code reads a name first."""
         reads = [r for r in self.reads.get(name, []) if block in r.where.blocks]
         if not reads or len(reads) != len(self.reads[name]):
@@ -296,7 +297,7 @@ class Recomputing(Intact):
         nodes = [self.where[id(n.stmt)] for n in self.blocks[block]]
         return max((w for w in nodes if w.order <= last), key=lambda w: w.order)
 
-    def unchanged(self, name: str, start: Where, end: Where) -> bool:
+    def unchanged(self, name: str, start: Position, end: Position) -> bool:
         """Whether the name is bound to the same value at both places of a block."""
         nodes = [self.where[id(n.stmt)].order for n in self.blocks[start.blocks[-1]]]
         stop = min((o for o in nodes if o > end.order), default=None)
@@ -306,7 +307,7 @@ class Recomputing(Intact):
             if set(start.loops) <= set(w.loops)
         )
 
-    def swaps_of(self, name: str) -> list[tuple[Where, gast.stmt]]:
+    def swaps_of(self, name: str) -> list[tuple[Position, gast.stmt]]:
         """The swaps that give the name another buffer."""
         return [(w, s) for w, s in self.writes if name in dict(swap_pairs(s))]
 

@@ -18,7 +18,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.flow.control import own_breaks
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -35,12 +37,8 @@ from srcjax.analysis.types import (
 from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
-from srcjax.transforms.reads_writes import (
-    backward_range,
-    is_range,
-    own_breaks,
-)
-from srcjax.transforms.reverse.planning import Planner, Where
+from srcjax.transforms.reads_writes import backward_range, is_range
+from srcjax.transforms.reverse.planning import Planner
 from srcjax.transforms.reverse.sweep import (
     Attempt,
     Block,
@@ -199,7 +197,7 @@ class Saver(Planner):
         return forward, _commented(stmt, code)
 
     def save_content(
-        self, stmt: Any, where: Where
+        self, stmt: Any, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep what an in-place write overwrites; and put it back."""
         target = getattr(stmt, "target", None)
@@ -262,7 +260,7 @@ class Saver(Planner):
         return before, [], restore
 
     def save_attribute(
-        self, stmt: gast.stmt, target: gast.Attribute, where: Where
+        self, stmt: gast.stmt, target: gast.Attribute, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep what an attribute of an object held; and put it back."""
         types = [
@@ -290,7 +288,7 @@ class Saver(Planner):
         return [syntax.assign(held, old)], [], [syntax.assign(store, syntax.name(held))]
 
     def save_key(
-        self, base: gast.Name, key: gast.expr, where: Where
+        self, base: gast.Name, key: gast.expr, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep the item of a dict under a key, if there is one; and put it back."""
         had = self.unit.names.fresh("had_key")
@@ -315,7 +313,7 @@ class Saver(Planner):
         return before, [], restore
 
     def save_slice(
-        self, base: gast.expr, index: gast.Slice, where: Where
+        self, base: gast.expr, index: gast.Slice, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo `xs[a:b] = ys`, which may give the list another length."""
         if index.step is not None:
@@ -357,7 +355,7 @@ class Saver(Planner):
         return before, [], restore
 
     def save_deleted(
-        self, target: gast.Subscript, where: Where
+        self, target: gast.Subscript, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo `del xs[a:b]`."""
         bounds = [
@@ -385,7 +383,7 @@ class Saver(Planner):
         return before, [], restore
 
     def save_container(
-        self, stmt: Any, value: Any, where: Where
+        self, stmt: Any, value: Any, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo a change of a list."""
         method = getattr(getattr(value, "func", None), "attr", None)
@@ -446,7 +444,7 @@ class Saver(Planner):
         )
 
     def save_given(
-        self, stmt: gast.stmt, where: Where
+        self, stmt: gast.stmt, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """Keep what the statement may write to out of sight; and put it back."""
         hidden = self.hidden_writes(stmt)
@@ -469,7 +467,7 @@ class Saver(Planner):
         return before, restore
 
     def save_whole(
-        self, name: str, stmt: gast.stmt, where: Where
+        self, name: str, stmt: gast.stmt, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """Keep all that a name holds, in whatever structure; and put it back."""
         t = self.rules.type_of_name(name)
@@ -493,7 +491,7 @@ class Saver(Planner):
         return [before], [gast.Expr(syntax.call("restore_contents", old))]
 
     def save_popped(
-        self, base: gast.expr, args: list[gast.expr], where: Where
+        self, base: gast.expr, args: list[gast.expr], where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo `xs.pop(i)` whose result has no name, or may be at any place."""
         at = args[0] if args else syntax.expression("-1")
@@ -651,25 +649,25 @@ class Saver(Planner):
         return is_collection(node, self.rules.typer, names)
 
     def write_with(self, node: Block) -> tuple[list[gast.stmt], list[gast.stmt]]:
-        body_forward, body_backward = self.write_block(node.body)
+        forward, backward = self.write_block(node.body)
         stmt = node.stmt
-        if isinstance(stmt, gast.Try):
-            first, second = (
-                next(i for i, s in enumerate(body_forward) if s is end.stmt)
-                for end in node.ends
-            )
-            body, final = body_forward[:first], body_forward[first + 1 : second]
-            new: gast.stmt = gast.Try(body or [gast.Pass()], [], [], final)
-            # What is kept at the end is not there if the body has raised.
-            return [_like(new, stmt), *body_forward[second + 1 :]], body_backward
-        new = gast.With(stmt.items, body_forward or [gast.Pass()], None)
-        if not _does_something(body_backward):
-            return [_like(new, stmt)], []
-        quiet = all(called(i.context_expr) == "np.errstate" for i in stmt.items)
-        if quiet:
-            again = gast.With(syntax.clone(stmt.items), body_backward, None)
-            return [_like(new, stmt)], [_like(again, stmt)]
-        return [_like(new, stmt)], body_backward
+        parts: list[list[gast.stmt]] = []
+        for end in node.ends:
+            at = next(i for i, s in enumerate(forward) if s is end.stmt)
+            parts.append(forward[:at])
+            forward = forward[at + 1 :]
+        # What is kept at the end is not there if one of several blocks has raised.
+        parts, after = (parts, forward) if parts else ([forward], [])
+        written = iter(parts)
+        new = syntax.rebuilt(stmt, lambda block: next(written))
+        if not _does_something(backward):
+            return [new, *after], []
+        if isinstance(stmt, gast.With) and all(
+            called(i.context_expr) == "np.errstate" for i in stmt.items
+        ):
+            again = gast.With(syntax.clone(stmt.items), backward, None)
+            backward = [_like(again, stmt)]
+        return [new, *after], backward
 
 
 def _push(tape: str, value: gast.expr) -> gast.stmt:

@@ -8,7 +8,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import bound_names, swap_pairs
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -20,13 +21,12 @@ from srcjax.analysis.types import (
     site_of,
 )
 from srcjax.transforms.reads_writes import (
-    bound_names,
     changed_container,
     is_handed_over,
     written_name,
 )
 from srcjax.transforms.reverse.memory import Memory
-from srcjax.transforms.reverse.plan import Read, Where
+from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.sweep import Branch, Group
 
 
@@ -133,7 +133,7 @@ class Sharing(Memory):
 
     def direct_puts(
         self, memory: frozenset, owner: Type
-    ) -> list[tuple[frozenset, Where]]:
+    ) -> list[tuple[frozenset, Position]]:
         """The memory as it is each time it becomes an item of the container."""
         found = []
         for stmt, where in self.linking:
@@ -181,7 +181,7 @@ class Sharing(Memory):
         return bool(all_buffers(t) & memory) and not t.buffers & memory
 
     @functools.cached_property
-    def linking(self) -> list[tuple[gast.stmt, Where]]:
+    def linking(self) -> list[tuple[gast.stmt, Position]]:
         """Simple statements with their places."""
         found = []
 
@@ -199,7 +199,7 @@ class Sharing(Memory):
         return found
 
     def refuse_later_writes(
-        self, stmt: Any, where: Where, shared: frozenset, other: str, target: str
+        self, stmt: Any, where: Position, shared: frozenset, other: str, target: str
     ) -> None:
         link = Read(where, False)
         held = self.memory_of(other, link)
@@ -225,10 +225,10 @@ class Sharing(Memory):
     def seen_after(
         self,
         write: Any,
-        at: Where,
+        at: Position,
         other: str,
         target: str,
-        link: Where,
+        link: Position,
         taken: gast.stmt | None = None,
     ) -> bool:
         """Whether the memory is seen later through a name that was not written.
@@ -255,7 +255,7 @@ class Sharing(Memory):
         )
 
     def taken_out(
-        self, write: Any, link: Any, where: Where, held: frozenset
+        self, write: Any, link: Any, where: Position, held: frozenset
     ) -> gast.stmt | None:
         """`v = xs.pop()` by which the write has what is in the list no longer.
 
@@ -297,8 +297,8 @@ class Sharing(Memory):
     def read_after(
         self,
         name: str,
-        at: Where,
-        link: Where | None = None,
+        at: Position,
+        link: Position | None = None,
         taken: gast.stmt | None = None,
     ) -> bool:
         """Whether the program reads the name after the place, before a new binding.

@@ -12,22 +12,13 @@ the way must hold the same items.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.positions import Position, Positions, between
 from srcjax.analysis.types import Buffers
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a statement stands: its number, and the loops and blocks around it."""
-
-    order: int
-    loops: tuple[int, ...]
-    blocks: tuple[int, ...]
 
 
 class Steadiness:
@@ -36,37 +27,17 @@ class Steadiness:
     def __init__(
         self, body: list[gast.stmt], written: Callable[[gast.stmt], Buffers]
     ) -> None:
-        self.places: dict[int, Place] = {}
-        self.bound: dict[str, list[Place]] = {}
-        self.used: dict[str, list[Place]] = {}
+        self.places = Positions(body)
+        self.bound: dict[str, list[Position]] = {}
+        self.used: dict[str, list[Position]] = {}
         #: Statements that change a container or an array.
-        self.writes: list[tuple[Place, Any, Buffers]] = []
+        self.writes: list[tuple[Position, Any, Buffers]] = []
         self.written = written
-        self.count = 0
-        self.visit(body, (), ())
-
-    def visit(
-        self, block: list[gast.stmt], loops: tuple[int, ...], around: tuple[int, ...]
-    ) -> None:
-        """Number the statements of a block and of the blocks in it."""
-        blocks = (*around, id(block))
-        for stmt in block:
-            self.count += 1
-            place = self.places[id(stmt)] = Place(self.count, loops, blocks)
-            nested = syntax.inner_blocks(stmt)
-            if not nested:
-                self.note(stmt, place)
-                continue
-            inside = loops
-            if isinstance(stmt, (gast.For, gast.While)):
-                inside = (*loops, id(stmt))
-            here = Place(self.count, inside, blocks)
+        for stmt in self.places.stmts:
             for part in syntax.head(stmt):
-                self.note(part, here)
-            for part in nested:
-                self.visit(part, inside, blocks)
+                self.note(part, self.places.head(stmt))
 
-    def note(self, node: Any, place: Place) -> None:
+    def note(self, node: Any, place: Position) -> None:
         """Remember what a statement, or the head of one, binds, uses and writes."""
         for name in syntax.names_written(node):
             self.bound.setdefault(name, []).append(place)
@@ -77,15 +48,19 @@ class Steadiness:
             if memory:
                 self.writes.append((place, node, memory))
 
+    def uses(self, name: str, start: Position) -> list[Position]:
+        """Where the name is used, but for the statement that it is made by."""
+        return [use for use in self.used[name] if use.order != start.order]
+
     def moves(self, view: str, made: gast.stmt, names: set[str]) -> str | None:
         """The name in a view that stands for something else where the view is used.
 
         `made` is the statement that has read them.
         """
-        start = self.places[id(made)]
+        start = self.places[made]
         for name in sorted(names):
             for bound in self.bound.get(name, ()):
-                if any(_between(start, u, bound) for u in self.used[view]):
+                if any(between(start, bound, u) for u in self.uses(view, start)):
                     return name
         return None
 
@@ -94,27 +69,13 @@ class Steadiness:
 
         `made` is `name = container[key]`, of a container in `memory`.
         """
-        start, item = self.places[id(made)], made.value
+        start, item = self.places[made], made.value
         for place, stmt, written in self.writes:
             if not written & memory or _leaves(stmt, item):
                 continue
-            if any(_between(start, u, place) for u in self.used[view]):
+            if any(between(start, place, u) for u in self.uses(view, start)):
                 return stmt
         return None
-
-
-def _between(start: Place, use: Place, other: Place) -> bool:
-    """Whether `other` may run after `start` and before the use of what it has made."""
-    if use.order == start.order:
-        return False
-    if any(k in use.loops and k not in start.loops for k in other.loops):
-        return True
-    if start.order < other.order < use.order:
-        return True
-    same = start.blocks == use.blocks[: len(start.blocks)]
-    if start.order < use.order and same:
-        return False  # `start` has run since in any case
-    return bool(set(other.loops) & set(start.loops))
 
 
 def _leaves(stmt: Any, item: Any) -> bool:

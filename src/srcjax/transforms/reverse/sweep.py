@@ -14,9 +14,10 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import bound_before, surely
+from srcjax.analysis.flow.control import Control, Way, control
 from srcjax.analysis.types import UNKNOWN, Array, Unknown, has_complex, shape_of
 from srcjax.transforms.places import Adjoint, Place, part_of
-from srcjax.transforms.reads_writes import surely
 from srcjax.transforms.reverse.rules import Rules
 
 
@@ -66,11 +67,11 @@ class Loop:
 
 @dataclass
 class Block:
-    """A `with` or `try ... finally`."""
+    """A `with` or `try ... finally`: blocks that run one after the other."""
 
     stmt: Any
     body: list[Any]
-    #: What stands at the ends of the body and of the `finally`.
+    #: What stands at the ends of the blocks, where there are several.
     ends: list[Group] = field(default_factory=list)
 
 
@@ -88,22 +89,29 @@ class Sweep:
         return nodes
 
     def node(self, stmt: gast.stmt) -> Any:
-        if isinstance(stmt, gast.If):
-            return self.branch(Branch(stmt, [], []), stmt.body, stmt.orelse)
-        if isinstance(stmt, (gast.For, gast.While)):
-            return self.loop(stmt)
-        if isinstance(stmt, gast.With):
-            return Block(stmt, self.block(stmt.body))
-        if isinstance(stmt, gast.Try) and stmt.handlers:
-            handled = [s for handler in stmt.handlers for s in handler.body]
-            return self.branch(Attempt(stmt, [], []), stmt.body, handled)
-        if isinstance(stmt, gast.Try):
-            final = self.block(stmt.finalbody)
-            body = self.block(stmt.body)
-            ends = [Group(gast.Pass(), []), Group(gast.Pass(), [])]
-            return Block(stmt, [*body, ends[0], *final, ends[1]], ends)
+        run = control(stmt)
+        if run is not None:
+            return self.compound(stmt, run)
         code = self.rules.differentiate(stmt)
         return Group(stmt, code, self.rules.forward.get(id(stmt)))
+
+    def compound(self, stmt: Any, run: Control) -> Any:
+        """The node of a statement with blocks."""
+        if run.way is Way.LOOP:
+            return self.loop(stmt)
+        first, *others = run.blocks
+        if run.way is not Way.ONCE:
+            kind = Branch if run.way is Way.CHOICE else Attempt
+            other = [s for block in others for s in block]
+            return self.branch(kind(stmt, [], []), first, other)
+        if not others:
+            return Block(stmt, self.block(first))
+        body: list[Any] = []
+        ends: list[Group] = []
+        for block in reversed(run.blocks):
+            ends.insert(0, Group(gast.Pass(), []))
+            body = [*self.block(block), ends[0], *body]
+        return Block(stmt, body, ends)
 
     # -- branches ---------------------------------------------------------------------
 
@@ -265,23 +273,6 @@ class Sweep:
         if isinstance(stmt, gast.For):
             for name in syntax.names_written(stmt.target):
                 self.places.kill(name)
-
-
-def bound_before(block: list[gast.stmt], stmt: gast.stmt) -> set[str]:
-    """Names that have a value for sure when the statement is reached."""
-    bound: set[str] = set()
-    for each in block:
-        if each is stmt:
-            break
-        if any(s is stmt for s in syntax.walk(each)):
-            if isinstance(each, gast.For):
-                bound |= syntax.names_written(each.target)
-            for part in syntax.inner_blocks(each):
-                if any(s is stmt for s in syntax.walk(part)):
-                    bound |= bound_before(part, stmt)
-            break
-        bound |= surely(each)
-    return bound
 
 
 def surely_bound(nodes: list, name: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.repeats import made_in_loops, repeats
-from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,

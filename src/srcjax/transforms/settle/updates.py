@@ -9,8 +9,9 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.containers import load_item
+from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.known_values import in_place_method
-from srcjax.analysis.swaps import swap_pairs, trade_contents
+from srcjax.analysis.swaps import trade_contents
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,

@@ -11,8 +11,8 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.known_values import OPERATORS, class_of
-from srcjax.analysis.swaps import swap_pairs
 from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
 from srcjax.ops.record import Op
 from srcjax.transforms.settle.calls import CallSettling

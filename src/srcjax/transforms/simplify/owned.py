@@ -16,7 +16,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.types import Array, Type, is_number
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.helpers import helper_of

@@ -15,11 +15,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.swaps import swap_pairs
+from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.flow.positions import Positions, between
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.simplify.owned import shared_roots
 
-_LOOPS = (gast.For, gast.While)
 _KEEPING = frozenset(["append", "insert", "extend"])
 
 
@@ -50,7 +50,7 @@ def own_restored(
         if is_immutable(value):
             return []
         found = [w for r in shared_roots(value) for w in restoring.get(r, ())]
-        return [w for w in found if order.may_follow(stmt, w)]
+        return [w for w in found if order[w].may_follow(order[stmt])]
 
     for stmt in order.stmts:
         if not getattr(stmt, "backward", False) or _restored(stmt) in restoring:
@@ -65,7 +65,7 @@ def own_restored(
             continue
         writes = later(stmt.value, stmt)
         reads = order.reads(target.id) if writes else []
-        if any(order.between(stmt, w, r) for w in writes for r in reads):
+        if any(between(order[stmt], order[w], order[r]) for w in writes for r in reads):
             stmt.value = copied(stmt.value)
 
 
@@ -109,37 +109,8 @@ def _kept_values(stmt: Any) -> list[tuple[Any, int]]:
     return []
 
 
-class _Order:
+class _Order(Positions):
     """In which order statements run."""
-
-    def __init__(self, body: list[gast.stmt]) -> None:
-        self.stmts: list[Any] = []
-        self.at: dict[int, int] = {}
-        self.loops: dict[int, list[int]] = {}
-        #: The blocks around each statement, from the outermost.
-        self.blocks: dict[int, list[int]] = {}
-        self._add(body, [], [])
-
-    def _add(self, body: list[Any], loops: list[int], blocks: list[int]) -> None:
-        blocks = [*blocks, id(body)]
-        for stmt in body:
-            self.at[id(stmt)] = len(self.stmts)
-            self.stmts.append(stmt)
-            self.loops[id(stmt)] = loops
-            self.blocks[id(stmt)] = blocks
-            inner = [*loops, id(stmt)] if isinstance(stmt, _LOOPS) else loops
-            for block in syntax.inner_blocks(stmt):
-                self._add(block, inner, blocks)
-
-    def shared_loops(self, a: Any, b: Any) -> list[int]:
-        """The loops around both statements."""
-        return [loop for loop in self.loops[id(a)] if loop in self.loops[id(b)]]
-
-    def may_follow(self, first: Any, then: Any) -> bool:
-        """Whether `then` may run after `first` has."""
-        return self.at[id(first)] < self.at[id(then)] or bool(
-            self.shared_loops(first, then)
-        )
 
     def reads(self, name: str) -> list[Any]:
         """The statements that read the name, or a name bound to it or a part."""
@@ -150,21 +121,4 @@ class _Order:
             for stmt in self.stmts:
                 if isinstance(stmt, gast.Assign) and shared_roots(stmt.value) & family:
                     family |= {t.id for t in stmt.targets if isinstance(t, gast.Name)}
-        return [s for s in self.stmts if _own_reads(s) & family]
-
-    def between(self, start: Any, write: Any, read: Any) -> bool:
-        """Whether `write` may run after `start`, and before `read` reads its value."""
-        if self.at[id(start)] < self.at[id(write)] < self.at[id(read)]:
-            return True
-        common = self.shared_loops(write, read)
-        if not common:
-            return False
-        above = self.blocks[id(start)][-1] in self.blocks[id(read)]
-        anew = common[-1] in self.loops[id(start)] and above
-        # What is bound anew in each iteration, above the read, is not an old value.
-        return not (anew and self.at[id(start)] < self.at[id(read)])
-
-
-def _own_reads(stmt: Any) -> set[str]:
-    """Names that the statement reads itself, not the statements in its blocks."""
-    return set().union(*map(syntax.names_read, syntax.head(stmt)))
+        return [s for s in self.stmts if syntax.names_read(syntax.head(s)) & family]

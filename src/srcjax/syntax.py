@@ -249,6 +249,11 @@ def holders(stmt: Any, definitions: bool = False) -> Iterator[tuple[Any, str]]:
             yield stmt, field
 
 
+def has_blocks(stmt: Any) -> bool:
+    """Whether it is a kind of statement with blocks, such as a definition."""
+    return bool(_BLOCK_FIELDS[type(stmt)])
+
+
 def inner_blocks(stmt: Any, definitions: bool = False) -> list[list[Any]]:
     """The blocks of a statement, as `holders` finds them."""
     return [getattr(node, field) for node, field in holders(stmt, definitions)]

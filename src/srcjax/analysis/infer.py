@@ -24,6 +24,7 @@ from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.control import Way, runs
+from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
 from srcjax.analysis.program import Variant
@@ -103,7 +104,11 @@ class Interpreter(Expressions):
         if runs(stmt, Way.ONCE, Way.ATTEMPT):
             return
         if id(stmt) not in self.mentioned:
-            self.mentioned[id(stmt)] = _mentioned(stmt)
+            own = own_mentions(stmt)
+            self.mentioned[id(stmt)] = (
+                sorted(own.reads),
+                sorted({*own.reads, *own.binds}),
+            )
         reads, names = self.mentioned[id(stmt)]
         first = {n: ageless(before[n]) for n in reads if n in before}
         second = {n: ageless(after[n]) for n in names if n in after}
@@ -653,15 +658,6 @@ class Interpreter(Expressions):
 def _same(start: Env, end: Env, but: set[str]) -> bool:
     """Whether the names have the same types in both, those of `but` aside."""
     return all(start.get(name) == t for name, t in end.items() if name not in but)
-
-
-def _mentioned(stmt: Any) -> tuple[list[str], list[str]]:
-    """The names that a statement itself reads, and those that it reads or binds."""
-    head = syntax.head(stmt)
-    reads, writes = syntax.names_read(head), syntax.names_written(head)
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-        reads.add(stmt.target.id)
-    return sorted(reads), sorted(reads | writes)
 
 
 def not_implemented(stmt: gast.Raise) -> str | None:

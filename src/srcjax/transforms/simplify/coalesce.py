@@ -14,6 +14,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.liveness import Meeting
+from srcjax.analysis.flow.mentions import Known
 
 
 def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
@@ -67,7 +69,7 @@ class _Renaming:
         self.copies: list[gast.Assign] = []
         #: Nodes with scopes of their own.
         self.scopes: list[Any] = []
-        self.mentioned: dict[int, tuple[set[str], set[str], bool]] = {}
+        self.known = Known()
         for sub in syntax.walk(self.tree):
             if isinstance(sub, gast.Name):
                 self.nodes.setdefault(sub.id, []).append(sub)
@@ -93,23 +95,7 @@ class _Renaming:
         for node in nodes:
             node.id = new
         self.nodes.setdefault(new, []).extend(nodes)
-        for reads, binds, _ in self.mentioned.values():
-            for found in (reads, binds):
-                if name in found:
-                    found.remove(name)
-                    found.add(new)
-
-    def mentions(self, stmt: gast.stmt) -> tuple[set[str], set[str], bool]:
-        """Names that the statement reads and binds; whether a `break` is inside.
-
-        Or a `continue`.
-        """
-        if id(stmt) not in self.mentioned:
-            jumps = (gast.Break, gast.Continue)
-            breaks = any(isinstance(n, jumps) for n in syntax.walk(stmt))
-            found = syntax.names_read(stmt), syntax.names_written(stmt), breaks
-            self.mentioned[id(stmt)] = found
-        return self.mentioned[id(stmt)]
+        self.known.renamed(name, new)
 
 
 def _drop_self_copies(node: gast.FunctionDef) -> None:
@@ -134,7 +120,7 @@ def _overlap(node: gast.FunctionDef, names: _Renaming, a: str, b: str) -> bool:
     """Whether one is defined while the other's value is still needed."""
     if any({a, b} & syntax.all_names(scope) for scope in names.scopes):
         return True
-    live = _Live(names, a, b)
+    live = Meeting(names.known, a, b)
     start = live.block(node.body, frozenset())
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     if a in parameters and b in start or b in parameters and a in start:
@@ -148,88 +134,6 @@ def is_defined_while(node: gast.FunctionDef, name: str, other: str) -> bool:
     late = [s for s in names.scopes if not isinstance(s, gast.comprehension)]
     if any({name, other} & syntax.all_names(scope) for scope in late):
         return True
-    live = _Live(names, name, other)
+    live = Meeting(names.known, name, other)
     live.block(node.body, frozenset())
     return name in live.found
-
-
-class _Live:
-    """Liveness of two names; notes a definition of one while the other is live."""
-
-    def __init__(self, names: _Renaming, a: str, b: str) -> None:
-        self.names = names
-        self.a, self.b = a, b
-        #: Which of them is defined while the other is live.
-        self.found: set[str] = set()
-        #: What is live after, and at the head of, each loop around.
-        self.after: list[frozenset] = []
-        self.around: list[frozenset] = []
-
-    def block(self, stmts: list[gast.stmt], live: frozenset) -> frozenset:
-        for stmt in reversed(stmts):
-            live = self.statement(stmt, live)
-        return live
-
-    def reads(self, node: Any) -> frozenset:
-        names = syntax.names_read(node)
-        return frozenset(n for n in (self.a, self.b) if n in names)
-
-    def define(self, names: set[str], live: frozenset, value: Any) -> frozenset:
-        for mine, other in ((self.a, self.b), (self.b, self.a)):
-            if mine in names:
-                copy = isinstance(value, gast.Name) and value.id == other
-                if other in live and not copy or other in names:
-                    self.found.add(mine)
-                live = live - {mine}
-        return live
-
-    def statement(self, stmt: Any, live: frozenset) -> frozenset:
-        reads, binds, breaks = self.names.mentions(stmt)
-        mine = (self.a, self.b)
-        if not breaks and not any(n in reads or n in binds for n in mine):
-            return live
-        if isinstance(stmt, gast.If):
-            first = self.block(stmt.body, live)
-            second = self.block(stmt.orelse, live)
-            return first | second | self.reads(stmt.test)
-        if isinstance(stmt, (gast.For, gast.While)):
-            is_for = isinstance(stmt, gast.For)
-            header = self.reads(stmt.iter if is_for else stmt.test)
-            around = live if is_for else live | header
-            self.after.append(live)
-            while True:
-                self.around.append(around)
-                inner = self.block(stmt.body, around)
-                self.around.pop()
-                if is_for:
-                    inner = self.define(syntax.names_written(stmt.target), inner, None)
-                if inner <= around:
-                    break
-                around = around | inner
-            self.after.pop()
-            return around | header
-        if isinstance(stmt, gast.Try) and stmt.handlers:
-            after = live
-            for handler in stmt.handlers:
-                after |= self.block(handler.body, live)
-            for inner in reversed(stmt.body):
-                live = self.statement(inner, live | after)
-            return live | after
-        if isinstance(stmt, (gast.With, gast.Try)):
-            live = self.block(getattr(stmt, "finalbody", []), live)
-            live = self.block(stmt.body, live)
-            return live | self.reads(getattr(stmt, "items", []))
-        if isinstance(stmt, gast.AugAssign):
-            if isinstance(stmt.target, gast.Name) and stmt.target.id in (
-                self.a,
-                self.b,
-            ):
-                live = self.define({stmt.target.id}, live, stmt.value)
-                live = live | {stmt.target.id}
-            return live | reads.intersection(mine)
-        if isinstance(stmt, gast.Break):
-            return self.after[-1]
-        if isinstance(stmt, gast.Continue):
-            return self.around[-1]
-        live = self.define(binds, live, getattr(stmt, "value", None))
-        return live | reads.intersection(mine)

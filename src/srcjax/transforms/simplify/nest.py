@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import control
+from srcjax.analysis.flow.mentions import Known, mentions
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.owned import shared_argument
 
-_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
 LIMIT = 24
 
 
@@ -40,9 +40,7 @@ class Nesting:
         self.may_nest = may_nest
         self.shares = shares
         self.changed = False
-        #: What statements mention; of those with blocks only until one changes.
-        self.simple: dict[int, Mentions] = {}
-        self.compound: dict[int, Mentions] = {}
+        self.known = Known()
         #: Whether the block at hand stands in a `try` with handlers.
         self.caught = False
 
@@ -51,7 +49,7 @@ class Nesting:
         for sub in syntax.walk(self.node):
             if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
                 self.definitions[sub.id] = self.definitions.get(sub.id, 0) + 1
-        self.reads = _mentions(self.node.body).reads
+        self.reads = mentions(self.node.body).reads
         self.node.body = self.block(self.node.body)
         return self.changed
 
@@ -66,7 +64,7 @@ class Nesting:
         while position < len(out):
             if self.try_nest(out, position):
                 self.changed = True
-                self.compound.clear()
+                self.known.compound.clear()
                 out.pop(position)
                 position = max(position - 1, 0)
             else:
@@ -110,33 +108,9 @@ class Nesting:
                 use.fresh = True  # the value has to be a new array there as well
         return moved
 
-    def mentions(self, stmt: gast.stmt) -> Mentions:
-        """The names that the statement reads and binds."""
-        compound = isinstance(stmt, _COMPOUND)
-        known = self.compound if compound else self.simple
-        found = known.get(id(stmt))
-        if found is None:
-            found = self.inside(stmt) if compound else _mentions(stmt)
-            known[id(stmt)] = found
-        return found
-
-    def inside(self, stmt: Any) -> Mentions:
-        """What a statement with blocks mentions, from what is known of theirs."""
-        reads: dict[str, int] = {}
-        binds: set[str] = set()
-        if isinstance(stmt, gast.FunctionDef):
-            return _mentions(stmt)
-        found = [_mentions(part) for part in syntax.head(stmt)]
-        inner = (s for block in syntax.inner_blocks(stmt) for s in block)
-        for mentions in [*found, *map(self.mentions, inner)]:
-            binds |= mentions.binds
-            for name, count in mentions.reads.items():
-                reads[name] = reads.get(name, 0) + count
-        return Mentions(reads, binds)
-
     def count(self, stmt: gast.stmt, name: str) -> int:
         """How often the statement reads the name."""
-        return self.mentions(stmt).reads.get(name, 0)
+        return self.known.of(stmt).reads.get(name, 0)
 
     @functools.cached_property
     def updated(self) -> set[str]:
@@ -172,9 +146,9 @@ class Nesting:
         uses: list[gast.stmt] = []
         count = 0
         for stmt in rest:
-            mentions = self.mentions(stmt)
-            reads, writes = mentions.reads.get(name, 0), name in mentions.binds
-            if isinstance(stmt, _COMPOUND):
+            found = self.known.of(stmt)
+            reads, writes = found.reads.get(name, 0), name in found.binds
+            if syntax.has_blocks(stmt):
                 if reads or writes:
                     return uses, count, False
                 continue
@@ -197,15 +171,15 @@ class Nesting:
             nonlocal covered
             defined = False
             for stmt in stmts:
-                if isinstance(stmt, _COMPOUND):
+                if syntax.has_blocks(stmt):
                     for inner in syntax.inner_blocks(stmt, definitions=True):
                         visit(inner)
-                    if name in self.mentions(stmt).binds:
+                    if name in self.known.of(stmt).binds:
                         defined = False
                     continue
                 if defined:
                     covered += self.count(stmt, name)
-                if name in self.mentions(stmt).binds:
+                if name in self.known.of(stmt).binds:
                     defined = True
 
         visit(self.node.body)
@@ -222,7 +196,7 @@ class Nesting:
             between = rest[: last + 1]
             for stmt in between:
                 written = value.id in syntax.names_written(stmt)
-                if stmt is uses[-1] and not isinstance(stmt, _COMPOUND):
+                if stmt is uses[-1] and not syntax.has_blocks(stmt):
                     continue
                 if written:
                     return False
@@ -242,14 +216,10 @@ class Nesting:
         """Replace the one use of a name by its value."""
         if self.rebinds(use, name):
             return False
-        if isinstance(use, (gast.For, gast.With)):
-            header = use.iter if isinstance(use, gast.For) else use.items
-            if not syntax.count_reads(header, name):
-                return False
-        elif isinstance(use, gast.If):
-            if not syntax.count_reads(use.test, name):
-                return False
-        elif isinstance(use, _COMPOUND):
+        run = control(use)
+        if isinstance(use, gast.FunctionDef):
+            return False
+        if run and (run.repeated or not syntax.count_reads(run.head, name)):
             return False
         if self.inside_scope(use, name):
             return False
@@ -284,7 +254,7 @@ class Nesting:
     def reads_well(self, use: gast.stmt, value: gast.expr) -> bool:
         """Whether the line stays short enough to be read."""
         size = sum(1 for n in syntax.walk(value) if isinstance(n, gast.expr))
-        if isinstance(use, _COMPOUND):
+        if syntax.has_blocks(use):
             return True
         if getattr(use, "backward", False):
             room = sum(1 for n in syntax.walk(use) if isinstance(n, gast.expr))
@@ -325,7 +295,7 @@ class Nesting:
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
         """Put the value in place of the name, in place."""
         for sub in syntax.walk(stmt):
-            self.simple.pop(id(sub), None)
+            self.known.changed(sub)
             for key, child in list(sub.__dict__.items()):
                 if isinstance(child, gast.Name) and child.id == name:
                     if isinstance(child.ctx, gast.Load):
@@ -380,22 +350,6 @@ def _only_read(node: Any, name: str) -> bool:
             syntax.is_name(a, name) or _only_read(a, name) for a in node.args
         )
     return False
-
-
-@dataclass(frozen=True)
-class Mentions:
-    """How often a statement reads each name, and the names that it binds."""
-
-    reads: dict[str, int]
-    binds: set[str]
-
-
-def _mentions(node: Any) -> Mentions:
-    reads: dict[str, int] = {}
-    for sub in syntax.walk(node):
-        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):
-            reads[sub.id] = reads.get(sub.id, 0) + 1
-    return Mentions(reads, syntax.names_written(node))
 
 
 def _reads_contents(value: Any) -> bool:

@@ -24,7 +24,6 @@ from srcjax import syntax
 from srcjax.transforms.call_effects import is_pure, written_bases
 from srcjax.transforms.simplify.nest import Nesting
 
-_COMPOUND = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.FunctionDef)
 _SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 #: Parts of an expression in backward code beyond which a line is hard to read.
 LIMIT = 48
@@ -108,7 +107,7 @@ class _Pass:
                 return False
         if not 0 < count <= leave.reads:
             return False
-        if leave.together and (len(uses) != 1 or isinstance(uses[0], _COMPOUND)):
+        if leave.together and (len(uses) != 1 or syntax.has_blocks(uses[0])):
             return False
         if not self.stays(value, rest[: rest.index(uses[-1]) + 1]):
             return False
@@ -125,7 +124,7 @@ class _Pass:
         for read in reads:
             shared |= self.shares(read)
         for stmt in between:
-            last = stmt is between[-1] and not isinstance(stmt, _COMPOUND)
+            last = stmt is between[-1] and not syntax.has_blocks(stmt)
             if last and isinstance(stmt, (gast.Assign, gast.AugAssign)):
                 continue  # it reads before it writes
             if syntax.names_written(stmt) & reads or written_bases(stmt) & shared:
@@ -145,7 +144,7 @@ class _Pass:
                     return False
             if isinstance(sub, gast.AugAssign) and syntax.is_name(sub.target, name):
                 return False
-        if isinstance(use, _COMPOUND) or not getattr(use, "backward", False):
+        if syntax.has_blocks(use) or not getattr(use, "backward", False):
             return True
         room = sum(isinstance(n, gast.expr) for n in syntax.walk(use))
         size = sum(isinstance(n, gast.expr) for n in syntax.walk(value)) - 1

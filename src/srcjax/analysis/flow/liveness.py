@@ -1,0 +1,129 @@
+"""What may be read later: statements are looked at from the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.flow.control import Control, Way, control
+from srcjax.analysis.flow.mentions import Known
+
+Live = frozenset[str]
+
+
+class Liveness:
+    """The names whose values may be read after each statement of a body.
+
+    Subclasses say what a statement without blocks does (`simple`), and may look at
+    what it binds (`define`).
+    """
+
+    def __init__(self) -> None:
+        #: What is live after, and at the head of, each loop around.
+        self.after: list[Live] = []
+        self.around: list[Live] = []
+
+    def block(self, stmts: list[Any], live: Live) -> Live:
+        """What is live before statements after which `live` is."""
+        for stmt in reversed(stmts):
+            live = self.statement(stmt, live)
+        return live
+
+    def statement(self, stmt: Any, live: Live) -> Live:
+        """What is live before a statement."""
+        if isinstance(stmt, gast.Break):
+            return self.after[-1] if self.after else live
+        if isinstance(stmt, gast.Continue):
+            return self.around[-1] if self.around else live
+        run = control(stmt)
+        return self.simple(stmt, live) if run is None else self.compound(run, live)
+
+    def compound(self, run: Control, live: Live) -> Live:
+        """What is live before a statement with blocks."""
+        if run.way is Way.LOOP:
+            return self.loop(run, live)
+        live = self.block(run.last, live)
+        if run.way is Way.CHOICE:
+            sides = [self.block(block, live) for block in run.blocks]
+            return self.reads(run.head).union(*sides)
+        first, *others = run.blocks
+        if run.way is Way.ATTEMPT:
+            caught = live.union(*(self.block(block, live) for block in others))
+            for stmt in reversed(first):
+                live = self.statement(stmt, live | caught)
+            return live | caught | self.reads(run.head)
+        for block in reversed(run.blocks):
+            live = self.block(block, live)
+        return live | self.reads(run.head)
+
+    def loop(self, run: Control, live: Live) -> Live:
+        """What is live before a loop: what any number of trips leaves to be read."""
+        head = self.reads(run.head)
+        live = self.block(run.last, live)
+        around = live | head if run.repeated else live
+        self.after.append(live)
+        while True:
+            self.around.append(around)
+            inside = self.block(run.blocks[0], around)
+            self.around.pop()
+            if run.target is not None:
+                inside = self.define(syntax.names_written(run.target), inside, None)
+            if inside <= around:
+                break
+            around |= inside
+        self.after.pop()
+        return around | head
+
+    def reads(self, node: Any) -> Live:
+        """The names that matter of those that are read."""
+        return frozenset(syntax.names_read(node))
+
+    def define(self, names: set[str], live: Live, value: Any) -> Live:
+        """The names are bound to a value."""
+        return live - names
+
+    def simple(self, stmt: Any, live: Live) -> Live:
+        """What is live before a statement without blocks."""
+        names, value = syntax.names_written(stmt), getattr(stmt, "value", None)
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            name = stmt.target.id
+            return self.define(names, live, value) | self.reads(stmt) | {name}
+        return self.define(names, live, value) | self.reads(stmt)
+
+
+class Meeting(Liveness):
+    """Notes a definition of one of two names while the other one is live."""
+
+    def __init__(self, known: Known, a: str, b: str) -> None:
+        super().__init__()
+        self.known = known
+        self.pair = (a, b)
+        #: Which of them is defined while the other is live.
+        self.found: set[str] = set()
+
+    def statement(self, stmt: Any, live: Live) -> Live:
+        mentioned = self.known.of(stmt)
+        if not mentioned.jumps and not any(n in mentioned for n in self.pair):
+            return live
+        return super().statement(stmt, live)
+
+    def reads(self, node: Any) -> Live:
+        return frozenset(self.pair) & syntax.names_read(node)
+
+    def define(self, names: set[str], live: Live, value: Any) -> Live:
+        for mine, other in (self.pair, self.pair[::-1]):
+            if mine in names:
+                copy = isinstance(value, gast.Name) and value.id == other
+                if other in live and not copy or other in names:
+                    self.found.add(mine)
+                live = live - {mine}
+        return live
+
+    def simple(self, stmt: Any, live: Live) -> Live:
+        mentioned = self.known.of(stmt)
+        live = self.define(mentioned.binds, live, getattr(stmt, "value", None))
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            live |= {stmt.target.id} & set(self.pair)
+        return live | {n for n in self.pair if n in mentioned.reads}

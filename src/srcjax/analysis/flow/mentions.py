@@ -1,0 +1,95 @@
+"""What statements mention: how often they read each name, and what they bind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+_JUMPS = (gast.Break, gast.Continue)
+
+
+@dataclass(slots=True)
+class Mentions:
+    """How often names are read, which are bound, and whether a jump is inside."""
+
+    reads: dict[str, int]
+    binds: set[str]
+    #: A `break` or `continue`.
+    jumps: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.reads or name in self.binds
+
+
+def mentions(node: Any) -> Mentions:
+    """What a node or a list of nodes mentions."""
+    reads: dict[str, int] = {}
+    jumps = False
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Name):
+            if isinstance(sub.ctx, gast.Load):
+                reads[sub.id] = reads.get(sub.id, 0) + 1
+        elif isinstance(sub, _JUMPS):
+            jumps = True
+    return Mentions(reads, syntax.names_written(node), jumps)
+
+
+def own_mentions(stmt: Any) -> Mentions:
+    """What a statement mentions itself, not the statements in its blocks.
+
+    `x += v` reads `x`.
+    """
+    found = mentions(syntax.head(stmt))
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        found.reads[stmt.target.id] = found.reads.get(stmt.target.id, 0) + 1
+    return found
+
+
+class Known:
+    """What the statements of a tree mention, without walking them again and again.
+
+    Whoever changes a statement says so.
+    """
+
+    def __init__(self) -> None:
+        self.simple: dict[int, Mentions] = {}
+        #: Of statements with blocks, until any statement changes.
+        self.compound: dict[int, Mentions] = {}
+
+    def of(self, stmt: Any) -> Mentions:
+        """What the statement and the statements in it mention."""
+        found = self.simple.get(id(stmt)) or self.compound.get(id(stmt))
+        if found is None:
+            inner = syntax.inner_blocks(stmt)
+            if inner:
+                found = self.compound[id(stmt)] = self._joined(stmt, inner)
+            else:
+                found = self.simple[id(stmt)] = mentions(stmt)
+        return found
+
+    def _joined(self, stmt: Any, inner: list[list[Any]]) -> Mentions:
+        joined = mentions(syntax.head(stmt))
+        for each in (self.of(s) for block in inner for s in block):
+            joined.binds |= each.binds
+            joined.jumps = joined.jumps or each.jumps
+            for name, count in each.reads.items():
+                joined.reads[name] = joined.reads.get(name, 0) + count
+        return joined
+
+    def changed(self, node: Any) -> None:
+        """The statement, or something in it, is not what it was."""
+        self.simple.pop(id(node), None)
+
+    def renamed(self, name: str, new: str) -> None:
+        """A name became another one, everywhere."""
+        for found in (*self.simple.values(), *self.compound.values()):
+            if name in found.binds:
+                found.binds.remove(name)
+                found.binds.add(new)
+            count = found.reads.pop(name, 0)
+            if count:
+                found.reads[new] = found.reads.get(new, 0) + count

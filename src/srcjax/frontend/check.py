@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import Way, is_compound, runs
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 from srcjax.frontend.varying import Varying
@@ -72,21 +73,24 @@ def _block(
                 found.append("a break does not stand last in its iteration")
         elif isinstance(stmt, (gast.Return, gast.Continue)):
             found.append(f"{type(stmt).__name__.lower()} inside the body")
-        elif isinstance(stmt, gast.If):
-            _block(stmt.body, unit, found, in_loop, ending)
-            _block(stmt.orelse, unit, found, in_loop, ending)
         elif isinstance(stmt, (gast.For, gast.While)):
             if stmt.orelse and _touches(stmt, unit):
                 found.append("a loop has an else")
             if _touches(stmt, unit):
                 _block(stmt.body, unit, found, True, True)
-        elif isinstance(stmt, gast.With):
-            _block(stmt.body, unit, found, in_loop, ending)
-        elif isinstance(stmt, gast.Try):
-            if stmt.handlers and caught_flag(stmt) is None and _touches(stmt, unit):
+        elif runs(stmt, Way.ATTEMPT) and caught_flag(stmt) is None:
+            if _touches(stmt, unit):
                 found.append("the handlers of a try do more than set its flag")
-            elif not stmt.handlers or caught_flag(stmt) is not None:
-                _block([*stmt.body, *stmt.finalbody], unit, found, in_loop, False)
+        elif is_compound(stmt):
+            for block in syntax.inner_blocks(stmt):
+                # An exit from a `try` is none of the block that it stands in.
+                _block(
+                    block,
+                    unit,
+                    found,
+                    in_loop,
+                    ending and not isinstance(stmt, gast.Try),
+                )
         elif not isinstance(stmt, _SIMPLE):
             if _touches(stmt, unit):
                 found.append(f"{type(stmt).__name__} is not in the core form")

@@ -26,6 +26,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import control
 from srcjax.frontend.varying import Varying
 
 Refuse = Callable[[gast.AST, str, str], Exception]
@@ -272,17 +273,10 @@ class _Collections:
     def missing(self, stmt: Any) -> list[gast.stmt]:
         """Items that the statement reads and that are not there yet."""
         before: list[gast.stmt] = []
-        simple = not isinstance(
-            stmt, (gast.If, gast.For, gast.While, gast.With, gast.Try)
-        )
-        header = stmt
-        if isinstance(stmt, gast.If):
-            header = stmt.test
-        elif isinstance(stmt, gast.For):
-            header = stmt.iter
-        elif not simple or isinstance(stmt, gast.FunctionDef):
+        run = control(stmt)
+        if isinstance(stmt, gast.FunctionDef) or (run and run.repeated):
             return []
-        for node in list(syntax.walk(header)):
+        for node in list(syntax.walk(run.head if run else stmt)):
             if not isinstance(node, gast.Subscript):
                 continue
             name = syntax.dotted(node.value) or ""

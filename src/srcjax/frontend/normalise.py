@@ -27,6 +27,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import is_compound
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
@@ -166,14 +167,14 @@ class Lowering(Targets, Loops, Operations, Generators):
     def statement(self, stmt: gast.stmt) -> None:
         """Lower one statement."""
         handler: Callable | None = getattr(self, f"on_{type(stmt).__name__}", None)
-        structural = (gast.If, gast.For, gast.While, gast.With, gast.Try, gast.Return)
+        structural = is_compound(stmt) or isinstance(stmt, gast.Return)
         if isinstance(stmt, (gast.Pass, gast.Nonlocal)) and isinstance(stmt, gast.Pass):
             return
         touched = self.varying.touches(stmt)
-        if not touched and not isinstance(stmt, (*structural, gast.FunctionDef)):
+        if not touched and not structural and not isinstance(stmt, gast.FunctionDef):
             self.emit(stmt)
             return
-        if not touched and isinstance(stmt, structural):
+        if not touched and structural:
             inside = [s for s in syntax.walk(stmt) if isinstance(s, gast.Return)]
             if not inside:
                 self.emit(stmt)

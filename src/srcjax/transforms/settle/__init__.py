@@ -119,18 +119,10 @@ class Settling(LoopSettling, ValueSettling):
         stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]
 
-    def on_While(self, stmt: Any) -> list[gast.stmt]:
-        stmt.body = self.block(stmt.body)
-        return [stmt]
-
-    def on_With(self, stmt: gast.With) -> list[gast.stmt]:
-        return self.on_While(stmt)
-
-    def on_Try(self, stmt: gast.Try) -> list[gast.stmt]:
+    def on_blocks(self, stmt: Any) -> list[gast.stmt]:
         if caught_flag(stmt) is not None:
             self.refuse_half_done(stmt)
-        stmt.body = self.block(stmt.body)
-        stmt.finalbody = self.block(stmt.finalbody)
+        syntax.rewrite_blocks(stmt, self.block)
         return [stmt]
 
     def refuse_half_done(self, stmt: gast.Try) -> None:

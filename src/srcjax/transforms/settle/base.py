@@ -7,6 +7,7 @@ import builtins
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
 from srcjax.frontend.unit import Unit
@@ -58,9 +59,14 @@ class SettlingBase:
             if made:
                 self.changed = True
                 return [*made, stmt]
-        handler = getattr(self, f"on_{type(stmt).__name__}", None)
+        plain = self.on_blocks if is_compound(stmt) else None
+        handler = getattr(self, f"on_{type(stmt).__name__}", plain)
         found: list[gast.stmt] = handler(stmt) if handler is not None else [stmt]
         return found
+
+    def on_blocks(self, stmt: gast.stmt) -> list[gast.stmt]:
+        """A statement with blocks, of which nothing but they change."""
+        raise NotImplementedError
 
     def arrays_of_lists(self, stmt: gast.stmt) -> list[gast.stmt]:
         """Arrays of the lists among the operands of a statement."""

@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import is_compound
 
 
 def add_comments(node: gast.FunctionDef) -> None:
@@ -32,8 +33,7 @@ def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
     out: list[gast.stmt] = []
     quoted: set[Any] = {current}
     for stmt, following in zip(body, [*body[1:], None], strict=True):
-        compound = isinstance(stmt, (gast.If, gast.For, gast.While, gast.With))
-        if compound:
+        if is_compound(stmt):
             before = current if getattr(stmt, "last_iteration", False) else None
             syntax.rewrite_blocks(stmt, partial(_commented, current=before))
             current = before

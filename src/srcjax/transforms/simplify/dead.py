@@ -18,6 +18,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import stored_names
+from srcjax.analysis.flow.control import Control, Way, control
+from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.transforms.call_effects import called, effect_of, is_pure, written_operands
 
 Shares = Callable[[str], set[str]]
@@ -36,7 +39,7 @@ class DeadCode:
         self.looking = False
         #: What is live around a loop, by the loop and what is live after it.
         self.around: dict[tuple[int, frozenset[str]], set[str]] = {}
-        self.reads: dict[int, set[str]] = {}
+        self.reads: dict[int, frozenset[str]] = {}
 
     def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
         """The statements that matter; `live` is updated to the block's start."""
@@ -51,82 +54,74 @@ class DeadCode:
         return kept
 
     def statement(self, stmt: Any, live: set[str]) -> Any:
-        if isinstance(stmt, gast.If):
-            other = set(live)
-            body = self.block(stmt.body, live)
-            orelse = self.block(stmt.orelse, other)
-            live |= other
-            if not _real(body) and not _real(orelse) and is_pure(stmt.test):
-                return None
-            live |= syntax.names_read(stmt.test)
-            if not self.looking:
-                stmt.body = body or [gast.Pass()]
-                stmt.orelse = orelse if _real(orelse) else []
-            return stmt
-        if isinstance(stmt, (gast.For, gast.While)):
+        """What is left of a statement: it, the statements of its body, or None."""
+        run = control(stmt)
+        if run is not None and run.way is Way.LOOP:
             return self.loop(stmt, live)
-        if isinstance(stmt, gast.With):
-            body = self.block(stmt.body, live)
-            if not _real(body):
-                return None
-            live |= syntax.names_read(stmt.items)
-            if not self.looking:
-                stmt.body = body
-            return stmt
-        if isinstance(stmt, gast.Try) and stmt.handlers:
-            live |= syntax.all_names(stmt)  # what may raise has an effect
-            return stmt
-        if isinstance(stmt, gast.Try):
-            finalbody = self.block(stmt.finalbody, live)
-            last = syntax.names_read(finalbody)
-            body = self.block(stmt.body, live) or [gast.Pass()]
-            live |= last  # the body may be left before it binds them
-            if not self.looking:
-                stmt.finalbody, stmt.body = finalbody, body
-            return stmt if _real(finalbody) else body
+        if run is not None:
+            return self.compound(stmt, run, live)
         if self.is_dead(stmt, live):
             return None
         if isinstance(stmt, gast.Assign):
             for target in stmt.targets:
-                live -= _stored(target)
+                live -= stored_names(target)
         if id(stmt) not in self.reads:
-            self.reads[id(stmt)] = syntax.names_read(stmt)
+            self.reads[id(stmt)] = frozenset(own_mentions(stmt).reads)
         live |= self.reads[id(stmt)]
-        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-            live.add(stmt.target.id)
+        return stmt
+
+    def compound(self, stmt: Any, run: Control, live: set[str]) -> Any:
+        """A statement whose blocks are no loop's."""
+        if run.way is Way.ATTEMPT:
+            live |= syntax.all_names(stmt)  # what may raise has an effect
+            return stmt
+        if run.way is Way.CHOICE:
+            sides = [(block, set(live)) for block in run.blocks]
+            kept = [self.block(block, side) for block, side in sides]
+            live.update(*(side for _, side in sides))
+            if not any(map(_real, kept)) and is_pure(run.head):
+                return None
+            kept = [block if _real(block) else [] for block in kept]
+        else:
+            kept = [self.block(block, live) for block in reversed(run.blocks)][::-1]
+            if not any(map(_real, kept[1:] or kept)):
+                return kept[0] or [gast.Pass()] if kept[1:] else None
+            # The first block may be left before it binds what the others read.
+            live |= syntax.names_read(kept[1:])
+        live |= syntax.names_read(run.head)
+        if not self.looking:
+            left = iter(kept)
+            syntax.rewrite_blocks(stmt, lambda block: next(left))
         return stmt
 
     def loop(self, stmt: Any, live: set[str]) -> Any:
-        header = syntax.names_read(
-            stmt.iter if isinstance(stmt, gast.For) else stmt.test
-        )
-        around = self.live_around(stmt, live, header)
-        body = self.block(stmt.body, set(around))
-        target = (
-            syntax.names_written(stmt.target) if isinstance(stmt, gast.For) else set()
-        )
-        pure = is_pure(stmt.iter if isinstance(stmt, gast.For) else stmt.test)
-        if not _real(body) and not target & live and pure:
-            return None
+        run = control(stmt)
+        assert run is not None
+        last = self.block(run.last, live)
+        header, target = syntax.names_read(run.head), syntax.names_written(run.target)
+        around = self.live_around(stmt, run, live)
+        body = self.block(run.blocks[0], set(around))
+        if not _real(body) and not target & live and is_pure(run.head):
+            return last or None
         if not self.looking:
-            stmt.body = body or [gast.Pass()]
+            stmt.body, stmt.orelse = body or [gast.Pass()], last
         live |= around | header
         return stmt
 
-    def live_around(self, stmt: Any, live: set[str], header: set[str]) -> set[str]:
+    def live_around(self, stmt: Any, run: Control, live: set[str]) -> set[str]:
         """What is live at the end of the body of a loop, in any iteration."""
+        body = run.blocks[0]
         key = id(stmt), frozenset(live)
         if key in self.around:
             return self.around[key]
         around = set(live)
-        if isinstance(stmt, gast.While):
-            around |= header
+        if run.repeated:
+            around |= syntax.names_read(run.head)
         outer, self.looking = self.looking, True
         while True:
             inner = set(around)
-            self.block(stmt.body, inner)
-            if isinstance(stmt, gast.For):
-                inner -= syntax.names_written(stmt.target)
+            self.block(body, inner)
+            inner -= syntax.names_written(run.target)
             if inner <= around:
                 break
             around |= inner
@@ -161,7 +156,7 @@ class DeadCode:
                 and self.unread(base.id, live)
                 and is_pure(stmt.value)
             )
-        names = _stored(target)
+        names = stored_names(target)
         stores = any(
             isinstance(n, (gast.Subscript, gast.Attribute))
             and isinstance(n.ctx, gast.Store)
@@ -194,17 +189,6 @@ class DeadCode:
 
 def _real(stmts: list[gast.stmt]) -> bool:
     return any(not isinstance(s, gast.Pass) for s in stmts)
-
-
-def _stored(target: Any) -> set[str]:
-    """The names that an assignment to the target binds."""
-    if isinstance(target, gast.Name):
-        return {target.id}
-    return {
-        n.id
-        for n in syntax.walk(target)
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-    }
 
 
 def _popped(stmt: gast.Assign) -> str | None:

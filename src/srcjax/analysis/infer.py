@@ -23,7 +23,7 @@ from srcjax.analysis.counts import counted, forget, uncounted
 from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
 from srcjax.analysis.flow.bindings import swap_pairs
-from srcjax.analysis.flow.control import Way, runs
+from srcjax.analysis.flow.control import Way, control, runs
 from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
@@ -137,17 +137,14 @@ class Interpreter(Expressions):
             return self.for_loop(stmt, env)
         if isinstance(stmt, gast.While):
             return self.while_loop(stmt, env)
-        if isinstance(stmt, gast.With):
-            for item in stmt.items:
-                entered = self.eval(item.context_expr, env)
-                if item.optional_vars is not None:
-                    for n in syntax.names_written(item.optional_vars):
-                        env[n] = Unknown(buffers=all_buffers(entered))
-            return self.block(stmt.body, env)
-        if isinstance(stmt, gast.Try) and not stmt.handlers:
-            end = self.block(stmt.body, env)
-            return None if end is None else self.block(stmt.finalbody, end)
-        if isinstance(stmt, gast.Try) and caught_flag(stmt) is not None:
+        run = control(stmt)
+        if run is not None and run.way is Way.ONCE:
+            self.bind_managers(run.head, env)
+            end: Env | None = env
+            for block in run.blocks:
+                end = self.block(block, end)
+            return end
+        if run is not None and caught_flag(stmt) is not None:
             return self.attempt(stmt, env)
         if isinstance(stmt, (gast.Break, gast.Raise)):
             if isinstance(stmt, gast.Break):
@@ -160,6 +157,13 @@ class Interpreter(Expressions):
         self.forget_hidden(env)
         self.note(stmt, before, env)
         return env
+
+    def bind_managers(self, items: list[gast.withitem], env: Env) -> None:
+        """What context managers give is not known, but for its memory."""
+        for item in items:
+            entered = self.eval(item.context_expr, env)
+            for name in syntax.names_written(item.optional_vars):
+                env[name] = Unknown(buffers=all_buffers(entered))
 
     def attempt(self, stmt: gast.Try, env: Env) -> Env | None:
         """A `try` in core form: an exception comes from somewhere in its body."""

@@ -82,15 +82,10 @@ def _block(
             if _touches(stmt, unit):
                 found.append("the handlers of a try do more than set its flag")
         elif is_compound(stmt):
+            # A `break` in a `try` does not end the block that the `try` stands in.
+            last_too = ending and not isinstance(stmt, gast.Try)
             for block in syntax.inner_blocks(stmt):
-                # An exit from a `try` is none of the block that it stands in.
-                _block(
-                    block,
-                    unit,
-                    found,
-                    in_loop,
-                    ending and not isinstance(stmt, gast.Try),
-                )
+                _block(block, unit, found, in_loop, last_too)
         elif not isinstance(stmt, _SIMPLE):
             if _touches(stmt, unit):
                 found.append(f"{type(stmt).__name__} is not in the core form")

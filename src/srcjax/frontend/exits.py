@@ -27,7 +27,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import EXITS, leaves
+from srcjax.analysis.flow.control import EXITS, Way, leaves, runs
 
 FALLS, LEAVES, MAYBE = "falls", "leaves", "maybe"
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
@@ -107,7 +107,7 @@ class ExitLowering:
             if isinstance(stmt, (gast.For, gast.While)):
                 more, status = self.block([*self.loop(stmt), *rest], loop)
                 return out + more, status
-            if not isinstance(stmt, (gast.With, gast.Try)):
+            if not runs(stmt, Way.ONCE, Way.ATTEMPT):
                 out.append(stmt)
                 continue
             leaves = always_leaves([stmt])
@@ -120,7 +120,7 @@ class ExitLowering:
                 return out, LEAVES
         return out, FALLS
 
-    def inside(self, stmt: gast.With | gast.Try, loop: _Loop | None) -> None:
+    def inside(self, stmt: Any, loop: _Loop | None) -> None:
         """A `with` or `try ... finally` that always leaves, or never does."""
         if isinstance(stmt, gast.Try):
             stmt.body, stmt.orelse = [*stmt.body, *stmt.orelse], []
@@ -354,7 +354,7 @@ def _replace_exits(
                     test = gast.UnaryOp(gast.Not(), syntax.name(flag))
                     out.append(_at(gast.If(test, replace(rest), []), s))
                 return out
-            elif isinstance(s, (gast.With, gast.Try)) and has_exit(s):
+            elif runs(s, Way.ONCE, Way.ATTEMPT) and has_exit(s):
                 s.body = replace([*s.body, *getattr(s, "orelse", [])])
                 if isinstance(s, gast.Try):
                     s.orelse = []

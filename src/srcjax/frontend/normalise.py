@@ -27,7 +27,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import is_compound
+from srcjax.analysis.flow.control import Way, control, is_compound, runs
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
@@ -166,7 +166,8 @@ class Lowering(Targets, Loops, Operations, Generators):
 
     def statement(self, stmt: gast.stmt) -> None:
         """Lower one statement."""
-        handler: Callable | None = getattr(self, f"on_{type(stmt).__name__}", None)
+        plain = self.on_blocks if runs(stmt, Way.ONCE) else None
+        handler: Callable | None = getattr(self, f"on_{type(stmt).__name__}", plain)
         structural = is_compound(stmt) or isinstance(stmt, gast.Return)
         if isinstance(stmt, (gast.Pass, gast.Nonlocal)) and isinstance(stmt, gast.Pass):
             return
@@ -253,13 +254,15 @@ class Lowering(Targets, Loops, Operations, Generators):
         new = gast.If(test, body, self.block(stmt.orelse))
         self.emit(gast.copy_location(new, stmt))
 
-    def on_With(self, stmt: gast.With) -> None:
-        if self.varying.carries([i.context_expr for i in stmt.items]):
+    def on_blocks(self, stmt: Any) -> None:
+        """A statement whose blocks run one after the other."""
+        run = control(stmt)
+        assert run is not None
+        if self.varying.carries([getattr(e, "context_expr", e) for e in run.head]):
             raise self.refuse(
                 stmt, "a context manager made from a differentiated value", "plain code"
             )
-        new = gast.With(stmt.items, self.block(stmt.body) or [gast.Pass()], None)
-        self.emit(gast.copy_location(new, stmt))
+        self.emit(syntax.rebuilt(stmt, self.block))
 
     def on_Try(self, stmt: gast.Try) -> None:
         if stmt.handlers:

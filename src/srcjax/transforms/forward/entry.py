@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import is_compound
+from srcjax.analysis.flow.control import Way, is_compound, runs
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     is_active,
@@ -117,16 +117,16 @@ class Forward:
         """The same branch, loop or block around statements with tangents."""
         rules = self.rules
         rules.stmt = stmt
-        if isinstance(stmt, gast.Try) and caught_flag(stmt) is not None:
+        if caught_flag(stmt) is not None:
             return self.attempt(stmt)
         new = syntax.clone_shallow(stmt)
         if isinstance(stmt, gast.For):
             names = syntax.names_written(stmt.target)
             if any(rules.active(syntax.name(n)) for n in names):
                 self.pair_loop(new, stmt)
-        if isinstance(stmt, gast.With):
-            bound = [i.optional_vars for i in stmt.items if i.optional_vars is not None]
-            if any(rules.any_active(b) for b in bound):
+        if runs(stmt, Way.ONCE):
+            bound = syntax.names_written(syntax.head(stmt))
+            if any(rules.active(syntax.name(n)) for n in bound):
                 raise rules.refuse(
                     "a differentiated value is bound by `with`", "an assignment"
                 )

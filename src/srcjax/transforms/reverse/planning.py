@@ -8,7 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import bound_names, exposed, swap_pairs
-from srcjax.analysis.flow.control import has_break, is_compound
+from srcjax.analysis.flow.control import Way, has_break, is_compound, runs
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     NONE,
@@ -137,7 +137,7 @@ class Planner(Recomputing, Sharing):
         self, stmt: gast.stmt, side: int, loops: tuple[int, ...]
     ) -> dict[int, int]:
         """`if caught:` is the side on which the body of the `try` has failed."""
-        if isinstance(stmt, gast.Try):
+        if runs(stmt, Way.ATTEMPT):
             flag = caught_flag(stmt) or ""
             mine = (id(stmt), loops)
             self.flags[flag] = mine if self.flags.get(flag, mine) == mine else (0, ())
@@ -553,7 +553,7 @@ class Planner(Recomputing, Sharing):
         if is_compound(stmt):
             self.rules.stmt = stmt
             head = self.hidden_writes(stmt)[0]
-            called = syntax.text(head.items if isinstance(head, gast.With) else head)
+            called = syntax.text(syntax.head(head) if is_compound(head) else head)
             raise self.rules.refuse(
                 f"`{called}` may change a value that the gradient needs",
                 "a name for its result, in a statement before",

@@ -19,6 +19,14 @@ from .directions import along, direction, inner, size
 from .harness import assert_close, cotangent, numeric_gradient, tolerance, unchanged
 
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = {
+    "test_jvp": 2,
+    "test_forward_over_reverse": 2,
+    "test_forward_over_forward": 2,
+    "test_reverse_over_forward": 3,
+    "test_deep": 6,
+}
 ALL = os.environ.get("SRCJAX_CORPUS") == "all"
 
 

@@ -13,6 +13,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = {"test_along_any_direction": 4}
+
 scipy_linalg = pytest.importorskip("scipy.linalg")
 
 RNG = np.random.default_rng(3)

@@ -4,11 +4,11 @@ Files here are called `sweep_*.py`, which a plain `pytest` does not collect:
 
     python -m pytest -q -n 2 -o 'python_files=sweep_*.py' tests/sweeps
 
-Tests run in an order that mixes files and programs, the same in each run; those of
-`LAST` come when all others are done. `SRCJAX_SWEEP_COUNT` says how many are run (0: all
-of them); what is not begun when the minutes of `SRCJAX_SWEEP_MINUTES` are over is
-skipped, and the summary tells how much of each test was run. `SRCJAX_SWEEP_SEED` gives
-another order, so that what one run leaves out is run by another.
+Tests run in an order that mixes files and programs, the same in each run.
+`SRCJAX_SWEEP_COUNT` says how many are run (0: all of them); what is not begun when the
+minutes of `SRCJAX_SWEEP_MINUTES` are over is skipped, and the summary tells how much of
+each test was run. `SRCJAX_SWEEP_SEED` gives another order, so that what one run leaves
+out is run by another.
 """
 
 import os
@@ -19,23 +19,18 @@ from collections import Counter
 import pytest
 
 MINUTES = float(os.environ.get("SRCJAX_SWEEP_MINUTES", "22"))
-COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "600"))
+COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "1200"))
 SEED = os.environ.get("SRCJAX_SWEEP_SEED", "0")
 # For the files of the corpus that sample their programs when they are imported.
 os.environ["SRCJAX_CORPUS"] = os.environ["SRCJAX_TESTS"] = "all"
 # Workers of pytest-xdist get the environment of the process that starts them.
 STARTED = float(os.environ.setdefault("SRCJAX_SWEEP_STARTED", str(time.time())))
 OVER = "the time is over"
-#: Files whose tests the first stage runs a sample of.
-LAST = ("sweep_corpus",)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    def place(item):
-        return item.path.stem in LAST, zlib.crc32(f"{SEED}{item.nodeid}".encode())
-
-    items.sort(key=place)
+    items.sort(key=lambda item: zlib.crc32(f"{SEED}{item.nodeid}".encode()))
     del items[COUNT or len(items) :]
 
 

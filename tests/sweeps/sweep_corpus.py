@@ -5,8 +5,16 @@ from tests.corpus.test_programs import accepted  # noqa: F401  (a fixture)
 
 #: By file, tests that run a part of the corpus in the first stage.
 SAMPLED = {
-    test_programs: ("test_generated_again", "test_grad_alone_and_called_again"),
+    test_programs: (
+        "test_differences_agree_with_jax",
+        "test_generated_again",
+        "test_grad",
+        "test_grad_alone_and_called_again",
+        "test_grad_of_a_reduction",
+        "test_text",
+    ),
     test_forward: (
+        "test_jvp",
         "test_linearize",
         "test_forward_over_reverse",
         "test_forward_over_forward",

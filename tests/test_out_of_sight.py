@@ -190,6 +190,100 @@ def memoryview_of_an_array(x):
 # -- what is known of a container that something else writes to ----------------------
 
 
+# -- kept by an object that is not known -----------------------------------------------
+
+
+class Keeper:
+    def __init__(self):
+        self.v = 0.0
+        self.items = [0.0]
+
+    def keep(self, v):
+        self.v = v
+
+
+class KeepsAll(Keeper):
+    """Compiled elsewhere: its methods have no source."""
+
+    exec("def keep(self, v):\n    self.v = v")
+
+
+def made(cls, scope={}):  # noqa: B006
+    """An object of which nothing is known where it is made."""
+    if not scope:
+        exec("def make(cls):\n    return cls()", scope)
+    return scope["make"](cls)
+
+
+@refused
+def a_method_whose_result_is_not_used(x):
+    keeper = made(Keeper)
+    unused = keeper.keep(x[0] ** 2)  # noqa: F841
+    return keeper.v * x[1]
+
+
+@refused
+def a_method_without_a_source(x):
+    keeper = made(KeepsAll)
+    both = (keeper.keep(x[0] ** 2), keeper.v * x[1])
+    return both[1]
+
+
+@refused
+def a_method_in_a_comprehension(x):
+    keeper = made(KeepsAll)
+    return sum([(keeper.keep(v), keeper.v * v)[1] for v in x])
+
+
+@refused
+def a_comprehension_for_its_effect(x):
+    keeper = made(KeepsAll)
+    [keeper.keep(v) for v in x]
+    return keeper.v * x[1]
+
+
+@refused
+def a_method_that_is_mapped(x):
+    keeper = made(KeepsAll)
+    list(map(keeper.keep, x))
+    return keeper.v * x[1]
+
+
+@refused
+def a_method_in_a_test(x):
+    keeper = made(KeepsAll)
+    if keeper.keep(x[0] ** 2):
+        return x[1]
+    return keeper.v * x[1]
+
+
+@refused
+def a_list_of_an_object(x):
+    items = made(Keeper).items
+    pair = [(items.append(v), v)[1] for v in x]
+    return items[-1] * pair[1]
+
+
+@refused
+def a_dict_merged_with_one_that_is_not_known(x):
+    merged = made(dict) | {"a": x[0] ** 2}
+    return merged["a"] * x[1]
+
+
+@refused
+def a_dict_that_is_not_known_and_grows(x):
+    kept = made(dict)
+    kept |= {"a": x[0] ** 2}
+    return kept["a"] * x[1]
+
+
+@refused
+def a_dict_updated_from_an_iterator(x):
+    kept = {"a": x[0]}
+    kept.update(zip("bc", x, strict=False))
+    return kept["b"] * kept["c"]
+
+
 def fill(a, v):
     for i in range(len(a)):
         a[i] = v * (i + 1)

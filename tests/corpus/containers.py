@@ -655,3 +655,27 @@ def array_and_counter_in_a_dict(x):
     for v in x:
         push(v**2)
     return (state["buffer"] * x).sum() * state["count"]
+
+
+@program(normal(3))
+def dict_updated_by_pairs(x):
+    kept = {"a": x[0]}
+    kept.update([("b", x[1] ** 2)])
+    kept |= [("a", x[2])]
+    return kept["a"] * kept["b"]
+
+
+@program(normal(3))
+def dict_updated_by_a_dict_of_any_keys(x):
+    kept = {"a": x[0]}
+    kept |= dict(zip("bc", x[1:], strict=True))
+    for i in range(2):
+        kept |= {"a": kept["a"] * x[i]}
+    return kept["a"] * kept["b"] + kept["c"]
+
+
+@program(normal(3))
+def dict_of_keywords(x):
+    first = dict(a=x[0] ** 2, b=1.0)
+    second = first | dict(b=x[1])
+    return sum(second.values()) ** 2 + dict(first, c=x[2])["c"]

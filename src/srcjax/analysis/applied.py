@@ -44,6 +44,11 @@ from srcjax.ops.carry_nothing import is_constant
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import Op
 
+#: Operators of whole numbers, and of containers of all kinds.
+_OF_WHOLE_NUMBERS = frozenset(
+    [*(operator.or_, operator.and_, operator.xor), operator.lshift, operator.rshift]
+)
+
 
 class Applied(TextOfValues, NestedTransforms):
     """Infers what operations give."""
@@ -79,6 +84,8 @@ class Applied(TextOfValues, NestedTransforms):
             found = containers.repeat(args[0], args[1], id(node))
             self.facts.nodes.append(node)
             return found
+        if function in _OF_WHOLE_NUMBERS and not is_mapping():
+            self.check_whole_numbers(function, args, node)
         if any(isinstance(a, Other) for a in args) and op is None:
             return Other(cls=getattr(args[0], "cls", None))
         if op is None:
@@ -122,6 +129,22 @@ class Applied(TextOfValues, NestedTransforms):
                 f"a {cls.__name__} and a differentiated value are operands, and what "
                 "its class makes of them is not known",
                 "a method with a name, or a plain number or array",
+            )
+
+    def check_whole_numbers(self, function: Any, args: list[Type], node: Any) -> None:
+        """Refuse `d | e` of what holds differentiated values and is no dict for sure.
+
+        These operators carry no derivative for whole numbers and truth values alone.
+        """
+        if not self.settled:
+            return
+        if any(is_active(t) and not isinstance(t, (Array, Scalar)) for t in args):
+            self.require_names(node)
+            raise self.refuse(
+                node,
+                f"`{function.__name__.strip('_')}` of a differentiated value that is "
+                "no dict for sure",
+                "`{**a, **b}` of dicts",
             )
 
     def require_names(self, node: Any) -> None:

@@ -227,7 +227,19 @@ def method_update(base: Any, other: Type | None = None, **kw: Type) -> tuple:
         return RETURNS_NONE, replace(
             base, items=tuple(dict([*base.items, *pairs]).items())
         )
-    return RETURNS_NONE, replace(base, items=None, elem=UNKNOWN)
+    given = values_of_pairs(other) if other is not None else ()
+    held = [*parts(base), *given, *kw.values()]
+    return RETURNS_NONE, replace(base, items=None, elem=join_all(held) or UNKNOWN)
+
+
+def values_of_pairs(t: Type) -> tuple[Type, ...]:
+    """The types of the values that `dict.update` takes from a dict or from pairs."""
+    if isinstance(t, Dict) and parts(t):
+        return parts(t)
+    pairs = parts(t) if isinstance(t, (List, Tuple)) else ()
+    if pairs and all(isinstance(p, Tuple) and len(p.items) == 2 for p in pairs):
+        return tuple(p.items[1] for p in pairs)  # type: ignore[attr-defined]
+    return (Unknown(is_active(t)),)
 
 
 def method_items(base: Any) -> tuple[Type, None]:

@@ -153,7 +153,16 @@ class SequenceCalls(LoweringBase):
         return self.operation(_at(gast.IfExp(some, best, options["default"]), node))
 
     def dict_call(self, node: gast.Call) -> gast.expr | None:
-        """`dict(zip(keys, values))` as a comprehension, `dict([("a", x)])` as shown."""
+        """`dict(zip(keys, values))` as a comprehension, `dict([("a", x)])` as shown.
+
+        `dict(a=x)` is shown too: `{"a": x}`.
+        """
+        if node.keywords and not node.args:
+            keys = [
+                None if k.arg is None else syntax.const(k.arg) for k in node.keywords
+            ]
+            shown = gast.Dict(keys, [k.value for k in node.keywords])
+            return self.operation(_at(shown, node))
         if len(node.args) != 1 or node.keywords:
             return None
         source = node.args[0]

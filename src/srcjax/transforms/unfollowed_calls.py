@@ -45,7 +45,8 @@ def check_calls(writer: Writer) -> None:
             unclear = id(call) in writer.facts.unclear
             if not (unclear or found_when_run) or not takes_active(writer, stmt, call):
                 continue
-            if effect or (derivative and unclear):
+            bound = getattr(stmt, "value", None) is call
+            if effect or (derivative and (unclear or not bound and is_method(call))):
                 raise refusal(writer, stmt, call)
             if not derivative and writes_for_all(writer, call, unclear):
                 raise refusal(writer, stmt, call)
@@ -58,8 +59,7 @@ def writes_for_all(writer: Writer, call: gast.Call, unclear: bool) -> bool:
     anything that was made for one example may be.
     """
     written = ageless_buffers(writer.facts.writes.get(id(call), NONE))
-    owner = [call.func.value] if isinstance(call.func, gast.Attribute) else []
-    for name in sorted(syntax.names_read([*owner, *call.args, *call.keywords])):
+    for name in sorted(syntax.names_read(call)):  # a method in a name has its object
         t = writer.type_of_name(name)
         if isinstance(t, Array) and is_active(t):
             continue
@@ -67,6 +67,11 @@ def writes_for_all(writer: Writer, call: gast.Call, unclear: bool) -> bool:
         if memory & written or (not unclear and sites_of(memory)):
             return True
     return False
+
+
+def is_method(call: gast.Call) -> bool:
+    """Whether an object is asked, which may keep what it is given."""
+    return isinstance(call.func, gast.Attribute)
 
 
 def calls_of(stmt: Any) -> Iterator[gast.Call]:
@@ -82,6 +87,8 @@ def takes_active(writer: Writer, stmt: gast.stmt, call: gast.Call) -> bool:
     """Whether a derivative flows into the call, where it stands."""
     names = syntax.names_read(call)
     variants = writer.facts.of(stmt)
+    if variants and not names <= set(variants[0].before):
+        names = syntax.names_read(syntax.head(stmt))  # where a comprehension binds some
     if not variants:
         return any(is_active(writer.type_of_name(n)) for n in names)
     return any(is_active(v.before[n]) for v in variants for n in names & set(v.before))

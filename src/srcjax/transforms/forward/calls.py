@@ -19,7 +19,7 @@ from srcjax.analysis.binding import signature_of
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.references import JVP, JVP_AT_RUN_TIME
-from srcjax.analysis.types import Closure
+from srcjax.analysis.types import Closure, List, Tuple
 from srcjax.errors import NoRuleError
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
@@ -170,6 +170,11 @@ class CallTangents(TangentTemplates):
                 f"`{method}` of a list of differentiated values",
                 "build a new list instead",
             )
+        if method == "update" and any(map(self.is_iterator, value.args)):
+            raise self.refuse(
+                "`update` of a dict with differentiated values from an iterator",
+                "`dict(...)` of it",
+            )
         kept = _VALUES.get(method, ())
         if method == "pop" and "dict" in str(self.callee_of(value)[0]):
             kept = (1,)
@@ -182,6 +187,12 @@ class CallTangents(TangentTemplates):
         for keyword, old in zip(new.keywords, value.keywords, strict=True):
             keyword.value = self.dot(old.value)
         return new
+
+    def is_iterator(self, argument: gast.expr) -> bool:
+        """Whether it may be read once, and not for the tangents again."""
+        t = self.type_of(argument) if isinstance(argument, gast.Name) else None
+        lazy = isinstance(t, Tuple) or (isinstance(t, List) and t.cls is tuple)
+        return lazy and self.any_active(argument)
 
     def array_effect(self, value: gast.Call) -> gast.expr | None:
         """`x.fill(v)`, `np.add.at(x, i, v)`, `np.copyto(x, v)` on the tangents."""

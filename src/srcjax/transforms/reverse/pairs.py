@@ -206,25 +206,42 @@ class Pairs(Callees):
         self.receive(rules, result, [value.args[i] for i in moving])
         return True
 
+    def asked_call(self, rules: Any, name: str, value: gast.Call) -> None:
+        """A call found when the program runs, of which the result has no adjoint.
+
+        It may keep what it gets in an object, which would be a derivative lost: it is
+        called by way of `vjp`, which refuses that.
+        """
+        if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
+            raise rules.not_followed(value)
+        self.pullback_when_run(rules, name, value, VJP_AT_RUN_TIME)
+
     def unknown_call(
         self, rules: Any, name: str, value: gast.Call, vjp: Reference
     ) -> bool:
         """A callee known only when the program runs: ask `vjp` for its pullback."""
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return False
-        rules.check_closed(value.func)
-        function = self.constant(vjp.name, vjp)
-        pullback = rules.unit.names.fresh("pullback")
-        rules.unit.temps.add(pullback)
-        args = [value.func, *value.args]
-        call = gast.Call(syntax.name(function), args, [])
-        self.replace_call(rules, name, pullback, call)
+        pullback = self.pullback_when_run(rules, name, value, vjp)
         d = rules.adjoint(name)
         result: gast.expr = gast.Call(syntax.name(pullback), [d], [])
         if len(value.args) == 1:
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
         self.receive(rules, result, list(value.args))
         return True
+
+    def pullback_when_run(
+        self, rules: Any, name: str, value: gast.Call, vjp: Reference
+    ) -> str:
+        """Let the forward sweep ask for the pullback; the name that it gets."""
+        rules.check_closed(value.func)
+        function = self.constant(vjp.name, vjp)
+        pullback: str = rules.unit.names.fresh("pullback")
+        rules.unit.temps.add(pullback)
+        args = [value.func, *value.args]
+        call = gast.Call(syntax.name(function), args, [])
+        self.replace_call(rules, name, pullback, call)
+        return pullback
 
 
 def is_known_number(t: Type) -> bool:

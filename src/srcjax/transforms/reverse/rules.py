@@ -74,6 +74,8 @@ class Rules(InplaceRules):
                 self.places.kill(name)
                 return
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
+            if isinstance(value, gast.Call) and self.is_found_when_run(value):
+                self.pairs.asked_call(self, name, value)
             self.places.kill(name)
             return
         if not self.hides_active(value):
@@ -94,6 +96,12 @@ class Rules(InplaceRules):
         handler(name, value)
         self.check_consumed(name, value)
         self.places.kill(name)
+
+    def is_found_when_run(self, value: gast.Call) -> bool:
+        """Whether a function that is not known yet gets differentiated values."""
+        callees = self.facts.callees.get(id(value), [])
+        unknown = len(callees) > 1 or callees == [None]
+        return unknown and any(self.active(n) for n in syntax.walk(value))
 
     def check_consumed(self, name: str, value: gast.expr) -> None:
         """No part of an adjoint may be lost on its way (never a silent zero)."""

@@ -165,8 +165,14 @@ class ContainerSettling(SettlingBase):
         out: list[gast.stmt] = []
         for argument in call.args:
             t = self.atom_type(stmt, argument)
-            if not isinstance(t, Dict) or t.items is None:
+            if isinstance(t, List) and t.cls is list:
+                out.append(self.update_by_pairs(base, argument))
+                continue
+            if not isinstance(t, Dict):
                 return None
+            if t.items is None:
+                out.append(self.update_loop(base, argument))
+                continue
             for key, _ in t.items:
                 item = self.held_item(out, argument, key)
                 target = gast.Subscript(base, syntax.const(key), None)
@@ -177,6 +183,29 @@ class ContainerSettling(SettlingBase):
             target = gast.Subscript(base, syntax.const(keyword.arg), None)
             out.append(syntax.assign(target, keyword.value))
         return out
+
+    def update_loop(self, base: gast.expr, other: gast.expr) -> gast.For:
+        """`d.update(other)` of a dict whose keys are not known."""
+        key, value = self.fresh("key"), self.fresh("value")
+        item = gast.Subscript(syntax.clone(other), syntax.name(key), syntax.LOAD)
+        place = gast.Subscript(syntax.clone(base), syntax.name(key), None)
+        body = [syntax.assign(value, item), syntax.assign(place, syntax.name(value))]
+        return gast.For(syntax.name(key, store=True), other, body, [], None)
+
+    def update_by_pairs(self, base: gast.expr, pairs: gast.expr) -> gast.For:
+        """`d.update(pairs)` of keys with their values."""
+        pair, key, value = self.fresh("pair"), self.fresh("key"), self.fresh("value")
+        first, second = (
+            gast.Subscript(syntax.name(pair), syntax.const(i), syntax.LOAD)
+            for i in range(2)
+        )
+        place = gast.Subscript(syntax.clone(base), syntax.name(key), None)
+        body = [
+            syntax.assign(key, first),
+            syntax.assign(value, second),
+            syntax.assign(place, syntax.name(value)),
+        ]
+        return gast.For(syntax.name(pair, store=True), pairs, body, [], None)
 
     def held_item(
         self, before: list[gast.stmt], base: gast.expr, key: Any

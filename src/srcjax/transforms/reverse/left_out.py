@@ -1,0 +1,129 @@
+"""Entries that a result leaves out because they are NaN: their adjoint stays zero.
+
+    y = np.sqrt(x)                  left_out = np.isnan(y)
+    return np.nansum(y)             dy = np.where(left_out, 0, d)
+                                    dx = np.where(left_out, 0, dy / (2 * y))
+
+The adjoint of what `nansum` leaves out is zero; times a slope that is NaN it would be
+NaN, although the result does not depend on it. So it is with `np.where(np.isnan(y), 0,
+y)` and with `y[np.isnan(y)] = 0`. Elementwise operations hand on what is left out to
+their operands, as long as nothing else reads these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.types import Array, Shape, shape_of
+from srcjax.ops.record import Op
+
+#: Reductions that leave out NaN.
+_WITHOUT_NAN = frozenset([np.nansum, np.nanmean])
+_BOOL = np.dtype(bool)
+_TESTS = frozenset([np.isnan, np.isfinite, np.isinf])
+
+
+@dataclass
+class _Mask:
+    """A name of backward code that is true where entries are left out."""
+
+    name: str
+    shape: Shape
+
+
+class LeftOut:
+    """Knows which adjoints are zero where, in the block at hand."""
+
+    def __init__(self, rules: Any) -> None:
+        self.rules = rules
+        self.masks: dict[str, _Mask] = {}
+
+    def forget(self, name: str) -> None:
+        """The name gets an adjoint from elsewhere too."""
+        self.masks.pop(name, None)
+
+    def clear(self) -> None:
+        """Other code follows, where the masks are not bound."""
+        self.masks.clear()
+
+    def around(
+        self, name: str, op: Op, value: gast.expr, seed: gast.expr, operand: Any
+    ) -> gast.expr:
+        """The contribution to the operand, zero where the result is left out."""
+        mask = self.masks.get(name)
+        if mask is None or not op.elementwise or not isinstance(operand, gast.Name):
+            return value
+        if shape_of(self.rules.type_of_name(operand.id)) != mask.shape:
+            return value
+        slopes = {
+            n
+            for n in syntax.names_read(value)
+            if syntax.count_reads([value], n) > syntax.count_reads([seed], n)
+        }
+        if not any(isinstance(self.rules.type_of_name(n), Array) for n in slopes):
+            return value  # linear
+        for env in self.rules.envs:
+            env[mask.name] = Array(dtype=_BOOL, shape=mask.shape)
+        return syntax.expression("np.where(m, 0, v)", m=syntax.name(mask.name), v=value)
+
+    def after(
+        self, name: str, op: Op, operands: dict[str, gast.expr], first: set[str]
+    ) -> None:
+        """Note what of the operands is left out; `first` had no adjoint before."""
+        if op.elementwise and name in self.masks:
+            mask = self.masks[name]
+            for operand in first:
+                if shape_of(self.rules.type_of_name(operand)) == mask.shape:
+                    self.masks[operand] = mask
+            return
+        if _WITHOUT_NAN & set(op.functions):
+            self.mark(operands.get("a"), "np.isnan(c)", operands.get("a"), first)
+        if np.where in op.functions and self.tests_nan(operands.get("a")):
+            condition = operands["a"]
+            self.mark(operands.get("b"), "~c", condition, first)
+            self.mark(operands.get("c"), "c", condition, first)
+
+    def stored(self, base: gast.Name, index: Any) -> None:
+        """`base[index] = v`: what stood there is left out."""
+        if self.tests_nan(index):
+            self.mark(base, "c", index, {base.id})
+
+    def mark(self, operand: Any, text: str, source: Any, first: set[str]) -> None:
+        """Entries of the operand are left out where the expression is true."""
+        if not isinstance(operand, gast.Name) or operand.id not in first:
+            return
+        shape = shape_of(self.rules.type_of_name(operand.id))
+        if shape is None:
+            return
+        where = syntax.expression(text, c=source)
+        held = self.rules.held("left_out", where)
+        self.masks[operand.id] = _Mask(held.id, shape)
+
+    def tests_nan(self, condition: Any) -> bool:
+        """Whether a condition is made by asking which entries are NaN."""
+        if not isinstance(condition, gast.Name):
+            return isinstance(condition, gast.expr) and any(
+                map(self.is_test, syntax.walk(condition))
+            )
+        made = [
+            stmt.value
+            for stmt in syntax.walk(self.rules.unit.node.body)
+            if isinstance(stmt, gast.Assign)
+            and syntax.is_name(stmt.targets[0], condition.id)
+        ]
+        return len(made) == 1 and any(map(self.is_test, syntax.walk(made[0])))
+
+    def is_test(self, node: Any) -> bool:
+        """Whether the node is a call of `np.isnan` or one of its kind."""
+        if not isinstance(node, gast.Call):
+            return False
+        callees = self.rules.facts.callees.get(id(node), [])
+        return any(isinstance(c, Op) and _TESTS & set(c.functions) for c in callees)
+
+
+__all__ = ["LeftOut"]

@@ -102,7 +102,7 @@ class Rules(CallTangents):
         )
         tangent = self.tangent_of(name, operand, value)
         if tangent is None:
-            if self.hides_active(value):
+            if self.hides_active(value) and not self.has_rules(value):
                 raise self.refuse(
                     f"`{syntax.text(value)}` cannot be differentiated",
                     "`srcjax.stop_gradient` if it is a constant here",
@@ -115,6 +115,11 @@ class Rules(CallTangents):
             made.value = own(tangent, self.type_of(syntax.name(name)))
         self.emit(made)
         return self.ordered(stmt, name)
+
+    def has_rules(self, value: gast.expr) -> bool:
+        """Whether the rules of an operation have said what becomes of each operand."""
+        callees = self.facts.callees.get(id(value), [])
+        return bool(callees) and all(isinstance(c, Op) for c in callees)
 
     def ordered(self, stmt: gast.Assign, name: str) -> list[gast.stmt]:
         """The definition and its tangents: each reads what is not overwritten yet."""

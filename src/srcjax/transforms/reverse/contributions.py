@@ -287,6 +287,8 @@ class Contributions(OneStep):
         if place is None:
             self.emit(syntax.assign(variable, value))
             owned = is_new_array(value) and lazy is None
+            if shape_of(t) == () and self.kind(name) == "buffer":
+                owned = False  # NumPy gives a number, which is not written in place
             self.places.present[(name, path)] = Adjoint(variable, lazy, owned)
             return
         if place.lazy is not None and lazy is not None and place.lazy != lazy:

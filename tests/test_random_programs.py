@@ -19,6 +19,7 @@ from tests.programs.shrinking import shrink
 COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "60"))
 FIRST = int(os.environ.get("SRCJAX_RANDOM_FIRST", "0"))
 BLOCK = 10
+FEW = 4  # of the grammars whose programs take long; the second stage runs more
 REFUSED = 0.15  # the share of programs that may be refused
 
 TALLY: dict[str, Counter[str]] = {}
@@ -35,6 +36,13 @@ def test_random_programs(block: int, grammar: str, tmp_path: Path) -> None:
         if done.failures:
             bad.append(report(done, tmp_path))
     assert not bad, "\n\n".join(bad)
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + FEW))
+@pytest.mark.parametrize("grammar", ["effects", "objects"])
+def test_programs_with_effects(seed: int, grammar: str, tmp_path: Path) -> None:
+    done = run(grammar, seed, tmp_path)
+    assert not done.failures, report(done, tmp_path)
 
 
 def test_few_programs_are_refused() -> None:

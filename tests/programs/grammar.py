@@ -485,10 +485,13 @@ class Writer:
         self.names["V"] += ["x"]
         self.names["M"] += ["A"]
         self.lines = []
-        for _ in range(self.r.randint(2, 7)):
+        for _ in range(self.statements()):
             self.statement()
         self.put(f"return {self.result()}")
         return "def f(x, A, s):\n" + "\n".join(self.lines) + "\n"
+
+    def statements(self) -> int:
+        return self.r.randint(2, 7)
 
     def result(self) -> str:
         parts = [self.pick("S"), f"np.sum({self.pick('V')} * W)"]

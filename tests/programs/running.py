@@ -18,6 +18,7 @@ from tests.programs.judging import (
     judge_vmap,
     load,
 )
+from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
 from tests.programs.shrinking import shrink
 
 #: The nestings and `vmap` are for programs of so many lines, as they take long.
@@ -26,6 +27,7 @@ LINES = int(os.environ.get("SRCJAX_RANDOM_LINES", "12"))
 GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "plain": (Writer, HEAD),
     "effects": (EffectsWriter, EFFECTS_HEAD),
+    "objects": (ObjectsWriter, OBJECTS_HEAD),
 }
 Verdicts = dict[str, tuple[str, str]]
 

@@ -219,9 +219,13 @@ class Lowering(Targets, Loops, Operations, Generators):
         )
 
     def on_Assert(self, stmt: gast.Assert) -> None:
+        stmt.test = self.test(stmt.test)
         self.emit(stmt)
 
-    on_Raise = on_Import = on_ImportFrom = on_Global = on_Break = on_Assert
+    def on_Raise(self, stmt: gast.stmt) -> None:
+        self.emit(stmt)
+
+    on_Import = on_ImportFrom = on_Global = on_Break = on_Raise
 
     def on_Delete(self, stmt: gast.Delete) -> None:
         for target in stmt.targets:

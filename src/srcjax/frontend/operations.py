@@ -20,6 +20,9 @@ _UNSUPPORTED = {
     gast.Await: ("async code cannot be differentiated", "a plain function"),
 }
 
+#: Parts of these are evaluated more than once.
+_LATER = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
 
 class Operations(SpecialCalls):
     """Lowers expressions and tests."""
@@ -49,14 +52,21 @@ class Operations(SpecialCalls):
 
     def lower_walrus(self, node: gast.expr) -> gast.expr:
         """Take varying walrus assignments out of an inert expression."""
+        if isinstance(node, gast.Lambda):
+            return node  # its names are its own
         if isinstance(node, gast.NamedExpr):
             self.bind(node.target, node.value)
             return syntax.name(node.target.id)
         if isinstance(node, gast.BoolOp) and binds(node.values[1:]):
             return self.boolean(node)
-        if isinstance(node, gast.Call):
-            node.args = [self.lower_walrus(a) for a in node.args]
-            return node
+        if isinstance(node, gast.IfExp) and binds([node.body, node.orelse]):
+            return self.of_IfExp(node)
+        if isinstance(node, _LATER) and binds(node):
+            raise self.refuse(
+                node, "`:=` in a loop inside of an expression", "a loop of statements"
+            )
+        for keyword in getattr(node, "keywords", ()):
+            keyword.value = self.lower_walrus(keyword.value)
         for key, value in list(node.__dict__.items()):
             if isinstance(value, gast.expr):
                 setattr(node, key, self.lower_walrus(value))

@@ -176,7 +176,8 @@ class Sharing(Rules):
         seen: dict[Any, str] = {}
         for n in reads:
             t = self.examples.get(n, UNKNOWN)
-            if isinstance(t, _CONTAINERS) and all_buffers(t) & buffers:
+            apart = isinstance(t, (*_CONTAINERS, Other)) or not self.is_lane_name(n)
+            if apart and not isinstance(t, Array) and all_buffers(t) & buffers:
                 raise self.refuse(
                     f"`{n}` is changed in a branch that not every example takes",
                     "an array",

@@ -34,7 +34,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.runtime import zeros_like
-from srcjax.transforms.call_effects import made_from
+from srcjax.transforms.call_effects import made_from, written_operands
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.writer import OLD
 
@@ -82,6 +82,7 @@ class Pairs(Callees):
         signature = signature_of(unit.node.args, unit.source)
         keywords = {k.arg: k.value for k in value.keywords}
         bound = signature.bind(*value.args, **keywords).arguments
+        self.check_read_after(rules, value)
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
@@ -92,6 +93,22 @@ class Pairs(Callees):
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
         self.receive(rules, result, targets)
+
+    def check_read_after(self, rules: Any, value: gast.Call) -> None:
+        """What the call writes to must not be read after it.
+
+        The backward function starts the adjoint of an argument anew, and does not carry
+        on the one of what was read after the call.
+        """
+        for operand in written_operands(value):
+            for name in sorted(syntax.names_read(operand)):
+                if rules.active(syntax.name(name)) and rules.has_adjoint(name):
+                    raise rules.refuse(
+                        f"`{rules.base(name)}` is read after "
+                        f"`{syntax.text(value.func)}`, which writes to it",
+                        "what it returns in place of what it changed, or a copy for "
+                        "the call: `.copy()`",
+                    )
 
     def replace_call(self, rules: Any, name: str, other: str, call: gast.expr) -> None:
         """Let the forward sweep compute `name, other = call` in place of the call."""

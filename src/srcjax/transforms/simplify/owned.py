@@ -184,6 +184,8 @@ def own_written(
             continue
         if is_immutable(syntax.name(target.id)) or syntax.is_name(value, target.id):
             continue
+        if is_immutable(value):  # spread over an array before that is written to
+            continue
         shares = isinstance(value, _READS)
         if isinstance(value, gast.Call):
             shares = shared_argument(value) is not None

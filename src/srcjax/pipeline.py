@@ -212,6 +212,8 @@ class Request:
     #: The name of the batch axis, and its size where no argument has it (`batch`).
     axis_name: str | None = None
     axis_size: int | None = None
+    #: How many sizes that are made of others are supposed to be something.
+    supposed: int = 0
 
 
 def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
@@ -316,8 +318,9 @@ def supposed_of_sizes(request: Request) -> bool:
     if sizes is None:
         return False
     types = {n: resolved(t, sizes) for n, t in request.types.items()}
-    changed = types != request.types
-    request.types = types
+    supposed = len(sizes.cut) + len(sizes.made)
+    changed = types != request.types or supposed != request.supposed
+    request.types, request.supposed = types, supposed
     return changed
 
 

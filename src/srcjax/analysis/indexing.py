@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from srcjax.analysis.sizes import Sym, made_of
 from srcjax.analysis.types import (
     NONE,
     Array,
@@ -57,7 +59,8 @@ def index_array(base: Array, index: Type) -> Type:
         elif isinstance(e, Const) and e.value is None:
             shape.append(1)
         elif isinstance(e, Tuple) and e.cls is slice:
-            shape.append(_slice_dim(base.shape[axis], e.items))
+            bounds = [i.value if isinstance(i, Const) else ... for i in e.items]
+            shape.append(slice_dim(base.shape[axis], bounds))
             axis += 1
         elif is_number(e) and dtype_of(e) is not None and dtype_of(e).kind in "iu":  # type: ignore[union-attr]
             axis += 1
@@ -100,9 +103,9 @@ def shape_rank(e: Type) -> int:
     return len(shape) if shape is not None else 1
 
 
-def _slice_dim(dim: Any, items: tuple[Type, ...]) -> Any:
-    """The size of `axis[lower:upper:step]`."""
-    values: list[Any] = [i.value if isinstance(i, Const) else ... for i in items]
+def slice_dim(dim: Any, bounds: Sequence[Any]) -> Any:
+    """The size of `axis[lower:upper:step]`; a bound that is not known is `...`."""
+    values = list(bounds)
     lower, upper, step = values
     if values == [None, None, None] or (lower, upper, step) == (None, None, -1):
         return dim
@@ -115,7 +118,9 @@ def _slice_dim(dim: Any, items: tuple[Type, ...]) -> Any:
         stop = upper if upper is not None else 0
         if start >= 0 and (upper is None or stop < 0):
             return shift(dim, stop - start)
-    return None
+    if not isinstance(dim, Sym) or dim.sizes is None:
+        return None
+    return dim.sizes.resolved(made_of("[:]", dim, lower, upper, step))
 
 
 def row_count(t: Type | None) -> int | None:

@@ -201,8 +201,8 @@ def length(t: Type) -> Type:
     """`len(x)`."""
     if isinstance(t, (Tuple, List, Dict)) and t.items is not None:
         return Const(value=len(t.items))
-    if isinstance(t, Array) and t.shape and isinstance(t.shape[0], int):
-        return Const(value=t.shape[0])
+    if isinstance(t, Array) and t.shape:
+        return as_number(t.shape[0])
     if isinstance(t, Range) and t.length is not None:
         return Const(value=t.length)
     return INT

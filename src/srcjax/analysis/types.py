@@ -28,7 +28,7 @@ from srcjax.analysis.plain import (
     is_plain_array,
     is_plain_number,
 )
-from srcjax.analysis.sizes import Count, Sizes, Sym
+from srcjax.analysis.sizes import Count, Sizes, Sym, made_of, plus
 
 Buffers = frozenset
 NONE: Buffers = frozenset()
@@ -648,9 +648,9 @@ def is_one(dim: Dim) -> bool | None:
     """Whether the size is 1; None when that is not known."""
     if isinstance(dim, int):
         return dim == 1
+    if isinstance(dim, Sym) and dim.sizes is not None:
+        return dim.sizes.suppose_one(dim)
     if isinstance(dim, Sym) and dim.offset == 0 and not dim.any_size:
-        if dim.sizes is not None:
-            dim.sizes.suppose_more(dim)
         return False
     return None
 
@@ -724,13 +724,21 @@ def suppose_fit(m: Dim, n: Dim) -> None:
 
 def shift(dim: Dim, offset: int) -> Dim:
     """`dim + offset`."""
+    if isinstance(dim, Sym):
+        if offset > 0:
+            suppose_there(dim)
+        return plus(dim, offset)
     if isinstance(dim, int):
         return dim + offset
-    if isinstance(dim, Sym):
-        return Sym(dim.name, dim.offset + offset, dim.any_size, dim.sizes)
     if isinstance(dim, Count):
         return Count(dim.place, dim.name, dim.axis, dim.offset + offset)
     return None
+
+
+def suppose_there(dim: Dim) -> None:
+    """A difference is a size: `x[2:]` has not `n - 2` items where `x` has one."""
+    if isinstance(dim, Sym) and dim.offset < 0 and dim.sizes is not None:
+        dim.sizes.suppose_order(dim, 0)
 
 
 def as_dim(t: Type | None) -> Dim:
@@ -753,7 +761,7 @@ _LONGEST = 200
 
 def combined_dims(operator_name: str, m: Dim, n: Dim) -> Dim:
     """The sum, product, quotient or difference of sizes, None where not known."""
-    if n == 1 and operator_name in ("mul", "floordiv"):
+    if n == 1 and operator_name in ("mul", "floordiv", "truediv"):
         return m
     if m == 1 and operator_name == "mul":
         return n
@@ -762,24 +770,35 @@ def combined_dims(operator_name: str, m: Dim, n: Dim) -> Dim:
     if isinstance(m, int) and isinstance(n, int):
         if operator_name == "floordiv":
             return m // n if n > 0 else None
+        if operator_name == "truediv":
+            return m // n if n > 0 and m % n == 0 else None
         return {"add": m + n, "sub": m - n, "mul": m * n}[operator_name]
     if any(isinstance(d, int) and d <= 0 for d in (m, n)):
         return None
-    if operator_name == "sub":  # never below 0
+    if operator_name == "sub" and isinstance(n, int):  # never below 0
         least = 0
-        if isinstance(m, Sym) and "//" not in m.name:
+        if isinstance(m, Sym) and m.made is None:
             least = m.offset + (1 if m.any_size else 2)
-        return shift(m, -n) if isinstance(n, int) and n <= least else None
-    if operator_name == "add" and isinstance(n, int):
-        return shift(m, n)
-    if operator_name == "add" and isinstance(m, int):
+        return shift(m, -n) if n <= least else None
+    if operator_name == "add":
+        return added_dims(m, n)
+    made = {"mul": "*", "floordiv": "//", "truediv": "/", "sub": "-"}[operator_name]
+    found: Dim = made_of(made, m, n)
+    return None if isinstance(found, Sym) and len(found.name) > _LONGEST else found
+
+
+def added_dims(m: Dim, n: Dim) -> Dim:
+    """The sum of two sizes, None where one is not known."""
+    if isinstance(m, int) and not isinstance(n, int):
         return shift(n, m)
-    sign = {"add": "+", "mul": "*", "floordiv": "//"}[operator_name]
-    names = [f"({d.name}+{d.offset})" if isinstance(d, Sym) else str(d) for d in (m, n)]
-    if operator_name != "floordiv":
-        names.sort()
-    name = sign.join(names)
-    return Sym(f"({name})", any_size=True) if len(name) < _LONGEST else None
+    if isinstance(n, int):
+        return shift(m, n)
+    if not isinstance(m, Sym) or not isinstance(n, Sym):
+        return None
+    suppose_there(m)
+    suppose_there(n)
+    found: Dim = made_of("+", m, n)
+    return None if isinstance(found, Sym) and len(found.name) > _LONGEST else found
 
 
 def broadcast_dims(m: Dim, n: Dim) -> Dim:
@@ -818,7 +837,17 @@ def same_shape(a: Shape | None, b: Shape | None) -> bool:
     """Whether the shapes are certainly equal."""
     if a is None or b is None or len(a) != len(b):
         return False
-    return all(m is not None and m == n for m, n in zip(a, b, strict=True))
+    return all(map(same_size, a, b))
+
+
+def same_size(m: Dim, n: Dim) -> bool:
+    """Whether the sizes are certainly equal."""
+    if m is None or n is None:
+        return False
+    sizes = None if m == n else common_sizes(m, n)
+    if sizes is None or isinstance(m, Count) or isinstance(n, Count):
+        return m == n
+    return sizes.resolved(m) == sizes.resolved(n)
 
 
 def reduced_axes(operand: Shape | None, result: Shape | None) -> tuple | None:
@@ -832,7 +861,7 @@ def reduced_axes(operand: Shape | None, result: Shape | None) -> tuple | None:
     leading = len(result) - len(operand)
     kept = []
     for axis, (m, n) in enumerate(zip(operand, result[leading:], strict=True)):
-        if (m is not None and m == n) or n == 1:
+        if same_size(m, n) or n == 1:
             continue
         if m == 1 and (isinstance(n, int) or is_one(n) is False):
             kept.append(axis)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.sizes import Sizes, Sym
+from srcjax.analysis.sizes import Sizes, Sym, arguments_in, plus, text_of
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -88,8 +88,7 @@ def describe(module: Module, entry: Entry) -> None:
     node = next((f for f in module.functions if f.name == module.entry), None)
     if node is None:
         return
-    order = entry.sizes.resolved_order()
-    spec = Described(entry.parameters).of(entry.parameters, entry.types, order)
+    spec = Described(entry.parameters).of(entry.parameters, entry.types, entry.sizes)
     text = f"{entry.summary}, for {spec}." if spec else f"{entry.summary}."
     if len(text) > WIDTH - 6:
         lines = textwrap.wrap(f"For {spec}.", WIDTH - 4, break_on_hyphens=False)
@@ -127,7 +126,7 @@ class Described:
         self.names: dict[str, str] = {}
 
     def of(
-        self, parameters: list[str], types: list[Type], order: Iterable[tuple] = ()
+        self, parameters: list[str], types: list[Type], sizes: Sizes | None = None
     ) -> str:
         """All the parameters; empty where all of them are numbers, or not known."""
         if not any(map(self.tells, types)):
@@ -135,12 +134,13 @@ class Described:
         told = [
             f"{name}: {self.type(t)}" for name, t in zip(parameters, types, strict=True)
         ]
-        for m, n in sorted(order, key=repr):
-            if all(isinstance(d, int) or d.name in self.names for d in (m, n)):
-                if isinstance(n, Sym) and n.offset == 1:
-                    told.append(f"{self.dim(m)} > {self.dim(Sym(n.name))}")
-                else:
-                    told.append(f"{self.dim(m)} >= {self.dim(n)}")
+        sizes = sizes or Sizes()
+        for made, n in sorted(sizes.resolved_made(), key=repr):
+            if arguments_in(made) | arguments_in(n) <= self.names.keys():
+                told.append(f"{self.dim(made)} = {self.dim(n)}")
+        for m, n in sorted(sizes.resolved_order(), key=repr):
+            if arguments_in(m) | arguments_in(n) <= self.names.keys():
+                told.append(ordered(m, n, self.dim))
         return ", ".join(told)
 
     def tells(self, t: Type) -> bool:
@@ -181,12 +181,12 @@ class Described:
     def dim(self, dim: Any) -> str:
         if not isinstance(dim, Sym):
             return "?" if not isinstance(dim, int) else str(dim)
-        if dim.name not in self.names:
-            self.names[dim.name] = next(self.letters, f"n{len(self.names)}")
-        letter = self.names[dim.name]
-        if not dim.offset:
-            return letter
-        return f"{letter} {'+' if dim.offset > 0 else '-'} {abs(dim.offset)}"
+        return text_of(dim, self.letter)
+
+    def letter(self, name: str) -> str:
+        if name not in self.names:
+            self.names[name] = next(self.letters, f"n{len(self.names)}")
+        return self.names[name]
 
 
 class Tests:
@@ -202,9 +202,18 @@ class Tests:
         self.numbers = not entry.formula or any(map(has_arrays, entry.types))
         self.keeps_dtype = any(map(keeps_dtype, module.functions))
         left = [entry.sizes.resolved(Sym(name)) for name in entry.sizes.not_one]
-        self.not_one = {dim.name for dim in left if isinstance(dim, Sym)}
+        #: Sizes that are not 1, not tested yet.
+        self.not_one = {dim for dim in left if isinstance(dim, Sym)}
+        #: Sizes that are the same, of which none is one of an argument, not tested yet.
+        self.made = sorted(entry.sizes.resolved_made(), key=repr)
         #: Sizes of which the first is not less than the second, not tested yet.
         self.order = sorted(entry.sizes.resolved_order(), key=repr)
+        #: The smallest that sizes may be.
+        self.least = {
+            m.name: n - m.offset
+            for m, n in self.order
+            if isinstance(m, Sym) and isinstance(n, int)
+        }
         #: Whether there is a list that may have any number of items.
         self.any_length = False
         #: Arrays that were tested, and their shapes.
@@ -272,23 +281,26 @@ class Tests:
             for name, n, is_free in zip(own, shape, free, strict=True):
                 if not is_free:
                     yield f"{size_text(Sym(name))} != {size_text(n)}"
-        for name, is_free in zip(own, free, strict=True):
-            if is_free and name in self.not_one:
-                yield f"{size_text(Sym(name))} == 1"
         self.shapes.append((place, shape))
-        yield from self.of_order()
+        yield from self.of_sizes()
 
-    def of_order(self) -> Iterator[str]:
-        """Which sizes are larger than others, where all of these were seen."""
-        seen = {n.name for _, s in self.shapes for n in s if isinstance(n, Sym)}
+    def of_sizes(self) -> Iterator[str]:
+        """What is supposed of sizes, where all of these were seen."""
+        seen = {name for _, s in self.shapes for n in s for name in arguments_in(n)}
+        for dim in sorted(self.not_one, key=lambda n: n.name):
+            if arguments_in(dim) <= seen:
+                self.not_one.remove(dim)
+                if self.least.get(dim.name, 0) <= 1 - dim.offset:
+                    yield f"{size_text(plus(dim, -dim.offset))} == {1 - dim.offset}"
+        for same in list(self.made):
+            if arguments_in(same[0]) | arguments_in(same[1]) <= seen:
+                self.made.remove(same)
+                yield f"{size_text(same[0])} != {size_text(same[1])}"
         for pair in list(self.order):
-            if all(isinstance(n, int) or n.name in seen for n in pair):
+            m, n = pair
+            if arguments_in(m) | arguments_in(n) <= seen:
                 self.order.remove(pair)
-                m, n = pair
-                if isinstance(n, Sym) and n.offset == 1:  # m >= n + 1
-                    yield f"{size_text(m)} <= {size_text(Sym(n.name))}"
-                else:
-                    yield f"{size_text(m)} < {size_text(n)}"
+                yield ordered(m, n, size_text, _OTHER_WAY)
 
     def shape_text(self, dims: tuple[Any, ...]) -> str:
         """`x.shape`, `x.shape[:1]`, or the sizes one by one: `(len(x), 3)`."""
@@ -388,13 +400,34 @@ def _is_looped(iterable: gast.expr, name: str) -> bool:
 
 def size_text(dim: Any) -> str:
     """The expression for a size: `len(x) - 1`."""
-    if not isinstance(dim, Sym):
+    if not isinstance(dim, (Sym, int)):
         return str(dim)
-    first = dim.name.endswith(".shape[0]")
-    text = f"len({dim.name.removesuffix('.shape[0]')})" if first else dim.name
-    if not dim.offset:
-        return text
-    return f"{text} {'+' if dim.offset > 0 else '-'} {abs(dim.offset)}"
+    return text_of(dim, _length)
+
+
+def _length(name: str) -> str:
+    first = name.endswith(".shape[0]")
+    return f"len({name.removesuffix('.shape[0]')})" if first else name
+
+
+def ordered(
+    m: Sym | int,
+    n: Sym | int,
+    text: Callable[[Any], str],
+    signs: Mapping[str, str] | None = None,
+) -> str:
+    """`m >= n`, with the constant on the right; or with other signs."""
+    if isinstance(m, int):
+        assert isinstance(n, Sym)
+        left, sign, right = plus(n, -n.offset), "<=", plus(m, -n.offset)
+    else:
+        left, sign, right = plus(m, -m.offset), ">=", plus(n, -m.offset)
+        if isinstance(right, Sym) and right.offset == 1:  # m >= n + 1
+            sign, right = ">", plus(right, -1)
+    return f"{text(left)} {signs[sign] if signs else sign} {text(right)}"
+
+
+_OTHER_WAY = {">=": "<", "<=": ">", ">": "<="}
 
 
 def is_formula(source: FunctionSource) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.indexing import slice_dim
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -15,6 +16,7 @@ from srcjax.analysis.types import (
     Shape,
     Tuple,
     Type,
+    added_dims,
     as_dim,
     broadcast_shapes,
     combined_dims,
@@ -66,7 +68,7 @@ def reshaped(x: Type, wanted: Shape | None) -> Type:
         return array_like(x, wanted)
     rest = dims_product(tuple(dim for dim in wanted if dim != -1))
     total = None if have is None else dims_product(have)
-    size = None if rest == 0 else combined_dims("floordiv", total, rest)
+    size = None if rest == 0 else combined_dims("truediv", total, rest)
     return array_like(x, tuple(size if dim == -1 else dim for dim in wanted))
 
 
@@ -248,12 +250,7 @@ def added(dims: list[Dim]) -> Dim:
     """The sum of sizes, None when not known."""
     total: Dim = 0
     for dim in dims:
-        if isinstance(dim, int):
-            total = shift(total, dim)
-        elif isinstance(total, int):
-            total = shift(dim, total)
-        else:
-            return None
+        total = added_dims(total, dim)
     return total
 
 
@@ -408,15 +405,17 @@ def infer_split(along: int | None = None, exact: bool = True) -> Any:
         if isinstance(where, int) and isinstance(size, int) and where > 0:
             small, more = divmod(size, where)
             sizes: list[Dim] = [small + (i < more) for i in range(where)]
+        elif isinstance(where, int) and exact:
+            sizes = [combined_dims("truediv", size, where)] * where
         elif isinstance(where, int):
-            sizes = [None] * where
-        elif where is MISSING or not isinstance(size, int):
-            if where is MISSING:
-                return List(elem=array_like(x, with_dim(shape, place, None)))
-            sizes = [None] * (len(where) + 1)
+            longer = [shift(size, where - 1 - i) for i in range(where)]
+            sizes = [combined_dims("floordiv", dim, where) for dim in longer]
+        elif where is MISSING:
+            return List(elem=array_like(x, with_dim(shape, place, None)))
         else:
-            pieces = np.split(np.empty(size), list(where))
-            sizes = [len(piece) for piece in pieces]
+            ends = [int(end) for end in where]
+            pairs = zip([None, *ends], [*ends, None], strict=True)
+            sizes = [slice_dim(size, (start, stop, None)) for start, stop in pairs]
         items = [array_like(x, with_dim(shape, place, n)) for n in sizes]
         return List(items=tuple(items))
 

@@ -78,6 +78,7 @@ class Version:
         supposed = self.sizes.with_fits(lambda name: True)
         self.types = [resolved(t, supposed) for t in types]
         self.order = supposed.resolved_order()
+        self.made = supposed.resolved_made()
         self.loaded = module.load()
         self.function: Callable = getattr(self.loaded, module.entry)
         #: The same without the test of its arguments, for those that were told apart.
@@ -444,7 +445,7 @@ class Transform:
             return
         version.tried = True
         match = dispatch.matcher(
-            self.parameters, version.types, version.guards, version.order
+            self.parameters, version.types, version.guards, version.order, version.made
         )
         if match is not None:
             self.hot.append((match, version.call, version))

@@ -44,6 +44,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.program import Guard
+from srcjax.analysis.sizes import arguments_in, text_of
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -150,10 +151,12 @@ def matcher(
     types: Sequence[Type],
     guards: Iterable[Guard],
     order: Iterable[tuple[Sym | int, Sym | int]] = (),
+    made: Iterable[tuple[Sym | int, Sym | int]] = (),
 ) -> Callable[..., bool] | None:
     """The function that tells whether arguments are of these types and guards hold.
 
-    `order`: sizes of which the first must not be less than the second.
+    `order`: sizes of which the first must not be less than the second; `made`: sizes
+    that must be the same, of which none is one of an argument.
 
     None if the types cannot be told apart by a few cheap tests.
     """
@@ -163,7 +166,9 @@ def matcher(
             tests.of_type(name, t)
         tests.of_sizes()
         for m, n in order:
-            tests.of_order(m, n)
+            tests.require(f"{tests.size(m)} < {tests.size(n)}")
+        for m, n in made:
+            tests.require(f"{tests.size(m)} != {tests.size(n)}")
         for guard in guards:
             tests.of_guard(guard)
     except NotCheap:
@@ -176,7 +181,7 @@ def matcher(
 
 
 #: Names that the text of a matcher uses itself.
-USED = {"match", "type", "len", "AttributeError", "KeyError", "ValueError"}
+USED = {"match", "type", "len", "range", "AttributeError", "KeyError", "ValueError"}
 
 
 class NotCheap(Exception):
@@ -285,29 +290,16 @@ class Tests:
 
     def of_sizes(self) -> None:
         """Sizes that may vary are not 0 or 1, and the same where that is supposed."""
-        bases = {n.name: name for name, n in self.sizes if not n.offset}
         for name, n in self.sizes:
-            if n.name not in bases:
-                raise NotCheap
-            base = bases[n.name]
-            if name != base:
-                offset = f" {'+' if n.offset > 0 else '-'} {abs(n.offset)}"
-                self.require(f"{name} != {base}{offset if n.offset else ''}")
-            self.require(f"{name} < 2")
+            text = self.size(n)
+            self.require(*[f"{name} != {text}"] * (name != text), f"{name} < 2")
 
-    def of_order(self, m: Sym | int, n: Sym | int) -> None:
-        bases = {n.name: name for name, n in self.sizes if not n.offset}
-
-        def text(dim: Sym | int) -> str:
-            if isinstance(dim, int):
-                return str(dim)
-            if dim.name not in bases:
-                raise NotCheap
-            return (
-                f"{bases[dim.name]} + {dim.offset}" if dim.offset else bases[dim.name]
-            )
-
-        self.require(f"{text(m)} < {text(n)}")
+    def size(self, dim: Sym | int) -> str:
+        """A size in terms of those that the arguments have."""
+        bases = {n.name: name for name, n in reversed(self.sizes) if not n.offset}
+        if not arguments_in(dim) <= bases.keys():
+            raise NotCheap
+        return text_of(dim, bases.__getitem__)
 
     def of_constant(self, place: str, value: Any) -> None:
         if type(value) in (str, bytes):

@@ -7,7 +7,15 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Array, List, Tuple, is_number, shape_of
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    List,
+    Tuple,
+    is_number,
+    same_shape,
+    shape_of,
+)
 from srcjax.ops.record import Op, Template
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import is_static
@@ -93,7 +101,7 @@ class RuleTemplates(Contributions):
                 have = shape_of(self.type_of_name(node.id))  # type: ignore[union-attr]
                 if have is None and self.others_are_numbers(op, holes, parameter):
                     continue  # of the shape of the result, whatever it is
-                if have is None or have != want:
+                if have is None or not same_shape(have, want):
                     if have == () and self.is_counted(name, op, holes):
                         continue
                     return False

@@ -54,6 +54,10 @@ def joined(x, y, w):
     return np.sum(np.concatenate([x, y]) ** 2 * w)
 
 
+def columns(x, y):
+    return np.sum(np.stack([x, y], axis=1)) + np.sum(np.stack([y, x]))
+
+
 def periodic(x):
     padded = np.concatenate([x[-1:], x, x[:1]])
     return np.sum((padded[2:] - padded[:-2]) ** 2 * x)
@@ -97,6 +101,7 @@ CASES = {
     parts: (7, 4),
     pieces: (5, 2),
     joined: (4, 3, 7),
+    columns: (4, 4),
     periodic: (5,),
     around: (5,),
     padded: (5,),
@@ -143,3 +148,41 @@ def test_few_versions():
     for n in range(2, 20):
         df(entries(n))
     assert len(set(df.__srcjax_transform__.versions.values())) == 1
+
+
+def of_many(params, x):
+    for name in sorted(params):
+        x = np.tanh(params[name]["w"] @ x + params[name]["b"])
+    return np.sum(x)
+
+
+def test_many_tests_are_written():
+    """A text that is for many arguments tests them all, in a function of its own."""
+    params = {f"l{i}": {"w": entries(3, 3), "b": entries(3)} for i in range(9)}
+    df = srcjax.grad(of_many)
+    namespace: dict = {}
+    text = export_text(df.__srcjax_transform__.module_for((params, entries(3)), {}))
+    exec(text, namespace)
+    written = namespace["grad_of_many"]
+    found, expected = written(params, entries(3)), df(params, entries(3))
+    assert_close(optree.tree_leaves(found), optree.tree_leaves(expected))
+    with pytest.raises(ValueError, match="grad_of_many is for"):
+        written(params, 1.0 * entries(3, 1))
+    params["l7"]["b"] = entries(3, 1)
+    with pytest.raises(ValueError, match="grad_of_many is for"):
+        written(params, entries(3))
+
+
+def weights_and_rows(x, h, w):
+    for row in x:
+        h = np.tanh(np.concatenate([row, h]) @ w)
+    return np.sum(h)
+
+
+def test_parts_are_cut_by_the_names_of_what_was_joined():
+    args = entries(4, 2), entries(3), entries(5, 3)
+    df = srcjax.grad(weights_and_rows, argnums=(0, 1, 2))
+    text = str(srcjax.source(df, *args))
+    assert ": len(row)]" in text
+    assert "values" not in text.replace("dvalues", "")
+    assert_close(df(*args), differences(weights_and_rows, args, range(3)))

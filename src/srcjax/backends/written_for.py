@@ -46,7 +46,7 @@ LETTERS = "nmkpqrstuvw"
 #: Longer descriptions are in the docstring alone.
 LONGEST = 60
 WIDTH = 84
-#: More tests than this are not written: the text would be about them.
+#: More tests than this are a function of their own: the text would be about them.
 MOST_TESTS = 24
 
 
@@ -103,12 +103,15 @@ def describe(module: Module, entry: Entry) -> None:
         syntax.count_reads(f.body, module.entry) for f in module.functions
     ):
         found = []  # it calls itself, maybe with parts of its arguments
-    if found and len(found) <= MOST_TESTS:
+    if found:
         message = f"{module.entry} is for {spec or 'numbers, not for arrays'}"
         shown = repr(message) if len(message) <= LONGEST else f"{module.entry}.__doc__"
-        body += syntax.statements(
-            f"if {' or '.join(dict.fromkeys(found))}:\n    raise ValueError({shown})\n"
-        )
+        found = list(dict.fromkeys(found))
+        test = f"if {' or '.join(found)}:\n    raise ValueError({shown})\n"
+        written = syntax.statements(test)
+        if len(found) > MOST_TESTS:
+            written = [tested_apart(module, written[0], parameter_names(node.args))]
+        body += written
         if any("np." in test for test in found):
             module.values.setdefault("np", np)
         module.tested = True
@@ -116,6 +119,19 @@ def describe(module: Module, entry: Entry) -> None:
             module.accepts = accepting(entry.parameters, own)
     node.body[:0] = body
     module.print()
+
+
+def tested_apart(module: Module, test: gast.If, parameters: list[str]) -> gast.Expr:
+    """Make the test a function of the module; returns the call of it."""
+    used = {f.name for f in module.functions} | module.values.keys()
+    called = syntax.Names(used.union(parameters)).fresh("check_arguments")
+    read = [p for p in parameters if p in syntax.names_read(test.test)]
+    text = f"def {called}({', '.join(read)}):\n    pass\n"
+    (function,) = syntax.statements(text)
+    says = f"Raise ValueError where the arguments are not what {module.entry} is for."
+    function.body = [gast.Expr(syntax.const(says)), test]
+    module.functions.insert(0, function)
+    return gast.Expr(syntax.call(called, *map(syntax.name, read)))
 
 
 class Described:

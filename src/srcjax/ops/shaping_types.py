@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     rank_of,
     shape_of,
     shift,
+    suppose_fit,
 )
 from srcjax.ops.infer_rules import NONE, dims_product, value_of_shape
 from srcjax.ops.known import MISSING, known_value, types_in
@@ -279,6 +280,8 @@ def list_of_rows(arrays: Type) -> Type:
 
 def same_dim(shapes: Any, i: int) -> Dim:
     """The size that all shapes must have along axis i."""
+    for shape in shapes[1:]:
+        suppose_fit(shapes[0][i], shape[i])
     return next((s[i] for s in shapes if isinstance(s[i], int)), shapes[0][i])
 
 
@@ -323,7 +326,10 @@ def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
         dtype = dtype_of(elem) if elem else None
         count: Dim = None
     else:
-        shape = shape_of(items[0]) if items else None
+        shapes = [shape_of(t) for t in items]
+        shape = shapes[0] if items else None
+        if all(s is not None and shape and len(s) == len(shape) for s in shapes):
+            shape = tuple(same_dim(shapes, i) for i in range(len(shape or ())))
         dtype, count = product_dtype(*items), len(items)
     if shape is None:
         return Array(dtype=dtype)

@@ -83,7 +83,7 @@ def parts_along(
     if all(isinstance(size, gast.Constant) for size in sizes[:-1]):
         totals = np.cumsum(numbers).tolist()
         cuts = [syntax.const(total) for total in totals]
-    elif not all(map(syntax.is_atom, parts)) or len(parts) > 4:
+    elif len(parts) > 4:
         return syntax.expression(
             f"np.split(d, np.cumsum([{_SIZE[axis == 0]} for x in arrays[:-1]])"
             + (")" if axis == 0 else f", axis={axis})"),

@@ -75,6 +75,38 @@ class Block:
     ends: list[Group] = field(default_factory=list)
 
 
+def with_items(
+    code: list[gast.stmt], stmt: gast.stmt, before: gast.stmt
+) -> list[gast.stmt]:
+    """Backward code that reads items of a display by their names.
+
+        values = [x, h]
+        joined = np.concatenate(values)
+
+    Where it reads `len(values[0])`, it says `len(x)`, and needs no list.
+    """
+    display = before.value if isinstance(before, gast.Assign) else None
+    if not isinstance(display, (gast.List, gast.Tuple)):
+        return code
+    (target,) = before.targets  # type: ignore[attr-defined]
+    names = {e.id for e in display.elts if isinstance(e, gast.Name)}
+    if not isinstance(target, gast.Name) or names & syntax.names_written(stmt):
+        return code
+
+    def visit(expr: gast.expr) -> gast.expr:
+        if not isinstance(expr, gast.Subscript) or not isinstance(expr.ctx, gast.Load):
+            return expr
+        if not syntax.is_name(expr.value, target.id):
+            return expr
+        index = getattr(expr.slice, "value", None)
+        if type(index) is not int or not 0 <= index < len(display.elts):
+            return expr
+        item = display.elts[index]
+        return syntax.clone(item) if isinstance(item, gast.Name) else expr
+
+    return [syntax.map_expressions(part, visit) for part in code]
+
+
 class Sweep:
     """Builds the tree of one unit."""
 
@@ -84,15 +116,19 @@ class Sweep:
 
     def block(self, stmts: list[gast.stmt]) -> list[Any]:
         """The nodes of a block, in forward order; walked from the end."""
-        nodes = [self.node(stmt) for stmt in reversed(stmts)]
+        before = [None, *stmts[:-1]]
+        pairs = zip(stmts, before, strict=True)
+        nodes = [self.node(stmt, last) for stmt, last in reversed(list(pairs))]
         nodes.reverse()
         return nodes
 
-    def node(self, stmt: gast.stmt) -> Any:
+    def node(self, stmt: gast.stmt, before: gast.stmt | None = None) -> Any:
         run = control(stmt)
         if run is not None:
             return self.compound(stmt, run)
         code = self.rules.differentiate(stmt)
+        if before is not None:
+            code = with_items(code, stmt, before)
         return Group(stmt, code, self.rules.forward.get(id(stmt)))
 
     def compound(self, stmt: Any, run: Control) -> Any:

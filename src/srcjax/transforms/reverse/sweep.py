@@ -116,7 +116,7 @@ class Sweep:
 
     def block(self, stmts: list[gast.stmt]) -> list[Any]:
         """The nodes of a block, in forward order; walked from the end."""
-        before = [None, *stmts[:-1]]
+        before = [None, *stmts][: len(stmts)]
         pairs = zip(stmts, before, strict=True)
         nodes = [self.node(stmt, last) for stmt, last in reversed(list(pairs))]
         nodes.reverse()

@@ -186,3 +186,25 @@ def test_parts_are_cut_by_the_names_of_what_was_joined():
     assert ": len(row)]" in text
     assert "values" not in text.replace("dvalues", "")
     assert_close(df(*args), differences(weights_and_rows, args, range(3)))
+
+
+@pytest.mark.parametrize(
+    ("f", "longer"),
+    [(first_and_next, (1,)), (halves, (2, 1)), (joined, (1, 1, 2)), (around, (1,))],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_one_batch_for_all_sizes(f, longer):
+    """A batch rule that compares sizes supposes, and makes no version for each."""
+    values, gradients = srcjax.vmap(f), srcjax.vmap(srcjax.grad(f))
+    for k in range(3):
+        pairs = zip(CASES[f], longer, strict=True)
+        args = tuple(entries(n + k * more) for n, more in pairs)
+        rows = [args, tuple(-2 * a for a in args)]
+        batch = [np.stack(column) for column in zip(*rows, strict=True)]
+        assert_close(values(*batch), np.array([f(*row) for row in rows]))
+        expected = np.stack([differences(f, row, (0,))[0] for row in rows])
+        assert_close(gradients(*batch), expected)
+    for transformed in (values, gradients):
+        versions = transformed.__srcjax_transform__.versions
+        assert len({id(v) for v in versions.values()}) == 1
+    assert "unbroadcast" not in str(srcjax.source(gradients, *batch))

@@ -88,7 +88,7 @@ def with_items(
     display = before.value if isinstance(before, gast.Assign) else None
     if not isinstance(display, (gast.List, gast.Tuple)):
         return code
-    (target,) = before.targets  # type: ignore[attr-defined]
+    (target,) = before.targets
     names = {e.id for e in display.elts if isinstance(e, gast.Name)}
     if not isinstance(target, gast.Name) or names & syntax.names_written(stmt):
         return code

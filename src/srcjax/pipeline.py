@@ -58,7 +58,7 @@ from srcjax.ops import (
 )
 from srcjax.transforms.aliases import merge_aliases
 from srcjax.transforms.batch.copies import read_at_once
-from srcjax.transforms.batch.entry import Batch
+from srcjax.transforms.batch.entry import Batch, batched
 from srcjax.transforms.batch.masked import reduce_masked
 from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
 from srcjax.transforms.call_effects import mark_effects
@@ -69,6 +69,11 @@ from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.finish import Finisher
 from srcjax.transforms.forward.calls import TangentCallees
 from srcjax.transforms.forward.entry import Forward
+from srcjax.transforms.inferred import (
+    WrittenProgram,
+    check_written,
+    infer_written,
+)
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.reverse.entry import Reverse
@@ -84,6 +89,8 @@ REFUSING.update(runtime.HELPERS)
 HELPERS.update({name: getattr(collectives, name) for name in collectives.__all__})
 #: Check the core form after every pass (the tests do).
 VALIDATE = False
+#: Called with what inference finds in written functions, then too (by tests).
+WATCHING: list[Callable[[WrittenProgram], None]] = []
 
 
 # -- the passes ------------------------------------------------------------------------
@@ -334,6 +341,28 @@ def validate(program: Program, stage: str) -> None:
             raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
 
 
+def _look(arguments: dict[str, Type]) -> Any:
+    """What looks at written functions (if `VALIDATE` is on), given their arguments."""
+    if not VALIDATE:
+        return None
+
+    def look(
+        program: Program,
+        callees: Callees,
+        groups: list[list[Written]],
+        values: dict[str, Any] | None,
+    ) -> None:
+        if values is not None and not WATCHING:
+            return
+        found = infer_written(program, callees, groups, arguments, values)
+        if values is None:
+            check_written(found)
+        for each in WATCHING:
+            each(found)
+
+    return look
+
+
 def names_around(program: Program, *more: str) -> syntax.Names:
     """Names for what a module adds: none that a function of the program uses.
 
@@ -427,7 +456,16 @@ def gradient(
             entry, request.wrt, single, with_value, has_aux, holomorphic
         )
     write = _pair_writer(program, pairs)
-    return assemble(program, pairs, [written], entry, stages, write, REVERSE)
+    return assemble(
+        program,
+        pairs,
+        [written],
+        entry,
+        stages,
+        write,
+        REVERSE,
+        look=_look(request.types),
+    )
 
 
 def vjp(request: Request) -> Module:
@@ -448,7 +486,17 @@ def vjp(request: Request) -> Module:
         forward, backward, request.wrt, top=True
     )
     write = _pair_writer(program, pairs)
-    return assemble(program, pairs, [(first, second)], forward, stages, write, REVERSE)
+    group = [(first, second)]
+    return assemble(
+        program,
+        pairs,
+        group,
+        forward,
+        stages,
+        write,
+        REVERSE,
+        look=_look(request.types),
+    )
 
 
 def transposed(request: Request, name: str) -> Module:
@@ -475,7 +523,17 @@ def transposed(request: Request, name: str) -> Module:
     if not recursive:
         first.node.body[-1].value = syntax.const(None)
     write = _pair_writer(program, pairs)
-    return assemble(program, pairs, [(first, second)], forward, stages, write, REVERSE)
+    group = [(first, second)]
+    return assemble(
+        program,
+        pairs,
+        group,
+        forward,
+        stages,
+        write,
+        REVERSE,
+        look=_look(request.types),
+    )
 
 
 def keep_saved(module: Module) -> None:
@@ -547,8 +605,17 @@ def jvp(request: Request) -> Module:
         callees.wanted[key] = (unit, (entry,))  # it calls itself
         callees.entry = key
     written = forward.write(entry, request.wrt, top=True)
+    types = forward.arguments(request.types)
     return assemble(
-        program, callees, [written], entry, stages, write, FORWARD, "forward"
+        program,
+        callees,
+        [written],
+        entry,
+        stages,
+        write,
+        FORWARD,
+        "forward",
+        _look(types),
     )
 
 
@@ -592,8 +659,17 @@ def batch(
         written = top.write(
             entry, request.wrt, in_axes, out_axes, request.axis_size, form
         )
+        types = batched(request.types, in_axes)
         module = assemble(
-            program, callees, [written], entry, stages, write, BATCH, "batch"
+            program,
+            callees,
+            [written],
+            entry,
+            stages,
+            write,
+            BATCH,
+            "batch",
+            _look(types),
         )
         module.example = top.result
         return module

@@ -62,6 +62,8 @@ class Interpreter(Expressions):
 
     #: What `if isinstance(...)` around the statement at hand said (see `asks_class`).
     classes: frozenset[tuple] = frozenset()
+    #: Whether facts are kept of what a loop is executed with before its types settle.
+    records_attempts = False
 
     # -- units ------------------------------------------------------------------------
 
@@ -79,13 +81,14 @@ class Interpreter(Expressions):
 
     def body_of(self, unit: Unit, env: Env) -> Type:
         outer, self.unit = self.unit, unit
+        hidden, self.hidden = self.hidden, NONE
         try:
             end = self.block(unit.node.body[:-1], env)
             if end is None:
                 raise Unreachable
             last = unit.node.body[-1]
             assert isinstance(last, gast.Return)
-            result = uncounted(self.eval(last.value, end))
+            result = self.returned(last, end)
             self.note(last, end, end)
             key = id(unit.source.func)
             known = self.facts.results.get(key)
@@ -94,6 +97,11 @@ class Interpreter(Expressions):
             return result
         finally:
             self.unit = outer
+            self.hidden = hidden
+
+    def returned(self, last: gast.Return, end: Env) -> Type:
+        """What the last statement of a unit returns."""
+        return uncounted(self.eval(last.value, end))
 
     # -- statements -------------------------------------------------------------------
 
@@ -639,7 +647,8 @@ class Interpreter(Expressions):
 
     def fixed_point(self, once: Any, env: Env, head: gast.AST) -> Env | None:
         """Iterate a loop body until the types at its `head` no longer change."""
-        recording, self.recording = self.recording, False
+        recording = self.recording
+        self.recording = recording and self.records_attempts
         state = self.meet(head, dict(env)) or {}
         for attempt in range(12):
             self.breaks[-1].clear()
@@ -652,8 +661,8 @@ class Interpreter(Expressions):
             if new == state:
                 break
             state = new
-        self.recording = recording
-        if recording:
+        if recording and not self.records_attempts:
+            self.recording = True
             self.breaks[-1].clear()
             once(state)
         return join_envs([state, *self.breaks[-1]])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types as pytypes
 from typing import Any
 
 import gast
@@ -38,7 +39,11 @@ from srcjax.errors import SrcjaxError
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.ops.helpers import helper_of
 from srcjax.ops.random_numbers import drawn, generator_class
+
+#: The core form of helpers, which is the same for all programs.
+_HELPERS: dict[pytypes.FunctionType, Unit | None] = {}
 
 
 class Unfollowed(Applied):
@@ -108,14 +113,12 @@ class Unfollowed(Applied):
     def typing_unit(self, function: Any) -> Unit | None:
         """The callee's core form for inference alone; None if it is not readable."""
         units = self.program.typing_units
+        if helper_of(function) is not None:
+            if function not in _HELPERS:
+                _HELPERS[function] = core_form(function)
+            return _HELPERS[function]
         if id(function) not in units:
-            try:
-                source = read(function)
-                units[id(function)] = normalise(
-                    source, parameter_names(source.node.args)
-                )
-            except SrcjaxError:
-                units[id(function)] = None
+            units[id(function)] = core_form(function)
             self.program._alive.append(function)
         return units[id(function)]
 
@@ -214,6 +217,15 @@ class Unfollowed(Applied):
         result = self.opaque_call(None, changed, node)
         self.facts.nodes.append(node)
         return replace(result, buffers=result.buffers | {id(node)})
+
+
+def core_form(function: Any) -> Unit | None:
+    """The function's core form for inference alone; None if it is not readable."""
+    try:
+        source = read(function)
+        return normalise(source, parameter_names(source.node.args))
+    except SrcjaxError:
+        return None
 
 
 def _widen(t: Type) -> Type:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.custom import CustomRule, CustomTangent
@@ -36,7 +34,13 @@ from srcjax.transforms.finish import Finisher, finish, link_saved, mark_backward
 from srcjax.transforms.nested import restores_saved
 from srcjax.transforms.passes import Simplify, Watch
 from srcjax.transforms.simplify.sharing import Sharing
-from srcjax.transforms.written import Written
+from srcjax.transforms.written import Written, value_of
+
+#: Told of all functions twice: as they were written, and when they are done (then with
+#: what their free names stand for).
+Look = Callable[
+    [Program, Callees, list[list[Written]], "dict[str, Any] | None"], object
+]
 
 
 def assemble(
@@ -48,6 +52,7 @@ def assemble(
     write: Callable[[int], Any],
     simplify: Simplify,
     stage: str = "reverse",
+    look: Look | None = None,
 ) -> Module:
     """Write the callees, simplify, and collect what the names mean.
 
@@ -73,10 +78,12 @@ def assemble(
             done.add(key)
             called.append(note(write(key)))
     stages.keep(stage, lambda: "\n\n".join(transformed))
+    members = [_members(group) for group in (*called, *first)]
+    if look is not None:
+        look(program, callees, members, None)
     watcher = None
     if is_recording():
-        watched = [_members(group) for group in (*called, *first)]
-        watcher = PassTexts(stages, stage, watched, program, callees, simplify)
+        watcher = PassTexts(stages, stage, members, program, callees, simplify)
     watch = _unseen if watcher is None else watcher.passed
 
     def finished(group: Any, sharing: Sharing) -> Any:
@@ -98,8 +105,7 @@ def assemble(
     module = Module(entry, functions, values, entry=entry, stages=stages)
     module.guards = list(program.guards.values())
     module.made = names_new(functions, program)
-    written = [w for group in (*called, *first) for w in _members(group)]
-    if not any(w.forward for w in written):
+    if not any(w.forward for group in members for w in group):
         module.adjoints = module.made & adjoint_names(functions)
     module.opinions = has_opinions(program)
     module.result = program.facts.results.get(program.entry, UNKNOWN)
@@ -116,6 +122,8 @@ def assemble(
         each.run(functions, callees)
         if watcher is not None:
             watcher.passed_whole(each.name, functions, values)
+    if look is not None:
+        look(program, callees, members, values)
     module.print()
     return module
 
@@ -355,29 +363,6 @@ def _called_names(node: Any) -> set[str]:
         for n in syntax.walk(node)
         if isinstance(n, gast.Call) and isinstance(n.func, gast.Name)
     }
-
-
-def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:
-    """What a free name of generated code stands for."""
-    if name in written.rules.needs:
-        return (written.rules.needs[name],)
-    unit = written.unit
-    users = name in unit.extra or name in syntax.all_names(unit.source.node)
-    if name in HELPERS and not users:
-        return (HELPERS[name],)  # the user's own has another name by now
-    try:
-        return (program.resolve(written.unit, name),)
-    except KeyError:
-        pass
-    if name == "np":
-        return (np,)
-    if name == "math":
-        return (math,)
-    if name == "scipy":
-        import scipy
-
-        return (scipy,)
-    return (HELPERS[name],) if name in HELPERS else None
 
 
 def merge_values(

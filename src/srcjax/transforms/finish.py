@@ -10,7 +10,12 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import exposed, surely, swap_pairs
+from srcjax.analysis.flow.bindings import (
+    ordered_names,
+    read_from_around,
+    surely,
+    swap_pairs,
+)
 from srcjax.analysis.types import (
     Array,
     Unknown,
@@ -96,7 +101,7 @@ def link_saved(forward: Written, backward: Written) -> None:
     """
     own = {a.id for a in syntax.walk(forward.node.args) if isinstance(a, gast.Name)}
     own |= syntax.names_written(forward.node.body)
-    reads = _reads_first(backward.node)
+    reads = read_from_around(backward.node)
     views = {n: v for n, v in views_of_names(forward).items() if n in reads}
     reads = (reads - set(views)) | syntax.names_read(list(views.values()))
     names = [n for n in ordered_names(forward.node) if n in reads and n in own]
@@ -160,24 +165,6 @@ def _is_view(value: gast.expr) -> bool:
         for entry in entries
         for node in syntax.walk(entry)
     )
-
-
-def ordered_names(node: gast.FunctionDef) -> list[str]:
-    """Names of a function in the order in which they are bound."""
-    found: dict[str, None] = {}
-    for sub in syntax.walk(node.args):
-        if isinstance(sub, gast.Name):
-            found[sub.id] = None
-    for sub in syntax.walk(node.body):
-        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Store):
-            found[sub.id] = None
-    return list(found)
-
-
-def _reads_first(node: gast.FunctionDef) -> set[str]:
-    """Names that the function reads before it binds them."""
-    parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
-    return exposed(node.body) - parameters
 
 
 @dataclass(frozen=True)

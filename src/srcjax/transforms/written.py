@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
+import numpy as np
 
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.writer import Writer
 
@@ -24,3 +30,26 @@ class Written:
     forward: bool = False
     #: Names of gathered examples of a batch, which are not to be gathered twice.
     gathers: set[str] = field(default_factory=set)
+
+
+def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:
+    """What a free name of generated code stands for."""
+    if name in written.rules.needs:
+        return (written.rules.needs[name],)
+    unit = written.unit
+    users = name in unit.extra or name in syntax.all_names(unit.source.node)
+    if name in HELPERS and not users:
+        return (HELPERS[name],)  # the user's own has another name by now
+    try:
+        return (program.resolve(written.unit, name),)
+    except KeyError:
+        pass
+    if name == "np":
+        return (np,)
+    if name == "math":
+        return (math,)
+    if name == "scipy":
+        import scipy
+
+        return (scipy,)
+    return (HELPERS[name],) if name in HELPERS else None

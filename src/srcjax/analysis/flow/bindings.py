@@ -98,6 +98,24 @@ def exposed(stmts: Iterable[Any]) -> set[str]:
     return found
 
 
+def read_from_around(node: gast.FunctionDef) -> set[str]:
+    """Names that the function reads before it binds them."""
+    parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
+    return exposed(node.body) - parameters
+
+
+def ordered_names(node: gast.FunctionDef) -> list[str]:
+    """Names of a function in the order in which they are bound."""
+    found: dict[str, None] = {}
+    for sub in syntax.walk(node.args):
+        if isinstance(sub, gast.Name):
+            found[sub.id] = None
+    for sub in syntax.walk(node.body):
+        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Store):
+            found[sub.id] = None
+    return list(found)
+
+
 def _reads_first(stmt: Any) -> set[str]:
     run = control(stmt)
     if run is not None:

@@ -18,14 +18,18 @@ from srcjax.analysis.types import (
     Type,
     is_active,
     is_number,
+    map_parts,
     parts,
+    replace,
 )
 from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.batch.gathered import check_rows
 from srcjax.transforms.batch.lane_loops import LaneLoops
+from srcjax.transforms.batch.lanes import batch_type
 from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
+from srcjax.transforms.inferred import given_as
 from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
@@ -193,6 +197,23 @@ class Batch:
 
         found = expected(self.result, out_axes, "the result", refuse)
         self.program.facts.results[id(source.func)] = found
+
+
+def batched(types: dict[str, Type], in_axes: dict[str, Any]) -> dict[str, Type]:
+    """The types of the arguments at the top, from those for one example."""
+    found = {}
+    for name, t in types.items():
+        first = type(in_axes.get(name, 0)) is int and in_axes.get(name, 0) == 0
+        batch = batch_type(t) if first or not is_active(t) else _of_any_shape(t)
+        found[name] = given_as(batch, ("param", name))
+    return found
+
+
+def _of_any_shape(t: Type) -> Type:
+    """A batch of which it is not said where its axis is."""
+    t = map_parts(t, _of_any_shape)
+    batch = batch_type(t)
+    return replace(batch, shape=None) if isinstance(batch, Array) else batch
 
 
 def _unmapped(t: Type) -> Type:

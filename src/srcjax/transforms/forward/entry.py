@@ -9,14 +9,13 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, is_compound, runs
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import (
-    is_active,
-)
+from srcjax.analysis.types import Type, is_active
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.forward.calls import TangentCallees, plain_signature
 from srcjax.transforms.forward.rules import Rules
+from srcjax.transforms.inferred import given_as
 from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
@@ -75,6 +74,16 @@ class Forward:
             arguments.kwonlyargs = [*arguments.kwonlyargs, *dots]
             arguments.kw_defaults = [*arguments.kw_defaults, *[None for _ in dots]]
         return arguments
+
+    def arguments(self, types: dict[str, Type]) -> dict[str, Type]:
+        """The types of the parameters at the top: a tangent is as its primal."""
+        dots = self.rules.places.variables
+        found = dict(types)
+        for name, t in types.items():
+            dot = dots.get((name, ()))
+            if is_active(t) and dot is not None:
+                found[dot] = given_as(t, ("param", dot))
+        return found
 
     def zeros(self, wrt: list[str]) -> list[gast.stmt]:
         """Zero tangents of parameters that are given none and carry one later."""

@@ -1,0 +1,368 @@
+"""What inference finds in the functions that a transform wrote.
+
+A written function is a unit as the user's are: inference executes it on types, and
+finds the types of adjoints and tangents, which memory names may share, what statements
+write to, and what calls call. Nothing is differentiated any more: no type is active.
+
+    def jvp_f(x, x_dot):                  x: float64[3], x_dot: float64[3]
+        v = x[1:]                         v: float64[2], in the memory of x
+        v_dot = x_dot[1:]                 v_dot: float64[2], in the memory of x_dot
+        return g_jvp(v, v_dot)            g_jvp: what was written for it, executed too
+
+The backward function of a pair reads names that the forward function binds, before it
+is known which (`finish.link_saved`): the two are executed as if they were linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.binding import Env, bind_types
+from srcjax.analysis.effects import Unreachable
+from srcjax.analysis.flow.bindings import ordered_names, read_from_around
+from srcjax.analysis.infer import Interpreter
+from srcjax.analysis.program import Program
+from srcjax.analysis.references import resolved
+from srcjax.analysis.sizes import Sym
+from srcjax.analysis.types import (
+    NONE,
+    Array,
+    Buffers,
+    Const,
+    Dim,
+    Range,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    all_buffers,
+    map_parts,
+    mapping,
+    parts,
+    returned_by,
+    with_active,
+    without_buffers,
+)
+from srcjax.analysis.types import replace as replace_in
+from srcjax.frontend.check import violations
+from srcjax.frontend.unit import Unit
+from srcjax.ops.helpers import helper_of
+from srcjax.transforms.callees import Callees
+from srcjax.transforms.written import Written, value_of
+
+
+class Generated:
+    """A written function as a value: what its name stands for in the others."""
+
+    def __init__(self, written: Written) -> None:
+        self.written = written
+        node, names = written.node, written.unit.names
+        known = written.unit.source.defaults
+        defaults = {n: known[n] for n in with_default(node.args) if n in known}
+        source: Any = replace(written.unit.source, func=self, defaults=defaults)
+        users = syntax.all_names(written.unit.node) - written.unit.varying
+        varying = syntax.all_names(node) - users
+        self.unit = Unit(source, node.name, node, names, varying)
+        self.unit.extra = written.unit.extra
+        #: Names that the forward function of a pair that is not linked saves.
+        self.saves: list[str] = []
+        #: The names that its backward function gets in this way.
+        self.given: list[str] = []
+
+
+def with_default(arguments: gast.arguments) -> list[str]:
+    """The parameters that a call may leave out."""
+    plain = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    named = [a.id for a, default in pairs if default is not None]
+    return plain[len(plain) - len(arguments.defaults) :] + named
+
+
+class WrittenProgram(Program):
+    """The functions that a transform wrote for a program, and their facts."""
+
+    def __init__(
+        self, program: Program, callees: Callees, values: dict[str, Any] | None
+    ) -> None:
+        super().__init__()
+        self.values = values
+        self.of = program
+        self.callees = callees
+        self.typing_units = program.typing_units
+        self.axis_name = program.axis_name
+        self.functions: dict[str, Generated] = {}
+        self.by_unit: dict[int, Generated] = {}
+        self.known: dict[tuple[int, str], Any] = {}
+
+    def add_group(self, group: Sequence[Written]) -> None:
+        """Take in a function, or a pair whose functions are not linked yet."""
+        made = []
+        for written in group:
+            generated = Generated(written)
+            self.functions[written.node.name] = generated
+            self.by_unit[id(generated.unit)] = generated
+            self.units[id(generated)] = generated.unit
+            made.append(generated)
+        if len(made) == 2 and self.values is None:
+            names = saved_names(*(g.written.node for g in made))
+            made[0].saves = made[1].given = names
+
+    def resolve(self, unit: Unit, name: str) -> Any:
+        """What a free name of a written function stands for. Raises KeyError."""
+        generated = self.by_unit.get(id(unit))
+        if generated is None:
+            return super().resolve(unit, name)
+        key = id(unit), name
+        if key not in self.known:
+            self.known[key] = self.value(generated.written, name)
+        found: Any = self.known[key][0]
+        return found
+
+    def value(self, written: Written, name: str) -> tuple[Any]:
+        if name in self.functions:
+            return (self.functions[name],)
+        if self.values is not None and name in self.values:
+            return (self.values[name],)
+        if name in self.callees.values:
+            return (resolved(self.callees.values[name]),)
+        found = value_of(written, self.of, name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+class WrittenInterpreter(Interpreter):
+    """Abstract execution of written functions."""
+
+    program: WrittenProgram
+    records_attempts = True
+
+    def __init__(self, program: WrittenProgram) -> None:
+        super().__init__(program)
+        #: What helpers give for arguments of these types.
+        self.of_helpers: dict[tuple, Type] = {}
+
+    def body_of(self, unit: Unit, env: Env) -> Type:
+        generated = self.program.by_unit.get(id(unit))
+        if generated is not None and generated.given:
+            saved = env[unit.node.args.args[0].id]
+            items = self.items(saved, len(generated.given))
+            env |= dict(zip(generated.given, items, strict=True))
+        return super().body_of(unit, env)
+
+    def returned(self, last: gast.Return, end: Env) -> Type:
+        found = super().returned(last, end)
+        self.forget_hidden(end)
+        generated = self.program.by_unit.get(id(self.unit))
+        if generated is not None and generated.saves:
+            saved = tuple(end.get(n, Const(value=None)) for n in generated.saves)
+            return Tuple(items=(found, Tuple(items=saved)))
+        return found
+
+    def call(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        value = getattr(function, "value", None)
+        if isinstance(value, Generated):
+            return self.call_generated(value, args, kwargs, node)
+        return super().call(function, args, kwargs, node, env)
+
+    def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]], env: Env) -> None:
+        """`a, b = b, a`: each name gets the other's memory, as a view of it shows."""
+        before = {old: env.get(old, Unknown()) for _, old in pairs}
+        for new, old in pairs:
+            self.assign(stmt, syntax.name(new, store=True), before[old], env)
+
+    def update(self, base: Type, env: Env, change: Any) -> None:
+        """Remember what names that no statement mentions became as well."""
+        before = dict(env) if self.recording else env
+        super().update(base, env, change)
+        self.note_changes(before, env)
+
+    def forget_hidden(self, env: Env) -> None:
+        before = dict(env) if self.recording and self.hidden else env
+        super().forget_hidden(env)
+        self.note_changes(before, env)
+
+    def store(
+        self, stmt: gast.stmt, target: gast.Subscript, base: Type, value: Type, env: Env
+    ) -> None:
+        """What is not known may be a list, which holds what is put into it."""
+        super().store(stmt, target, base, value, env)
+        held = all_buffers(value)
+        if isinstance(base, Unknown) and held - base.buffers:
+            self.update(base, env, lambda t: replace_in(t, buffers=t.buffers | held))
+
+    def note_changes(self, before: Env, after: Env) -> None:
+        if before is after:
+            return
+        for name, t in after.items():
+            if t is not before[name]:
+                self.facts.note_change(self.unit.node, name, t)
+
+    def takes_each(self, over: Type, items: list[Type]) -> bool:
+        """Loops are executed item by item where the items differ, as layers do."""
+        alike = isinstance(over, Range) or len(set(items)) == 1
+        return len(items) < 3 or (not alike and super().takes_each(over, items))
+
+    def call_function(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A function that stays as it is; each call of it makes memory of its own."""
+        helper = helper_of(function)
+        given = [*args, *kwargs.values()]
+        memory = NONE.union(*map(all_buffers, given))
+        if helper is None or kwargs or node is None:
+            found = super().call_function(function, args, kwargs, node)
+            return found if node is None else returned_by(found, id(node), memory)
+        self.facts.nodes.append(node)
+        plain = tuple(map(without_buffers, args))
+        key = (function, plain)
+        if key not in self.of_helpers:
+            try:
+                self.of_helpers[key] = super().call_function(
+                    function, list(plain), {}, None
+                )
+            except Unreachable:
+                self.of_helpers[key] = Unknown()
+        held = dict(zip(signature(function).parameters, args, strict=False))
+        written = [held[n] for n in helper.writes if n in held]
+        self.wrote_parts(NONE.union(*map(all_buffers, written)), node)
+        shared = [held.get(n) or Unknown(buffers=memory) for n in helper.shares]
+        return in_memory(
+            self.of_helpers[key],
+            NONE.union([id(node)], *map(all_buffers, shared)),
+        )
+
+    def call_generated(
+        self, callee: Generated, args: list[Type], kwargs: dict, node: Any
+    ) -> Type:
+        """A call of another written function, executed in its own unit."""
+        self.callee(node, callee)
+        arguments = bind_types(callee.unit, args, kwargs)
+        result = self.call_unit(callee.unit, arguments)
+        given = [*args, *kwargs.values()]
+        self.hidden |= self.written_in(callee.unit, given)
+        self.wrote_in(callee.unit, given, node)
+        self.facts.nodes.append(node)
+        return returned_by(result, id(node), NONE.union(*map(all_buffers, given)))
+
+    def nested(
+        self,
+        function: Type,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type | None:
+        """What a transform makes when the program runs may be, and do, anything."""
+        value = getattr(function, "value", None)
+        marks = ("__srcjax_maker__", "__srcjax_nested__", "__srcjax_transform__")
+        if value is None or not any(hasattr(value, mark) for mark in marks):
+            return None
+        self.callee(node, value)
+        found = self.opaque_call(None, [*args, *kwargs.values()], node)
+        return found
+
+
+def saved_names(forward: gast.FunctionDef, backward: gast.FunctionDef) -> list[str]:
+    """The names of the forward function that the backward function reads."""
+    reads = read_from_around(backward)
+    return [n for n in ordered_names(forward) if n in reads]
+
+
+def infer_written(
+    program: Program,
+    callees: Callees,
+    groups: Sequence[Sequence[Written]],
+    arguments: Env,
+    values: dict[str, Any] | None = None,
+) -> WrittenProgram:
+    """Execute what was written, from the entry (the last group) on.
+
+    `arguments` are the types of the parameters of the entry; they need not be all.
+    `values` are given if the functions are done: what their free names stand for.
+    """
+    found = WrittenProgram(program, callees, values)
+    for group in groups:
+        found.add_group(group)
+    entry = [found.functions[w.node.name].unit for w in groups[-1]]
+    with mapping(False):
+        interpreter = WrittenInterpreter(found)
+        result = run(interpreter, entry[0], arguments)
+        if len(entry) == 2:
+            value, saved = interpreter.items(result, 2)
+            first, second = entry[1].parameters
+            seed = given_as(value, ("param", second))
+            run(interpreter, entry[1], {first: saved, second: seed})
+    return found
+
+
+def check_written(found: WrittenProgram) -> None:
+    """Raise AssertionError if a function is not in core form."""
+    for generated in found.functions.values():
+        wrong = violations(generated.unit, written=True)
+        if wrong:
+            raise AssertionError(f"as written, {generated.unit.name}: {wrong[0]}")
+
+
+def run(interpreter: WrittenInterpreter, unit: Unit, arguments: Env) -> Type:
+    """Execute a written function that is called from outside."""
+    env = {}
+    for name in unit.parameters:
+        known = arguments.get(name)
+        buffer = frozenset([("param", name)])
+        env[name] = Unknown(buffers=buffer) if known is None else quiet(known)
+    return interpreter.run(unit, env)
+
+
+def quiet(t: Type) -> Type:
+    """The type of a value that nothing is differentiated by.
+
+    What the text supposes of sizes is settled by now: nothing more is noted down.
+    """
+    return of_any_size(with_active(t, False))
+
+
+def of_any_size(t: Type) -> Type:
+    """The type with sizes of which nothing can be supposed."""
+    t = map_parts(t, of_any_size)
+    if isinstance(t, Array) and t.shape is not None:
+        return replace_in(t, shape=tuple(map(unsupposed, t.shape)))
+    size = t.size if isinstance(t, Scalar) else None
+    return t if size is None else replace_in(t, size=unsupposed(size))
+
+
+def unsupposed(dim: Dim) -> Dim:
+    """The size, which may be any: 1 too."""
+    if isinstance(dim, Sym) and dim.sizes is not None:
+        return Sym(dim.name, dim.offset, True)
+    return dim
+
+
+def given_as(t: Type, buffer: Any) -> Type:
+    """The type of another value like that, which is given: in memory of its own."""
+    inner = iter(range(len(parts(t))))
+    t = map_parts(t, lambda part: given_as(part, (buffer, next(inner))))
+    if isinstance(t, (Const, Scalar, Tuple)):
+        return replace_in(t, buffers=NONE)
+    return replace_in(t, buffers=frozenset([buffer]))
+
+
+def in_memory(t: Type, buffers: Buffers) -> Type:
+    """The type of a value all parts of which may be in that memory."""
+    t = map_parts(t, lambda part: in_memory(part, buffers))
+    if isinstance(t, (Const, Scalar, Tuple)):
+        return t
+    return replace_in(t, buffers=buffers)

@@ -242,21 +242,27 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
             interpreter.run(unit, dict(request.types))
         except Missed as missed:
             program.widen(missed.unit, missed.names)
+            interpreter.widened = True
             new = program.units[program.entry]
             if new is not unit:
                 bind_constants(new, source)
                 unit = new
+        except Unreachable:
+            if not interpreter.widened:
+                raise error_at(
+                    UnsupportedError,
+                    source,
+                    source.node,
+                    "no path through the function returns",
+                    "a base case for the recursion",
+                ) from None
+        except SrcjaxError:
+            if not interpreter.widened:  # else it may be of the calls before
+                raise
+        if interpreter.widened:
             done.clear()
             inferred = False
             continue
-        except Unreachable:
-            raise error_at(
-                UnsupportedError,
-                source,
-                source.node,
-                "no path through the function returns",
-                "a base case for the recursion",
-            ) from None
         if supposed_of_sizes(request):
             continue
         if not inferred:

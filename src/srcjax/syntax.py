@@ -423,6 +423,18 @@ def count_bindings(node: Any, id: str) -> int:
     )
 
 
+def binding_counts(node: Any) -> Counter[str]:
+    """How often each name is bound, as `count_bindings` counts."""
+    updated = {sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)}
+    return Counter(
+        sub.id
+        for sub in walk(node)
+        if isinstance(sub, gast.Name)
+        and not isinstance(sub.ctx, gast.Load)
+        and sub not in updated
+    )
+
+
 def equal(a: Any, b: Any) -> bool:
     """Whether two trees are the same program text."""
     if a is b:

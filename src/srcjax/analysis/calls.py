@@ -599,7 +599,8 @@ class Calls(Constructing):
             recording, self.recording = self.recording, False
             results, self.facts.results = self.facts.results, {}
             try:
-                result = with_active(self.call_unit(unit, arguments), False)
+                with self.trying():
+                    result = with_active(self.call_unit(unit, arguments), False)
             except Missed:
                 result = self.opaque_call(function, [*args, *kwargs.values()], node)
             finally:

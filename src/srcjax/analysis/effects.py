@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -68,6 +70,11 @@ class Effects:
 
     #: Whether each name stands for one value (webs are split).
     settled = False
+    #: Whether a callee was normalised anew on the way: calls of it that came before
+    #: are not in the facts.
+    widened = False
+    #: Whether a `Missed` does not reach `analyse`.
+    tentative = False
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -105,6 +112,15 @@ class Effects:
         if key not in self.fixed_masks:
             self.fixed_masks[key] = fixed_masks(self.unit.node)
         return self.fixed_masks[key]
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """What is missed inside is caught around it, and changes no unit."""
+        outer, self.tentative = self.tentative, True
+        try:
+            yield
+        finally:
+            self.tentative = outer
 
     def require(self, name: str) -> None:
         """An active value was bound to a name: it must be known to vary."""
@@ -180,8 +196,12 @@ class Effects:
                 return with_active(t, True)
             return t
 
+        written = base.buffers
         for name, t in env.items():
-            if all_buffers(t) & base.buffers:
+            apart = t.buffers.isdisjoint(written)
+            if apart and not parts(t):
+                continue  # as most are
+            if not apart or all_buffers(t) & written:
                 new = visit(t)
                 if is_active(new) and not is_active(t):
                     self.require(name)

@@ -398,7 +398,8 @@ class Expressions(Calls):
         inner = dict(env) | dict.fromkeys(parameter_names(key.args), INT)
         known, self.facts.writes = self.facts.writes, {}
         try:
-            self.eval(key.body, inner)
+            with self.trying():
+                self.eval(key.body, inner)
             return not self.facts.writes
         except Missed:
             return True

@@ -437,7 +437,8 @@ class NestedTransforms(Effects):
             return UNKNOWN
         quiet = [with_active(t, False) for t in types]
         try:
-            return self.call_function(function, quiet, {}, None)
+            with self.trying():
+                return self.call_function(function, quiet, {}, None)
         except (Unreachable, Missed, TypeError):
             return UNKNOWN
 

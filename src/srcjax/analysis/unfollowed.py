@@ -106,9 +106,13 @@ class Unfollowed(Applied):
             return None
         arguments = bind_types(unit, args, kwargs)
         wanted = {n for n, t in arguments.items() if is_active(t)}
-        if not wanted <= unit.varying:
+        if wanted <= unit.varying:
+            return unit
+        running = any(function is other for other, _ in self.stack)
+        if running or self.tentative:
             raise Missed(unit, wanted)
-        return unit
+        self.widened = True
+        return self.program.widen(unit, wanted)
 
     def typing_unit(self, function: Any) -> Unit | None:
         """The callee's core form for inference alone; None if it is not readable."""
@@ -136,7 +140,8 @@ class Unfollowed(Applied):
         recording, self.recording = self.recording, False
         results, self.facts.results = self.facts.results, {}
         try:
-            self.call_unit(unit, bind_types(unit, args, kwargs))
+            with self.trying():
+                self.call_unit(unit, bind_types(unit, args, kwargs))
         except (Missed, TypeError, Unreachable):
             return False
         finally:

@@ -26,6 +26,7 @@ def merge_aliases(program: Program, unit: Unit) -> None:
     """Replace the second name of an object by its first, in place."""
     written = program.facts.written()
     merged: set[int] = set()
+    bound = syntax.binding_counts(unit.node)
     for stmt in list(syntax.walk(unit.node.body)):
         if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
             continue
@@ -33,7 +34,7 @@ def merge_aliases(program: Program, unit: Unit) -> None:
         if not isinstance(target, gast.Name):
             continue
         first, second = stmt.value.id, target.id
-        if any(syntax.count_bindings(unit.node, n) != 1 for n in (first, second)):
+        if bound[first] != 1 or bound[second] != 1:
             continue
         # What carries no derivative may be several operations, unlike what does.
         alike = (first in unit.varying) == (second in unit.varying)
@@ -43,6 +44,7 @@ def merge_aliases(program: Program, unit: Unit) -> None:
             and _unread_before(unit, stmt, first, second)
         ):
             syntax.rename(unit.node.body, {first: second})
+            bound = syntax.binding_counts(unit.node)
             merged.add(id(stmt))
             continue
         types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
@@ -53,6 +55,7 @@ def merge_aliases(program: Program, unit: Unit) -> None:
             if first in unit.temps and second not in unit.temps:
                 first, second = second, first
             syntax.rename(unit.node.body, {second: first})
+            bound = syntax.binding_counts(unit.node)
             merged.add(id(stmt))
     if merged:
         unit.node.body = _without(unit.node.body, merged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container
 from typing import Any
 
@@ -118,6 +119,7 @@ def find_views(
     shared: list[tuple[gast.Assign, Buffers]] = []
     made: dict[str, Any] = {}
     through = written_through(rules.unit, rules.types)
+    bound = bindings(rules.unit)
     steady = Steadiness(
         rules.unit.node.body,
         lambda s: rules.facts.written_by([s, getattr(s, "value", s)]),
@@ -148,18 +150,20 @@ def find_views(
             root, outer = views[name]
             view = syntax.substitute(view, {"__root": outer})
             name = root
-        defined = bindings(rules.unit, target.id)
+        defined = bound[target.id]
         source = rules.types.get(name, UNKNOWN)
         read_only = target.id not in through
         # `Sharing.check_repeats` sees to it that a container holds each array once.
         several = isinstance(t, Array) and len(t.buffers) > 1
         several = several and not isinstance(source, (List, Dict, Tuple, Object))
-        certain = repeats(source, certain=True) - made_in_loops(rules.unit)
+        certain = repeats(source, certain=True)
+        if certain:
+            certain -= made_in_loops(rules.unit)
         if certain and not read_only:
             several = True
         rebound = (
             name != target.id
-            and bindings(rules.unit, name) > 1
+            and bound[name] > 1
             and is_defined_while(rules.unit.node, name, target.id)
         )
         if rebound and not read_only:
@@ -283,11 +287,13 @@ def certain_view(
     return base.id, reshaped(syntax.name("__root"))
 
 
-def bindings(unit: Unit, name: str) -> int:
-    """How often a name is bound; swapped names keep their buffers (analysis.swaps)."""
-    swaps = [s for s in syntax.walk(unit.node.body) if swap_pairs(s)]
-    within = sum(name in syntax.names_written(s) for s in swaps)
-    return syntax.count_bindings(unit.node, name) - within
+def bindings(unit: Unit) -> Counter[str]:
+    """How often names are bound; swapped ones keep their buffers (analysis.swaps)."""
+    found = syntax.binding_counts(unit.node)
+    for stmt in syntax.walk(unit.node.body):
+        if swap_pairs(stmt):
+            found.subtract(syntax.names_written(stmt))
+    return found
 
 
 def is_maybe_view(rules: DerivativeWriter, value: gast.expr) -> bool:

@@ -41,6 +41,12 @@ class Nesting:
         self.shares = shares
         self.changed = False
         self.known = Known()
+        #: The memory that simple statements write to.
+        self.bases: dict[int, set[str]] = {}
+        #: The statements of a block that read a name, or did, with their places in it.
+        self.readers: dict[str, dict[int, tuple[int, gast.stmt]]] | None = None
+        self.places: dict[int, int] = {}
+        self.indexed: list[gast.stmt] = []
         #: Whether the block at hand stands in a `try` with handlers.
         self.caught = False
 
@@ -61,6 +67,7 @@ class Nesting:
             self.caught = outer
         position = 0
         out = list(stmts)
+        self.readers = None
         while position < len(out):
             if self.try_nest(out, position):
                 self.changed = True
@@ -92,7 +99,7 @@ class Nesting:
                 return False
         else:
             total = self.reads.get(name, 0)
-            uses, count = self.all_uses(rest, name, total)
+            uses, count = self.all_uses(stmts, position, name, total)
             if count != total:
                 return False
         if count == 0:
@@ -103,10 +110,21 @@ class Nesting:
             return False
         else:
             moved = self.move(name, value, rest, uses[0])
+        if moved:
+            self.now_read(syntax.names_read(value), stmt, uses)
         if moved and getattr(stmt, "fresh", False):
             for use in uses:
                 use.fresh = True  # the value has to be a new array there as well
         return moved
+
+    def written(self, stmt: gast.stmt) -> set[str]:
+        """The names whose memory the statement writes to."""
+        if syntax.has_blocks(stmt):
+            return written_bases(stmt)
+        found = self.bases.get(id(stmt))
+        if found is None:
+            found = self.bases[id(stmt)] = written_bases(stmt)
+        return found
 
     def count(self, stmt: gast.stmt, name: str) -> int:
         """How often the statement reads the name."""
@@ -122,12 +140,17 @@ class Nesting:
         }
 
     def all_uses(
-        self, rest: list[gast.stmt], name: str, total: int
+        self, stmts: list[gast.stmt], position: int, name: str, total: int
     ) -> tuple[list[gast.stmt], int]:
-        """The statements that read a name, up to the last of its `total` reads."""
+        """The statements after this place that read a name, up to its `total` reads."""
+        if self.readers is None or self.indexed is not stmts:
+            self.index(stmts)
+        assert self.readers is not None
+        here = self.places[id(stmts[position])]
+        later = [r for r in self.readers.get(name, {}).values() if r[0] > here]
         uses: list[gast.stmt] = []
         count = 0
-        for stmt in rest:
+        for _, stmt in sorted(later, key=lambda r: r[0]):
             if count >= total:
                 break
             reads = self.count(stmt, name)
@@ -135,6 +158,26 @@ class Nesting:
                 uses.append(stmt)
                 count += reads
         return uses, count
+
+    def index(self, stmts: list[gast.stmt]) -> None:
+        """Note who reads what in this block, from which statements may go now."""
+        self.indexed = stmts
+        self.places = {id(stmt): place for place, stmt in enumerate(stmts)}
+        self.readers = {}
+        for place, stmt in enumerate(stmts):
+            for name in self.known.of(stmt).reads:
+                self.readers.setdefault(name, {})[place] = (place, stmt)
+
+    def now_read(self, names: set[str], gone: gast.stmt, uses: list[gast.stmt]) -> None:
+        """Other statements of the block read these names in place of one."""
+        if self.readers is None:
+            return
+        for name in names:
+            readers = self.readers.setdefault(name, {})
+            readers.pop(self.places[id(gone)], None)
+            for use in uses:
+                place = self.places[id(use)]
+                readers[place] = (place, use)
 
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
@@ -235,9 +278,9 @@ class Nesting:
             shared |= self.shares(read)
         looks_inside = _reads_contents(value)
         for stmt in between:
-            if syntax.names_written(stmt) & reads:
+            if not self.known.of(stmt).binds.isdisjoint(reads):
                 return False
-            if looks_inside and written_bases(stmt) & shared:
+            if looks_inside and not self.written(stmt).isdisjoint(shared):
                 return False
         if (
             isinstance(use, gast.Assign)
@@ -296,6 +339,7 @@ class Nesting:
         """Put the value in place of the name, in place."""
         for sub in syntax.walk(stmt):
             self.known.changed(sub)
+            self.bases.pop(id(sub), None)
             for key, child in list(sub.__dict__.items()):
                 if isinstance(child, gast.Name) and child.id == name:
                     if isinstance(child.ctx, gast.Load):

@@ -47,12 +47,13 @@ def spell_out(
     shares: Callable[[str], set[str]] = lambda name: set(),
 ) -> None:
     """Write out cheap temporaries of the function, in place."""
-    while _Pass(node, may_nest, leave, shares).run():
+    spelling = _Spelling(node, may_nest, leave, shares)
+    while spelling.run():
         pass
 
 
-class _Pass:
-    """One walk over the function."""
+class _Spelling:
+    """Walks over the function, and writes out one name at a time."""
 
     def __init__(self, node: Any, may_nest: Any, leave: Any, shares: Any) -> None:
         self.node = node
@@ -60,8 +61,10 @@ class _Pass:
         self.leave = leave
         self.shares = shares
         self.changed = False
-        #: Knows what statements mention, until the first of them changes.
+        #: Knows what statements mention.
         self.nesting = Nesting(node, may_nest, shares)
+        #: Statements with a value that stays in its name, until they change.
+        self.left: dict[int, Any] = {}
         self.bindings: dict[str, int] = {}
         self.reads: dict[str, int] = {}
         for sub in syntax.walk(node):
@@ -71,6 +74,9 @@ class _Pass:
                 counts[sub.id] = counts.get(sub.id, 0) + 1
 
     def run(self) -> bool:
+        self.changed = False
+        self.nesting.known.compound.clear()
+        self.nesting.readers = None
         self.node.body = self.block(self.node.body)
         return self.changed
 
@@ -78,15 +84,18 @@ class _Pass:
         out: list[gast.stmt] = []
         for position, stmt in enumerate(stmts):
             syntax.rewrite_blocks(stmt, self.block)
-            if not self.changed and self.written_out(stmt, stmts[position + 1 :]):
+            if not self.changed and self.written_out(stmts, position):
                 self.changed = True
                 continue
             out.append(stmt)
         return out or [gast.Pass()]
 
-    def written_out(self, stmt: Any, rest: list[gast.stmt]) -> bool:
+    def written_out(self, stmts: list[gast.stmt], position: int) -> bool:
         """Put the value of one assignment wherever the name is read."""
+        stmt: Any = stmts[position]
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+            return False
+        if id(stmt) in self.left:
             return False
         target, value = stmt.targets[0], stmt.value
         if not isinstance(target, gast.Name) or not self.may_nest(target.id):
@@ -94,7 +103,9 @@ class _Pass:
         name = target.id
         leave = self.leave(value)
         if leave is None or name in syntax.names_read(value) or not is_pure(value):
+            self.left[id(stmt)] = stmt
             return False
+        rest = stmts[position + 1 :]
         nesting = self.nesting
         if self.bindings.get(name) != 1:
             uses, count, _ = nesting.until_redefined(rest, name)
@@ -102,7 +113,7 @@ class _Pass:
                 return False
         else:
             total = self.reads.get(name, 0)
-            uses, count = nesting.all_uses(rest, name, total)
+            uses, count = nesting.all_uses(stmts, position, name, total)
             if count != total:
                 return False
         if not 0 < count <= leave.reads:
@@ -114,7 +125,15 @@ class _Pass:
         if not all(self.fits(use, name, value, leave) for use in uses):
             return False
         for use in uses:
+            for sub in syntax.walk(use):
+                nesting.known.changed(sub)
+                self.left.pop(id(sub), None)
             _replace(use, name, value)
+        self.bindings[name] -= 1
+        self.reads[name] -= count
+        for read, times in syntax.read_counts(value).items():
+            self.reads[read] += times * (count - 1)
+        self.left[id(stmt)] = stmt  # it is gone: none other may be known by its id
         return True
 
     def stays(self, value: gast.expr, between: list[gast.stmt]) -> bool:

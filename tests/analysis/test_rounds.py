@@ -1,0 +1,68 @@
+"""How often types are inferred before a program is settled."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import pipeline
+
+
+def square(x):
+    return x * x
+
+
+def cube(x):
+    return x * square(x)
+
+
+def wave(x):
+    return np.sin(cube(x)) + square(x)
+
+
+def one_of_many(x, kind):
+    if kind > 2:
+        return wave(x) * cube(x)
+    return square(x) - wave(cube(x))
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Counts the runs of inference."""
+    counted = []
+    run = pipeline.Interpreter.run
+
+    def counting(self, unit, arguments):
+        counted.append(unit.name)
+        return run(self, unit, arguments)
+
+    monkeypatch.setattr(pipeline.Interpreter, "run", counting)
+    return counted
+
+
+def test_a_callee_that_varies_does_not_start_inference_anew(runs):
+    assert np.isclose(srcjax.grad(one_of_many)(0.5, 3), gradient_by_hand(0.5))
+    # One to find what varies, one of it, and those of the passes after it.
+    assert len(runs) <= 7
+
+
+def gradient_by_hand(x):
+    wave_, slope = np.sin(x**3) + x**2, np.cos(x**3) * 3 * x**2 + 2 * x
+    return slope * x**3 + wave_ * 3 * x**2
+
+
+def first(x, n):
+    return x if n == 0 else second(x * 1.5, n - 1)
+
+
+def second(x, n):
+    return first(np.sin(x), n)
+
+
+def test_functions_that_call_each_other():
+    assert np.isclose(
+        srcjax.grad(lambda x: second(x, 2))(0.3), differences(lambda x: second(x, 2))
+    )
+
+
+def differences(f, x=0.3, h=1e-6):
+    return (f(x + h) - f(x - h)) / (2 * h)

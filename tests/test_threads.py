@@ -108,6 +108,7 @@ SHARED = {
     "_BEGUN": "under a lock",
     "_CHILDREN": "what is put there twice is equal",
     "_PARTS": "what is put there twice is equal",
+    "_BLOCK_FIELDS": "what is put there twice is equal",
     "_files": "what is put there twice is equal",
     "LIFTED": "a function is in one thread until it is there",
     "NAMES_MADE": "what is put there twice is equal",
@@ -115,6 +116,9 @@ SHARED = {
     "_KNOWN": "what is put there twice is equal",
     "_RECORDS": "what is put there twice is equal",
     "TABLE": "filled by imports, which have a lock",
+    "COMPOSITES": "filled by imports, which have a lock",
+    "REAL_COMPOSITES": "filled by imports, which have a lock",
+    "REFUSED": "filled by imports, which have a lock",
     "_ALIVE": "only grows, by one step each",
 }
 

@@ -264,9 +264,19 @@ for _function in (np.max, np.min, np.nanmax, np.nanmin):
     def _(y, a, axis=None, *, keepdims=False):
         d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 
+
+for _function in (np.max, np.min):
+
     @tangent(_function)
     def _(y, a, axis=None, *, keepdims=False):
         d[y] = reduce_extreme(d[a], y, axis, keepdims, a)
+
+
+for _function in (np.nanmax, np.nanmin):
+
+    @tangent(_function)
+    def _(y, a, axis=None, *, keepdims=False):
+        d[y] = reduce_extreme(np.where(np.isnan(a), 0, d[a]), y, axis, keepdims, a)
 
 
 operation(np.max, np.amax, methods=["max"])

@@ -221,6 +221,9 @@ def _literal(value: Number) -> gast.expr:
     return gast.Constant(value, None)
 
 
+_ELEMENTWISE = (gast.Add, gast.Sub, gast.Mult, gast.Div)
+
+
 class _Tidier:
     """Applies the rules to one expression."""
 
@@ -245,7 +248,7 @@ class _Tidier:
             found: Bindings = {}
             if _matches(rule.tree, node, found) and self._applies(rule, found):
                 return self._built(rule.template, found)
-        return self._gathered(node) or node
+        return _left_out_once(node) or self._gathered(node) or node
 
     def _gathered(self, node: gast.AST) -> Any:
         """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2."""
@@ -319,6 +322,36 @@ class _Tidier:
         if plain and self._is_floating(node):
             return gast.UnaryOp(gast.USub(), node)
         return None
+
+
+def _left_out_once(node: Any) -> gast.expr | None:
+    """`np.where(m, 0, np.where(m, 0, a) * b)` is `np.where(m, 0, a * b)`."""
+    if not _leaves_out(node):
+        return None
+    mask = gast.dump(node.args[0])
+
+    def inner(part: Any) -> Any:
+        if isinstance(part, gast.BinOp) and isinstance(part.op, _ELEMENTWISE):
+            left, right = inner(part.left), inner(part.right)
+            same = left is part.left and right is part.right
+            return part if same else gast.BinOp(left, part.op, right)
+        if _leaves_out(part) and gast.dump(part.args[0]) == mask:
+            return inner(part.args[2])
+        return part
+
+    rest = inner(node.args[2])
+    if rest is node.args[2]:
+        return None
+    return gast.Call(node.func, [*node.args[:2], rest], [])
+
+
+def _leaves_out(node: Any) -> bool:
+    """Whether it is `np.where(m, 0, a)`."""
+    if not isinstance(node, gast.Call) or node.keywords or len(node.args) != 3:
+        return False
+    function = node.func
+    named = isinstance(function, gast.Attribute) and function.attr == "where"
+    return named and _constant(node.args[1]) == 0
 
 
 def _factors(node: gast.AST) -> Iterator[gast.AST]:

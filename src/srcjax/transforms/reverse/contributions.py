@@ -41,6 +41,7 @@ from srcjax.transforms.places import (
     zero_of,
 )
 from srcjax.transforms.reverse.kinds import in_kind_of
+from srcjax.transforms.reverse.left_out import LeftOut
 from srcjax.transforms.reverse.views import (
     find_views,
     index_reads,
@@ -66,6 +67,7 @@ class Contributions(OneStep):
         self.earlier_names: dict[str, str] = {}
         #: How many branches and loops are around the statement.
         self.depth = 0
+        self.left_out = LeftOut(self)
         self.indexed, self.dynamic = index_reads(unit, self.types)
         #: `nested`: containers that hold arrays or lists that are written in place.
         self.views, self.nested = find_views(self)
@@ -236,6 +238,7 @@ class Contributions(OneStep):
 
     def contribute(self, name: str, value: gast.expr, path: Path = ()) -> None:
         """Add `value` to the adjoint of (a part of) a value."""
+        self.left_out.forget(name)
         if name in self.views:
             self.contribute_view(name, value)
             return

@@ -93,6 +93,8 @@ class InplaceRules(ContainerRules):
                 return
             self.contribute(value.id, d)
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+        if base.id not in self.views:
+            self.left_out.stored(base, index)
 
     def store_slice(self, base: gast.Name, index: gast.Slice, value: gast.expr) -> None:
         """`xs[a:b] = ys` of a list, which may give it another length."""

@@ -19,11 +19,12 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Shape, shape_of
-from srcjax.ops.record import Op
+from srcjax.analysis.types import Array, Shape, dtype_of, shape_of
+from srcjax.ops.record import Op, composite_of
 
-#: Reductions that leave out NaN.
-_WITHOUT_NAN = frozenset([np.nansum, np.nanmean])
+#: Operations that leave out NaN.
+_WITHOUT_NAN = frozenset([np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nan_to_num])
+_COMPOSITES = (np.nanstd, np.nanvar, np.nanprod, np.nanmedian, np.nanquantile)
 _BOOL = np.dtype(bool)
 _TESTS = frozenset([np.isnan, np.isfinite, np.isinf])
 
@@ -51,6 +52,11 @@ class LeftOut:
         """Other code follows, where the masks are not bound."""
         self.masks.clear()
 
+    def alike(self, name: str, others: set[str]) -> set[str]:
+        """Those of the names that are left out where this one is."""
+        mask = self.masks.get(name)
+        return {n for n in others if mask is not None and self.masks.get(n) is mask}
+
     def around(
         self, name: str, op: Op, value: gast.expr, seed: gast.expr, operand: Any
     ) -> gast.expr:
@@ -75,18 +81,25 @@ class LeftOut:
         self, name: str, op: Op, operands: dict[str, gast.expr], first: set[str]
     ) -> None:
         """Note what of the operands is left out; `first` had no adjoint before."""
+        if _WITHOUT_NAN & set(op.functions):
+            argument = operands.get("a", operands.get("x"))
+            self.mark(argument, "np.isnan(c)", argument, first)
+            return
         if op.elementwise and name in self.masks:
             mask = self.masks[name]
             for operand in first:
                 if shape_of(self.rules.type_of_name(operand)) == mask.shape:
                     self.masks[operand] = mask
             return
-        if _WITHOUT_NAN & set(op.functions):
-            self.mark(operands.get("a"), "np.isnan(c)", operands.get("a"), first)
         if np.where in op.functions and self.tests_nan(operands.get("a")):
             condition = operands["a"]
             self.mark(operands.get("b"), "~c", condition, first)
             self.mark(operands.get("c"), "c", condition, first)
+
+    def after_callee(self, function: Any, args: list[Any], first: set[str]) -> None:
+        """The same of a function that is written in terms of others: `np.nanstd`."""
+        if args and any(composite_of(f) is function for f in _COMPOSITES):
+            self.mark(args[0], "np.isnan(c)", args[0], first)
 
     def stored(self, base: gast.Name, index: Any) -> None:
         """`base[index] = v`: what stood there is left out."""
@@ -104,19 +117,29 @@ class LeftOut:
         held = self.rules.held("left_out", where)
         self.masks[operand.id] = _Mask(held.id, shape)
 
-    def tests_nan(self, condition: Any) -> bool:
+    def tests_nan(self, condition: Any, depth: int = 3) -> bool:
         """Whether a condition is made by asking which entries are NaN."""
-        if not isinstance(condition, gast.Name):
-            return isinstance(condition, gast.expr) and any(
-                map(self.is_test, syntax.walk(condition))
-            )
+        if not isinstance(condition, gast.expr):
+            return False
+        if any(map(self.is_test, syntax.walk(condition))):
+            return True
         made = [
             stmt.value
-            for stmt in syntax.walk(self.rules.unit.node.body)
-            if isinstance(stmt, gast.Assign)
-            and syntax.is_name(stmt.targets[0], condition.id)
+            for name in syntax.names_read(condition)
+            for stmt in self.bindings(name)
         ]
-        return len(made) == 1 and any(map(self.is_test, syntax.walk(made[0])))
+        return depth > 0 and any(self.tests_nan(value, depth - 1) for value in made)
+
+    def bindings(self, name: str) -> list[Any]:
+        """The statement that makes a truth value, if it is one alone."""
+        if dtype_of(self.rules.type_of_name(name)) != _BOOL:
+            return []
+        found = [
+            stmt
+            for stmt in syntax.walk(self.rules.unit.node.body)
+            if isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name)
+        ]
+        return found if len(found) == 1 else []
 
     def is_test(self, node: Any) -> bool:
         """Whether the node is a call of `np.isnan` or one of its kind."""

@@ -92,7 +92,10 @@ class Pairs(Callees):
         result = made_from(result, value)
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
+        names = {t.id for t in targets if t is not None and rules.active(t)}
+        first = {n for n in names if not rules.has_adjoint(n)}
         self.receive(rules, result, targets)
+        rules.left_out.after_callee(unit.source.func, value.args, first)
 
     def check_read_after(self, rules: Any, value: gast.Call) -> None:
         """What the call writes to must not be read after it.

@@ -64,8 +64,12 @@ class RuleTemplates(Contributions):
         check_nothing_lost(self, op, active, set(op.differentiable))
         seed = self.seed(name, op, op.adjoint, holes_of(op, bound))
         rule = RuleText(self, op, op.adjoint, bound, name, lambda _: seed, family)
+        names = {v.id for v in flat.values() if self.active(v)}
+        first = self.left_out.alike(name, names)
+        first |= {n for n in names if not self.has_adjoint(n)}
         for stmt in rule.terms():
-            self.paste_contribution(rule, stmt)
+            self.paste_contribution(rule, op, stmt, seed)
+        self.left_out.after(name, op, flat, first)
 
     def seed(
         self, name: str, op: Op, template: Template, holes: dict[str, gast.expr]
@@ -166,7 +170,9 @@ class RuleTemplates(Contributions):
                 if place.lazy is None and not path:
                     env[place.variable] = env.get(name, UNKNOWN)
 
-    def paste_contribution(self, rule: RuleText, stmt: gast.Assign) -> None:
+    def paste_contribution(
+        self, rule: RuleText, op: Op, stmt: gast.Assign, seed: gast.expr
+    ) -> None:
         """`d[x] = e`, `d[a], d[b] = e`."""
         target: Any = stmt.targets[0]
         if isinstance(target, gast.Tuple):
@@ -193,6 +199,7 @@ class RuleTemplates(Contributions):
         made = rule.holes[rule.result].id
         if self.has_lazy(made):
             value = self.counted(made, value)
+        value = self.left_out.around(made, op, value, seed, node)
         self.contribute_to(node, value)
 
     def has_lazy(self, name: str) -> bool:

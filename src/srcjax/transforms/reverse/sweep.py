@@ -125,7 +125,10 @@ class Sweep:
     def node(self, stmt: gast.stmt, before: gast.stmt | None = None) -> Any:
         run = control(stmt)
         if run is not None:
-            return self.compound(stmt, run)
+            self.rules.left_out.clear()
+            node = self.compound(stmt, run)
+            self.rules.left_out.clear()
+            return node
         code = self.rules.differentiate(stmt)
         if before is not None:
             code = with_items(code, stmt, before)

@@ -83,6 +83,10 @@ class Counter:
         self.n += 1
         return self.n
 
+    def __float__(self):
+        self.n += 1
+        return float(self.n)
+
 
 def asked_by_some_examples(x, A, s):
     q = Counter()
@@ -100,7 +104,14 @@ def asked_in_a_condition(x, A, s):
     return y * q.n * x[0]
 
 
+def asked_by_a_conversion(x, A, s):
+    q = Counter()
+    y = s * float(q)
+    return y * float(q) * q.n
+
+
 FOUND = [
+    asked_by_a_conversion,
     number_spread_in_branches,
     asked_by_some_examples,
     asked_in_a_condition,

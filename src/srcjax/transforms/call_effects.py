@@ -34,6 +34,7 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    Other,
     Scalar,
     Type,
     Unknown,
@@ -65,6 +66,13 @@ _METHODS = {
     gast.Subscript: ("__getitem__",),
     gast.Compare: ("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"),
 }
+#: What builtins and NumPy call to look at an object.
+_CONVERSIONS = (
+    "__abs__", "__array__", "__bool__", "__complex__", "__float__", "__getitem__",
+    "__index__", "__int__", "__iter__", "__len__", "__next__", "__round__",
+)  # fmt: skip
+#: Builtins that look at no part of what they are given.
+_OF_ITSELF = ("callable", "id", "isinstance", "type")
 #: Modules that generated code calls by these names.
 _MODULES = ("np", "math", "scipy")
 #: What names of modules mean in generated code.
@@ -222,6 +230,8 @@ class _Marking:
             if isinstance(node, gast.Call):
                 node.effect = self.call(unit, node, types, local)
                 node.calls = self.name(unit, node, local)
+                if node.effect.pure and self.converts_own(node, types):
+                    node.effect = UNKNOWN
             elif isinstance(node, _OPERATORS) and self.is_own(node, types):
                 node.effect = UNKNOWN
 
@@ -244,6 +254,19 @@ class _Marking:
             return any(isinstance(f, property) for f in found)
         names = _METHODS.get(type(node)) or _operator_methods(node)
         methods = (getattr(cls, name, None) for cls in classes for name in names)
+        return any(isinstance(m, pytypes.FunctionType) for m in methods)
+
+    def converts_own(self, call: gast.Call, types: dict[str, Type]) -> bool:
+        """Whether `float(q)`, `np.sum(q)` calls a method of the user's to look at q.
+
+        Of objects that are followed, these methods are known.
+        """
+        if called(call) in _OF_ITSELF:
+            return False
+        given = [*call.args, *(k.value for k in call.keywords)]
+        held = (types.get(getattr(operand, "id", "")) for operand in given)
+        classes = [_class_of(t) for t in held if isinstance(t, (Const, Other))]
+        methods = (getattr(cls, name, None) for cls in classes for name in _CONVERSIONS)
         return any(isinstance(m, pytypes.FunctionType) for m in methods)
 
     def call(

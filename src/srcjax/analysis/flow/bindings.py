@@ -121,7 +121,8 @@ def _reads_first(stmt: Any) -> set[str]:
     if run is not None:
         found = syntax.names_read(run.head)
         if run.way is Way.ONCE:
-            return found | exposed(s for block in run.blocks for s in block)
+            inner = exposed(s for block in run.blocks for s in block)
+            return found | (inner - syntax.names_written(run.head))
         inner = set().union(*map(exposed, run.blocks))
         if run.target is not None:
             inner -= syntax.names_written(run.target)

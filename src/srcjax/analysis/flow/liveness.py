@@ -56,7 +56,8 @@ class Liveness:
             return live | caught | self.reads(run.head)
         for block in reversed(run.blocks):
             live = self.block(block, live)
-        return live | self.reads(run.head)
+        bound = syntax.names_written(run.head)  # by `with ... as y`
+        return self.define(bound, live, None) | self.reads(run.head)
 
     def loop(self, run: Control, live: Live) -> Live:
         """What is live before a loop: what any number of trips leaves to be read."""

@@ -193,6 +193,25 @@ def nested_inactive_functions(x):
     return x * decode("abc") ** 0.5
 
 
+@program(1.5)
+def else_of_a_try_without_derivatives(x):
+    """What it raises is caught by no handler of its own `try`."""
+    scale, power = 1.0, 1
+    try:
+        try:
+            count = int("7")
+        except ValueError:
+            scale = 2.0
+        else:
+            scale = 3.0
+            if count > 5:
+                raise ValueError("big")
+            scale = 4.0
+    except ValueError:
+        power = 2
+    return scale * x**power
+
+
 @program(0.7)
 def state_of_inactive_arrays(x):
     """The integer array is changed in place; nothing in it is differentiated."""

@@ -123,7 +123,10 @@ class ExitLowering:
     def inside(self, stmt: Any, loop: _Loop | None) -> None:
         """A `with` or `try ... finally` that always leaves, or never does."""
         if isinstance(stmt, gast.Try):
-            stmt.body, stmt.orelse = [*stmt.body, *stmt.orelse], []
+            if stmt.handlers and not any(map(has_exit, stmt.body)):
+                stmt.orelse, _ = self.block(stmt.orelse, loop)  # it is not guarded
+            else:
+                stmt.body, stmt.orelse = [*stmt.body, *stmt.orelse], []
             stmt.finalbody, _ = self.block(stmt.finalbody, loop)
         stmt.body, _ = self.block(stmt.body, loop)
 

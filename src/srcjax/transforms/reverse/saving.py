@@ -558,7 +558,11 @@ class Saver(Planner):
             rest.ctx = gast.Del()
             for handler in handlers:
                 handler.body.append(gast.Delete([rest]))
-        forward = [*before, _like(lowered_try(body, handlers, stmt), stmt)]
+        new = lowered_try(body, handlers, stmt)
+        for at, each in enumerate(body):
+            if each is node.orelse_from:
+                new.body, new.orelse = body[:at], body[at + 1 :]
+        forward = [*before, _like(new, stmt)]
         flag = syntax.name(caught_flag(stmt) or "")
         finished: gast.expr = gast.UnaryOp(gast.Not(), flag)
         if id(stmt) in self.held:

@@ -50,6 +50,8 @@ class Attempt(Branch):
     """
 
     stmt: gast.Try
+    #: What stands between the body and the `else` of a `try` of the user's own.
+    orelse_from: gast.stmt = field(default_factory=gast.Pass)
 
 
 @dataclass
@@ -140,9 +142,13 @@ class Sweep:
             return self.loop(stmt)
         first, *others = run.blocks
         if run.way is not Way.ONCE:
-            kind = Branch if run.way is Way.CHOICE else Attempt
             other = [s for block in others for s in block]
-            return self.branch(kind(stmt, [], []), first, other)
+            if run.way is Way.CHOICE:
+                return self.branch(Branch(stmt, [], []), first, other)
+            node = Attempt(stmt, [], [])
+            if stmt.orelse:
+                first = [*stmt.body, node.orelse_from, *stmt.orelse]
+            return self.branch(node, first, other)
         if not others:
             return Block(stmt, self.block(first))
         body: list[Any] = []

@@ -16,13 +16,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.analysis.indexing import is_mask
 from srcjax.analysis.types import Type, shape_of
 
 TypeOf = Callable[[gast.expr], Type]
-
-#: Attributes that only look at an array.
-_LOOKS = ("size", "shape", "ndim", "dtype")
 
 
 def distinct_names(node: gast.FunctionDef, type_of: TypeOf) -> frozenset[str]:
@@ -93,7 +91,7 @@ def _only_looked_at(
             read = isinstance(n.ctx, gast.Load) and _is_one_of(n.value, uses)
             if read and is_mask(type_of(n.slice)):
                 looked(n.value)
-        elif isinstance(n, gast.Attribute) and n.attr in _LOOKS:
+        elif isinstance(n, gast.Attribute) and n.attr in SHAPE_ATTRIBUTES:
             looked(n.value)
         elif isinstance(n, (gast.Compare, gast.BinOp)):
             for operand in [n.left, *getattr(n, "comparators", [])]:

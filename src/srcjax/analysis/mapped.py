@@ -17,6 +17,11 @@ from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import Env
 from srcjax.analysis.flow.control import own_breaks
+from srcjax.analysis.flow.looking import (
+    SHAPE_ATTRIBUTES,
+    SHAPE_BUILTINS,
+    SHAPE_FUNCTIONS,
+)
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Facts
@@ -40,11 +45,6 @@ from srcjax.analysis.types import (
 from srcjax.analysis.uniform import Uniform, lifted
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import Unit
-from srcjax.frontend.varying import (
-    SHAPE_ATTRIBUTES,
-    SHAPE_BUILTINS,
-    SHAPE_FUNCTIONS,
-)
 from srcjax.ops.record import Op, native
 
 _CONTAINERS = (Tuple, List, Dict, Object)

@@ -16,6 +16,11 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import (
+    SHAPE_ATTRIBUTES,
+    SHAPE_BUILTINS,
+    SHAPE_FUNCTIONS,
+)
 from srcjax.analysis.types import is_mapping
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import own_attribute
@@ -52,12 +57,6 @@ INERT_BUILTINS = frozenset(
         "dir",
     ]
 )
-#: What tells of a value only what all examples of a batch have in common.
-SHAPE_ATTRIBUTES = frozenset(["shape", "ndim", "size", "dtype"])
-SHAPE_BUILTINS = frozenset(
-    ["len", "isinstance", "callable", "hasattr", "type", "print"]
-)
-SHAPE_FUNCTIONS = frozenset(["numpy.shape", "numpy.ndim", "numpy.size"])
 _CAPTURES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 

@@ -31,6 +31,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.ops.record import METHODS, lookup
 
 #: Where helpers live. (Nothing of this file needs them imported.)
@@ -218,7 +219,7 @@ class _Memory:
         if isinstance(value, (gast.UnaryOp, gast.Compare)):
             return set()
         if isinstance(value, gast.Attribute):
-            plain = value.attr in ("shape", "ndim", "size", "dtype")
+            plain = value.attr in SHAPE_ATTRIBUTES
             return set() if plain else self.of(value.value)
         if isinstance(value, gast.Subscript):
             return self.of(value.value)

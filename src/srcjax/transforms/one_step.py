@@ -11,15 +11,14 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import SHAPE_CALLS
 from srcjax.analysis.types import Object, Tuple
 from srcjax.ops.record import ATTRIBUTES, Op
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.writer import DerivativeWriter
 
 #: Calls whose result depends on the structure of an argument only.
-_LOOKING = {
-    "len", "range", "isinstance", "np.shape", "np.ndim", "np.size", "np.result_type"
-}  # fmt: skip
+_LOOKING = SHAPE_CALLS | {"range", "np.result_type"}
 
 
 class OneStep(DerivativeWriter):

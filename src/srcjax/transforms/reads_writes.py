@@ -7,14 +7,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
 #: Calls that look at the shape of an argument, not at what it holds.
 _SHAPE_ONLY = {"np.zeros_like", "np.full_like", "np.shape", "len", "np.ones_like"}
-
-
-SHAPE_ATTRIBUTES = {"shape", "size", "ndim", "dtype"}
 
 
 def written_name(stmt: Any) -> str:

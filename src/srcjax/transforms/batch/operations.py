@@ -13,6 +13,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
 from srcjax.analysis.types import (
@@ -31,7 +32,6 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import PerformanceWarning
 from srcjax.frontend.collective_calls import uses_collectives
-from srcjax.frontend.varying import SHAPE_ATTRIBUTES
 from srcjax.ops.batch_kinds import align, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
@@ -805,7 +805,7 @@ def _outside_shapes(
             return
         if isinstance(sub, gast.Call):
             function = called(sub)
-            if function in _LOOKING:
+            if function in SHAPE_CALLS:
                 return
             listed = function in ("list", "tuple", "sorted") and len(sub.args) == 1
             if listed and not sub.keywords and is_keyed(sub.args[0]):
@@ -828,8 +828,5 @@ def _outside_shapes(
     visit(node)
     return found
 
-
-#: Functions that look at structure and shapes only.
-_LOOKING = frozenset(["len", "isinstance", "np.shape", "np.ndim", "np.size"])
 
 __all__ = ["Operations"]

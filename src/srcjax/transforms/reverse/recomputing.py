@@ -9,6 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import bound_names, swap_pairs
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     Array,
@@ -23,7 +24,6 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import called, is_pure
-from srcjax.transforms.reads_writes import SHAPE_ATTRIBUTES
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.views import is_told_to_be_a_view

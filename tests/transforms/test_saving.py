@@ -522,3 +522,36 @@ def test_numbers_of_modules_are_read_again():
     assert_close(
         srcjax.grad(of_a_module)(x, 0.1), differences(of_a_module, (x, 0.1), (0,))[0]
     )
+
+
+def moving_sums(x, k, step):
+    out = np.zeros(len(x) - len(k) + 1)
+    for i in range(len(out)):
+        out[i] = step**2 * (x[i : i + len(k)] @ k)
+    return np.sum(out**2)
+
+
+def test_numbers_made_of_lengths_and_squares_are_made_again():
+    args = np.array([0.5, -0.4, 0.3, 1.2]), np.array([2.0, 0.7]), 0.1
+    text = str(srcjax.source(srcjax.grad(moving_sums, argnums=(0, 1)), *args))
+    assert "append(total" not in text and "append(power" not in text, text
+    assert_close(
+        srcjax.grad(moving_sums, argnums=(0, 1))(*args),
+        differences(moving_sums, args, (0, 1)),
+    )
+
+
+def lengths_of_copies(x):
+    items = list(x)
+    items.append(items[0] * items[1])
+    copies = list(items)
+    return copies[-1] ** 2 / len(list(copies))
+
+
+def test_lists_are_not_copied_twice():
+    x = np.array([0.5, 1.4, 0.3])
+    text = str(srcjax.source(srcjax.grad(lengths_of_copies), x))
+    assert "list(list(" not in text and ").copy()" not in text, text
+    assert_close(
+        srcjax.grad(lengths_of_copies)(x), differences(lengths_of_copies, (x,), (0,))[0]
+    )

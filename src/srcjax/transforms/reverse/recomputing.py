@@ -32,6 +32,12 @@ from srcjax.transforms.reverse.views import is_told_to_be_a_view
 _SIMPLE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Mod, gast.FloorDiv)
 
 
+def is_small_power(value: gast.BinOp) -> bool:
+    """Whether it is `x**2` or `x**3`."""
+    exponent = getattr(value.right, "value", None)
+    return isinstance(value.op, gast.Pow) and exponent in (2, 3)
+
+
 class Recomputing(Intact):
     """Decides what is computed again; a part of `Planner`."""
 
@@ -211,7 +217,7 @@ class Recomputing(Intact):
     def only_numbers(self, value: gast.expr) -> bool:
         """Whether the value is made of numbers alone, which nothing writes to."""
         if isinstance(value, gast.BinOp):
-            simple = isinstance(value.op, _SIMPLE)
+            simple = isinstance(value.op, _SIMPLE) or is_small_power(value)
             operands = [value.left, value.right]
         elif isinstance(value, gast.Compare):
             simple, operands = True, [value.left, *value.comparators]
@@ -224,6 +230,8 @@ class Recomputing(Intact):
         """Whether it is a number, or an item of an array that is never written to."""
         if self.is_known_number(value):
             return True
+        if called(value) == "len":
+            return self.is_cheap(value)
         names = syntax.names_read(value)
         types = {n: self.rules.type_of_name(n) for n in names}
         if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):

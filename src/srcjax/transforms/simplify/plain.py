@@ -285,6 +285,26 @@ def plain_ones(node: gast.expr) -> gast.expr:
     return node
 
 
+def plain_list(node: gast.expr) -> gast.expr:
+    """`list(x).copy()` and `list(list(x))` are `list(x)`."""
+    made: Any = None
+    if isinstance(node, gast.Call) and not node.keywords:
+        if isinstance(node.func, gast.Attribute) and node.func.attr == "copy":
+            made = node.func.value if not node.args else None
+        elif called(node) == "list" and len(node.args) == 1:
+            made = node.args[0]
+    new = isinstance(made, gast.List) or called(made) == "list"
+    return made if new else node
+
+
+def plain_axis(node: gast.expr) -> gast.expr:
+    """`np.concatenate(parts, 0)` is `np.concatenate(parts)`."""
+    if called(node) != "np.concatenate" or len(node.args) != 2 or node.keywords:
+        return node
+    first = isinstance(node.args[1], gast.Constant) and node.args[1].value == 0
+    return syntax.call("np.concatenate", node.args[0]) if first else node
+
+
 def plain_unbroadcast(node: gast.expr) -> gast.expr:
     """`unbroadcast(2 * x, x)` is `2 * x`."""
     if called(node) == "unbroadcast":

@@ -11,7 +11,10 @@ from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Dict,
+    List,
     Scalar,
+    Tuple,
     Type,
     dtype_of,
     has_complex,
@@ -28,6 +31,8 @@ from srcjax.transforms.simplify.plain import (
     item_of_sum,
     join_choices,
     join_halves,
+    plain_axis,
+    plain_list,
     plain_ones,
     plain_unbroadcast,
     plain_where,
@@ -61,6 +66,7 @@ class Tidying:
             without_copies(self.plain_size(self.without_zero(node)))
         )
         node = sign_outside(self.plain_transpose(node))
+        node = plain_axis(plain_list(self.plain_length(node)))
         node = plain_ones(self.joined_halves(constant_last(node)))
         node = join_choices(without_zeros(item_of_sum(node), self.alike), self.alike)
         node = zero_choice(plain_where(node), self.alike)
@@ -69,6 +75,14 @@ class Tidying:
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
         return self.plain_minus(self.lowest_terms(node))
+
+    def plain_length(self, node: gast.expr) -> gast.expr:
+        """`len(list(x))` is `len(x)` of what has a length."""
+        if called(node) != "len" or called(node.args[0]) != "list":
+            return node
+        items = node.args[0].args
+        sized = items and isinstance(self.type_of(items[0]), (Array, Dict, List, Tuple))
+        return syntax.call("len", items[0]) if sized else node
 
     def joined_halves(self, node: gast.expr) -> gast.expr:
         """Where two values are equal, `np.maximum` has half of each derivative."""

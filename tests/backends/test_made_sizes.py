@@ -58,6 +58,10 @@ def columns(x, y):
     return np.sum(np.stack([x, y], axis=1)) + np.sum(np.stack([y, x]))
 
 
+def squeezed(x, y):
+    return np.sum(np.squeeze(x[:, None]) ** 2 * np.squeeze(y[None]))
+
+
 def periodic(x):
     padded = np.concatenate([x[-1:], x, x[:1]])
     return np.sum((padded[2:] - padded[:-2]) ** 2 * x)
@@ -102,6 +106,7 @@ CASES = {
     pieces: (5, 2),
     joined: (4, 3, 7),
     columns: (4, 4),
+    squeezed: (4, 4),
     periodic: (5,),
     around: (5,),
     padded: (5,),

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     combined_dims,
     dtype_of,
     is_number,
+    is_one,
     rank_of,
     shape_of,
     shift,
@@ -160,9 +161,11 @@ def infer_squeeze(x: Type, axis: Type = NONE) -> Type:
     if shape is None or along is MISSING:
         return array_like(x, None)
     if along is None:
-        if any(not isinstance(dim, int) for dim in shape):
+        ones = [is_one(dim) for dim in shape]
+        if None in ones:
             return array_like(x, None)
-        return array_like(x, tuple(dim for dim in shape if dim != 1))
+        kept = (dim for dim, one in zip(shape, ones, strict=True) if not one)
+        return array_like(x, tuple(kept))
     axes = tuple(along) if np.ndim(along) else (along,)
     places = {axis % len(shape) for axis in axes} if shape else set()
     return array_like(x, tuple(d for i, d in enumerate(shape) if i not in places))

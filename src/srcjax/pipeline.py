@@ -347,26 +347,34 @@ def validate(program: Program, stage: str) -> None:
             raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
 
 
-def _look(arguments: dict[str, Type]) -> Any:
-    """What looks at written functions (if `VALIDATE` is on), given their arguments."""
-    if not VALIDATE:
-        return None
+def _look(inputs: tuple, values: dict[str, Any] | None) -> None:
+    """Check written functions, and tell the tests what is found in them."""
+    if values is not None and not WATCHING:
+        return
+    program, callees, groups, arguments = inputs
+    found = infer_written(program, callees, groups, arguments, values)
+    if values is None:
+        check_written(found)
+    for each in WATCHING:
+        each(found)
 
-    def look(
-        program: Program,
-        callees: Callees,
-        groups: list[list[Written]],
-        values: dict[str, Any] | None,
-    ) -> None:
-        if values is not None and not WATCHING:
-            return
-        found = infer_written(program, callees, groups, arguments, values)
-        if values is None:
-            check_written(found)
-        for each in WATCHING:
-            each(found)
 
-    return look
+def _assemble(
+    program: Program,
+    callees: Callees,
+    first: list[Any],
+    entry: str,
+    stages: StageTexts,
+    write: Callable[[int], Any],
+    simplify: Simplify,
+    stage: str,
+    arguments: dict[str, Type],
+) -> Module:
+    """`assemble`, with a look at what was written (when `VALIDATE` is on)."""
+    look = _look if VALIDATE else None
+    return assemble(
+        program, callees, first, entry, stages, write, simplify, stage, arguments, look
+    )
 
 
 def names_around(program: Program, *more: str) -> syntax.Names:
@@ -462,7 +470,7 @@ def gradient(
             entry, request.wrt, single, with_value, has_aux, holomorphic
         )
     write = _pair_writer(program, pairs)
-    return assemble(
+    return _assemble(
         program,
         pairs,
         [written],
@@ -470,7 +478,8 @@ def gradient(
         stages,
         write,
         REVERSE,
-        look=_look(request.types),
+        "reverse",
+        request.types,
     )
 
 
@@ -493,7 +502,7 @@ def vjp(request: Request) -> Module:
     )
     write = _pair_writer(program, pairs)
     group = [(first, second)]
-    return assemble(
+    return _assemble(
         program,
         pairs,
         group,
@@ -501,7 +510,8 @@ def vjp(request: Request) -> Module:
         stages,
         write,
         REVERSE,
-        look=_look(request.types),
+        "reverse",
+        request.types,
     )
 
 
@@ -530,7 +540,7 @@ def transposed(request: Request, name: str) -> Module:
         first.node.body[-1].value = syntax.const(None)
     write = _pair_writer(program, pairs)
     group = [(first, second)]
-    return assemble(
+    return _assemble(
         program,
         pairs,
         group,
@@ -538,7 +548,8 @@ def transposed(request: Request, name: str) -> Module:
         stages,
         write,
         REVERSE,
-        look=_look(request.types),
+        "reverse",
+        request.types,
     )
 
 
@@ -612,7 +623,7 @@ def jvp(request: Request) -> Module:
         callees.entry = key
     written = forward.write(entry, request.wrt, top=True)
     types = forward.arguments(request.types)
-    return assemble(
+    return _assemble(
         program,
         callees,
         [written],
@@ -621,7 +632,7 @@ def jvp(request: Request) -> Module:
         write,
         FORWARD,
         "forward",
-        _look(types),
+        types,
     )
 
 
@@ -666,7 +677,7 @@ def batch(
             entry, request.wrt, in_axes, out_axes, request.axis_size, form
         )
         types = batched(request.types, in_axes)
-        module = assemble(
+        module = _assemble(
             program,
             callees,
             [written],
@@ -675,7 +686,7 @@ def batch(
             write,
             BATCH,
             "batch",
-            _look(types),
+            types,
         )
         module.example = top.result
         return module

@@ -14,6 +14,7 @@ from srcjax.analysis.custom import CustomRule, CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
+    Type,
 )
 from srcjax.backends import stage_listings
 from srcjax.backends.module import Module
@@ -31,6 +32,7 @@ from srcjax.ops import (
 from srcjax.ops.record import Op
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.finish import Finisher, finish, link_saved, mark_backward
+from srcjax.transforms.inferred import Inference
 from srcjax.transforms.nested import restores_saved
 from srcjax.transforms.passes import Simplify, Watch
 from srcjax.transforms.simplify.sharing import Sharing
@@ -38,9 +40,7 @@ from srcjax.transforms.written import Written, value_of
 
 #: Told of all functions twice: as they were written, and when they are done (then with
 #: what their free names stand for).
-Look = Callable[
-    [Program, Callees, list[list[Written]], "dict[str, Any] | None"], object
-]
+Look = Callable[[tuple, "dict[str, Any] | None"], object]
 
 
 def assemble(
@@ -51,13 +51,15 @@ def assemble(
     stages: StageTexts,
     write: Callable[[int], Any],
     simplify: Simplify,
-    stage: str = "reverse",
+    stage: str,
+    arguments: dict[str, Type],
     look: Look | None = None,
 ) -> Module:
     """Write the callees, simplify, and collect what the names mean.
 
     `callees.wanted` grows while functions are written; `write` gives the function (or
-    forward/backward pair) of one of its keys. The passes are those of `simplify`.
+    forward/backward pair) of one of its keys. The passes are those of `simplify`, and
+    `arguments` are the types of the parameters of the entry.
     """
     transformed: list[str] = []
 
@@ -79,8 +81,12 @@ def assemble(
             called.append(note(write(key)))
     stages.keep(stage, lambda: "\n\n".join(transformed))
     members = [_members(group) for group in (*called, *first)]
+    inference = Inference(program, callees, members, arguments)
+    for group in members:
+        for w in group:
+            w.inference = inference
     if look is not None:
-        look(program, callees, members, None)
+        look(inference.inputs, None)
     watcher = None
     if is_recording():
         watcher = PassTexts(stages, stage, members, program, callees, simplify)
@@ -123,7 +129,7 @@ def assemble(
         if watcher is not None:
             watcher.passed_whole(each.name, functions, values)
     if look is not None:
-        look(program, callees, members, values)
+        look(inference.inputs, values)
     module.print()
     return module
 

@@ -14,7 +14,6 @@ from srcjax.analysis.flow.bindings import (
     ordered_names,
     read_from_around,
     surely,
-    swap_pairs,
 )
 from srcjax.analysis.types import (
     Array,
@@ -24,6 +23,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.record import lookup
+from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.passes import Simplify, Watch
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
@@ -190,14 +190,12 @@ class Finisher(Tidying):
         self.node = written.node
         self.rules: Writer = written.rules
         self.unit = written.unit
-        self.buffers = {name: all_buffers(t) for name, t in self.rules.types.items()}
-        self.buffers |= self.rules.derivative_buffers()
-        if written.forward:
-            self.buffers = with_trades(self.buffers, self.unit.node.body)
         self.adjoints = {
             variable: place for place, variable in self.rules.places.variables.items()
         }
         self.atoms: set[str] = set()
+        #: Whether anything is written in place: if not, no matter what shares memory.
+        self.writes = self.writes_in_place()
 
     # -- the passes, each of which changes `node` in place -----------------------------
 
@@ -342,8 +340,23 @@ class Finisher(Tidying):
         home = str(getattr(value, "__module__", "") or "").split(".")[0]
         return isinstance(value, type) or home in ("builtins", "numpy", "scipy", "math")
 
+    def writes_in_place(self) -> bool:
+        """Whether the function may write to memory, which numbers have none of."""
+        names = map(syntax.name, sorted(written_bases(self.node.body)))
+        return not all(map(self.is_immutable, names))
+
+    @functools.cached_property
+    def buffers(self) -> dict[str, frozenset]:
+        """The memory of names: as inference finds it in what was written."""
+        if self.written.forward and self.written.inference is not None:
+            known: dict[str, frozenset] = self.written.inference.memory(self.written)
+            return known
+        return {name: all_buffers(t) for name, t in self.rules.types.items()}
+
     def shares(self, name: str) -> set[str]:
         """Names whose values may share memory with the name's."""
+        if not self.writes:
+            return set()
         mine = self.buffers.get(name)
         if not mine:
             return set()
@@ -516,25 +529,3 @@ def _statements(body: list[gast.stmt]) -> list[Any]:
 
 def _binds(stmt: gast.stmt, name: str) -> bool:
     return isinstance(stmt, gast.Assign) and name in syntax.names_written(stmt)
-
-
-def with_trades(
-    buffers: dict[str, frozenset], body: list[gast.stmt]
-) -> dict[str, frozenset]:
-    """Memory as names may hold it after `a, b = b, a`: either one's.
-
-    Inference sees such names trade contents; a view that was kept does not.
-    """
-    for stmt in syntax.walk(body):
-        pairs = swap_pairs(stmt)
-        if not pairs:
-            continue
-        traded = frozenset().union(*(buffers.get(n, frozenset()) for n, _ in pairs))
-        tangents = frozenset(("tangent", b) for b in traded)
-        buffers = {
-            name: held
-            | (traded if held & traded else frozenset())
-            | (tangents if held & tangents else frozenset())
-            for name, held in buffers.items()
-        }
-    return buffers

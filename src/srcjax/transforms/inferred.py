@@ -15,6 +15,7 @@ is known which (`finish.link_saved`): the two are executed as if they were linke
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from inspect import signature
@@ -41,6 +42,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    ageless_buffers,
     all_buffers,
     map_parts,
     mapping,
@@ -307,6 +309,59 @@ def infer_written(
             seed = given_as(value, ("param", second))
             run(interpreter, entry[1], {first: saved, second: seed})
     return found
+
+
+class Inference:
+    """What is known of the functions of a module; inferred when it is asked for.
+
+    Where inference fails, nothing is known: a value may be in any memory.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        callees: Callees,
+        groups: Sequence[Sequence[Written]],
+        arguments: Env,
+    ) -> None:
+        self.inputs = program, callees, groups, arguments
+
+    @functools.cached_property
+    def found(self) -> WrittenProgram | None:
+        try:
+            return infer_written(*self.inputs)
+        except Exception:
+            return None
+
+    def unit(self, written: Written) -> Unit | None:
+        """The unit of a function that was executed to its end."""
+        if self.found is None or not self.found.facts.of(written.node.body[-1]):
+            return None
+        return self.found.functions[written.node.name].unit
+
+    def memory(self, written: Written) -> dict[str, Buffers]:
+        """The memory that the names of a function may hold a part of."""
+        unit = self.unit(written)
+        if unit is None or self.found is None:
+            return dict.fromkeys(syntax.all_names(written.node), ANYWHERE)
+        found: dict[str, Buffers] = {}
+        facts = self.found.facts
+        tables = [
+            facts.held.get((id(stmt), after), {})
+            for stmt in syntax.walk(unit.node)
+            if isinstance(stmt, gast.stmt)
+            for after in (False, True)
+        ]
+        changed = facts.changed.get(id(unit.node), {})
+        tables.append({name: all_buffers(t) for name, t in changed.items()})
+        for table in tables:
+            for name, buffers in table.items():
+                found[name] = found.get(name, NONE) | buffers
+        return {name: ageless_buffers(buffers) for name, buffers in found.items()}
+
+
+#: The memory of what nothing is known of.
+ANYWHERE: Buffers = frozenset(["?"])
 
 
 def check_written(found: WrittenProgram) -> None:

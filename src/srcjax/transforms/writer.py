@@ -60,10 +60,6 @@ class Writer:
         """The type of a name of the unit, unknown if there is none."""
         return self.types.get(name, UNKNOWN)
 
-    def derivative_buffers(self) -> dict[str, frozenset]:
-        """Memory that variables of derivatives may share, as that of primals."""
-        return {}
-
     def derivative_name(self, base: str) -> str:
         """`dx` or `x_dot`, as a reader expects it."""
         return base

@@ -30,6 +30,8 @@ class Written:
     forward: bool = False
     #: Names of gathered examples of a batch, which are not to be gathered twice.
     gathers: set[str] = field(default_factory=set)
+    #: What is known of it and of the other functions of its module (an `Inference`).
+    inference: Any = None
 
 
 def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None:

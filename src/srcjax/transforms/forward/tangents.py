@@ -24,7 +24,6 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
-    all_buffers,
     has_complex,
     is_active,
     is_number,
@@ -54,15 +53,6 @@ class Tangents(OneStep):
         self.shared_out = escaping(unit, self.types)
 
     # -- names ------------------------------------------------------------------------
-
-    def derivative_buffers(self) -> dict[str, frozenset]:
-        """The tangents of what shares memory share memory."""
-        return {
-            variable: frozenset(
-                ("tangent", b) for b in all_buffers(self.type_of_name(place[0]))
-            )
-            for place, variable in self.places.variables.items()
-        }
 
     def derivative_name(self, base: str) -> str:
         """The tangent of `x` is `x_dot`."""

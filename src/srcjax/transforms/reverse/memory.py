@@ -24,6 +24,7 @@ from srcjax.analysis.flow.control import Way, runs
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     NONE,
+    Array,
     Buffers,
     Earlier,
     Type,
@@ -33,6 +34,7 @@ from srcjax.analysis.types import (
     parts,
     site_of,
 )
+from srcjax.transforms.call_effects import effect_of
 from srcjax.transforms.reverse.plan import Planning, Read
 
 
@@ -108,6 +110,31 @@ class Memory(Planning):
     def buffers_of(self, name: str) -> Buffers:
         """The buffers that a name may share, and those that they are swapped with."""
         return self.traded_with(all_buffers(self.rules.type_of_name(name)))
+
+    def is_alone(self, name: str) -> bool:
+        """Whether the name holds arrays made here that nothing else holds, ever."""
+        held = ageless_buffers(all_buffers(self.rules.type_of_name(name)))
+        if not held or any(site_of(buffer) is None for buffer in held):
+            return False
+        others = (self.rules.type_of_name(n) for n in self.defs if n != name)
+        if any(ageless_buffers(all_buffers(t)) & held for t in others):
+            return False
+        return not any(
+            self.hands_on(node) and name in syntax.names_read(node)
+            for node in syntax.walk(self.unit.node.body)
+        )
+
+    def hands_on(self, node: Any) -> bool:
+        """Whether what the node mentions may be kept where types do not tell of it."""
+        if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.Yield)):
+            return True
+        if isinstance(node, gast.Assign):
+            return any(
+                isinstance(place, (gast.Attribute, gast.Subscript))
+                and not isinstance(self.rules.type_of(place.value), Array)
+                for place in node.targets
+            )
+        return isinstance(node, gast.Call) and not effect_of(node).pure
 
     def may_change(self, held: Buffers, read: Read, at: Position, write: Any) -> bool:
         """Whether the write, when it runs after the read, may change what was held."""

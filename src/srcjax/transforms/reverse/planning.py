@@ -65,6 +65,8 @@ class Planner(Recomputing, Sharing):
         self.tapes: dict[Any, str] = {}
         self.tape_inits: dict[int, list[str]] = {}
         self.held: dict[int, str] = {}
+        #: Arrays whose update is a new array, with the names that keep the old ones.
+        self.renewed: list[tuple[str, str]] = []
         self.trips: dict[int, str] = {}
         self.declared: dict[int, list[str]] = {}
         self.parameters = set(self.unit.parameters)

@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
+    forget_facts,
     is_number,
     with_active,
 )
@@ -60,6 +61,8 @@ class Saver(Planner):
         self.decide()
         self.late = self.late_by_node()
         forward, backward = self.write_block(self.nodes)
+        for name, held in self.renewed:
+            _name_apart(name, held, forward, backward)
         unbound = [syntax.assign(n, syntax.const(None)) for n in self.maybe_unbound()]
         return [*unbound, *syntax.clone(forward)], syntax.clone(backward)
 
@@ -186,7 +189,10 @@ class Saver(Planner):
         if id(stmt) in self.plan.contents:
             kept, put_back = self.save_given(stmt, where)
             after: list[gast.stmt] = []
-            if self.writes_itself(stmt):
+            if node.forward is None and self.may_be_new(stmt):
+                before, forward, restore = self.save_old(stmt, where)
+                kept, put_back = [*kept, *before], [*restore, *put_back]
+            elif self.writes_itself(stmt):
                 before, after, restore = self.save_content(stmt, where)
                 kept, put_back = [*kept, *before], [*restore, *put_back]
             forward = [*kept, *forward, *after]
@@ -195,6 +201,43 @@ class Saver(Planner):
             rest = [s for s in code if not getattr(s, "initial", False)]
             code = [*starts, *put_back, *rest]
         return forward, _commented(stmt, code)
+
+    def may_be_new(self, stmt: Any) -> bool:
+        """Whether `p /= v` may be `p = p / v`: nothing else holds the array.
+
+        Then what it held needs no copy, and is not put back.
+        """
+        if not isinstance(stmt, gast.AugAssign) or self.hidden_writes(stmt):
+            return False
+        if not isinstance(stmt.target, gast.Name) or not self.is_alone(stmt.target.id):
+            return False
+        value = gast.BinOp(syntax.name(stmt.target.id), stmt.op, stmt.value)
+        for env in self.rules.environments(stmt):
+            old = env.get(stmt.target.id, UNKNOWN)
+            new = self.rules.typer.type_of(value, env)
+            if not isinstance(old, Array) or forget_facts(old) != forget_facts(new):
+                return False
+        return True
+
+    def save_old(
+        self, stmt: gast.AugAssign, where: Position
+    ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
+        """Keep an array by its name; its update, as a new array; the old one again."""
+        name = stmt.target.id
+        old: gast.expr
+        if where.loops:
+            tape = self.tape((name, id(stmt)), where.loops, name)
+            kept = _push(tape, syntax.name(name))
+            old = syntax.expression("t.pop()", t=syntax.name(tape))
+        else:
+            held = self.unit.names.fresh(f"{name}_before")
+            self.rules.types[held] = with_active(self.rules.type_of_name(name), False)
+            kept = syntax.assign(held, syntax.name(name))
+            old = syntax.name(held)
+            self.renewed.append((name, held))
+        value = gast.BinOp(syntax.name(name), stmt.op, stmt.value)
+        new = _like(syntax.assign(name, gast.copy_location(value, stmt)), stmt)
+        return [kept], [new], [syntax.assign(name, old)]
 
     def save_content(
         self, stmt: Any, where: Position
@@ -672,6 +715,31 @@ class Saver(Planner):
             again = gast.With(syntax.clone(stmt.items), backward, None)
             backward = [_like(again, stmt)]
         return [new, *after], backward
+
+
+def _name_apart(name: str, held: str, forward: list, backward: list) -> None:
+    """Let an array that an update replaces have the name that it is kept by, always.
+
+    Before:                     After:
+
+        p = np.exp(x)               p_before = np.exp(x)
+        p_before = p                p = p_before / s
+        p = p / s
+
+    Only where the update, and what takes it back, is no part of a loop or branch.
+    """
+    keep = syntax.assign(held, syntax.name(name))
+    back = syntax.assign(name, syntax.name(held))
+    kept = [k for k, s in enumerate(forward) if syntax.equal(s, keep)]
+    restored = [k for k, s in enumerate(backward) if syntax.equal(s, back)]
+    if len(kept) != 1 or len(restored) != 1:
+        return
+    (first,), (last,) = kept, restored
+    syntax.rename(forward[:first], {name: held})
+    update = forward[first + 1]
+    update.value = syntax.substitute(update.value, {name: syntax.name(held)})
+    syntax.rename(backward[last:], {name: held})
+    del forward[first], backward[last]
 
 
 def _push(tape: str, value: gast.expr) -> gast.stmt:

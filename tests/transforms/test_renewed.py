@@ -106,3 +106,12 @@ def test_memory_that_others_hold_is_written(function):
 
 def test_an_update_that_changes_the_dtype_stays_one():
     assert "p *= w" in text_of(in_single_precision)
+
+
+def test_what_an_object_keeps_is_updated_in_all_modes():
+    value, tangent = srcjax.jvp(kept_elsewhere, (X, W), (W, 0 * W))
+    expected = np.sum(srcjax.grad(kept_elsewhere)(X, W) * W)
+    np.testing.assert_allclose(value, kept_elsewhere(X, W))
+    np.testing.assert_allclose(tangent, expected)
+    batched = srcjax.vmap(kept_elsewhere, in_axes=(0, None))(np.stack([X, W]), W)
+    np.testing.assert_allclose(batched, [kept_elsewhere(X, W), kept_elsewhere(W, W)])

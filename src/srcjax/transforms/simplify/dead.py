@@ -29,9 +29,11 @@ Shares = Callable[[str], set[str]]
 class DeadCode:
     """Backward liveness over one function."""
 
-    def __init__(self, shares: Shares, local: set[str]) -> None:
+    def __init__(self, shares: Shares, local: set[str], given: frozenset[str]) -> None:
         self.shares = shares
         self.local = local
+        #: Names of what was given to code that may have kept it.
+        self.given = given
         #: Tapes of which a popped value is not read, and those that may lose them all.
         self.idle_tapes: set[str] = set()
         self.without_tapes: set[str] = set()
@@ -184,7 +186,8 @@ class DeadCode:
         """Whether neither the object nor anything sharing its memory is read later."""
         if name not in self.local or name in live:
             return False
-        return not self.shares(name) & live
+        shares = self.shares(name)
+        return not shares & live and not (shares | {name}) & self.given
 
 
 def _real(stmts: list[gast.stmt]) -> bool:
@@ -218,6 +221,19 @@ def _is_tape(node: gast.FunctionDef, name: str) -> bool:
     return bindings == 1 and mentions == uses + bindings
 
 
+def given_away(body: list[gast.stmt]) -> frozenset[str]:
+    """Names of what the user's calls may keep: what they write to may hold it."""
+    effects = (
+        (call, getattr(call, "effect", None))
+        for call in syntax.walk(body)
+        if isinstance(call, gast.Call)
+    )
+    keeping = [
+        c for c, effect in effects if effect and (effect.to_all or effect.writes)
+    ]
+    return frozenset().union(*map(syntax.names_read, keeping))
+
+
 def remove_dead(
     node: gast.FunctionDef,
     shares: Shares = lambda name: set(),
@@ -225,12 +241,13 @@ def remove_dead(
     """Remove dead code from the function, in place."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    first = DeadCode(shares, local)
+    given = given_away(node.body)
+    first = DeadCode(shares, local, given)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = {t for t in first.idle_tapes if _is_tape(node, t)}
     if not tapes:
         return
-    again = DeadCode(shares, local)
+    again = DeadCode(shares, local, given)
     again.without_tapes = tapes
     body = again.block(syntax.clone(node.body), set()) or [gast.Pass()]
     left = {_popped(s) for s in syntax.walk(body) if isinstance(s, gast.Assign)}

@@ -22,7 +22,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.simplify.dead import DeadCode, Shares
+from srcjax.transforms.simplify.dead import DeadCode, Shares, given_away
 
 Predicate = Callable[[gast.expr], bool]
 
@@ -30,9 +30,7 @@ Predicate = Callable[[gast.expr], bool]
 class _Guard(DeadCode):
     """Liveness that looks at each loop as if no iteration followed."""
 
-    def __init__(self, shares: Shares, local: set[str], costs: Predicate) -> None:
-        super().__init__(shares, local)
-        self.costs = costs
+    costs: Predicate
 
     def loop(self, stmt: Any, live: set[str]) -> Any:
         after = set(live)
@@ -59,7 +57,7 @@ class _Guard(DeadCode):
     def dropped(self, body: list[gast.stmt], after: set[str]) -> set[int]:
         """Positions of the statements that the last iteration does not need."""
         live = set(after)
-        plain = DeadCode(self.shares, self.local)
+        plain = DeadCode(self.shares, self.local, self.given)
         found = set()
         for position in reversed(range(len(body))):
             if plain.statement(syntax.clone(body[position]), live) is None:
@@ -163,4 +161,6 @@ def guard_last(
     """
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    node.body = _Guard(shares, local, costs).block(node.body, set())
+    guard = _Guard(shares, local, given_away(node.body))
+    guard.costs = costs
+    node.body = guard.block(node.body, set())

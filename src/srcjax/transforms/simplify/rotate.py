@@ -24,7 +24,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called, is_pure, written_bases
-from srcjax.transforms.simplify.dead import DeadCode, Shares
+from srcjax.transforms.simplify.dead import DeadCode, Shares, given_away
 from srcjax.transforms.simplify.last_iteration import goes_on, is_read
 
 
@@ -35,7 +35,7 @@ def rotate(
     """Rotate the backward loops of the function, in place; True if one was."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    rotation = _Rotation(shares, local)
+    rotation = _Rotation(shares, local, given_away(node.body))
     rotation.zeros = _zeros_before_loops(node.body)
     if not any(rotation.zeros.values()):
         return False
@@ -215,7 +215,7 @@ class _Rotation(DeadCode):
         for position, stmt in enumerate(rest):
             stmt.position = position
         again = gast.For(loop.target, loop.iter, syntax.clone(rest), [], None)
-        plain = DeadCode(self.shares, self.local)
+        plain = DeadCode(self.shares, self.local, self.given)
         kept = plain.loop(again, set(after))
         body = [] if kept is None else kept.body
         return {s.position for s in body if hasattr(s, "position")}

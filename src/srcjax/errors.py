@@ -7,12 +7,14 @@ alike: the reason, the file and line, the source with a caret, what to write ins
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 __all__ = [
     "ArgumentError",
     "DerivativeMismatch",
+    "DividedByZero",
     "NoRuleError",
+    "NotWritten",
     "PerformanceWarning",
     "RefusedValueError",
     "SourceNotFoundError",
@@ -100,14 +102,33 @@ class ArgumentError(SrcjaxError, TypeError):
     """A transform, or what it returned, was called with wrong arguments."""
 
 
-class RefusedValueError(UnsupportedError, TypeError, ValueError):
-    """What generated code met when it ran is not supported."""
+class _AtRunTime(UnsupportedError):
+    """What generated code met when it ran."""
+
+    why = "{}"
+    remedy: str | None = None
 
     @classmethod
-    def like(cls, error: BaseException) -> RefusedValueError:
-        """What a helper of generated code says, with the user's place below it."""
-        notes = getattr(error, "__notes__", ())
-        return cls(str(error), excerpt="\n".join(notes) or None)
+    def like(cls, error: BaseException) -> Self:
+        """What the error says, with the user's place below it."""
+        notes = "\n".join(getattr(error, "__notes__", ()))
+        reason = cls.why.format(error)
+        return cls(reason, instead=cls.remedy, excerpt=notes or None)
+
+
+class RefusedValueError(_AtRunTime, TypeError, ValueError):
+    """What generated code met when it ran is not supported."""
+
+
+class NotWritten(_AtRunTime, NotImplementedError):
+    """The derivative of this order, or for these arguments, is not written."""
+
+
+class DividedByZero(_AtRunTime, ZeroDivisionError):
+    """A Python number is divided by zero: a derivative may be infinite there."""
+
+    why = "{}: in the function, or in its derivative where that is infinite"
+    remedy = "`np.sqrt` and its kind, or NumPy's numbers, which give inf"
 
 
 class PerformanceWarning(UserWarning):

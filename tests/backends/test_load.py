@@ -4,14 +4,18 @@ import importlib
 import inspect
 import io
 import linecache
+import math
 import pdb
 import pickle
 import sys
 import traceback
 
+import numpy as np
 import pytest
 
+import srcjax
 from srcjax.backends.load import annotate, load, unload
+from srcjax.errors import SrcjaxError
 
 TEXT = '''"""Generated."""
 
@@ -287,3 +291,30 @@ def test_annotate_where_there_is_nothing_to_say(make):
     annotate(exc)
     annotate(ValueError("never raised"))
     assert notes(exc) == []
+
+
+def test_a_division_by_zero_in_a_derivative_is_named():
+    for derivative in (
+        lambda: srcjax.grad(root)(0.0),
+        lambda: srcjax.jvp(root, (0.0,), (1.0,)),
+        lambda: srcjax.hvp(root, (0.0,), (1.0,)),
+    ):
+        with pytest.raises(SrcjaxError, match="division by zero") as caught:
+            derivative()
+        assert isinstance(caught.value, ZeroDivisionError)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_a_rule_does_not_serve_names_the_line():
+    with pytest.raises(SrcjaxError, match="for vectors of 3 only") as caught:
+        srcjax.grad(crossed)(np.ones(3))
+    assert "np.cross(x[:2], x[1:])" in str(caught.value)
+    assert isinstance(caught.value, NotImplementedError)
+
+
+def root(x):
+    return math.sqrt(x)
+
+
+def crossed(x):
+    return np.sum(np.cross(x[:2], x[1:]))

@@ -31,7 +31,7 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.api.batch_orders import other_order
-from srcjax.backends.load import annotate
+from srcjax.backends.load import report
 from srcjax.backends.module import Module
 from srcjax.checks.examples import prove_batch
 from srcjax.errors import (
@@ -162,7 +162,7 @@ class Batched(Transform):
             call_args, keywords = self.arguments(values)
             result = version.call(*call_args, **keywords)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
         tree.check_result(result, "vmap")
         if self.axis_name is None and self.is_to_be_checked(version):
@@ -471,7 +471,7 @@ def vmap(
                     try:
                         result = version.call(*args)
                     except Exception as error:
-                        annotate(error)
+                        report(error)
                         raise
                     if type(result) is not np.ndarray or result.dtype == object:
                         tree.check_result(result, "vmap")

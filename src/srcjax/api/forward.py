@@ -13,7 +13,7 @@ from srcjax.analysis.custom import CustomRule
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import Type
 from srcjax.api.linear_map import Linearized
-from srcjax.backends.load import annotate
+from srcjax.backends.load import report
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
@@ -61,7 +61,7 @@ class Pushforward(Transform):
         try:
             return version.call(*values, **keywords)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
 
     def with_dots(
@@ -317,7 +317,7 @@ def _linear_function(
         try:
             return linear(kept, *dots)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
 
     f_jvp.__srcjax_inside__ = _by_jvp(f, primals)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import with_active
-from srcjax.backends.load import annotate
+from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.ops.record import inert
@@ -183,7 +183,7 @@ def pull_back(
     try:
         y, saved = forward(*values, **keywords)
     except Exception as error:
-        annotate(error)
+        report(error)
         raise
     tree.check_result(y, "vjp")
     if transform.is_to_be_checked(version, check):
@@ -199,7 +199,7 @@ def pull_back(
             else:
                 result = backward(saved, seed)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
         return (result,) if count == 1 else result
 

@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
     type_of,
 )
 from srcjax.api.batch import vmap
-from srcjax.backends.load import annotate
+from srcjax.backends.load import report
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
 from srcjax.versions import tree
@@ -216,7 +216,7 @@ class Vectorized(Transform):
         try:
             result = function(*arguments, **keywords)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
         self.check_result(result, whole, shapes)
         return result

@@ -23,9 +23,14 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import srcjax._generated as package
-from srcjax.errors import RefusedValueError, SrcjaxError
+from srcjax.errors import (
+    DividedByZero,
+    NotWritten,
+    RefusedValueError,
+    SrcjaxError,
+)
 
-__all__ = ["LineMap", "annotate", "line_map_of", "load", "unload"]
+__all__ = ["LineMap", "annotate", "line_map_of", "load", "report", "unload"]
 
 # A line of generated text -> the user's file, line, and its text.
 LineMap = Mapping[int, tuple[str, int, str]]
@@ -148,24 +153,39 @@ def line_map_of(module: ModuleType) -> LineMap:
     return lines
 
 
+def report(exc: BaseException) -> None:
+    """`annotate`, and raises a `SrcjaxError` where srcjax itself is what fails.
+
+    So it is where a helper refuses what it gets, and where a derivative divides by
+    zero. In an exported module these are TypeErrors, ValueErrors and so on.
+    """
+    annotate(exc)
+    frames = list(traceback.walk_tb(exc.__traceback__))
+    if isinstance(exc, SrcjaxError) or not frames:
+        return
+    if is_refusal(exc, frames):
+        raise RefusedValueError.like(exc) from exc
+    generated = frames[-1][0].f_globals.get(LINES) is not None
+    if isinstance(exc, ZeroDivisionError) and generated:
+        raise DividedByZero.like(exc) from exc
+    if isinstance(exc, NotImplementedError):
+        raised = line_of(frames)
+        if raised is not None and not raised.startswith("raise "):
+            raise NotWritten.like(exc) from exc
+
+
 def annotate(exc: BaseException) -> None:
     """Adds a note with the user's file and line to an exception from generated code.
 
     The innermost generated frame that has a line of the user decides. A second call
-    adds nothing. What a helper of srcjax's refuses is raised as a `SrcjaxError`: in an
-    exported module, which has none, it is a TypeError or ValueError.
+    adds nothing.
     """
-    frames = list(traceback.walk_tb(exc.__traceback__))
-    note_place(exc, frames)
-    if is_refusal(exc, frames):
-        raise RefusedValueError.like(exc) from exc
+    note_place(exc, list(traceback.walk_tb(exc.__traceback__)))
 
 
 def is_refusal(exc: BaseException, frames: list) -> bool:
     """Whether a helper in generated code raised it by a `raise` of its own."""
-    if isinstance(exc, SrcjaxError) or not isinstance(exc, (TypeError, ValueError)):
-        return False
-    if not frames:
+    if not isinstance(exc, (TypeError, ValueError)):
         return False
     frame, lineno = frames[-1]
     helper = REFUSING.get(frame.f_code.co_name)
@@ -174,6 +194,15 @@ def is_refusal(exc: BaseException, frames: list) -> bool:
         return False
     line = linecache.getline(frame.f_code.co_filename, lineno, frame.f_globals)
     return line.lstrip().startswith("raise ")
+
+
+def line_of(frames: list) -> str | None:
+    """The user's line of the innermost generated frame; None without such a frame."""
+    for frame, lineno in reversed(frames):
+        lines = frame.f_globals.get(LINES)
+        if lines is not None:
+            return str(lines.get(lineno, ("", 0, ""))[2]).strip()
+    return None
 
 
 def note_place(exc: BaseException, frames: list) -> None:

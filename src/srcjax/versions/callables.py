@@ -39,7 +39,7 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.backends.load import annotate, load
+from srcjax.backends.load import load, report
 from srcjax.backends.module import Module
 from srcjax.backends.written_for import (
     Entry,
@@ -885,7 +885,7 @@ def make_callable(transform: Transform) -> Callable:
         try:
             result = version.call(*values, **keywords)
         except Exception as error:
-            annotate(error)
+            report(error)
             raise
         if transform.is_to_be_checked(version):
             transform.prove(version, args, kwargs)

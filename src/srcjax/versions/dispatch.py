@@ -9,7 +9,7 @@ so that Python itself binds keywords and defaults, without `*args` on the way:
                 try:
                     return function(params, x)
                 except Exception as error:
-                    annotate(error)
+                    report(error)
                     raise
         return general((params, x), {})
 
@@ -58,7 +58,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
 )
-from srcjax.backends.load import annotate, load
+from srcjax.backends.load import load, report
 
 #: A match function, the generated function it stands before, and their version.
 Hot = list[tuple[Callable[..., bool], Callable, Any]]
@@ -110,7 +110,7 @@ def dispatcher(parameters: Parameters, hot: Hot, general: Callable) -> Callable:
     Where none does, the result is `general(args, kwargs)`.
     """
     make = _dispatcher_maker(parameters.names, parameters.positional_only)
-    function: Callable = make(hot, general, annotate)
+    function: Callable = make(hot, general, report)
     function.__defaults__ = parameters.defaults
     return function
 
@@ -119,7 +119,7 @@ def dispatcher(parameters: Parameters, hot: Hot, general: Callable) -> Callable:
 def _dispatcher_maker(names: tuple[str, ...], positional_only: int) -> Callable:
     """Writes a dispatcher; its own names are not among those of the parameters."""
     own = syntax.Names(set(names))
-    hot, general, annotated = map(own.fresh, ("hot", "general", "annotate"))
+    hot, general, annotated = map(own.fresh, ("hot", "general", "report"))
     match, function, error = map(own.fresh, ("match", "function", "error"))
     listed = list(names)
     if positional_only:

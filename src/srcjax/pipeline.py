@@ -96,15 +96,22 @@ WATCHING: list[Callable[[WrittenProgram], None]] = []
 # -- the passes ------------------------------------------------------------------------
 
 
-def _in_every_unit(change: Callable[[Program, Unit], Any]) -> Callable[[Program], bool]:
-    """A pass over all units, which is not asked whether it changed one."""
+def _in_every_unit(
+    change: Callable[[Program, Unit], bool],
+) -> Callable[[Program], bool]:
+    """A pass over all units, which says whether it changed one."""
 
     def run(program: Program) -> bool:
-        for unit in list(program.units.values()):
-            change(program, unit)
-        return True
+        return any([change(program, unit) for unit in list(program.units.values())])
 
     return run
+
+
+def _split_webs(program: Program) -> bool:
+    """After it types are inferred anew: they know that each name has one value."""
+    for unit in list(program.units.values()):
+        split_webs(unit)
+    return True
 
 
 def _in_each(
@@ -126,7 +133,7 @@ ROUND = (
     UnitPass(
         "nested", write_nested, undoes=("webs", "common", "aliases", "cancelling")
     ),
-    UnitPass("webs", _in_every_unit(lambda _, unit: split_webs(unit)), once=True),
+    UnitPass("webs", _split_webs, once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
     UnitPass("cancelling", _in_every_unit(mark_cancelling), once=True),
@@ -307,6 +314,7 @@ def refuse_functions(program: Program, unit: Unit) -> None:
 
 def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
     """Run passes of `ROUND` until types have to be inferred anew; False: none did."""
+    stale = False
     for each in ROUND:
         if each.once and each.name in done:
             continue
@@ -317,12 +325,12 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         stages.keep_pass(f"settle: {each.name}", before, after)
         if each.once:
             done.add(each.name)
-        if not changed:
-            continue
-        done.difference_update(each.undoes)
-        if not each.keeps_types:
+        if changed:
+            done.difference_update(each.undoes)
+            stale = True
+        if stale and not each.keeps_types:
             return True
-    return False
+    return stale
 
 
 def supposed_of_sizes(request: Request) -> bool:

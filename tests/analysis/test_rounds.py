@@ -66,3 +66,38 @@ def test_functions_that_call_each_other():
 
 def differences(f, x=0.3, h=1e-6):
     return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def nested_loops(x):
+    total = x * 0.0
+    for _ in range(n_times(x)):
+        slow = x * 0.5
+        while slow < 2.0:
+            fast = slow
+            while fast < 2.0:
+                step = fast * 0.5
+                while step < 2.0:
+                    step = step * 1.5 + x * x
+                fast = fast + step
+            slow = slow + fast
+        total = total + slow
+    return total
+
+
+def n_times(x):
+    return 3 if x > 0 else 2
+
+
+def test_a_loop_in_a_loop_is_not_executed_anew_with_the_same_types(monkeypatch):
+    executed = []
+    simple = pipeline.Interpreter.simple
+
+    def counting(self, stmt, env):
+        executed.append(stmt)
+        return simple(self, stmt, env)
+
+    monkeypatch.setattr(pipeline.Interpreter, "simple", counting)
+    found = srcjax.grad(nested_loops)(0.3)
+    assert np.isclose(found, differences(nested_loops))
+    often = max(sum(s is each for s in executed) for each in executed)
+    assert often < 20

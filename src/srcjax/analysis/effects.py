@@ -41,7 +41,7 @@ from srcjax.analysis.types import (
     map_parts,
     parts,
     replace,
-    sites_of,
+    site_of,
     supposed_same,
     type_of,
     with_active,
@@ -104,6 +104,9 @@ class Effects:
         #: The names that each unit declares as global.
         self.declared: dict[int, set[str]] = {}
         self.fixed_masks: dict[int, dict[str, int]] = {}
+        #: What holds after loops that were executed without being recorded, by what
+        #: held before; with what the keys know by its identity.
+        self.loops: dict[tuple, tuple[Any, Env | None]] = {}
         self.unit: Unit = None  # type: ignore[assignment]
 
     def masks(self) -> dict[str, int]:
@@ -173,10 +176,12 @@ class Effects:
             again = node.body if isinstance(node, gast.For) else node
             self.places[id(node)] = set(map(id, syntax.walk(again)))
         here = self.places[id(node)]
-        return {
-            name: aged(t, here) if sites_of(all_buffers(t)) & here else t
-            for name, t in env.items()
-        }
+        after = dict(env)
+        for name, t in env.items():
+            memory = all_buffers(t) if parts(t) else t.buffers
+            if memory and not here.isdisjoint(map(site_of, memory)):
+                after[name] = aged(t, here)
+        return after
 
     def update(self, base: Type, env: Env, change: Any) -> None:
         """Change the type of everything that may be the written object."""

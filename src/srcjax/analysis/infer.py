@@ -64,6 +64,8 @@ class Interpreter(Expressions):
     classes: frozenset[tuple] = frozenset()
     #: Whether facts are kept of what a loop is executed with before its types settle.
     records_attempts = False
+    #: Whether a loop that is executed again as it was gives what it gave.
+    remembers = True
 
     # -- units ------------------------------------------------------------------------
 
@@ -141,10 +143,8 @@ class Interpreter(Expressions):
         """Execute one statement."""
         if isinstance(stmt, gast.If):
             return self.branch(stmt, env)
-        if isinstance(stmt, gast.For):
-            return self.for_loop(stmt, env)
-        if isinstance(stmt, gast.While):
-            return self.while_loop(stmt, env)
+        if isinstance(stmt, (gast.For, gast.While)):
+            return self.loop(stmt, env)
         run = control(stmt)
         if run is not None and run.way is Way.ONCE:
             self.bind_managers(run.head, env)
@@ -578,6 +578,27 @@ class Interpreter(Expressions):
         if not known or not isinstance(wanted, Const):
             return None
         return len(self.stack), id(self.unit), value.id, id(wanted.value)
+
+    def loop(self, stmt: gast.For | gast.While, env: Env) -> Env | None:
+        """A loop, which in another one starts with the same types again and again."""
+        run = self.for_loop if isinstance(stmt, gast.For) else self.while_loop
+        if self.recording or self.tentative or not self.remembers:
+            return run(stmt, env)
+        around = tuple(id(function) for function, _ in self.stack)
+        place = id(stmt), id(self.unit), around, self.executed, self.classes
+        key = (place, tuple(env.items()))
+        if key in self.loops:
+            end = self.loops[key][1]
+            return None if end is None else dict(end)
+        before = self.progress()
+        end = run(stmt, env)
+        if self.progress() == before and self.refusal is None:
+            self.loops[key] = (stmt, self.unit), None if end is None else dict(end)
+        return end
+
+    def progress(self) -> tuple:
+        """What a loop that is executed again might find otherwise than before."""
+        return len(self.counting), len(self.provisional), self.told, self.hidden
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)

@@ -70,6 +70,8 @@ class MappedInterpreter(Interpreter):
     #: For each loop around the statement, whether examples may leave it on their own.
     leaves: list[bool]
 
+    remembers = False  # what is in several lanes is noted on the way
+
     def __init__(self, program: Any) -> None:
         super().__init__(program)
         self.leaves = []

@@ -22,8 +22,8 @@ from srcjax.frontend.unit import Unit
 from srcjax.transforms.reads_writes import is_handed_over
 
 
-def merge_aliases(program: Program, unit: Unit) -> None:
-    """Replace the second name of an object by its first, in place."""
+def merge_aliases(program: Program, unit: Unit) -> bool:
+    """Replace the second name of an object by its first; whether there is any."""
     written = program.facts.written()
     merged: set[int] = set()
     bound = syntax.binding_counts(unit.node)
@@ -59,6 +59,7 @@ def merge_aliases(program: Program, unit: Unit) -> None:
             merged.add(id(stmt))
     if merged:
         unit.node.body = _without(unit.node.body, merged)
+    return bool(merged)
 
 
 def _unread_before(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:

@@ -40,12 +40,13 @@ class _Value:
     fragile: bool
 
 
-def share_common(program: Program, unit: Unit) -> None:
-    """Replace repeated temporaries of the unit by the first, in place."""
+def share_common(program: Program, unit: Unit) -> bool:
+    """Replace repeated temporaries of the unit by the first; whether there are any."""
     found = _Common(program, unit)
     found.block(unit.node.body, _AtHand())
     if found.renamed:
         syntax.rename(unit.node.body, found.renamed)
+    return bool(found.renamed)
 
 
 class _AtHand:

@@ -114,10 +114,11 @@ def _unsplittable(node: gast.FunctionDef) -> set[str]:
             found |= syntax.names_written(sub) | set(getattr(sub, "names", ()))
         elif runs(sub, Way.ATTEMPT):
             # An exception may leave the body anywhere: its names keep their values.
+            everywhere, inside = syntax.read_counts(node), syntax.read_counts(sub)
             found |= {
                 name
                 for name in syntax.names_written(sub)
-                if syntax.count_reads(node, name) > syntax.count_reads(sub, name)
+                if everywhere[name] > inside[name]
             }
         elif isinstance(sub, gast.comprehension):
             found |= syntax.names_written(sub.target)

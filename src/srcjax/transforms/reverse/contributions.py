@@ -324,10 +324,12 @@ class Contributions(OneStep):
         self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
 
     def is_wider_number(self, have: Type, t: Type) -> bool:
-        """Whether a NumPy scalar would make the adjoint of a float32 number float64."""
-        if not isinstance(t, Scalar) or not isinstance(have, Scalar):
+        """Whether a NumPy scalar may make the adjoint of a float32 number float64."""
+        if not isinstance(t, Scalar) or t.python or t.dtype is None:
             return False
-        if t.python or have.python or t.dtype is None or have.dtype is None:
+        if isinstance(have, Unknown):
+            return t.dtype.char in "ef"
+        if not isinstance(have, Scalar) or have.python or have.dtype is None:
             return False
         return t.dtype.kind == have.dtype.kind == "f" and t.dtype != have.dtype
 

@@ -22,8 +22,9 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
 )
+from srcjax.analysis.types import parts as parts_of
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.places import Adjoint, is_static
+from srcjax.transforms.places import Adjoint, is_static, keyed_parts, rebuild
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
@@ -113,6 +114,8 @@ class Reverse:
             and (name in rules.mixed or self.several_dtypes() or self.is_narrow(t))
         ):
             value = syntax.call("in_dtype_of", value, syntax.name(name))
+        elif self.has_narrow_parts(name, t):
+            value = self.parts_in_dtypes(name, (), t)
         elif dtype is None and (self.program.may_be_complex() or self.is_open(name)):
             value = self.of_kind(value, name)
         given = self.entry_types.get(name)
@@ -138,6 +141,8 @@ class Reverse:
                     k=syntax.const(key),
                     z=rules.zero(part, like),
                 )
+                if is_narrow_float(part) and self.several_dtypes():
+                    parts[key] = syntax.call("in_dtype_of", parts[key], like)
             keys = [syntax.const(key) for key in parts]
             value = gast.Dict(keys, list(parts.values()))
         elif isinstance(t, Dict) and rules.kind(name) == "dict":
@@ -156,6 +161,28 @@ class Reverse:
                 z=zero,
                 v=syntax.name(name),
             )
+        return value
+
+    def has_narrow_parts(self, name: str, t: Type) -> bool:
+        """Whether parts of a container may get a wider adjoint than they are."""
+        if not is_static(t) or name in self.rules.views:
+            return False
+        if self.rules.kind(name) not in ("split", "list"):
+            return False
+        written = all_buffers(t) & self.rules.written
+        return not written and holds_narrow(t) and self.several_dtypes()
+
+    def parts_in_dtypes(self, name: str, path: tuple, t: Type) -> gast.expr:
+        """The adjoint of a part of a container, in the dtypes of its primals."""
+        if is_static(t) and holds_narrow(t):
+            parts = [
+                self.parts_in_dtypes(name, (*path, key), part)
+                for key, part in keyed_parts(t)
+            ]
+            return rebuild(t, parts)
+        value = self.rules.adjoint_at(name, path, t, True)
+        if is_narrow_float(t):
+            return syntax.call("in_dtype_of", value, self.rules.primal(name, path))
         return value
 
     def early_zero(self, name: str, head: list[gast.stmt]) -> gast.expr | None:
@@ -410,6 +437,17 @@ class Reverse:
             Written(first, self.unit, rules, wrt=wrt),
             Written(second, self.unit, rules, wrt=wrt, gradient_at=-1 if top else None),
         )
+
+
+def is_narrow_float(t: Type) -> bool:
+    """Whether it is an array or number of NumPy's below double precision."""
+    dtype = dtype_of(t)
+    return dtype is not None and dtype.char in "efF"
+
+
+def holds_narrow(t: Type) -> bool:
+    """Whether the value or a part of it is below double precision."""
+    return is_narrow_float(t) or any(map(holds_narrow, parts_of(t)))
 
 
 def _argument(name: str) -> gast.Name:

@@ -165,3 +165,22 @@ def test_the_text_is_one():
         version.function(args[0], args[1], args[2][:1])
     assert version.call.__code__.co_filename == version.function.__code__.co_filename
     assert version.call.__doc__.startswith("Gradient of residual with respect to w")
+
+
+def in_halves(x, w):
+    if len(x) <= 1:
+        return np.sum(x * w)
+    middle = len(x) // 2
+    return in_halves(x[:middle], w) * in_halves(x[middle:], w)
+
+
+def test_a_function_that_calls_itself_is_tested_too(tmp_path):
+    x, w = entries(5), np.array([0.7])
+    tangents = (np.cos(x), np.array([0.3]))
+    jvp = exported(srcjax.jvp(in_halves), tmp_path / "e.py", entries(3), w)
+    expected = srcjax.jvp(in_halves, (x, w), tangents)
+    np.testing.assert_allclose(jvp(x, w, *tangents), expected)
+    with pytest.raises(ValueError, match=r"jvp_in_halves is for x: \(n,\), w: \(1,\)"):
+        jvp(x, entries(3), tangents[0], entries(3))
+    with pytest.raises(ValueError, match="is for"):
+        jvp(x, w, entries(2), tangents[1])

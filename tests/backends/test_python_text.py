@@ -7,7 +7,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import gast
@@ -781,14 +780,3 @@ def test_an_empty_body_gets_a_pass() -> None:
 def test_what_has_no_text_is_refused() -> None:
     with pytest.raises(NotImplementedError, match="FormattedValue"):
         emit(gast.FormattedValue(gast.parse("x", mode="eval").body, -1, None))
-
-
-def test_a_function_of_sixty_lines_takes_a_few_milliseconds() -> None:
-    line = (
-        "    total = total + weights[i + 1 :] @ np.tanh(inputs.T * 2 - bias) / len(x)\n"
-    )
-    tree = parsed("def f(x):\n" + line * 60)
-    emit(tree)
-    start = time.perf_counter()
-    emit(tree)
-    assert time.perf_counter() - start < 0.05

@@ -7,7 +7,6 @@ import linecache
 import math
 import operator
 import sys
-import time
 import types
 
 import gast
@@ -603,20 +602,3 @@ def test_byte_columns_become_carets(module_from):
 def test_type_parameters(module_from):
     module = module_from("def f[T](x: T) -> T:\n    return x\n")
     assert returned(read(module.f)) == "x"
-
-
-def test_reading_again_is_fast():
-    read(plain)
-    start = time.perf_counter()
-    for _ in range(20):
-        read(plain)
-    # 2 ms each is the aim; the margin is for a busy machine.
-    assert (time.perf_counter() - start) / 20 < 0.02
-
-
-def test_never_clears_linecache(module_from, monkeypatch):
-    def refuse():
-        raise AssertionError("linecache.clearcache() was called")
-
-    monkeypatch.setattr(linecache, "clearcache", refuse)
-    read(module_from("def f(x):\n    return x\n").f)

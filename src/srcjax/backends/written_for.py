@@ -39,7 +39,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.backends.module import Module
 from srcjax.frontend.read import FunctionSource
-from srcjax.frontend.unit import parameter_names
+from srcjax.frontend.unit import parameter_names, passed_on
 
 #: Letters for sizes, in the order in which they are taken.
 LETTERS = "nmkpqrstuvw"
@@ -99,10 +99,9 @@ def describe(module: Module, entry: Entry) -> None:
     own = list(tests.all())
     found = [*own, *tests.of_tangents(tangents)]
     numbers = all(map(is_number, entry.types))
-    if not numbers and any(
-        syntax.count_reads(f.body, module.entry) for f in module.functions
-    ):
-        found = []  # it calls itself, maybe with parts of its arguments
+    calls_itself = any(syntax.count_reads(f, module.entry) for f in module.functions)
+    if found and calls_itself and not numbers:  # with parts of its arguments, maybe
+        node = called_by_entry(module, node)
     if found:
         message = f"{module.entry} is for {spec or 'numbers, not for arrays'}"
         shown = repr(message) if len(message) <= LONGEST else f"{module.entry}.__doc__"
@@ -119,6 +118,31 @@ def describe(module: Module, entry: Entry) -> None:
             module.accepts = accepting(entry.parameters, own)
     node.body[:0] = body
     module.print()
+
+
+def called_by_entry(module: Module, node: gast.FunctionDef) -> gast.FunctionDef:
+    """A new entry point that calls the function, which gets another name.
+
+    Before:                             After:
+
+        def jvp_f(x, x_dot):                def f_jvp(x, x_dot):
+            ...                                 ...
+            jvp_f(x[:m], x_dot[:m])             f_jvp(x[:m], x_dot[:m])
+
+                                            def jvp_f(x, x_dot):
+                                                return f_jvp(x, x_dot)
+    """
+    used = {f.name for f in module.functions} | module.values.keys()
+    transform, _, name = module.entry.partition("_")
+    names = syntax.Names(used.union(*map(syntax.all_names, module.functions)))
+    called = names.fresh(f"{name}_{transform}")
+    for function in module.functions:
+        syntax.rename(function, {module.entry: called})
+    entry = syntax.clone(node)
+    text = f"return {called}({', '.join(passed_on(node.args))})"
+    entry.name, entry.body = module.entry, syntax.statements(text)
+    module.functions.append(entry)
+    return entry
 
 
 def tested_apart(module: Module, test: gast.If, parameters: list[str]) -> gast.Expr:

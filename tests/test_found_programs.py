@@ -110,7 +110,23 @@ def asked_by_a_conversion(x, A, s):
     return y * float(q) * q.n
 
 
+def part_of_itself_in_a_branch(x, A, s):
+    v = x * s
+    if s > -99:
+        v = v[0]
+    return np.sum(v)
+
+
+def part_of_itself_in_a_loop(x, A, s):
+    v = x * s
+    for _ in range(2):
+        v = v[:2]
+    return np.sum(v)
+
+
 FOUND = [
+    part_of_itself_in_a_branch,
+    part_of_itself_in_a_loop,
     asked_by_a_conversion,
     number_spread_in_branches,
     asked_by_some_examples,

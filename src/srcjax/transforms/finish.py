@@ -60,7 +60,7 @@ from srcjax.transforms.simplify.updates import (
     restore_augmented,
     return_directly,
 )
-from srcjax.transforms.writer import Writer
+from srcjax.transforms.writer import OLD, Writer
 from srcjax.transforms.written import Written
 
 
@@ -509,7 +509,8 @@ class Finisher(Tidying):
         for name in self.unit.names.taken:
             place = self.adjoints.get(name)
             if place is not None and not place[1]:
-                base = self.unit.base_names.get(place[0], place[0])
+                shown = place[0].removesuffix(OLD)
+                base = self.unit.base_names.get(shown, shown)
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
 

@@ -1639,9 +1639,8 @@ def test_zero_division_note(tmp_path, monkeypatch):
     module = module_from(
         tmp_path, monkeypatch, "def f(x):\n    y = 1 / x\n    return y * y\n"
     )
-    with pytest.raises(ZeroDivisionError) as caught:
+    with pytest.raises(ZeroDivisionError, match=r"written\.py:2"):
         srcjax.grad(module.f)(0.0)
-    assert any("written.py:2" in note for note in caught.value.__notes__)
 
 
 # --- the generated module ---------------------------------------------------------

@@ -364,14 +364,13 @@ class Saver(Planner):
             names = ["items"]
             back: gast.expr = gast.Subscript(base, index, syntax.STORE)
         else:
-            bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
-            kept = syntax.expression(
-                "(slice(a, b).indices(len(v))[0], "
-                "len(v) - max(slice(a, b).indices(len(v))[:2]), v[i])",
-                a=bounds[0],
-                b=bounds[1],
-                v=base,
-                i=index,
+            kept = gast.Tuple(
+                [
+                    _start(base, index),
+                    _rest(base, index),
+                    syntax.expression("v[i]", v=base, i=index),
+                ],
+                syntax.LOAD,
             )
             names = ["start", "rest", "items"]
             back = syntax.expression("v[start:len(v) - rest]", v=base)
@@ -401,12 +400,7 @@ class Saver(Planner):
         self, target: gast.Subscript, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo `del xs[a:b]`."""
-        bounds = [
-            b or syntax.const(None) for b in (target.slice.lower, target.slice.upper)
-        ]
-        first = syntax.expression(
-            "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=target.value
-        )
+        first = _start(target.value, target.slice)
         kept = gast.Tuple([first, syntax.as_load(target)], syntax.LOAD)
         start, items = (self.unit.names.fresh(n) for n in ("start", "deleted"))
         if where.loops:
@@ -740,6 +734,23 @@ def _name_apart(name: str, held: str, forward: list, backward: list) -> None:
     update.value = syntax.substitute(update.value, {name: syntax.name(held)})
     syntax.rename(backward[last:], {name: held})
     del forward[first], backward[last]
+
+
+def _start(items: gast.expr, index: gast.Slice) -> gast.expr:
+    """How many items come before those of a slice: `len(xs[:a])`."""
+    if index.lower is None:
+        return syntax.const(0)
+    return syntax.expression("len(v[:a])", v=items, a=index.lower)
+
+
+def _rest(items: gast.expr, index: gast.Slice) -> gast.expr:
+    """How many come after them: after an empty slice, those from its start on."""
+    if index.upper is None:
+        return syntax.const(0)
+    after = syntax.expression("len(v[b:])", v=items, b=index.upper)
+    if index.lower is None:
+        return after
+    return syntax.expression("min(len(v[a:]), n)", v=items, a=index.lower, n=after)
 
 
 def _push(tape: str, value: gast.expr) -> gast.stmt:

@@ -69,15 +69,6 @@ NOT_BY_DIFFERENCES = {
     "whiles.bisection_then_newton",
 }
 
-# Refused where a function calls the program: the keys of a mapping of unknown type are
-# taken for differentiated values. To be emptied.
-REDUCTION_NOT_YET: set[str] = {
-    "containers.dict_mapped_to_dict",
-    "containers.nested_structure_of_results",
-}
-
-REFUSED_YET = pytest.mark.xfail(strict=True, raises=srcjax.errors.SrcjaxError)
-
 # Refused as long as the types are not known (is an item a view, a field an item?).
 UNTYPED_REFUSED: set[str] = {
     "arrays.converted",
@@ -232,9 +223,7 @@ def test_grad_alone_and_called_again(program, accepted):
 
 
 @every_program
-def test_text(program, accepted, request):
-    if program.name in REDUCTION_NOT_YET:
-        request.applymarker(REFUSED_YET)
+def test_text(program, accepted):
     if program.name in UNTYPED_REFUSED:
         derivative = scalar_gradient(program)
         with pytest.raises(srcjax.errors.SrcjaxError):
@@ -310,13 +299,8 @@ def test_generated_again(program, accepted, request):
 @pytest.mark.parametrize(
     "program", [p for p in PROGRAMS if not p.is_scalar], ids=lambda p: p.name
 )
-def test_grad_of_a_reduction(program, accepted, request):
+def test_grad_of_a_reduction(program, accepted):
     """The same derivative through a function that calls the program."""
-    if program.name == "edges.container_of_arguments_returned":
-        # A recursion over values of several types loses what they are: it raises.
-        request.applymarker(pytest.mark.xfail(raises=KeyError))
-    if program.name in REDUCTION_NOT_YET:
-        request.applymarker(REFUSED_YET)
     reduced = as_scalar(program)
     gradients = srcjax.grad(reduced, argnums=program.argnums)(*program.args())
     assert_close(gradients, numeric(program), **tolerance(program))

@@ -26,6 +26,7 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.control import Way, control, runs
 from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.analysis.foreign import own_class, own_method
+from srcjax.analysis.keys import keys_of
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
 from srcjax.analysis.program import Variant
 from srcjax.analysis.swaps import trade_contents
@@ -621,6 +622,12 @@ class Interpreter(Expressions):
                     self.note(stmt, env, env)
                 return self.meet(stmt, join_envs([end, *self.breaks[-1]]))
             item = self.element(over)
+            if (
+                isinstance(item, Unknown)
+                and item.active
+                and self.visits_keys(stmt, env)
+            ):
+                item = replace(item, active=False)  # a key, or a whole number
 
             def once(state: Env) -> Env | None:
                 return self.iterate(stmt, item, state)
@@ -629,6 +636,13 @@ class Interpreter(Expressions):
         finally:
             self.breaks.pop()
             self.executed = executed
+
+    def visits_keys(self, stmt: gast.For, env: Env) -> bool:
+        """Whether what the loop visits surely indexes what it runs over."""
+        made = stmt.iter.func if isinstance(stmt.iter, gast.Call) else None
+        if made is not None and self.eval(made, env) != Const(value=list):
+            return False
+        return keys_of(stmt) is not None
 
     def takes_each(self, over: Type, items: list[Type]) -> bool:
         """Whether the loop body is executed item by item.

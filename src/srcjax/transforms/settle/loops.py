@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.keys import keys_of
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
     Array,
@@ -48,11 +49,19 @@ class LoopSettling(SettlingBase):
             for n, t in v.before.items()
             if n in syntax.names_read(stmt.iter)
         )
-        if active and not self.is_range(stmt.iter):
+        if active and not self.is_range(stmt.iter) and not self.is_by_key(stmt):
             self.changed = True
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def is_by_key(self, stmt: gast.For) -> bool:
+        """Whether it visits what surely are keys of what may be any container."""
+        over = keys_of(stmt)
+        made = stmt.iter.func if isinstance(stmt.iter, gast.Call) else None
+        if over is None or (made is not None and not self.is_builtin(made, "list")):
+            return False
+        return isinstance(self.type_before(stmt, over), Unknown)
 
     def unroll_table(self, stmt: gast.For) -> list[gast.stmt] | None:
         """A loop over a dict of functions, written out."""

@@ -124,7 +124,38 @@ def part_of_itself_in_a_loop(x, A, s):
     return np.sum(v)
 
 
+NUMBERS = {"end": 0.5, "begin": 1.0}
+
+
+def number_of(when):
+    if isinstance(when, np.ndarray):
+        return when
+    try:
+        return NUMBERS[when]
+    except (KeyError, TypeError):
+        return [NUMBERS[w] for w in when]
+
+
+def due(x, y, when="end"):
+    when = number_of(when)
+    (x, y, when) = map(np.array, [x, y, when])
+    t = (2 + x) * y
+    u = np.where(x == 0, 1, x)
+    return -(y + t * x) * (1 + u * when) * (t - 1) / (9 + u)
+
+
+def due_of_numbers(x, y, when="end"):
+    when = number_of(when)
+    x, y, when = np.broadcast_arrays(x, y, when)
+    return due(x, y, when) * x
+
+
+def converted_once_from_a_string(x, A, s):
+    return np.sum(due(x, s, "end") - due_of_numbers(x, s, "end"))
+
+
 FOUND = [
+    converted_once_from_a_string,
     part_of_itself_in_a_branch,
     part_of_itself_in_a_loop,
     asked_by_a_conversion,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import functools
@@ -606,7 +607,9 @@ class Calls(Constructing):
             finally:
                 self.recording, self.facts.results = recording, results
             self.wrote_in(unit, [*args, *kwargs.values()], node)
+            self.meet_followed(function, args, kwargs, node, followed=False)
             return result
+        self.meet_followed(function, args, kwargs, node, followed=True)
         result = self.call_unit(unit, arguments)
         self.hidden |= self.written_in(unit, [*args, *kwargs.values()])
         if node is None:
@@ -616,6 +619,31 @@ class Calls(Constructing):
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))
+
+    def meet_followed(
+        self, function: Any, args: list[Type], kwargs: dict, node: Any, followed: bool
+    ) -> None:
+        """Show the callee all that the call passes, once one visit of it is followed.
+
+        The call is written once: where it passes a differentiated value in one call of
+        its unit and a string in another, what is written of the callee gets both.
+        """
+        if node is None or not self.recording:
+            return
+        key = id(node), id(function)
+        waiting = self.unfollowed.setdefault(key, [])
+        if followed:
+            self.followed.add(key)
+        elif (args, kwargs) not in waiting:
+            waiting.append((args, kwargs))
+        if key not in self.followed:
+            return
+        self.unfollowed[key] = []
+        for given, named in waiting:
+            unit = self.active_unit(function, given, named)
+            if unit is not None:
+                with contextlib.suppress(Unreachable):
+                    self.call_unit(unit, bind_types(unit, given, named))
 
     def copy_of(self, value: Any, t: Type, node: Any) -> Type:
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""

@@ -92,6 +92,10 @@ class Effects:
         self.places: dict[int, set[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
         self.hidden: Buffers = NONE
+        #: Calls that are followed in some visit, by node and function, and what the
+        #: visits that are not pass to the callee.
+        self.followed: set[tuple[int, int]] = set()
+        self.unfollowed: dict[tuple[int, int], list[Any]] = {}
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
         #: Memory of objects that keep what they computed from it once.

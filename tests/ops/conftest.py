@@ -6,8 +6,11 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def same_draws(request):
-    """Each test draws the same numbers from its module's generator."""
-    for name in ("rng", "RNG"):
-        generator = getattr(request.module, name, None)
-        if isinstance(generator, np.random.Generator):
-            generator.bit_generator.state = np.random.default_rng(0).bit_generator.state
+    """Each test draws the same numbers, from its module or those it imports from."""
+    used = [getattr(v, "__globals__", {}) for v in vars(request.module).values()]
+    for names in (vars(request.module), *used):
+        for name in ("rng", "RNG"):
+            generator = names.get(name)
+            if isinstance(generator, np.random.Generator):
+                state = np.random.default_rng(0).bit_generator.state
+                generator.bit_generator.state = state

@@ -82,7 +82,7 @@ class Pairs(Callees):
         signature = signature_of(unit.node.args, unit.source)
         keywords = {k.arg: k.value for k in value.keywords}
         bound = signature.bind(*value.args, **keywords).arguments
-        self.check_read_after(rules, value)
+        self.check_read_after(rules, value, unit, bound)
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
@@ -97,13 +97,18 @@ class Pairs(Callees):
         self.receive(rules, result, targets)
         rules.left_out.after_callee(unit.source.func, value.args, first)
 
-    def check_read_after(self, rules: Any, value: gast.Call) -> None:
+    def check_read_after(
+        self, rules: Any, value: gast.Call, unit: Unit, bound: dict[str, Any]
+    ) -> None:
         """What the call writes to must not be read after it.
 
         The backward function starts the adjoint of an argument anew, and does not carry
         on the one of what was read after the call.
         """
+        intact = [v for p, v in bound.items() if not self.writes_to(unit, p)]
         for operand in written_operands(value):
+            if any(operand is v for v in intact):
+                continue
             for name in sorted(syntax.names_read(operand)):
                 if rules.active(syntax.name(name)) and rules.has_adjoint(name):
                     raise rules.refuse(
@@ -112,6 +117,24 @@ class Pairs(Callees):
                         "what it returns in place of what it changed, or a copy for "
                         "the call: `.copy()`",
                     )
+
+    def writes_to(self, unit: Unit, parameter: str) -> bool:
+        """Whether the function may write to what it is given for the parameter.
+
+        One that calls itself makes arrays where those were made that it is given, but
+        the given ones are older (`types.Earlier`).
+        """
+        facts = self.program.facts
+        nodes = [id(node) for node in syntax.walk(unit.node)]
+        held = NONE.union(
+            *(
+                facts.held.get((n, after), {}).get(parameter, NONE)
+                for n in nodes
+                for after in (False, True)
+            )
+        )
+        written = NONE.union(*(facts.writes.get(n, NONE) for n in nodes))
+        return not held or bool(held & written)
 
     def replace_call(self, rules: Any, name: str, other: str, call: gast.expr) -> None:
         """Let the forward sweep compute `name, other = call` in place of the call."""

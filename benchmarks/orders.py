@@ -197,6 +197,13 @@ class Counted(np.ndarray):
         return result.view(Counted) if isinstance(result, np.ndarray) else result
 
 
+def standing_alone(function: Callable, *args: Any) -> Callable:
+    """What is generated for a derivative, as it stands: it takes any kind of array."""
+    names: dict[str, Any] = dict(globals())
+    exec(str(srcjax.source(function, *args)), names)
+    return names[names["__all__"][0]]
+
+
 def work(ufunc: np.ufunc, inputs: list, result: Any) -> int:
     """How many numbers an operation reads or makes; multiplications of a product."""
     sizes = [np.size(i) for i in inputs]
@@ -254,12 +261,12 @@ def costs(rounds: int) -> str:
 def cost(function: Callable, x: np.ndarray, rounds: int) -> list[str]:
     """One row of the table."""
     v = np.cos(np.arange(float(x.size))).reshape(x.shape)
-    gradient = srcjax.grad(function)
+    gradient = standing_alone(srcjax.grad(function), x)
     calls: dict[str, Callable[[Any, Any], Any]] = {
         "function": lambda x, v: function(x),
         "grad": lambda x, v: gradient(x),
-        "jvp": lambda x, v: srcjax.jvp(function, (x,), (v,)),
-        "hvp": lambda x, v: srcjax.hvp(function, (x,), (v,)),
+        "jvp": standing_alone(srcjax.jvp(function), x),
+        "hvp": standing_alone(srcjax.jvp(srcjax.grad(function)), x),
     }
     for call in calls.values():
         call(x, v)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import srcjax  # noqa: F401  (fills the tables)
+from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.ops.record import Op, composite_of, lookup
 from srcjax.ops.scipy_linalg import NO_DERIVATIVE
 

@@ -36,7 +36,9 @@ def plain(request):
         return written(program, callee, name)
 
     first, passes = [written(program, unit, entry)], pipeline.FORWARD
-    return assemble(program, callees, first, entry, stages, write, passes, "plain")
+    return assemble(
+        program, callees, first, entry, stages, write, passes, "plain", request.types
+    )
 
 
 # What would be `api/plain.py`: what users call. Its name goes into `__init__.py`.

@@ -101,7 +101,10 @@ def describe(module: Module, entry: Entry) -> None:
     numbers = all(map(is_number, entry.types))
     calls_itself = any(syntax.count_reads(f, module.entry) for f in module.functions)
     if found and calls_itself and not numbers:  # with parts of its arguments, maybe
-        node = called_by_entry(module, node)
+        if entry.with_tangents:
+            node = called_by_entry(module, node)
+        else:
+            found = []  # the forward half of a pair, which `vjp_f` calls
     if found:
         message = f"{module.entry} is for {spec or 'numbers, not for arrays'}"
         shown = repr(message) if len(message) <= LONGEST else f"{module.entry}.__doc__"

@@ -8,6 +8,7 @@ A subclass that changes nothing is what it derives from.
 from __future__ import annotations
 
 import numbers
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def is_plain_number(value: Any) -> bool:
 
 def is_array_of_others(value: Any) -> bool:
     """Whether it is an array of another library, with the functions of NumPy."""
-    return not isinstance(value, type) and (
+    return not isinstance(value, (type, ModuleType)) and (
         hasattr(value, "__array_namespace__")
         or hasattr(value, "__cuda_array_interface__")
     )

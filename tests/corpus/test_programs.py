@@ -42,12 +42,12 @@ HERE = Path(__file__).resolve().parent
 SAMPLE = {
     "test_differences_agree_with_jax": 8,
     "test_generated_again": 6,
-    "test_grad": 2,
+    "test_grad": 4,
     "test_grad_alone_and_called_again": 6,
     "test_grad_of_a_reduction": 5,
-    "test_program_changes_nothing": 3,
+    "test_program_changes_nothing": 5,
     "test_program_runs_the_same_twice": 3,
-    "test_text": 5,
+    "test_text": 10,
 }
 
 # Programs that srcjax refuses with an error of its own. To be emptied.

@@ -4,6 +4,8 @@ Each takes a vector `x`, a matrix `A` and a number `s`, as random programs do, a
 to the same judges.
 """
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -154,6 +156,16 @@ def converted_once_from_a_string(x, A, s):
     return np.sum(due(x, s, "end") - due_of_numbers(x, s, "end"))
 
 
+def power_sum(x, n=1, p=1.0):
+    p = p * x
+    if n == 0:
+        return p.sum()
+    return power_sum(x, n=n - 1, p=p)
+
+
+halves = functools.partial(power_sum, p=0.5, n=2)
+
+
 FOUND = [
     converted_once_from_a_string,
     part_of_itself_in_a_branch,
@@ -215,3 +227,10 @@ def test_found(program, n):
     verdicts["vmap"] = judge_vmap(program, 0, n)
     verdicts["float32"] = judge_float32(program, 0, n)
     assert {v for v, _ in verdicts.values()} <= {"right", "refused"}, verdicts
+
+
+def test_a_partial_of_a_function_that_calls_itself():
+    x = arguments(0, 3)[0]
+    np.testing.assert_allclose(srcjax.grad(halves)(x), 1.5 * x**2)
+    batch = np.stack([x, 2 * x])
+    np.testing.assert_allclose(srcjax.vmap(halves)(batch), [*map(halves, batch)])

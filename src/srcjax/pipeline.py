@@ -49,7 +49,7 @@ from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.read import read
+from srcjax.frontend.read import apart, read
 from srcjax.frontend.stage_texts import StageTexts, is_recording
 from srcjax.frontend.unit import Unit, passed_on
 from srcjax.ops import (
@@ -235,8 +235,10 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
     program = Program()
     program.axis_name = request.axis_name
     source = read(request.function)
-    program.entry = id(source.func)
-    unit = program.unit(source.func, request.wrt)
+    # With arguments bound it has other parameters than where it calls itself.
+    function = apart(source.func) if source.bound else source.func
+    program.entry = id(function)
+    unit = program.unit(function, request.wrt)
     bind_constants(unit, source)
     validate(program, "normalise")
     done: set[str] = set()
@@ -415,8 +417,14 @@ def bind_constants(unit: Unit, source: Any) -> None:
                 if a not in bound_after
             ]
         setattr(arguments, key, kept)
+    local = syntax.names_written(unit.node.body)
+    first: list[gast.stmt] = []
     for name, value in source.bound.items():
-        unit.extra[name] = value
+        held = unit.names.fresh(name) if name in local else name
+        unit.extra[held] = value
+        if held != name:  # the function binds it again
+            first.append(syntax.assign(name, syntax.name(held)))
+    unit.node.body[:0] = first
 
 
 def result_type(request: Request) -> Type:

@@ -123,10 +123,7 @@ class ExitLowering:
     def inside(self, stmt: Any, loop: _Loop | None) -> None:
         """A `with` or `try ... finally` that always leaves, or never does."""
         if isinstance(stmt, gast.Try):
-            if stmt.handlers and not any(map(has_exit, stmt.body)):
-                stmt.orelse, _ = self.block(stmt.orelse, loop)  # it is not guarded
-            else:
-                stmt.body, stmt.orelse = [*stmt.body, *stmt.orelse], []
+            _no_handlers(stmt)
             stmt.finalbody, _ = self.block(stmt.finalbody, loop)
         stmt.body, _ = self.block(stmt.body, loop)
 
@@ -320,6 +317,11 @@ def always_leaves(stmts: list[gast.stmt]) -> bool:
     return leaves(stmts, (*EXITS, _Returned))
 
 
+def _no_handlers(stmt: gast.Try) -> None:
+    """A `try` with an exit inside: `frontend.attempts` took its handlers and `else`."""
+    assert not stmt.handlers and not stmt.orelse
+
+
 def _replace_exits(
     stmt: gast.stmt, flag: str, broke: str | None, lowering: ExitLowering
 ) -> None:
@@ -358,9 +360,9 @@ def _replace_exits(
                     out.append(_at(gast.If(test, replace(rest), []), s))
                 return out
             elif runs(s, Way.ONCE, Way.ATTEMPT) and has_exit(s):
-                s.body = replace([*s.body, *getattr(s, "orelse", [])])
+                s.body = replace(s.body)
                 if isinstance(s, gast.Try):
-                    s.orelse = []
+                    _no_handlers(s)
                     s.finalbody = replace(s.finalbody)
                 if rest:
                     test = gast.UnaryOp(gast.Not(), syntax.name(flag))

@@ -129,6 +129,28 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     return source
 
 
+def apart(function: FunctionType) -> FunctionType:
+    """The same function as another object, which is read like it."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    functools.update_wrapper(copy, function)
+    del copy.__wrapped__  # type: ignore[attr-defined]
+    copy.__kwdefaults__ = function.__kwdefaults__
+    if function in LIFTED:
+        LIFTED[copy] = replace(LIFTED[function], func=copy)
+    for names in (NAMES_MADE, ADJOINTS_MADE):
+        if function in names:
+            names[copy] = names[function]
+    if function in TESTED:
+        TESTED.add(copy)
+    return copy
+
+
 def read_generator(function: FunctionType) -> FunctionSource:
     """The source of a generator function, which `read` refuses."""
     return _with_values(function, locate(function), function.__name__)

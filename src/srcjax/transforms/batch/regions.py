@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.batching import lift
 from srcjax.ops.elementwise_facts import is_harmless
+from srcjax.transforms.batch.failing import may_fail
 from srcjax.transforms.batch.sharing import Sharing
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
@@ -381,6 +382,8 @@ class Regions(Sharing):
 
     def needs_guard(self, stmts: list[gast.stmt]) -> bool:
         """Whether the code must not run for no example at all."""
+        if may_fail(stmts, self.examples):
+            return True
         for node in syntax.walk(stmts):
             if isinstance(node, (gast.While, gast.Raise, gast.Assert)):
                 return True

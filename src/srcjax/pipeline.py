@@ -485,18 +485,7 @@ def gradient(
         written = reverse.gradient(
             entry, request.wrt, single, with_value, has_aux, holomorphic
         )
-    write = _pair_writer(program, pairs)
-    return _assemble(
-        program,
-        pairs,
-        [written],
-        entry,
-        stages,
-        write,
-        REVERSE,
-        "reverse",
-        request.types,
-    )
+    return _reverse_module(program, pairs, [written], entry, stages, request)
 
 
 def vjp(request: Request) -> Module:
@@ -516,19 +505,8 @@ def vjp(request: Request) -> Module:
     first, second = Reverse(program, unit, pairs, request.types).pair(
         forward, backward, request.wrt, top=True
     )
-    write = _pair_writer(program, pairs)
     group = [(first, second)]
-    return _assemble(
-        program,
-        pairs,
-        group,
-        forward,
-        stages,
-        write,
-        REVERSE,
-        "reverse",
-        request.types,
-    )
+    return _reverse_module(program, pairs, group, forward, stages, request)
 
 
 def transposed(request: Request, name: str) -> Module:
@@ -554,19 +532,8 @@ def transposed(request: Request, name: str) -> Module:
     )
     if not recursive:
         first.node.body[-1].value = syntax.const(None)
-    write = _pair_writer(program, pairs)
     group = [(first, second)]
-    return _assemble(
-        program,
-        pairs,
-        group,
-        forward,
-        stages,
-        write,
-        REVERSE,
-        "reverse",
-        request.types,
-    )
+    return _reverse_module(program, pairs, group, forward, stages, request)
 
 
 def keep_saved(module: Module) -> None:
@@ -610,6 +577,21 @@ def _pair_writer(program: Program, pairs: Pairs) -> Callable[[int], Any]:
         return Reverse(program, unit, pairs).pair(forward, backward, wrt)
 
     return write
+
+
+def _reverse_module(
+    program: Program,
+    pairs: Pairs,
+    group: list[Any],
+    entry: str,
+    stages: StageTexts,
+    request: Request,
+) -> Module:
+    """The module of what reverse mode wrote, with the pairs of its callees."""
+    write = _pair_writer(program, pairs)
+    return _assemble(
+        program, pairs, group, entry, stages, write, REVERSE, "reverse", request.types
+    )
 
 
 # -- forward mode --------------------------------------------------------------------

@@ -647,7 +647,11 @@ class Calls(Constructing):
 
     def copy_of(self, value: Any, t: Type, node: Any) -> Type:
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
-        self.callee(node, value)
+        unknown = isinstance(t, Unknown) or (
+            isinstance(t, List) and t.items is None and not is_number(t.elem or UNKNOWN)
+        )
+        whole = is_active(t) and unknown and value is copy.deepcopy
+        self.callee(node, lookup(value) if whole else value)
         self.facts.nodes.append(node)
         if is_number(t) or isinstance(t, (Const, Other, Range, Closure)):
             return t

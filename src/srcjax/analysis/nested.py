@@ -36,6 +36,7 @@ from srcjax.analysis.types import (
     Transformed,
     Tuple,
     Type,
+    dtype_of,
     is_active,
     join,
     map_parts,
@@ -247,7 +248,7 @@ class NestedTransforms(Effects):
         env: Env,
     ) -> Type:
         """`jvp(f, primals, tangents)`, `vjp(f, *primals)`."""
-        kind, transform_of = way
+        kind, transform_of, *only_reals = way
         active = any(map(is_active, [*args, *kwargs.values()]))
         try:
             bound = inspect.signature(value).bind(*args, **kwargs)
@@ -300,6 +301,7 @@ class NestedTransforms(Effects):
             for i, source in enumerate(lifted.given)
             if source[0] == "arg"
             and not (tangents and tangents[source[1]] == Const(value=None))
+            and not (only_reals and _is_whole(types[i]))
         )
         dots = [tangents[lifted.given[i][1]] for i in moving] if tangents else []
         call = NestedCall(
@@ -476,6 +478,12 @@ def fresh(t: Type, buffer: Any) -> Type:
         return part
 
     return visit(t)
+
+
+def _is_whole(t: Type) -> bool:
+    """Whether it is known to be a number or an array that is not real."""
+    dtype = dtype_of(t)
+    return dtype is not None and dtype.kind in "biu"
 
 
 def _value_of(t: Any) -> tuple[Any] | None:

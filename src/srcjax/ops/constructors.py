@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -262,6 +263,11 @@ def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
 @adjoint(np.copy, infer=infer_copy, linear="a")
 def _(y, a):
     d[a] = d[y]
+
+
+@adjoint(copy.deepcopy, signature="x", linear="x")  # of what no type says how to copy
+def _(y, x):
+    d[x] = d[y]
 
 
 @adjoint(

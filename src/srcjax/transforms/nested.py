@@ -410,7 +410,7 @@ class _Writer:
         if aux:
             zero = zero_of(with_active(call.aux, True), syntax.name(aux[0]))
             seed = gast.Tuple([seed, self.resolved(zero)], syntax.LOAD)
-        result = "dx" if len(call.directions) > 1 else "(dx,)"
+        result = _gradients(call)
         text = (
             f"def {name}(dy):\n"
             f"    dx = {function}({saved}, seed)\n"
@@ -487,6 +487,17 @@ def _without_binding(block: list[Any], name: str) -> list[Any]:
         ):
             out.append(stmt)
     return out
+
+
+def _gradients(call: NestedCall) -> str:
+    """What a pullback gives, of `dx`: zeros for numbers that are no reals."""
+    given = [k for k, (kind, _) in enumerate(call.lifted.given) if kind == "arg"]
+    one = len(call.directions) == 1
+    if len(given) == len(call.directions):
+        return "(dx,)" if one else "dx"
+    dx = iter(["dx"] if one else [f"dx[{k}]" for k in range(len(call.directions))])
+    found = [next(dx) if k in call.directions else "0.0" for k in given]
+    return f"({', '.join(found)})"
 
 
 def _transform(found: Any) -> Any:

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Scalar,
     Tuple,
     Type,
     Unknown,
@@ -696,6 +697,10 @@ class Operations(Lanes):
                 "arrays",
             )
         shown = syntax.text(getattr(value, "func", value))
+        if isinstance(value, gast.Attribute) and not isinstance(
+            result, (Array, Scalar)
+        ):
+            raise self.refuse(f"`{shown}` is about one array", "known types")
         makes_array = op is not None and not _MAKE_ARRAYS.isdisjoint(
             map(id, op.functions)
         )

@@ -148,7 +148,7 @@ class Rules(CallTangents):
         if not self.container_method(value):
             return False
         assert isinstance(value, gast.Call)
-        base = value.func.value.id
+        base = getattr(value.func.value, "id", "")
         return base in syntax.names_read([*value.args, *value.keywords])
 
     def must_be_fresh(self, name: str, tangent: gast.expr, value: gast.expr) -> bool:

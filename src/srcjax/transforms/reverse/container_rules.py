@@ -279,6 +279,8 @@ class ContainerRules(RuleTemplates):
             return
         elif isinstance(self.type_of_name(name), Array):
             total = gast.BinOp(target, gast.Add(), d)
+            if shape_of(self.type_of_name(name)) == ():  # NumPy gives a number
+                total = syntax.expression("np.array(v)", v=total)
         else:
             total = syntax.call("add", target, d)
         self.emit(syntax.assign(syntax.as_store(target), total))

@@ -1,0 +1,80 @@
+"""Second derivatives through what reverse mode writes itself."""
+
+import numpy as np
+import pytest
+
+import srcjax
+
+X = np.array([0.7, -1.3])
+
+
+def squared_into(x, **kwargs):
+    out = kwargs.pop("out", None)
+    if out is None:
+        out = np.empty_like(x)
+    out[:] = x**2
+    return out
+
+
+def keywords_that_are_popped(x):
+    held = np.zeros(2)
+    squared_into(x, out=held)
+    return (held * x).sum()
+
+
+def power(a, k):
+    return a**k
+
+
+def repeated(a, n):
+    for _ in range(n):
+        a = a * a
+    return a
+
+
+FUNCTIONS = {"power": power, "repeated": repeated}
+
+
+def integers_at_run_time(x):
+    s = 0.0
+    for name in ["power", "repeated"]:
+        s = s + FUNCTIONS[name](x[0], 2) * x[1]
+    return s
+
+
+def arrays_without_axes(x):
+    held = [np.zeros(()) for _ in range(2)]
+    for i in range(2):
+        held[i][...] = x[i] ** 2
+    return held[0] * held[1]
+
+
+@pytest.mark.parametrize(
+    "function", [keywords_that_are_popped, integers_at_run_time, arrays_without_axes]
+)
+def test_second_order(function):
+    v = np.array([0.3, 0.5])
+    near = [srcjax.grad(function)(X + s * v) for s in (1e-5, -1e-5)]
+    found = srcjax.hvp(function, (X,), (v,))
+    np.testing.assert_allclose(found, (near[0] - near[1]) / 2e-5, rtol=1e-5)
+
+
+def test_a_shape_that_is_assigned_is_refused():
+    def reshaped(x):
+        y = x * 2.0
+        y.shape = (2, 1)
+        return y.sum()
+
+    with pytest.raises(srcjax.errors.UnsupportedError, match="y.shape = ...` changes"):
+        srcjax.jvp(reshaped, (X,), (X,))
+
+
+def test_flags_of_a_batch():
+    def locked(x):
+        y = x * 2
+        y.flags.writeable = False
+        return (y**2).sum()
+
+    with pytest.warns(srcjax.PerformanceWarning):
+        found = srcjax.vmap(locked)(np.stack([X, 2 * X]))
+    np.testing.assert_allclose(found, [locked(X), locked(2 * X)])

@@ -166,7 +166,40 @@ def power_sum(x, n=1, p=1.0):
 halves = functools.partial(power_sum, p=0.5, n=2)
 
 
+class Held:
+    """An array with items of its own."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def __setitem__(self, k, value):
+        self.v[k] = value
+
+    def __getitem__(self, k):
+        return self.v[k] * 2.0
+
+
+def items_set_by_a_class(x, A, s):
+    v = x.copy()
+    held = Held(v)
+    held[-1] = 0.3
+    held[0] *= s
+    held[1:] = held[:-1] * s
+    return np.sum(v * x)
+
+
+def argument_of_another_shape_in_a_loop(x, A, s):
+    for _ in range(2):
+        x = np.ones(2)
+    while s > 9:
+        A = np.ones(2)
+        s -= 1
+    return s * np.sum(x) + np.sum(A)
+
+
 FOUND = [
+    items_set_by_a_class,
+    argument_of_another_shape_in_a_loop,
     converted_once_from_a_string,
     part_of_itself_in_a_branch,
     part_of_itself_in_a_loop,
@@ -234,3 +267,20 @@ def test_a_partial_of_a_function_that_calls_itself():
     np.testing.assert_allclose(srcjax.grad(halves)(x), 1.5 * x**2)
     batch = np.stack([x, 2 * x])
     np.testing.assert_allclose(srcjax.vmap(halves)(batch), [*map(halves, batch)])
+
+
+class Count:
+    n = 1.5
+
+
+def test_a_tangent_as_large_as_a_value_of_unknown_shape():
+    """`np.shape` of a batch, in a value that is the same for all examples."""
+
+    def f(x, s):
+        return s + Count().n
+
+    def tangent(x, s):
+        return srcjax.jvp(f, (x, s), (np.ones(3), 0.5))[1]
+
+    got = srcjax.vmap(tangent)(np.ones((3, 3)), np.ones(3))
+    assert np.array_equal(got, np.full(3, 0.5))

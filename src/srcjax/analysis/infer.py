@@ -369,12 +369,18 @@ class Interpreter(Expressions):
                         f"a differentiated value is put into `{name}` by another way",
                         f"an assignment to `{name}` itself",
                     )
-        if isinstance(base, Object) and is_active(value):
-            raise self.refuse(
-                stmt,
-                f"`{syntax.text(target)} = ...` calls `__setitem__` of a class",
-                "a method with a name, or the dict or list that the object keeps",
-            )
+        if isinstance(base, Object) and (is_active(base) or is_active(value)):
+            method = own_method(base.cls, "__setitem__")
+            if method is None or self.settled:
+                raise self.refuse(
+                    stmt,
+                    f"`{syntax.text(target)} = ...` calls `__setitem__` of a class",
+                    "a method with a name, or the dict or list that the object keeps",
+                )
+            key = self.eval(target.slice, env)
+            self.call_function(method, [base, key, value], {}, stmt)
+            self.facts.unseen = True  # `settle` writes the call
+            return
         if isinstance(base, (List, Dict)):
             key = self.eval(target.slice, env)
             if isinstance(base, Dict):

@@ -129,7 +129,7 @@ class Operations(Lanes):
                 raise self.refuse(
                     f"`{syntax.text(value)}` of a mapped value", "plain arithmetic"
                 )
-            return syntax.clone(value)
+            return self.shapes(value)  # of a batch, those of an example
         made: gast.expr = handler(value, result)
         return made
 

@@ -55,6 +55,8 @@ class Reverse:
         self.returned = last
         #: Backward code of the `return` itself.
         self.start: list[gast.stmt] = []
+        #: Names that the backward sweep leaves bound to something else than it found.
+        self.moved_on: set[str] = set()
         #: Whether the backward code puts overwritten parts of arrays back.
         self.restores = False
 
@@ -80,7 +82,36 @@ class Reverse:
         saver = Saver(rules, nodes)
         forward, backward = saver.write()
         self.restores = bool(saver.plan.contents)
+        self.moved_on = {
+            name
+            for name, defs in saver.defs.items()
+            if any(
+                stmt is not self.unit.node
+                and name not in saver.plan.overwritten.get(id(stmt), ())
+                for _, stmt in defs
+            )
+        }
         return forward, [*self.start, *backward]
+
+    def keep_given(
+        self, wrt: list[str], results: list[gast.expr], tail: list[gast.stmt]
+    ) -> list[gast.stmt]:
+        """Name the arguments whose names mean something else after the backward sweep.
+
+        What their gradients are made like (a zero, a dtype) is the argument.
+        """
+        head: list[gast.stmt] = []
+        for name in wrt:
+            code = [*tail, *results]
+            if name not in self.moved_on or name not in syntax.names_read(code):
+                continue
+            given = self.unit.names.fresh(f"{name}_given")
+            self.rules.types[given] = self.rules.type_of_name(name)
+            head.append(syntax.assign(given, syntax.name(name)))
+            renaming = {name: syntax.name(given)}
+            results[:] = [syntax.substitute(r, renaming) for r in results]
+            tail[:] = [syntax.substitute(s, renaming) for s in tail]
+        return head
 
     def seeds(self, t: Type, name: str, value: gast.expr) -> list[gast.stmt]:
         """Spread a whole adjoint of the result over its parts."""
@@ -106,6 +137,8 @@ class Reverse:
             return rules.zero(t, syntax.name(name))
         value = rules.adjoint(name)
         dtype = dtype_of(t)
+        if dtype is None and is_narrow_float(self.entry_types.get(name)):
+            return syntax.call("in_dtype_of", value, syntax.name(name))
         is_complex = dtype is not None and dtype.kind == "c"
         of_numpy = isinstance(t, Array) or (isinstance(t, Scalar) and not t.python)
         if (
@@ -272,6 +305,7 @@ class Reverse:
         ]
         tail, rules.code = rules.code, []
         head += copies_of_written(self.rules)
+        head += self.keep_given(wrt, results, tail)
         if seed is not None:
             start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)
@@ -415,6 +449,7 @@ class Reverse:
         results = [self.adjoint_of_parameter(n) for n in wrt]
         tail, rules.code = rules.code, []
         head = copies_of_written(self.rules) if top and not given_away else []
+        head += self.keep_given(wrt, results, tail)
         backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
         for s in [*backward, *tail]:
@@ -439,9 +474,9 @@ class Reverse:
         )
 
 
-def is_narrow_float(t: Type) -> bool:
+def is_narrow_float(t: Type | None) -> bool:
     """Whether it is an array or number of NumPy's below double precision."""
-    dtype = dtype_of(t)
+    dtype = None if t is None else dtype_of(t)
     return dtype is not None and dtype.char in "efF"
 
 

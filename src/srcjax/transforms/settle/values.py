@@ -12,6 +12,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
 from srcjax.ops.record import Op
@@ -48,7 +49,7 @@ class ValueSettling(CallSettling, UpdateSettling):
         setter = self.setter(stmt)
         if setter is not None:
             self.changed = True
-            return [setter]
+            return setter
         found = self.unpacked_functions(stmt)
         if found is not None:
             self.changed = True
@@ -88,8 +89,9 @@ class ValueSettling(CallSettling, UpdateSettling):
             return [*joined[:-1], stmt]
         if isinstance(value, gast.Subscript) and isinstance(callee, BoundTo):
             method = gast.Attribute(value.value, "__getitem__", syntax.LOAD)
-            stmt.value = gast.copy_location(gast.Call(method, [value.slice], []), value)
-            return [stmt]
+            before, key = self.key_of(value.slice)
+            stmt.value = gast.copy_location(gast.Call(method, [key], []), value)
+            return [*before, stmt]
         if isinstance(value, gast.BinOp):
             if isinstance(callee, BoundTo):
                 left, right = value.left, value.right
@@ -185,21 +187,51 @@ class ValueSettling(CallSettling, UpdateSettling):
         before.append(syntax.assign(held, gast.Tuple(items, syntax.LOAD)))
         return [*before, syntax.call(JOINING[function], syntax.name(held))]
 
-    def setter(self, stmt: gast.Assign) -> gast.Expr | None:
-        """`p.x = v` of a property with a setter is the call of that."""
+    def key_of(self, index: Any) -> tuple[list[gast.stmt], gast.expr]:
+        """An index as an argument: `a:b` is `slice(a, b)`, made before it."""
+        before: list[gast.stmt] = []
+        if isinstance(index, gast.Slice):
+            made = syntax.name(self.inliner.constant(slice, "slice"))
+            bounds = [index.lower, index.upper, index.step]
+            while bounds[-1] is None and len(bounds) > 2:
+                bounds.pop()
+            arguments = [b or syntax.const(None) for b in bounds]
+            value: gast.expr = gast.Call(made, arguments, [])
+        elif isinstance(index, gast.Tuple):
+            parts = [self.key_of(e) for e in index.elts]
+            before = [s for first, _ in parts for s in first]
+            value = gast.Tuple([e for _, e in parts], syntax.LOAD)
+        else:
+            return [], index
+        held = self.fresh("key")
+        return [*before, syntax.assign(held, value)], syntax.name(held)
+
+    def setter(self, stmt: gast.Assign) -> list[gast.stmt] | None:
+        """`p.x = v` of a property with a setter, `p[i] = v` of a class, as its call."""
         target = stmt.targets[0]
-        if not isinstance(target, gast.Attribute):
+        if not isinstance(target, (gast.Attribute, gast.Subscript)):
             return None
         owner = self.atom_type(stmt, target.value)
         if not isinstance(owner, Object):
             return None
-        held = inspect.getattr_static(owner.cls, target.attr, None)
-        if not isinstance(held, property) or held.fset is None:
-            return None
-        function = self.inliner.constant(held.fset, f"set_{target.attr}")
         owned = syntax.clone(target.value)
-        call = gast.Call(syntax.name(function), [owned, stmt.value], [])
-        return gast.copy_location(gast.Expr(gast.copy_location(call, stmt)), stmt)
+        before: list[gast.stmt] = []
+        if isinstance(target, gast.Subscript):
+            method = own_method(owner.cls, "__setitem__")
+            if method is None:
+                return None
+            function = self.inliner.constant(method, "set_item")
+            before, key = self.key_of(target.slice)
+            arguments = [owned, key, stmt.value]
+        else:
+            held = inspect.getattr_static(owner.cls, target.attr, None)
+            if not isinstance(held, property) or held.fset is None:
+                return None
+            function = self.inliner.constant(held.fset, f"set_{target.attr}")
+            arguments = [owned, stmt.value]
+        call = gast.Call(syntax.name(function), arguments, [])
+        new = gast.copy_location(gast.Expr(gast.copy_location(call, stmt)), stmt)
+        return [*before, new]
 
     def is_replace(self, stmt: gast.stmt, value: gast.Call) -> bool:
         if isinstance(value.func, gast.Attribute) and value.func.attr == "_replace":

@@ -34,6 +34,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    Varies,
     dims_of,
     dtype_of,
     is_mapping,
@@ -41,6 +42,8 @@ from srcjax.analysis.types import (
     parts,
     resolved,
     shape_of,
+    varying,
+    with_active,
 )
 from srcjax.backends import stage_listings
 from srcjax.backends.assembling import assemble
@@ -294,6 +297,19 @@ def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
         "the types in this function do not settle",
         "a simpler structure, or fewer changes of type in loops",
     )
+
+
+def at_run_time(request: Request) -> tuple[Program, Unit]:
+    """All of a function in core form, with types, memory and effects.
+
+    What carries no derivative too, as in a function that srcjax wrote:
+
+        scale = 1.0 / (len(x) * k)        product = len_x * k  # float64
+                                          scale = 1.0 / product  # float64
+    """
+    with varying(Varies.RUN_TIME):
+        request.types = {n: with_active(t, False) for n, t in request.types.items()}
+        return analyse(request, StageTexts())
 
 
 def refuse_functions(program: Program, unit: Unit) -> None:

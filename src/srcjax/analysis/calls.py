@@ -56,6 +56,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    Varies,
     ageless_buffers,
     all_buffers,
     is_active,
@@ -64,10 +65,12 @@ from srcjax.analysis.types import (
     map_parts,
     replace,
     returned_by,
+    varies,
     with_active,
 )
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import own_attribute, parameter_names
+from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import (
     ATTRIBUTES,
     LAYOUT,
@@ -569,6 +572,8 @@ class Calls(Constructing):
 
         The end of a recursion does too: nothing flows into `total(None)`.
         """
+        if varies() is Varies.RUN_TIME:
+            return helper_of(function) is None
         unit = id(self.program.units.get(id(function)))
         return active or any(key[0] == unit for _, key in self.stack)
 

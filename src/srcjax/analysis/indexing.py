@@ -42,8 +42,11 @@ def index_array(base: Array, index: Type) -> Type:
     shape: list[Any] = []
     axis = 0
     advanced: list[Any] = []
+    #: Where in the result the axes of index arrays begin; they come first where other
+    #: entries stand between the arrays (and the numbers, which count as arrays then).
     advanced_at: int | None = None
-    separated = False
+    between = apart = False
+    arrays = any(is_index_array(e) for e in entries)
     missing = len(base.shape) - consumed
     dotted = any(isinstance(e, Const) and e.value is ... for e in entries)
     if not dotted:
@@ -51,32 +54,31 @@ def index_array(base: Array, index: Type) -> Type:
     if missing < 0:
         return Unknown(base.active, base.buffers)
     for e in entries:
-        if isinstance(e, Const) and e.value is ...:
-            shape.extend(base.shape[axis : axis + missing])
-            axis += missing
-            if advanced_at is not None and missing:
-                separated = True
-        elif isinstance(e, Const) and e.value is None:
-            shape.append(1)
-        elif isinstance(e, Tuple) and e.cls is slice:
-            bounds = [i.value if isinstance(i, Const) else ... for i in e.items]
-            shape.append(slice_dim(base.shape[axis], bounds))
+        number = is_number(e) and getattr(dtype_of(e), "kind", "") in "iu"
+        if number and not arrays:
             axis += 1
-        elif is_number(e) and dtype_of(e) is not None and dtype_of(e).kind in "iu":  # type: ignore[union-attr]
-            axis += 1
-        elif isinstance(e, (Array, List, Tuple)):
+        elif number or is_index_array(e):
             if advanced_at is None:
                 advanced_at = len(shape)
-            elif separated or len(shape) != advanced_at:
-                return Unknown(base.active)
+            apart |= between
             if is_mask(e):
                 advanced.append((None,))
                 axis += shape_rank(e)
             else:
-                advanced.append(
-                    shape_of(e) if isinstance(e, Array) else (len(parts(e)) or None,)
-                )
+                advanced.append(index_shape(e))
                 axis += 1
+        elif isinstance(e, Const) and e.value is ...:
+            shape.extend(base.shape[axis : axis + missing])
+            axis += missing
+            between |= advanced_at is not None
+        elif isinstance(e, Const) and e.value is None:
+            shape.append(1)
+            between |= advanced_at is not None
+        elif isinstance(e, Tuple) and e.cls is slice:
+            bounds = [i.value if isinstance(i, Const) else ... for i in e.items]
+            shape.append(slice_dim(base.shape[axis], bounds))
+            axis += 1
+            between |= advanced_at is not None
         else:
             return Unknown(base.active, base.buffers)
     if advanced_at is None:
@@ -86,11 +88,21 @@ def index_array(base: Array, index: Type) -> Type:
     if any(a is None for a in advanced):
         return Unknown(base.active)
     merged = broadcast_shapes(*advanced) or ()
-    numbers = any(is_number(e) for e in entries)
-    if numbers and len(entries) > 2:
-        return Array(base.active, NONE, base.dtype, None)
-    shape[advanced_at:advanced_at] = merged
+    at = 0 if apart else advanced_at
+    shape[at:at] = merged
     return Array(base.active, NONE, base.dtype, tuple(shape))
+
+
+def is_index_array(e: Type) -> bool:
+    """Whether it is an array or list of indices; a tuple is a slice's, or such one."""
+    return isinstance(e, (Array, List, Tuple)) and getattr(e, "cls", None) is not slice
+
+
+def index_shape(e: Type) -> Any:
+    """The shape of an index that is no mask; None if it is not known."""
+    if isinstance(e, Array):
+        return shape_of(e)
+    return () if is_number(e) else (len(parts(e)) or None,)
 
 
 def is_mask(e: Type) -> bool:

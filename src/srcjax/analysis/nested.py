@@ -36,12 +36,14 @@ from srcjax.analysis.types import (
     Transformed,
     Tuple,
     Type,
+    Varies,
     dtype_of,
     is_active,
     join,
     map_parts,
     replace,
     type_of,
+    varies,
     with_active,
 )
 from srcjax.errors import SrcjaxError
@@ -231,7 +233,7 @@ class NestedTransforms(Effects):
             return self.call_way(function.maker, way, everything, kwargs, node, env)
         lifted = self.lifted(function, args, kwargs, node, env)
         types = self.parameter_types(lifted, args, kwargs, env)
-        if isinstance(function, Transformed) or active:
+        if isinstance(function, Transformed) or active or varies() is Varies.RUN_TIME:
             self.nested_call(node, NestedCall("call", lifted, types))
         else:
             self.callee(node, getattr(function, "value", None))
@@ -267,7 +269,7 @@ class NestedTransforms(Effects):
                 return Const(value=value(function.value))
             if local and function is not None:
                 return Transformed(active, maker=value, function=function)
-        if not active and not local:
+        if not active and not local and varies() is not Varies.RUN_TIME:
             self.callee(node, value)
             return UNKNOWN
         if (

@@ -16,9 +16,10 @@ from __future__ import annotations
 import operator
 import types as pytypes
 from collections.abc import Iterable, Iterator, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -34,24 +35,44 @@ Buffers = frozenset
 NONE: Buffers = frozenset()
 
 
-#: What `active` means: that a derivative flows, or (under `mapping`) that the value
-#: depends on a mapped argument of `vmap`, which values of every dtype may do.
-_MAPPING: ContextVar[bool] = ContextVar("mapping", default=False)
+class Varies(Enum):
+    """What it means that a type is `active`, and that a name varies."""
+
+    #: A derivative flows through the value: floats and complex numbers.
+    DERIVATIVES = "a derivative flows through the value"
+    #: It depends on a mapped argument of `vmap`, which values of every dtype may do.
+    EXAMPLES = "the value is another one for each example of a batch"
+    #: No type is active: nothing is done with the values but to compute them. Every
+    #: name varies, so that all of a function is brought to core form.
+    RUN_TIME = "the value is computed when the function runs"
+
+
+_VARIES: ContextVar[Varies] = ContextVar("varies", default=Varies.DERIVATIVES)
 
 
 @contextmanager
-def mapping(on: bool = True) -> Iterator[None]:
-    """Inside, `active` means "different for each example of a batch" (or, off, not)."""
-    token = _MAPPING.set(on)
+def varying(what: Varies) -> Iterator[None]:
+    """Inside, that is what it means to be active."""
+    token = _VARIES.set(what)
     try:
         yield
     finally:
-        _MAPPING.reset(token)
+        _VARIES.reset(token)
+
+
+def varies() -> Varies:
+    """What it means to be active."""
+    return _VARIES.get()
+
+
+def mapping(on: bool = True) -> AbstractContextManager[None]:
+    """Inside, `active` means "different for each example of a batch" (or, off, not)."""
+    return varying(Varies.EXAMPLES if on else Varies.DERIVATIVES)
 
 
 def is_mapping() -> bool:
     """Whether `active` means "different for each example of a batch"."""
-    return _MAPPING.get()
+    return varies() is Varies.EXAMPLES
 
 
 Dim = int | Sym | Count | None
@@ -288,7 +309,7 @@ def is_number(t: Type) -> bool:
 
 def is_differentiable(t: Type) -> bool:
     """Whether values of this type can carry a derivative (real or complex dtype)."""
-    if _MAPPING.get():
+    if is_mapping():
         return not isinstance(t, Const)
     if isinstance(t, (Other, Range)):
         return False
@@ -301,6 +322,11 @@ def is_differentiable(t: Type) -> bool:
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
     return t.active or any(map(is_active, parts(t)))
+
+
+def is_lowered(t: Type) -> bool:
+    """Whether what is done with the value is to be in core form, as far as types go."""
+    return varies() is Varies.RUN_TIME or is_active(t)
 
 
 def tells(t: Type) -> bool:
@@ -385,7 +411,7 @@ def with_active(t: Type, active: bool) -> Type:
     if parts(t):
         return map_parts(t, lambda part: with_active(part, active))
     if isinstance(t, Const):
-        kinds = (int, float, complex) if _MAPPING.get() else (float, complex)
+        kinds = (int, float, complex) if is_mapping() else (float, complex)
         if active and isinstance(t.value, kinds):
             return Scalar(True, NONE, np.dtype(type(t.value)), True)
         return t

@@ -28,12 +28,14 @@ from srcjax.analysis.types import (
     Scalar,
     Type,
     Unknown,
+    Varies,
     ageless_buffers,
     all_buffers,
     is_active,
     join,
     map_parts,
     replace,
+    varies,
 )
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.normalise import normalise
@@ -131,6 +133,8 @@ class Unfollowed(Applied):
     ) -> bool:
         """Whether a call writes to what carries a derivative at other times."""
         if not isinstance(node, gast.Call) or not self.recording:
+            return False
+        if varies() is Varies.RUN_TIME:
             return False
         if not syntax.names_read(node) & self.unit.varying:
             return False

@@ -16,7 +16,7 @@ class Loops(SequenceCalls, Generators):
     """Lowers `for` and `while`."""
 
     def on_While(self, stmt: gast.While) -> None:
-        mapped = self.varying.mapping and self.varying.carries(stmt.test)
+        mapped = self.varying.all_kinds and self.varying.carries(stmt.test)
         if mapped:
             go_on = gast.If(stmt.test, list(stmt.body), [gast.Break()])
             gast.copy_location(go_on, stmt)
@@ -127,7 +127,7 @@ class Loops(SequenceCalls, Generators):
         if not self.varying.carries(node):
             return node
         if isinstance(node, gast.Call):
-            if self.varying.mapping and self.varying.is_builtin(node.func, "range"):
+            if self.varying.all_kinds and self.varying.is_builtin(node.func, "range"):
                 args = self.atoms(node.args)
                 return gast.copy_location(gast.Call(node.func, args, []), node)
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):

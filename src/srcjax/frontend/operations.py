@@ -29,7 +29,7 @@ class Operations(SpecialCalls):
 
     def test(self, node: gast.expr) -> gast.expr:
         """A condition: no derivative flows through it, but a batch may."""
-        if self.varying.mapping and self.varying.carries(node):
+        if self.varying.all_kinds and self.varying.carries(node):
             return self.atom(self.as_condition(node))
         return self.lower_walrus(node) if binds(node) else node
 
@@ -94,6 +94,8 @@ class Operations(SpecialCalls):
         if self.varying.inert_result(node):
             return self.lower_walrus(node)
         handler: Callable | None = getattr(self, f"of_{type(node).__name__}", None)
+        if handler is None and self.varying.run_time:
+            return self.lower_walrus(node)
         if handler is None:
             raise self.refuse(
                 node,

@@ -21,7 +21,7 @@ from srcjax.analysis.flow.looking import (
     SHAPE_BUILTINS,
     SHAPE_FUNCTIONS,
 )
-from srcjax.analysis.types import is_mapping
+from srcjax.analysis.types import Varies, varies
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import own_attribute
 from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
@@ -64,8 +64,12 @@ class Varying:
     """Answers whether expressions and statements touch the varying names."""
 
     def __init__(self, resolve: Callable[[str], Any], bound: set[str]) -> None:
-        #: Whether values of every kind vary (over a batch), not only derivatives.
-        self.mapping = is_mapping()
+        self.what = varies()
+        #: Whether values of every kind vary, not only those with derivatives.
+        self.all_kinds = self.what is not Varies.DERIVATIVES
+        self.mapping = self.what is Varies.EXAMPLES
+        #: Whether calls and arrays vary that have to do with no name of the function.
+        self.run_time = self.what is Varies.RUN_TIME
         self.names: set[str] = set()
         self._resolve = resolve
         self._bound = bound
@@ -93,8 +97,8 @@ class Varying:
 
     def inert_result(self, node: gast.expr) -> bool:
         """Whether no derivative flows through the value, whatever it is made from."""
-        if self.mapping:
-            return self.same_for_all(node)
+        if self.all_kinds:
+            return self.known_before(node)
         if isinstance(node, (gast.Compare, gast.JoinedStr, gast.Constant)):
             return True
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
@@ -121,8 +125,11 @@ class Varying:
                 return op is not None and op.inert and not own
         return False
 
-    def same_for_all(self, node: gast.expr) -> bool:
-        """Whether the value is one for all examples, whatever it is made from."""
+    def known_before(self, node: gast.expr) -> bool:
+        """Whether the value is known before the function runs: a constant, a shape.
+
+        It is one for all examples of a batch, whatever it is made from.
+        """
         if isinstance(node, (gast.Constant, gast.JoinedStr)):
             return True
         if isinstance(node, gast.Attribute):
@@ -130,7 +137,7 @@ class Varying:
             own = own_attribute(node.attr) in self.names
             return node.attr in SHAPE_ATTRIBUTES and named and not own
         if isinstance(node, gast.Subscript):
-            return self.same_for_all(node.value) and not isinstance(
+            return self.known_before(node.value) and not isinstance(
                 node.value, gast.Constant
             )
         if isinstance(node, gast.Call):
@@ -167,7 +174,7 @@ class Varying:
         if self.is_collective(node):
             return True
         if isinstance(node, gast.Name):
-            return node.id in self.names
+            return node.id in self.names or self.is_array(node)
         if not isinstance(node, gast.AST):
             return False
         if isinstance(node, gast.expr) and self.inert_result(node):
@@ -176,15 +183,21 @@ class Varying:
                 for sub in syntax.walk(node)
                 if isinstance(sub, gast.NamedExpr)
             )
-        if isinstance(node, gast.IfExp) and not self.mapping:
+        if isinstance(node, gast.IfExp) and not self.all_kinds:
             return self.carries([node.body, node.orelse]) or self.has_walrus(node.test)
-        if isinstance(node, gast.Subscript) and not self.mapping:
+        if isinstance(node, gast.Subscript) and not self.all_kinds:
             return self.carries([node.value, node.slice])
+        if isinstance(node, gast.Call) and self.run_time:
+            return True
         return any(
             self.carries(value)
             for key, value in node.__dict__.items()
             if isinstance(value, (gast.AST, list)) and key != "ctx"
         )
+
+    def is_array(self, node: gast.Name) -> bool:
+        """Whether a name from around the function stands for what it computes with."""
+        return self.run_time and isinstance(self.value(node), np.ndarray | np.generic)
 
     def has_walrus(self, node: Any) -> bool:
         """Whether a varying name is bound inside the expression."""
@@ -199,6 +212,8 @@ class Varying:
             return False
         if not self.names.isdisjoint(syntax.all_names(node)):
             return True
+        if self.run_time:
+            return any(isinstance(sub, gast.Call) for sub in syntax.walk(node))
         return self.mapping and any(map(self.is_collective, syntax.walk(node)))
 
 
@@ -212,6 +227,8 @@ def find_varying(
     """
     names = varying.names
     names.update(start)
+    if varying.run_time:
+        names.update(syntax.names_written(body))
     nodes = list(syntax.walk(body))
     size = -1
     while size != len(names):

@@ -33,12 +33,12 @@ from srcjax.analysis.types import (
     broadcast_shapes,
     dims_of,
     dtype_of,
-    is_mapping,
     is_number,
     rank_of,
     replace,
     same_shape,
     shape_of,
+    varies,
 )
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.expand import EXPANSIONS
@@ -105,7 +105,7 @@ class Followed:
         parameters = list(inspect.signature(helper.function).parameters.values())
         # What is supposed of sizes is noted down where they belong, once for each.
         sizes = id(sizes_of(dims_of(types)))
-        key = (helper.function, is_mapping(), sizes, *types)
+        key = (helper.function, varies(), sizes, *types)
         found: Any = _KNOWN.get(key, MISSING)
         if found is MISSING:
             found = self.follow(helper, parameters, types)

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     is_active,
+    is_lowered,
     parts,
     site_of,
 )
@@ -183,7 +184,7 @@ class CallSettling(ContainerSettling):
             return [*args, *(k.value for k in call.keywords if k.arg is None)]
 
         found = starred()
-        if not any(is_active(self.atom_type(stmt, a) or UNKNOWN) for a in found):
+        if not any(is_lowered(self.atom_type(stmt, a) or UNKNOWN) for a in found):
             return None
         before = self.expand_stars(stmt, call)
         if len(starred()) == len(found):
@@ -238,7 +239,7 @@ class CallSettling(ContainerSettling):
             return True
         arguments = [*call.args, *(k.value for k in call.keywords)]
         if not any(
-            is_active(t) for v in self.facts.of(stmt) for t in v.before.values()
+            is_lowered(t) for v in self.facts.of(stmt) for t in v.before.values()
         ):
             # What it writes to may carry a derivative later.
             filled = syntax.names_read(arguments) & self.active_names()
@@ -325,7 +326,7 @@ class CallSettling(ContainerSettling):
         """Whether a differentiated value goes into the call."""
         names = syntax.names_read([call.args, call.keywords])
         return callee.active or any(
-            is_active(v.before[n])
+            is_lowered(v.before[n])
             for v in self.facts.of(stmt)
             for n in names
             if n in v.before

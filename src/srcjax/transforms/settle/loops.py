@@ -17,6 +17,8 @@ from srcjax.analysis.types import (
     Tuple,
     Unknown,
     is_active,
+    is_lowered,
+    is_mapping,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
@@ -43,17 +45,36 @@ class LoopSettling(SettlingBase):
         if unrolled is not None:
             self.changed = True
             return self.block(unrolled)
-        active = any(
-            is_active(t)
+        followed = any(
+            is_lowered(t)
             for v in variants
             for n, t in v.before.items()
             if n in syntax.names_read(stmt.iter)
         )
-        if active and not self.is_range(stmt.iter) and not self.is_by_key(stmt):
+        stays = self.is_counted(stmt) or self.is_by_key(stmt)
+        if followed and not stays and not self.takes_as_they_come(stmt, variants):
             self.changed = True
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def is_counted(self, stmt: gast.For) -> bool:
+        """Whether it runs over a range, or over one from its end that all have."""
+        over = stmt.iter
+        if not isinstance(over, gast.Call) or self.is_range(over):
+            return self.is_range(over)
+        of = over.args[0] if self.is_builtin(over.func, "reversed") else None
+        if not isinstance(of, gast.Call) or not self.is_range(of):
+            return False
+        bounds = [self.atom_type(stmt, a) for a in of.args]
+        of_each = any(t is not None and is_active(t) for t in bounds)
+        return not (of_each and is_mapping())
+
+    def takes_as_they_come(self, stmt: gast.For, variants: list[Variant]) -> bool:
+        """Whether it runs over what may be an iterator, alone."""
+        over = stmt.iter
+        zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
+        return not zipped and self.may_be_iterator(over, variants)
 
     def is_by_key(self, stmt: gast.For) -> bool:
         """Whether it visits what surely are keys of what may be any container."""

@@ -23,10 +23,12 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    Varies,
     ageless_buffers,
     is_active,
     is_number,
     parts,
+    varies,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.rebinding import check_of, refusal
@@ -78,6 +80,8 @@ class UpdateSettling(SettlingBase):
                 return [syntax.assign(target, gast.copy_location(call, stmt))]
             if self.waits_for(old):
                 return [stmt]
+            if isinstance(old, Unknown) and varies() is Varies.RUN_TIME:
+                return [stmt]  # it may be an array, or a number
             self.changed = True
             function = id(self.unit.source.func)
             alone = function == self.program.entry and function not in self.recursive

@@ -308,6 +308,18 @@ def blocks(body: list[gast.stmt]) -> Iterator[list[gast.stmt]]:
             yield from blocks(inner)
 
 
+def all_statements(body: list[Any]) -> Iterator[Any]:
+    """Every statement, before those in its blocks, in the order of the text.
+
+    Those of nested functions and classes too. Expressions are not looked into.
+    """
+    for stmt in body:
+        yield stmt
+        if _BLOCK_FIELDS[type(stmt)]:
+            for inner in inner_blocks(stmt, definitions=True):
+                yield from all_statements(inner)
+
+
 def root_of(place: Any, of_call: Callable[[gast.Call], gast.expr] | None = None) -> str:
     """`x` of `x`, `x[i]`, `x.part[i].real`; empty for what is no place of a name.
 

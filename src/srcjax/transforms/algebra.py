@@ -5,6 +5,7 @@ dy * 1.0 + -(2 * (0.5 * x))    ->    dy - x
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -207,12 +208,43 @@ for _rule in RULES:
 
 def _constant(node: gast.AST) -> Number | None:
     """The value of a real literal, with its sign; None for anything else."""
-    if isinstance(node, gast.Constant) and type(node.value) in (int, float):
-        return node.value
-    if _operation(node) is gast.USub:
+    if isinstance(node, gast.Constant):
+        return node.value if type(node.value) in (int, float) else None
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
         value = _constant(node.operand)
         return None if value is None or value < 0 else -value
     return None
+
+
+def _rules_for(node: gast.AST) -> tuple[Rule, ...]:
+    """The rules whose operation, and whose kinds of operands, the node has."""
+    operation: Any = _operation(node)
+    if operation is None or _constant(node) is not None:
+        return ()
+    kinds = tuple(map(_kind, _operands(node)))
+    return _with_operands(operation, kinds)
+
+
+@functools.cache
+def _with_operands(operation: Any, kinds: tuple[Any, ...]) -> tuple[Rule, ...]:
+    """The rules for an operation on operands of these kinds (see `_kind`), in order."""
+    return tuple(
+        rule
+        for rule in _BY_OPERATION.get(operation, ())
+        if all(map(_may_be, _operands(rule.tree), kinds))
+    )
+
+
+def _kind(node: gast.AST) -> Any:
+    """What of an operand rules can be looked up by: its operation, or a literal."""
+    return gast.Constant if _constant(node) is not None else _operation(node)
+
+
+def _may_be(pattern: gast.AST, kind: Any) -> bool:
+    """Whether the operand of a pattern stands for operands of that kind."""
+    if isinstance(pattern, gast.Name):
+        return pattern.id not in ("c", "k") or kind is gast.Constant
+    return bool(_kind(pattern) is kind)
 
 
 def _literal(value: Number) -> gast.expr:
@@ -244,7 +276,7 @@ class _Tidier:
         folded = _folded(node)
         if folded is not None:
             return folded
-        for rule in _BY_OPERATION.get(_operation(node), ()):
+        for rule in _rules_for(node):
             found: Bindings = {}
             if _matches(rule.tree, node, found) and self._applies(rule, found):
                 return self._built(rule.template, found)
@@ -252,6 +284,8 @@ class _Tidier:
 
     def _gathered(self, node: gast.AST) -> Any:
         """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2."""
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mult):
+            return None
         factors = list(_factors(node))
         rest = [f for f in factors if _constant(f) is None]
         several = len(rest) < len(factors) - 1
@@ -425,6 +459,8 @@ def _with_children(node: Any, change: Callable[[gast.AST], gast.AST]) -> Any:
 
 
 def _fields(node: gast.AST) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, (gast.Name, gast.Constant)):
+        return
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, (gast.expr, gast.keyword, list)):

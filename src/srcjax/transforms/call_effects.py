@@ -98,6 +98,8 @@ def written_bases(stmt: Any) -> set[str]:
     """Names whose objects the statement may change in place."""
     found: set[str] = set()
     for sub in syntax.walk(stmt):
+        if type(sub) is gast.Name or type(sub) is gast.Constant:
+            continue  # as most are: they do nothing
         if isinstance(sub, gast.AugAssign):
             found |= {_base(sub.target)} | written_by(sub)
         elif isinstance(sub, (gast.Subscript, gast.Attribute)) and isinstance(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops.record import lookup
 from srcjax.transforms.call_effects import written_bases
-from srcjax.transforms.passes import Simplify, Watch
+from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
@@ -72,18 +73,31 @@ def finish(
     `sharing` knows the backward functions that are called, `watch` is told of passes.
     """
     if len(written) == 2:
-        finisher = Finisher(written[1], sharing)
-        for each in todo.before_link:
-            each.run(finisher)
-            watch(each.name, written)
+        run_passes(todo.before_link, Finisher(written[1], sharing), watch, written)
         link_saved(*written)
         watch("link", written)
     for w in written:
-        finisher = Finisher(w, sharing)
-        for each in todo.passes:
-            each.run(finisher)
-            watch(each.name, [w])
+        run_passes(todo.passes, Finisher(w, sharing), watch, [w])
     return [w.node for w in written]
+
+
+def run_passes(
+    todo: Iterable[Pass], finisher: Finisher, watch: Watch, written: list[Written]
+) -> None:
+    """Run passes on a function, but for those that find it as they last left it.
+
+    A pass that changed nothing has nothing to do until another one changes something.
+    """
+    version = 0
+    idle: dict[str, int] = {}
+    for each in todo:
+        if idle.get(each.name) == version:
+            continue
+        if each.run(finisher) is False:
+            idle[each.name] = version
+        else:
+            version += 1
+        watch(each.name, written)
 
 
 def link_saved(forward: Written, backward: Written) -> None:
@@ -202,27 +216,44 @@ class Finisher(Tidying):
     def mark_backward(self) -> None:
         mark_backward(self.node.body)
 
-    def remove_dead(self) -> None:
+    def remove_dead(self) -> bool:
+        before = self.outline()
         remove_dead(self.node, self.shares)
+        return self.outline() != before
 
-    def delay(self) -> None:
+    def delay(self) -> bool:
+        before = self.outline()
         self.atoms = self.atomic_adjoints()
         delay(self.node.body, self.may_nest, self.shares)
+        return self.outline() != before
 
-    def nest(self) -> None:
-        nest(self.node, self.may_nest, self.shares)
+    def nest(self) -> bool:
+        return nest(self.node, self.may_nest, self.shares)
 
-    def spell_out(self) -> None:
-        spell_out(self.node, self.may_spell_out, self.leave, self.shares)
+    def spell_out(self) -> bool:
+        return spell_out(self.node, self.may_spell_out, self.leave, self.shares)
 
-    def fold_starts(self) -> None:
+    def fold_starts(self) -> bool:
+        before = self.outline()
         self.node.body = fold_starts(self.node.body, self.shares, self.starts_anew)
+        return self.outline() != before
 
-    def join_updates(self) -> None:
+    def join_updates(self) -> bool:
+        before = self.outline()
         self.node.body = join_updates(self.node.body, self.shares, self.starts_anew)
+        return self.outline() != before
 
-    def merge_branches(self) -> None:
+    def merge_branches(self) -> bool:
+        before = self.outline()
         self.node.body = merge_branches(self.node.body)
+        return self.outline() != before
+
+    def outline(self) -> list[tuple[gast.stmt, type]]:
+        """The statements in their order: other ones after passes that move them.
+
+        Which kind each one is too: updates become assignments in place.
+        """
+        return [(s, type(s)) for s in syntax.all_statements(self.node.body)]
 
     def rotate(self) -> None:
         if rotate(self.node, self.shares):
@@ -423,15 +454,15 @@ class Finisher(Tidying):
         """Adjoint variables whose value is an atom or seed."""
         return {
             stmt.targets[0].id
-            for stmt in syntax.walk(self.node.body)
+            for stmt in syntax.all_statements(self.node.body)
             if isinstance(stmt, gast.Assign)
             and isinstance(stmt.targets[0], gast.Name)
             and syntax.is_atom(stmt.value)
             and getattr(stmt, "backward", False)
         }
 
-    def algebra(self) -> None:
-        """Local algebra in every backward expression."""
+    def algebra(self) -> bool:
+        """Local algebra in every backward expression; whether any is another now."""
 
         def item(node: gast.expr) -> gast.expr:
             inner = transposed(node)
@@ -442,6 +473,7 @@ class Finisher(Tidying):
         def is_array(node: gast.expr) -> bool:
             return isinstance(self.type_of(node), Array)
 
+        changed = False
         last = self.node.body[-1]
         for stmt in _statements(self.node.body):
             plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))
@@ -461,6 +493,9 @@ class Finisher(Tidying):
                 store_number(stmt)
             if syntax.equal(before, stmt.value):
                 stmt.settled = _Settled(before, fresh, backward)
+            else:
+                changed = True
+        return changed
 
     def tidied(self, stmt: Any) -> gast.expr:
         """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""
@@ -525,7 +560,7 @@ def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:
 
 
 def _statements(body: list[gast.stmt]) -> list[Any]:
-    return [s for s in syntax.walk(body) if isinstance(s, gast.stmt)]
+    return list(syntax.all_statements(body))
 
 
 def _binds(stmt: gast.stmt, name: str) -> bool:

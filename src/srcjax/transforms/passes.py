@@ -23,7 +23,8 @@ class Pass:
     """One step of simplifying: it changes a written function in place."""
 
     name: str
-    #: Called with the `Finisher` of the function.
+    #: Called with the `Finisher` of the function. A pass that gives False has changed
+    #: nothing, and is not run again before another one changed something.
     run: Callable[[Any], Any]
     #: Whether it makes the copies without which what is written, or given to the
     #: caller, shares memory: text from before these passes cannot be run as it is.

@@ -53,11 +53,18 @@ def renumber(
             present = (present - {name}) | {free}
 
 
+#: No name: what statements with a `break` or `continue` are noted under.
+_JUMP = ""
+
+
 class _Renaming:
     """Renames in a tree, and knows what its statements mention, without new walks."""
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
+        #: The places of statements in the body by the names that they mention, once
+        #: they are asked for.
+        self.places: dict[str, set[int]] | None = None
         self.look()
 
     def look(self) -> None:
@@ -84,6 +91,19 @@ class _Renaming:
             own = isinstance(sub, (gast.FunctionDef, gast.Lambda, gast.comprehension))
             if own and sub is not self.tree:
                 self.scopes.append(sub)
+        self.places = None
+
+    def around(self, *names: str) -> list[gast.stmt]:
+        """The statements of the body that mention one of the names, or jump."""
+        body = self.tree.body
+        if self.places is None:
+            self.places = {}
+            for place, stmt in enumerate(body):
+                found = self.known.of(stmt)
+                for name in (*found.reads, *found.binds, *[_JUMP] * found.jumps):
+                    self.places.setdefault(name, set()).add(place)
+        wanted = (self.places.get(name, set()) for name in (*names, _JUMP))
+        return [body[place] for place in sorted(set().union(*wanted))]
 
     def rename(self, name: str, new: str) -> None:
         """Rename every occurrence of the name, in place."""
@@ -96,6 +116,9 @@ class _Renaming:
             node.id = new
         self.nodes.setdefault(new, []).extend(nodes)
         self.known.renamed(name, new)
+        if self.places is not None:
+            places = self.places.pop(name, set())
+            self.places.setdefault(new, set()).update(places)
 
 
 def _drop_self_copies(node: gast.FunctionDef) -> None:
@@ -121,7 +144,7 @@ def _overlap(node: gast.FunctionDef, names: _Renaming, a: str, b: str) -> bool:
     if any({a, b} & syntax.all_names(scope) for scope in names.scopes):
         return True
     live = Meeting(names.known, a, b)
-    start = live.block(node.body, frozenset())
+    start = live.block(names.around(a, b), frozenset())
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     if a in parameters and b in start or b in parameters and a in start:
         return True

@@ -25,6 +25,8 @@ from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.owned import shared_argument
 
 LIMIT = 24
+#: By name, the statements that mention it by their places in a block.
+_Mentioning = dict[str, dict[int, gast.stmt]]
 
 
 class Nesting:
@@ -44,7 +46,9 @@ class Nesting:
         #: The memory that simple statements write to.
         self.bases: dict[int, set[str]] = {}
         #: The statements of a block that read a name, or did, with their places in it.
-        self.readers: dict[str, dict[int, tuple[int, gast.stmt]]] | None = None
+        self.readers: _Mentioning | None = None
+        #: Those that bind a name.
+        self.binders: _Mentioning = {}
         self.places: dict[int, int] = {}
         self.indexed: list[gast.stmt] = []
         #: Whether the block at hand stands in a `try` with handlers.
@@ -94,7 +98,7 @@ class Nesting:
             return False
         rest = stmts[position + 1 :]
         if several:
-            uses, count, closed = self.until_redefined(rest, name)
+            uses, count, closed = self.until_redefined(stmts, position, name)
             if not closed and not (count == 1 and self.stays_in_blocks(name)):
                 return False
         else:
@@ -126,6 +130,11 @@ class Nesting:
             found = self.bases[id(stmt)] = written_bases(stmt)
         return found
 
+    def changed_in(self, node: Any) -> None:
+        """The statement, or something in it, is not what it was."""
+        self.known.changed(node)
+        self.bases.pop(id(node), None)
+
     def count(self, stmt: gast.stmt, name: str) -> int:
         """How often the statement reads the name."""
         return self.known.of(stmt).reads.get(name, 0)
@@ -135,7 +144,7 @@ class Nesting:
         """Names that augmented assignments bind again."""
         return {
             s.target.id
-            for s in syntax.walk(self.node.body)
+            for s in syntax.all_statements(self.node.body)
             if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name)
         }
 
@@ -143,14 +152,9 @@ class Nesting:
         self, stmts: list[gast.stmt], position: int, name: str, total: int
     ) -> tuple[list[gast.stmt], int]:
         """The statements after this place that read a name, up to its `total` reads."""
-        if self.readers is None or self.indexed is not stmts:
-            self.index(stmts)
-        assert self.readers is not None
-        here = self.places[id(stmts[position])]
-        later = [r for r in self.readers.get(name, {}).values() if r[0] > here]
         uses: list[gast.stmt] = []
         count = 0
-        for _, stmt in sorted(later, key=lambda r: r[0]):
+        for stmt in self.later(stmts, position, name):
             if count >= total:
                 break
             reads = self.count(stmt, name)
@@ -163,32 +167,49 @@ class Nesting:
         """Note who reads what in this block, from which statements may go now."""
         self.indexed = stmts
         self.places = {id(stmt): place for place, stmt in enumerate(stmts)}
-        self.readers = {}
+        self.readers, self.binders = {}, {}
         for place, stmt in enumerate(stmts):
-            for name in self.known.of(stmt).reads:
-                self.readers.setdefault(name, {})[place] = (place, stmt)
+            found = self.known.of(stmt)
+            for name in found.reads:
+                self.readers.setdefault(name, {})[place] = stmt
+            for name in found.binds:
+                self.binders.setdefault(name, {})[place] = stmt
+
+    def later(
+        self, stmts: list[gast.stmt], position: int, name: str, binders: bool = False
+    ) -> list[gast.stmt]:
+        """The statements after this place that read the name, or did, or bind it."""
+        if self.readers is None or self.indexed is not stmts:
+            self.index(stmts)
+        assert self.readers is not None
+        here = self.places[id(stmts[position])]
+        found = self.readers.get(name, {})
+        if binders:
+            found = {**found, **self.binders.get(name, {})}
+        return [found[place] for place in sorted(found) if place > here]
 
     def now_read(self, names: set[str], gone: gast.stmt, uses: list[gast.stmt]) -> None:
         """Other statements of the block read these names in place of one."""
         if self.readers is None:
             return
+        for name in self.known.of(gone).binds:
+            self.binders.get(name, {}).pop(self.places[id(gone)], None)
         for name in names:
             readers = self.readers.setdefault(name, {})
             readers.pop(self.places[id(gone)], None)
             for use in uses:
-                place = self.places[id(use)]
-                readers[place] = (place, use)
+                readers[self.places[id(use)]] = use
 
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
 
     def until_redefined(
-        self, rest: list[gast.stmt], name: str
+        self, stmts: list[gast.stmt], position: int, name: str
     ) -> tuple[list[gast.stmt], int, bool]:
-        """Uses before the next plain definition in the same block."""
+        """Uses after this place, before the next plain definition in the same block."""
         uses: list[gast.stmt] = []
         count = 0
-        for stmt in rest:
+        for stmt in self.later(stmts, position, name, binders=True):
             found = self.known.of(stmt)
             reads, writes = found.reads.get(name, 0), name in found.binds
             if syntax.has_blocks(stmt):
@@ -232,18 +253,18 @@ class Nesting:
         self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]
     ) -> bool:
         """Replace a name by the name or literal that it stands for, everywhere."""
-        if any(self.rebinds(s, name) for u in uses for s in syntax.walk(u)):
+        if any(self.rebinds(s, name) for s in syntax.all_statements(uses)):
             return False
         if isinstance(value, gast.Name):
             last = rest.index(uses[-1])
             between = rest[: last + 1]
             for stmt in between:
-                written = value.id in syntax.names_written(stmt)
+                written = value.id in self.known.of(stmt).binds
                 if stmt is uses[-1] and not syntax.has_blocks(stmt):
                     continue
                 if written:
                     return False
-            changed = set().union(*(written_bases(s) for s in between))
+            changed = set().union(*map(self.written, between))
             if {name, value.id, *self.shares(value.id)} & changed:
                 return False
         for stmt in uses:
@@ -338,8 +359,7 @@ class Nesting:
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
         """Put the value in place of the name, in place."""
         for sub in syntax.walk(stmt):
-            self.known.changed(sub)
-            self.bases.pop(id(sub), None)
+            self.changed_in(sub)
             for key, child in list(sub.__dict__.items()):
                 if isinstance(child, gast.Name) and child.id == name:
                     if isinstance(child.ctx, gast.Load):
@@ -405,7 +425,9 @@ def nest(
     node: gast.FunctionDef,
     may_nest: Callable[[str], bool],
     shares: Callable[[str], set[str]] = lambda name: set(),
-) -> None:
-    """Nest single-use temporaries of the function, in place."""
+) -> bool:
+    """Nest single-use temporaries of the function, in place; whether there were any."""
+    changed = False
     while Nesting(node, may_nest, shares).run():
-        pass
+        changed = True
+    return changed

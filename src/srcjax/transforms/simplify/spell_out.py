@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import is_pure, written_bases
+from srcjax.transforms.call_effects import is_pure
 from srcjax.transforms.simplify.nest import Nesting
 
 _SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -45,11 +45,13 @@ def spell_out(
     may_nest: Callable[[str], bool],
     leave: Callable[[gast.expr], Leave | None],
     shares: Callable[[str], set[str]] = lambda name: set(),
-) -> None:
-    """Write out cheap temporaries of the function, in place."""
+) -> bool:
+    """Write out cheap temporaries of the function, in place; whether there were any."""
     spelling = _Spelling(node, may_nest, leave, shares)
+    changed = False
     while spelling.run():
-        pass
+        changed = True
+    return changed
 
 
 class _Spelling:
@@ -108,16 +110,16 @@ class _Spelling:
         rest = stmts[position + 1 :]
         nesting = self.nesting
         if self.bindings.get(name) != 1:
-            uses, count, _ = nesting.until_redefined(rest, name)
-            if not nesting.stays_in_blocks(name):
+            uses, count, _ = nesting.until_redefined(stmts, position, name)
+            if not 0 < count <= leave.reads or not nesting.stays_in_blocks(name):
                 return False
         else:
             total = self.reads.get(name, 0)
+            if not 0 < total <= leave.reads:
+                return False
             uses, count = nesting.all_uses(stmts, position, name, total)
             if count != total:
                 return False
-        if not 0 < count <= leave.reads:
-            return False
         if leave.together and (len(uses) != 1 or syntax.has_blocks(uses[0])):
             return False
         if not self.stays(value, rest[: rest.index(uses[-1]) + 1]):
@@ -126,7 +128,7 @@ class _Spelling:
             return False
         for use in uses:
             for sub in syntax.walk(use):
-                nesting.known.changed(sub)
+                nesting.changed_in(sub)
                 self.left.pop(id(sub), None)
             _replace(use, name, value)
         self.bindings[name] -= 1
@@ -146,7 +148,8 @@ class _Spelling:
             last = stmt is between[-1] and not syntax.has_blocks(stmt)
             if last and isinstance(stmt, (gast.Assign, gast.AugAssign)):
                 continue  # it reads before it writes
-            if syntax.names_written(stmt) & reads or written_bases(stmt) & shared:
+            bound, written = self.nesting.known.of(stmt).binds, self.nesting.written
+            if bound & reads or written(stmt) & shared:
                 return False
         return True
 

@@ -16,6 +16,7 @@ Before:                          After:
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 from typing import Any
 
@@ -67,19 +68,59 @@ def fold_starts(
 
     `shares` and `starts_anew` as in `join_updates`.
     """
-    out = list(stmts)
-    for stmt in stmts:
+    out: list[gast.stmt] = []
+    later: _Later | None = None
+    for place, stmt in enumerate(stmts):
         syntax.rewrite_blocks(
             stmt, lambda block: fold_starts(block, shares, starts_anew)
         )
         plain = isinstance(stmt, gast.Assign) and getattr(stmt, "backward", False)
-        if plain and starts_anew(stmt) and _fold_start(out, stmt, shares):
-            out = [s for s in out if s is not stmt]
+        if plain and starts_anew(stmt):
+            later = later or _Later(stmts)
+            if _fold_start(later, place, shares):
+                continue
+        out.append(stmt)
     return out
 
 
-def _fold_start(stmts: list[gast.stmt], start: Any, shares: Shares) -> bool:
+class _Later:
+    """The statements of a block, and the next ones that mention or change names."""
+
+    def __init__(self, stmts: list[gast.stmt]) -> None:
+        self.stmts = stmts
+        #: The places of statements by what they mention, and by what they change:
+        #: names that they bind, and those whose memory they may write to.
+        self.mentions: dict[str, list[int]] = {}
+        self.changes: dict[str, list[int]] = {}
+        for place, stmt in enumerate(stmts):
+            for name in syntax.all_names(stmt):
+                self.mentions.setdefault(name, []).append(place)
+            for name in syntax.names_written(stmt) | written_bases(stmt):
+                self.changes.setdefault(name, []).append(place)
+
+    def mention(self, name: str, after: int) -> int:
+        """The first place after one where the name is mentioned, or the end."""
+        return self.first(self.mentions, name, after)
+
+    def change(self, names: set[str], after: int) -> int:
+        """The first place after one where one of the names is changed, or the end."""
+        places = [self.first(self.changes, name, after) for name in names]
+        return min(places, default=len(self.stmts))
+
+    def first(self, places: dict[str, list[int]], name: str, after: int) -> int:
+        found = places.get(name, [])
+        at = bisect.bisect_right(found, after)
+        return found[at] if at < len(found) else len(self.stmts)
+
+    def reads(self, names: set[str], place: int) -> None:
+        """The statement there has come to read these names."""
+        for name in names:
+            bisect.insort(self.mentions.setdefault(name, []), place)
+
+
+def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     """Take the start of a sum into the first statement that adds to it."""
+    start: Any = later.stmts[at]
     if not (
         isinstance(start, gast.Assign)
         and isinstance(start.targets[0], gast.Name)
@@ -89,29 +130,30 @@ def _fold_start(stmts: list[gast.stmt], start: Any, shares: Shares) -> bool:
     name, reads = start.targets[0].id, syntax.names_read(start.value)
     if name in reads:
         return False
-    reads = reads.union(*map(shares, reads))
-    at = next(i for i, s in enumerate(stmts) if s is start)
-    for stmt in stmts[at + 1 :]:
-        mentions = name in syntax.all_names(stmt)
-        if mentions and isinstance(stmt, gast.AugAssign):
-            plain = isinstance(stmt.op, (gast.Add, gast.Sub)) and syntax.is_name(
-                stmt.target, name
-            )
-            if not plain or {name, *shares(name)} & syntax.names_read(stmt.value):
-                return False
-            value = gast.BinOp(start.value, stmt.op, stmt.value)
-            if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
-                return False
-            stmt.__class__ = gast.Assign
-            stmt.targets, stmt.value = [syntax.name(name, store=True)], value
-            stmt.type_comment = None
-            del stmt.target, stmt.op
-            if not syntax.is_atom(start.value):
-                stmt.earlier_line = getattr(start, "user_line", None)
-            return True
-        if mentions or (syntax.names_written(stmt) | written_bases(stmt)) & reads:
-            return False
-    return False
+    place = later.mention(name, at)
+    if place == len(later.stmts):
+        return False
+    stmt: Any = later.stmts[place]
+    if not isinstance(stmt, gast.AugAssign):
+        return False
+    if later.change(reads.union(*map(shares, reads)), at) < place:
+        return False
+    plain = isinstance(stmt.op, (gast.Add, gast.Sub))
+    if not plain or not syntax.is_name(stmt.target, name):
+        return False
+    if {name, *shares(name)} & syntax.names_read(stmt.value):
+        return False
+    value = gast.BinOp(start.value, stmt.op, stmt.value)
+    if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
+        return False
+    stmt.__class__ = gast.Assign
+    stmt.targets, stmt.value = [syntax.name(name, store=True)], value
+    stmt.type_comment = None
+    del stmt.target, stmt.op
+    if not syntax.is_atom(start.value):
+        stmt.earlier_line = getattr(start, "user_line", None)
+    later.reads(reads, place)
+    return True
 
 
 def _is_short(value: Any) -> bool:

@@ -402,6 +402,14 @@ def exception_from_a_callee(x):
 
 
 @refused()
+def attribute_of_an_exception_alone(x):
+    try:
+        raise _Found(x[1] ** 2)
+    except _Found as e:
+        return e.value
+
+
+@refused()
 def exception_with_a_note(x):
     error = _Found(x[1])
     return x[0] * error.value

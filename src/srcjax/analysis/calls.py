@@ -91,7 +91,7 @@ class Calls(Constructing):
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         """The type of `base.name`."""
         if isinstance(base, Told):
-            return base
+            return self.part_of_told(base, name, node)
         if isinstance(base, (Object, Tuple)) and base.cls is not None:
             self.check_own(base, name)
         if isinstance(base, Object):

@@ -133,6 +133,13 @@ class TextOfValues(Effects):
                 "the expression itself",
             )
 
+    def part_of_told(self, base: Told, name: str, node: Any) -> Type:
+        """`line.split` is of text; `error.value` is what the exception was made of."""
+        raised = isinstance(base.cls, type) and issubclass(base.cls, BaseException)
+        if raised and (name == "args" or not hasattr(BaseException, name)):
+            raise self.read_back(node)
+        return base
+
     def read_back(self, node: Any) -> Exception:
         """The error that a number is read from such text."""
         return self.refuse(

@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import named_inside
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.varying import Varying
@@ -95,7 +96,7 @@ class LoweringBase:
         for node in syntax.walk(stmt):
             if isinstance(node, gast.stmt) and not hasattr(node, "user_line"):
                 self.quote(node)
-        if not self.varying.names.isdisjoint(_bound_by_walrus(stmt)):
+        if not self.varying.names.isdisjoint(named_inside(stmt)):
             raise self.refuse(
                 stmt, "`:=` binds a differentiated value here", "an assignment before"
             )
@@ -171,14 +172,6 @@ class LoweringBase:
 
     def index(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
-
-
-def _bound_by_walrus(node: Any) -> list[str]:
-    """The names that are bound inside of expressions; functions have their own."""
-    if isinstance(node, (gast.FunctionDef, gast.Lambda)):
-        return []
-    found = [n for sub in gast.iter_child_nodes(node) for n in _bound_by_walrus(sub)]
-    return [*found, node.target.id] if isinstance(node, gast.NamedExpr) else found
 
 
 def apart(base: str) -> str:

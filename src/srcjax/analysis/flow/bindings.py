@@ -37,14 +37,22 @@ def stored_names(target: Any) -> set[str]:
     }
 
 
+def named_inside(node: Any) -> set[str]:
+    """The names that `:=` binds in an expression; functions have their own."""
+    if isinstance(node, (gast.FunctionDef, gast.Lambda)):
+        return set()
+    found = {node.target.id} if isinstance(node, gast.NamedExpr) else set()
+    return found.union(*map(named_inside, gast.iter_child_nodes(node)))
+
+
 def bound_names(stmt: Any) -> list[str]:
     """Names that a simple statement binds (not those it writes through)."""
     if swap_pairs(stmt):
         return []  # what the names hold is exchanged, not the names
     if isinstance(stmt, gast.Assign):
-        return sorted(stored_names(stmt.targets))
+        return sorted(stored_names(stmt.targets) | named_inside(stmt.value))
     if isinstance(stmt, gast.AugAssign):
-        return []
+        return sorted(named_inside(stmt))
     if isinstance(stmt, gast.AnnAssign) and stmt.value is None:
         return []
     return sorted(syntax.names_written(stmt))

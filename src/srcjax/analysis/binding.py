@@ -8,6 +8,8 @@ from typing import Any
 import gast
 
 from srcjax.analysis.types import (
+    BOOL,
+    UNKNOWN,
     Const,
     Dict,
     List,
@@ -42,8 +44,20 @@ def global_type(value: Any, name: str) -> Type:
     if isinstance(found, Other):
         return Const(value=value)
     if isinstance(found, List):
-        return List(False, found.buffers, None, join_all(found.items or ()))
+        items = map(unfolded, found.items or ())
+        return List(False, found.buffers, None, join_all(items))
     return found
+
+
+def unfolded(t: Type) -> Type:
+    """The type of what may be another value of its kind next time."""
+    if not isinstance(t, Const):
+        return t
+    if isinstance(t.value, bool):
+        return BOOL
+    if isinstance(t.value, (str, bytes)):
+        return Other(cls=type(t.value))
+    return UNKNOWN if t.value is None else t
 
 
 def bind_types(unit: Unit, args: list[Type], kwargs: dict[str, Type]) -> Env:

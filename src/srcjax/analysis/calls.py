@@ -25,11 +25,12 @@ from srcjax.analysis.array_likes import (
     is_list,
     meaning,
 )
-from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type
+from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
 from srcjax.analysis.constructing import Constructing, is_plain_class
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.foreign import own_method
+from srcjax.analysis.guards import is_computed
 from srcjax.analysis.known_values import (
     class_of,
     is_instance,
@@ -116,7 +117,7 @@ class Calls(Constructing):
                 value = getattr(base.value, name)
             except AttributeError:
                 return UNKNOWN
-            return global_type(value, name)
+            return self.seen(base.value, name, value)
         op = ATTRIBUTES.get(name)
         if op is not None and not isinstance(base, (Closure, Other)):
             return self.apply(op, None, [base], {}, node)
@@ -161,7 +162,14 @@ class Calls(Constructing):
             )
         if static is None or dynamic:
             return Unknown(is_active(base), all_buffers(base))
-        return global_type(getattr(cls, name), name)
+        return self.seen(cls, name, getattr(cls, name))
+
+    def seen(self, holder: Any, name: str, value: Any) -> Type:
+        """The type of an attribute that a live object has now."""
+        self.program.read(holder, name, value)
+        found = global_type(value, name)
+        modules = isinstance(holder, pytypes.ModuleType)
+        return unfolded(found) if not modules and is_computed(holder, name) else found
 
     def method(
         self,

@@ -145,9 +145,10 @@ def method_extend(base: Any, value: Type) -> tuple[Type, Type]:
 
 
 def method_insert(base: Any, index: Type, value: Type) -> tuple[Type, Type]:
-    if base.items is not None and isinstance(index, Const):
+    position = getattr(index, "value", None)
+    if base.items is not None and isinstance(position, int):
         items = list(base.items)
-        items.insert(index.value, value)
+        items.insert(position, value)
         return RETURNS_NONE, replace(base, items=tuple(items))
     return RETURNS_NONE, replace(base, items=None, elem=join_all([*parts(base), value]))
 
@@ -163,7 +164,8 @@ def method_pop(
         return found, replace(base, items=None, elem=element(base))
     position = -1
     if index is not None:
-        position = index.value if isinstance(index, Const) else None  # type: ignore[assignment]
+        value = getattr(index, "value", None)
+        position = value if isinstance(value, int) else None  # type: ignore[assignment]
     if (
         base.items
         and position is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import types as pytypes
 from typing import Any
 
 import gast
@@ -81,12 +82,35 @@ COMPARISONS = {
 }
 
 
+_FIXED = (
+    *(bool, int, float, complex, str, bytes, type(None), range, slice, type(...)),
+    *(type, pytypes.FunctionType, pytypes.BuiltinFunctionType, pytypes.ModuleType),
+    *(np.generic, np.dtype, np.ufunc),
+)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether it is what it is for good, and looking at it runs no code of the user's.
+
+    Not so an object with a method for it, and what may have other items later.
+    """
+    if isinstance(value, (tuple, frozenset)):
+        return type(value) in (tuple, frozenset) and all(map(is_fixed, value))
+    return isinstance(value, _FIXED) and type(value).__module__ in _OF_PYTHON
+
+
+#: Where the classes are from whose instances are looked at here.
+_OF_PYTHON = ("builtins", "types", "numpy", "numpy.dtypes")
+
+
 def fold_constants(function: Any, operands: list[Type]) -> Type | None:
     """Arithmetic on known numbers."""
     if not operands or getattr(function, "__module__", "") not in (
         "_operator",
         "math",
     ):
+        return None
+    if not all(isinstance(t, Const) and is_fixed(t.value) for t in operands):
         return None
     try:
         value = function(*(t.value for t in operands))  # type: ignore[attr-defined]
@@ -120,6 +144,11 @@ def _is_whole(t: Type) -> bool:
 def truth(t: Type) -> bool | None:
     """Whether a condition is known to hold."""
     if isinstance(t, Const):
+        kind = type(t.value)
+        if not hasattr(kind, "__bool__") and not hasattr(kind, "__len__"):
+            return True
+        if not is_fixed(t.value):
+            return None
         try:
             return bool(t.value)
         except Exception:
@@ -166,11 +195,13 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             keys = b.value if known or isinstance(b.value, tuple) else None
         if keys in ([], ()):
             return Const(value=isinstance(op, gast.NotIn))
-        if isinstance(a, Const) and keys is not None:
+        if isinstance(a, Const) and keys is not None and is_fixed((a.value, *keys)):
             return Const(value=(a.value in keys) == isinstance(op, gast.In))
         return BOOL
     function = COMPARISONS[type(op)]
     if isinstance(a, Const) and isinstance(b, Const):
+        if not all(is_fixed(t.value) or by_identity(t.value, op) for t in (a, b)):
+            return BOOL
         try:
             return Const(value=bool(function(a.value, b.value)))
         except Exception:
@@ -182,6 +213,12 @@ def compare(op: Any, a: Type, b: Type) -> Type:
     if isinstance(a, Array) or isinstance(b, Array):
         return Array(dtype=np.dtype(bool), shape=shapes)
     return UNKNOWN
+
+
+def by_identity(value: Any, op: Any) -> bool:
+    """Whether the object is equal to itself alone."""
+    known = type(value).__eq__ is object.__eq__
+    return known and isinstance(op, (gast.Eq, gast.NotEq))
 
 
 def _order(op: Any, m: Any, n: Any) -> bool | None:

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.guards import Guard, Seen, attribute_guard, has_items
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import (
     NONE,
@@ -103,26 +104,6 @@ class Facts:
     def written(self) -> Buffers:
         """Every buffer that is written in place somewhere."""
         return ageless_buffers(NONE.union(*self.writes.values()))
-
-
-@dataclass
-class Guard:
-    """A name that was resolved: the generated code holds while it stays the same."""
-
-    holder: Any
-    key: str
-    value: Any
-
-    def holds(self) -> bool:
-        """Whether the name still means the same object."""
-        try:
-            if isinstance(self.holder, dict):
-                return self.holder[self.key] is self.value
-            if isinstance(self.holder, pytypes.CellType):
-                return self.holder.cell_contents is self.value
-            return getattr(self.holder, self.key) is self.value
-        except (KeyError, ValueError, AttributeError):
-            return False
 
 
 class Program:
@@ -272,6 +253,7 @@ class Program:
         """The live value of a free name, remembered as a guard. Raises KeyError."""
         source = unit.source
         if name in unit.extra:
+            self.rests_on(unit.extra[name])
             return unit.extra[name]
         name = source.renamed.get(name, name)
         value = source.resolve(name)
@@ -280,7 +262,22 @@ class Program:
             holder = source.globals
         if holder is not None and not isinstance(value, pytypes.ModuleType):
             self.guards[(id(holder), name)] = Guard(holder, name, value)
+        self.rests_on(value)
         return value
+
+    def rests_on(self, value: Any) -> None:
+        """Remember what is in an object whose items are looked at."""
+        key = id(value), ""
+        if key not in self.guards and has_items(value):
+            self.guards[key] = Seen(value, "", value)
+
+    def read(self, holder: Any, name: str, value: Any) -> None:
+        """Remember what an attribute was."""
+        key = id(holder), name
+        if key not in self.guards:
+            guard = attribute_guard(holder, name, value)
+            if guard is not None:
+                self.guards[key] = guard
 
 
 #: What transforms made of functions, while they are in use.

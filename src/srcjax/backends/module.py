@@ -14,7 +14,7 @@ import gast
 import numpy as np
 
 from srcjax import runtime, syntax
-from srcjax.analysis.program import Guard
+from srcjax.analysis.guards import Guard
 from srcjax.analysis.types import UNKNOWN, Type
 from srcjax.backends import stage_listings
 from srcjax.backends.load import load

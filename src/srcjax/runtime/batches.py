@@ -197,7 +197,7 @@ def stacked(examples, axis):
     first = examples[0]
     if axis is None or first is None or isinstance(first, str):
         return first
-    if has_parts(first):
+    if isinstance(first, (dict, list, tuple)):
         keys = first if isinstance(first, dict) else range(len(first))
 
         def column(key):

@@ -12,6 +12,8 @@ from collections.abc import Collection
 
 import gast
 
+from srcjax.analysis.foreign import own_method
+from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -55,9 +57,12 @@ def is_collection_type(t: Type) -> bool:
     """Whether values of the type are collections, never iterators."""
     if isinstance(t, (Array, Tuple, List, Dict, Range)):
         return True
-    if isinstance(t, Const):
-        return isinstance(t.value, Collection)
-    return isinstance(t, Other) and t.cls is not None and issubclass(t.cls, Collection)
+    cls = type(t.value) if isinstance(t, Const) else getattr(t, "cls", None)
+    if not isinstance(t, (Const, Other)) or not isinstance(cls, type):
+        return False
+    own = [own_method(cls, name) for name in ("__iter__", "__len__", "__getitem__")]
+    written = any(m is not None and not is_standard(m) for m in own)  # may do anything
+    return issubclass(cls, Collection) and not written
 
 
 __all__ = ["is_collection", "is_collection_type"]

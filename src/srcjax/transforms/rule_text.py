@@ -18,8 +18,8 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.guards import Guard
 from srcjax.analysis.known_values import truth
-from srcjax.analysis.program import Guard
 from srcjax.errors import NoRuleError
 from srcjax.ops.carry_nothing import lost_arguments
 from srcjax.ops.record import Op, Template

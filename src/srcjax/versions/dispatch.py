@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.program import Guard
+from srcjax.analysis.guards import Guard, Seen
 from srcjax.analysis.sizes import arguments_in, text_of
 from srcjax.analysis.types import (
     Array,
@@ -333,6 +333,9 @@ class Tests:
 
     def of_guard(self, guard: Guard) -> None:
         """A global or a cell still holds what was found there."""
+        if isinstance(guard, Seen):
+            self.require(f"not {self.value(guard.holds, 'holds')}()")
+            return
         holder = self.value(guard.holder, "holder")
         value = self.value(guard.value, "value")
         if type(guard.holder) is dict:

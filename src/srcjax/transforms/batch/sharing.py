@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     List,
     Object,
     Other,
+    Transformed,
     Tuple,
     all_buffers,
     is_active,
@@ -109,6 +110,13 @@ class Sharing(Rules):
             t = self.examples.get(target.id, UNKNOWN)
             own = frozenset(id(n) for n in syntax.walk(inner.value))
             made = self.value_type(inner, target.id)
+            if isinstance(made, (Closure, Transformed)) or (
+                isinstance(made, Const) and callable(made.value)
+            ):
+                raise self.refuse(
+                    f"which function `{target.id}` is, differs between examples",
+                    "a call of each in its branch",
+                )
             shared = made.buffers - own
             if shared & self.written and t.buffers & self.written:
                 raise self.refuse(

@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import site_of
 from srcjax.errors import UnsupportedError, error_at
@@ -77,7 +78,11 @@ class Settling(LoopSettling, ValueSettling):
     """One pass over one unit."""
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
-        return [stmt] if self.chose(stmt) else super().statement(stmt)
+        if self.chose(stmt):
+            return [stmt]
+        made = [] if is_compound(stmt) else self.numbered(stmt)
+        self.changed |= bool(made)
+        return [*made, stmt] if made else super().statement(stmt)
 
     def chose(self, stmt: gast.stmt) -> bool:
         """Whether it had an `a if test else b` with a known test, which is gone now.

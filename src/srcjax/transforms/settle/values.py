@@ -17,6 +17,7 @@ from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
 from srcjax.ops.record import Op
 from srcjax.transforms.settle.calls import CallSettling
+from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.updates import UpdateSettling
 
 #: What stands for `np.r_` and `np.c_`.
@@ -28,7 +29,7 @@ def joins(callee: Any) -> bool:
     return any(callee is function for function in JOINING)
 
 
-class ValueSettling(CallSettling, UpdateSettling):
+class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
     """Rewrites assignments and calls for their effect."""
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:

@@ -197,7 +197,61 @@ def argument_of_another_shape_in_a_loop(x, A, s):
     return s * np.sum(x) + np.sum(A)
 
 
+def view_bound_again_in_a_loop(x, A, s):
+    m = A.copy()
+    view = m[0]
+    for i in range(len(x)):
+        view[i] *= s * x[i]
+        view = m[:, len(x) - 1 - i]
+    return np.sum(np.concatenate([view, x]) * s) + np.sum(m * A)
+
+
+def view_of_one_of_two_arrays(x, A, s):
+    m, n = A.copy(), A * s
+    v = m[0] if s > 0 else n[-1]
+    v *= s
+    w = v[::-1]
+    w[1:] += m[-1, 0] * s
+    return np.sum(m * A) + np.sum(n * n) * v[0]
+
+
+def array_made_anew_in_a_loop(x, A, s):
+    v = x * s
+    for row in A:
+        w = v
+        v = v * row
+        w[0] += v[-1] * v[0]
+        v[-1] *= s
+    return np.sum(v * w)
+
+
+def arrays_in_two_containers(x, A, s):
+    v, w = x.copy(), x * s
+    box, pair = {"a": v, "b": v}, [v, w]
+    box["b"][0] = 2 * s
+    pair[-1] *= s
+    box["b"] *= pair[1]
+    box["a"] = box["a"] + w
+    return np.sum(box["b"] * box["a"]) * v[0] + pair[1][0]
+
+
+def argument_bound_to_what_is_written(x, A, s):
+    v = x * s
+    w = v
+    for _ in range(3):
+        v = v * s
+        w[0] *= s
+        x = w
+        w = v
+    return np.sum(x * w)
+
+
 FOUND = [
+    view_bound_again_in_a_loop,
+    view_of_one_of_two_arrays,
+    array_made_anew_in_a_loop,
+    arrays_in_two_containers,
+    argument_bound_to_what_is_written,
     items_set_by_a_class,
     argument_of_another_shape_in_a_loop,
     converted_once_from_a_string,
@@ -284,3 +338,13 @@ def test_a_tangent_as_large_as_a_value_of_unknown_shape():
 
     got = srcjax.vmap(tangent)(np.ones((3, 3)), np.ones(3))
     assert np.array_equal(got, np.full(3, 0.5))
+
+
+def test_a_pullback_is_called_twice():
+    """Adjoints that the forward sweep makes start from zero in each backward sweep."""
+    x, A, s = arguments(0, 3)
+    expected = srcjax.grad(view_bound_again_in_a_loop, (0, 1, 2))(x, A, s)
+    _, pullback = srcjax.vjp(view_bound_again_in_a_loop, x, A, s)
+    for _ in range(2):
+        for got, want in zip(pullback(1.0), expected, strict=True):
+            np.testing.assert_allclose(got, want)

@@ -98,17 +98,11 @@ PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
 #: Batches of numbers in a tree that a recursion takes apart are taken for one array.
 TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
 
-#: Their gradients are refused, of one example too.
-NOT_DIFFERENTIATED = {
-    "inplace.which_is_changed_depends": "both `a` and `value` hold",
-}
-
 #: What the error says, by composition and program.
 REFUSED: dict[str, dict[str, str]] = {
     "vmap": {**TREE},
-    "vmap(grad)": {**TREE, **NOT_DIFFERENTIATED},
+    "vmap(grad)": {**TREE},
     "grad(vmap)": {
-        **NOT_DIFFERENTIATED,
         **TREE,
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
         "edges.branch_never_taken": "is the key of a dict",

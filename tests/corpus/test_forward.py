@@ -43,7 +43,7 @@ second_order = pytest.mark.parametrize(
 # Programs that srcjax refuses with an error of its own. To be emptied.
 REFUSED: set[str] = set()
 # Programs that reverse mode refuses. To be emptied.
-REFUSED_IN_REVERSE: set[str] = {"inplace.which_is_changed_depends"}
+REFUSED_IN_REVERSE: set[str] = set()
 # Programs whose derivative cannot be differentiated in this way yet. To be emptied.
 REVERSE_OVER_FORWARD_NOT_YET: set[str] = set()
 FORWARD_OVER_REVERSE_NOT_YET: set[str] = set()

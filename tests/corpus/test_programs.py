@@ -51,9 +51,7 @@ SAMPLE = {
 }
 
 # Programs that srcjax refuses with an error of its own. To be emptied.
-REFUSED: set[str] = {
-    "inplace.which_is_changed_depends",
-}
+REFUSED: set[str] = set()
 
 # Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {

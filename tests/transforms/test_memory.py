@@ -88,9 +88,20 @@ def in_a_recursion(x):
     return given_to_itself(x, 2)
 
 
+def held_in_a_list(x):
+    y = x * 1.0
+    kept = [y]
+    total = 0.0
+    for k in range(3):
+        total = total + np.sum(kept[0] ** 2)
+        y[k] = x[k] * y[1]
+    return total
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        held_in_a_list,
         made_in_the_first_iteration,
         made_in_both_branches,
         older_in_a_tuple,
@@ -104,16 +115,6 @@ def test_gradient(f):
     np.testing.assert_allclose(
         srcjax.grad(f)(X), differences(f, (X,), (0,))[0], rtol=1e-5
     )
-
-
-def held_in_a_list(x):
-    y = x * 1.0
-    kept = [y]
-    total = 0.0
-    for k in range(3):
-        total = total + np.sum(kept[0] ** 2)
-        y[k] = x[k] * y[1]
-    return total
 
 
 def swapped_under_another_name(x):
@@ -142,7 +143,6 @@ def popped_twice(x):
 @pytest.mark.parametrize(
     "f, reason",
     [
-        (held_in_a_list, "both `y` and `kept` hold"),
         (popped_twice, "both `y` and `arrays` hold"),
         (swapped_under_another_name, "`c` holds one of the arrays that are swapped"),
     ],

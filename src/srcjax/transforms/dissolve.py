@@ -16,8 +16,10 @@ that is passed on, returned, or kept in a container stays what it is.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +28,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Object
+from srcjax.analysis.types import UNKNOWN, Array, Object, parts
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
@@ -35,11 +37,16 @@ _LOOPS = (gast.For, gast.While)
 
 def dissolve(program: Program) -> bool:
     """Replace such objects in every unit; True if there were any (infer again then)."""
-    return any([_Objects(program, unit).run() for unit in program.units.values()])
+    kinds = (_Objects, _Displays)
+    units = list(program.units.values())
+    return any([kind(program, unit).run() for kind in kinds for unit in units])
 
 
 class _Objects:
     """The objects of one unit."""
+
+    #: How a part of one is written.
+    part: type = gast.Attribute
 
     def __init__(self, program: Program, unit: Unit) -> None:
         self.program = program
@@ -145,7 +152,7 @@ class _Objects:
             if self.positions[made].loops and not self.comes_first(stmt, target.id):
                 return None
         for node in syntax.walk(self.body):
-            if isinstance(node, gast.Attribute) and isinstance(
+            if isinstance(node, self.part) and isinstance(
                 node.ctx, (gast.Load, gast.Store)
             ):
                 fine.add(id(node.value))
@@ -165,15 +172,19 @@ class _Objects:
         after = syntax.count_reads(block[at + 1 :], name)
         return after == syntax.count_reads(self.unit.node, name)
 
-    def replace(self, made: gast.Assign, cls: Any, names: set[str]) -> bool:
-        """Write the object's attributes as variables, if they are plain data."""
-        uses = [
+    def uses(self, names: set[str]) -> list[Any]:
+        """Where a part is read or stored."""
+        return [
             node
             for node in syntax.walk(self.body)
-            if isinstance(node, gast.Attribute)
+            if isinstance(node, self.part)
             and isinstance(node.value, gast.Name)
             and node.value.id in names
         ]
+
+    def replace(self, made: gast.Assign, cls: Any, names: set[str]) -> bool:
+        """Write the object's attributes as variables, if they are plain data."""
+        uses = self.uses(names)
         fields: dict[str, gast.expr] = {}
         new = called(made.value) == "object.__new__"
         shown = made.value.args[0] if new else made.value.func
@@ -209,11 +220,22 @@ class _Objects:
                 swaps[id(node)] = syntax.name(variables[node.attr], store)
             else:
                 swaps[id(node)] = shared[node.attr]
-        self.body[:] = self.rewritten(self.body, made, start, names, swaps)
-        for name in variables.values():
-            self.pass_on(name)
-        self.read_directly(self.body, set(variables.values()))
+        self.finish(made, start, names, swaps, list(variables.values()))
         return True
+
+    def finish(
+        self,
+        made: gast.Assign,
+        start: list[gast.stmt],
+        names: set[str],
+        swaps: dict[int, gast.expr],
+        variables: list[str],
+    ) -> None:
+        """Put the variables into the place of the parts."""
+        self.body[:] = self.rewritten(self.body, made, start, names, swaps)
+        for name in variables:
+            self.pass_on(name)
+        self.read_directly(self.body, set(variables))
 
     def pass_on(self, name: str) -> None:
         """A variable that only ever is another one of the user's may be nested away."""
@@ -251,13 +273,14 @@ class _Objects:
                 syntax.rename(after, {target.id: value.id})
                 block.remove(stmt)
 
-    def variables(self, stored: set[str], made: str, names: set[str]) -> dict[str, str]:
+    def variables(self, stored: set[Any], made: str, names: set[str]) -> dict[Any, str]:
         """A name for each attribute: `ball_height` for `ball.height`."""
         own = syntax.all_names(self.unit.source.node)
         base = min((n for n in names if n in own), default=made)
         found = {}
-        for attribute in sorted(stored):
-            name = self.unit.names.fresh(f"{base}_{attribute.strip('_')}")
+        for attribute in sorted(stored, key=str):
+            shown = re.sub(r"\W", "_", str(attribute)).strip("_")
+            name = self.unit.names.fresh(f"{base}_{shown}")
             self.unit.varying.add(name)
             found[attribute] = name
         return found
@@ -287,6 +310,97 @@ class _Objects:
             _replace_inside(stmt, swaps)
             out.append(stmt)
         return out or [gast.Pass()]
+
+
+class _Displays(_Objects):
+    """Containers of arrays that are written in place, as what they hold.
+
+    Before:                     After:
+
+        box = [a, b]                box_0 = a
+        item = box[1]               box_1 = b
+        item *= s                   item = box_1
+                                    item *= s
+
+    An array has one adjoint then, whatever holds it. Of a container all items are
+    known by number or key, as long as nothing else is done with it.
+    """
+
+    part = gast.Subscript
+
+    def run(self) -> bool:
+        """Dissolve what can be; True if something was."""
+        found = False
+        for stmt in [s for s in syntax.walk(self.body) if isinstance(s, gast.Assign)]:
+            held = self.items(stmt)
+            names = self.aliases(stmt) if held is not None else None
+            if held is None or names is None:
+                continue
+            row = not isinstance(stmt.value, gast.Dict)
+            keys = {id(n): _key(n.slice, held, row) for n in self.uses(names)}
+            stored = any(isinstance(n.ctx, gast.Store) for n in self.uses(names))
+            fixed = stored and isinstance(stmt.value, gast.Tuple)
+            if None in keys.values() or fixed or self.updated(names):
+                continue
+            variables = self.variables(set(held), stmt.targets[0].id, names)
+            start = [
+                gast.copy_location(syntax.assign(variables[key], value), stmt)
+                for key, value in held.items()
+            ]
+            swaps: dict[int, gast.expr] = {
+                id(n): syntax.name(
+                    variables[keys[id(n)]], isinstance(n.ctx, gast.Store)
+                )
+                for n in self.uses(names)
+            }
+            self.finish(stmt, start, names, swaps, list(variables.values()))
+            self.positions = Positions(self.body)
+            found = True
+        return found
+
+    def items(self, stmt: gast.Assign) -> dict[Any, Any] | None:
+        """What a display of arrays that are written in place holds, by its keys."""
+        target, value = stmt.targets[0], stmt.value
+        if stmt not in self.positions or not isinstance(target, gast.Name):
+            return None
+        if target.id not in self.unit.varying or len(stmt.targets) > 1:
+            return None
+        if isinstance(value, gast.Dict):
+            if not all(isinstance(k, gast.Constant) for k in value.keys):
+                return None
+            found = {k.value: v for k, v in zip(value.keys, value.values, strict=True)}
+            if len(found) != len(value.keys):
+                return None
+        elif isinstance(value, (gast.List, gast.Tuple)):
+            found = dict(enumerate(value.elts))
+        else:
+            return None
+        if not all(isinstance(v, (gast.Name, gast.Constant)) for v in found.values()):
+            return None
+        written = self.program.writes_of(self.unit)
+        for variant in self.program.facts.of(stmt):
+            for held in parts(variant.after.get(target.id, UNKNOWN)):
+                if isinstance(held, Array) and held.buffers & written:
+                    return found
+        return None
+
+    def updated(self, names: set[str]) -> bool:
+        """Whether an item is updated by a statement that `settle` writes otherwise."""
+        return any(
+            isinstance(s, gast.AugAssign) and syntax.root_of(s.target) in names
+            for s in syntax.walk(self.body)
+        )
+
+
+def _key(index: Any, held: dict[Any, Any], row: bool) -> Any:
+    """Which of the items a constant index names; None if it is none of them."""
+    try:
+        key = ast.literal_eval(syntax.text(index))
+    except (ValueError, SyntaxError):
+        return None
+    if row and isinstance(key, int) and key < 0:
+        key += len(held)
+    return key if key in held else None
 
 
 def _is_plain(cls: Any) -> bool:

@@ -42,6 +42,7 @@ from srcjax.transforms.places import (
 )
 from srcjax.transforms.reverse.kinds import in_kind_of
 from srcjax.transforms.reverse.left_out import LeftOut
+from srcjax.transforms.reverse.shadows import Unfollowed
 from srcjax.transforms.reverse.views import (
     find_views,
     index_reads,
@@ -56,7 +57,9 @@ from srcjax.transforms.writer import OLD
 class Contributions(OneStep):
     """Reads, makes and adds to adjoints; `code` is the group being written."""
 
-    def __init__(self, program: Program, unit: Unit, pairs: Any) -> None:
+    def __init__(
+        self, program: Program, unit: Unit, pairs: Any, fault: Unfollowed | None = None
+    ) -> None:
         super().__init__(program, unit)
         self.pairs = pairs
         #: Names with contributions of another (or unknown) dtype.
@@ -65,12 +68,15 @@ class Contributions(OneStep):
         self.consumed: set[tuple[str, Path]] = set()
         #: Adjoint variables of overwritten values, by those of their successors.
         self.earlier_names: dict[str, str] = {}
+        #: Whether the backward sweep may run several times after one forward sweep.
+        self.runs_again = False
         #: How many branches and loops are around the statement.
         self.depth = 0
         self.left_out = LeftOut(self)
         self.indexed, self.dynamic = index_reads(unit, self.types)
         #: `nested`: containers that hold arrays or lists that are written in place.
-        self.views, self.nested = find_views(self)
+        #: `shadows`: arrays whose adjoints are made in the forward sweep.
+        self.views, self.nested, self.shadows = find_views(self, fault)
         self.dynamic |= self.nested
         #: Forward statements that replace a statement (calls of forward functions).
         self.forward: dict[int, list[gast.stmt]] = {}
@@ -109,6 +115,8 @@ class Contributions(OneStep):
 
     def has_adjoint(self, name: str) -> bool:
         """Whether anything was contributed to the value's adjoint so far."""
+        if name in self.shadows.names:
+            return True
         if name in self.views:
             return self.has_adjoint(self.views[name][0])
         return bool(self.places.of(name))
@@ -124,6 +132,8 @@ class Contributions(OneStep):
 
     def adjoint(self, name: str, full: bool = True) -> gast.expr:
         """An expression of the value's adjoint, of the value's shape if `full`."""
+        if name in self.shadows.names:
+            return syntax.name(self.shadows.names[name])
         if name in self.views:
             root, view = self.views[name]
             self.ensure_buffer(root)
@@ -192,6 +202,8 @@ class Contributions(OneStep):
 
     def ensure_buffer(self, name: str) -> None:
         """Make the adjoint of an array or list an object that can be written to."""
+        if name in self.shadows.names:
+            return
         if name in self.views:
             self.ensure_buffer(self.views[name][0])
             return
@@ -408,7 +420,7 @@ class Contributions(OneStep):
             total = syntax.call("add", syntax.clone(target), value)
             self.emit(syntax.assign(syntax.as_store(target), total))
             return
-        if isinstance(target, gast.Name):
+        if isinstance(target, gast.Name) and name not in self.shadows.names:
             stmt: gast.stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)
         elif isinstance(target, gast.Subscript):
             stmt = gast.AugAssign(syntax.as_store(target), gast.Add(), value)

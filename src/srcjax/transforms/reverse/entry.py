@@ -10,7 +10,9 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
+    NONE,
     Array,
+    Buffers,
     Dict,
     List,
     Scalar,
@@ -28,6 +30,7 @@ from srcjax.transforms.places import Adjoint, is_static, keyed_parts, rebuild
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
+from srcjax.transforms.reverse.shadows import Unfollowed
 from srcjax.transforms.reverse.sweep import Sweep
 from srcjax.transforms.signatures import copies_of_written, deep_copy, user_parameters
 from srcjax.transforms.unfollowed_calls import check_calls
@@ -64,6 +67,24 @@ class Reverse:
         self, seeds: list[tuple[tuple, str]]
     ) -> tuple[list[gast.stmt], list[gast.stmt]]:
         """Forward and backward code; `seeds` are (path, variable) of the result."""
+        memory: Buffers = NONE
+        while True:
+            try:
+                return self.both_sweeps(seeds)
+            except Unfollowed as fault:
+                if fault.memory <= memory:
+                    raise fault.error from None
+                memory |= fault.memory
+                again = Unfollowed(fault.error, memory)
+                runs_again = self.rules.runs_again
+                self.rules = Rules(self.program, self.unit, self.pairs, again)
+                self.rules.runs_again = runs_again
+
+    def both_sweeps(
+        self, seeds: list[tuple[tuple, str]]
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """The same, or `Unfollowed` where an adjoint is to be made with its array."""
+        self.start = []
         rules = self.rules
         check_calls(rules)
         rules.stmt = self.returned
@@ -92,6 +113,15 @@ class Reverse:
             )
         }
         return forward, [*self.start, *backward]
+
+    def sweeps_of_parts(
+        self, seeds: list[tuple[tuple, str]]
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """The same for a result whose adjoint has been spread over its parts."""
+        try:
+            return self.both_sweeps(seeds)
+        except Unfollowed as fault:
+            raise fault.error from None
 
     def keep_given(
         self, wrt: list[str], results: list[gast.expr], tail: list[gast.stmt]
@@ -296,6 +326,7 @@ class Reverse:
                 seed = self.unit.names.fresh(syntax.adjoint_name(base))
                 seeds = [(path, seed)]
         forward, backward = self.sweeps(seeds)
+        rules = self.rules
         rules.code = []
         rules.stmt = self.returned
         rules.envs = [{}]
@@ -306,6 +337,7 @@ class Reverse:
         tail, rules.code = rules.code, []
         head += copies_of_written(self.rules)
         head += self.keep_given(wrt, results, tail)
+        head += rules.shadows.start()
         if seed is not None:
             start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)
@@ -427,6 +459,7 @@ class Reverse:
         are given away.
         """
         rules = self.rules
+        rules.runs_again = True
         seeds: list[tuple[tuple, str]] = []
         spread: list[gast.stmt] = []
         dy = "dresult"
@@ -442,7 +475,12 @@ class Reverse:
                     spread = self.seeds(t, dy, syntax.name(dy))
                 else:
                     seeds = [((), dy)]
-        forward, backward = self.sweeps(seeds)
+        if spread:
+            forward, backward = self.sweeps_of_parts(seeds)
+        else:
+            forward, backward = self.sweeps(seeds)
+        rules = self.rules
+        rules.shadows.refuse_given()
         rules.code = []
         rules.stmt = self.returned
         rules.envs = [{}]

@@ -140,6 +140,10 @@ class InplaceRules(ContainerRules):
     def same_memory(self, first: str, second: str) -> bool:
         """Whether the two names have parts of one adjoint buffer."""
         roots = [self.views[n][0] if n in self.views else n for n in (first, second)]
+        known = self.shadows.names
+        if first in known and second in known:
+            one, other = (self.type_of_name(n).buffers for n in (first, second))
+            return bool(one & other)
         return roots[0] == roots[1]
 
     def copied(self, item: gast.expr) -> gast.expr:
@@ -232,7 +236,8 @@ class InplaceRules(ContainerRules):
             d = syntax.call("unbroadcast", d, value)
             self.contribute(value.id, d)
         store = item
-        if not isinstance(item, (gast.Name, gast.Subscript)):
+        named = isinstance(item, gast.Name) and base.id not in self.shadows.names
+        if not named and not isinstance(item, gast.Subscript):
             store = gast.Subscript(item, syntax.const(...), syntax.LOAD)
         self.emit(gast.AugAssign(syntax.as_store(store), op, value))
 

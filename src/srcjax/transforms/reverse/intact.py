@@ -33,6 +33,8 @@ class Intact(Memory):
         """Whether `name`, a view such as `x[t]`, is not changed by a later write."""
         if len(self.defs[name]) != 1 or name not in self.rules.views:
             return False
+        if name in self.rules.shadows.names:
+            return False
         where, stmt = self.defs[name][0]
         if not isinstance(stmt, gast.Assign) or not set(where.loops) <= set(read.loops):
             return False

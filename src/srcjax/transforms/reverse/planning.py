@@ -69,12 +69,15 @@ class Planner(Recomputing, Sharing):
         self.renewed: list[tuple[str, str]] = []
         self.trips: dict[int, str] = {}
         self.declared: dict[int, list[str]] = {}
-        self.parameters = set(self.unit.parameters)
+        # The adjoints of parameters that are made in the forward sweep are results.
+        started = [rules.shadows.names[n] for n in rules.shadows.given]
+        self.parameters = {*self.unit.parameters, *started}
         self.counter = 0
         top = Position(-1, (), (id(nodes),))
         self.blocks[id(nodes)] = nodes
         for name in self.parameters:
             self.defs.setdefault(name, []).append((top, self.unit.node))
+        self.reads |= {name: [Read(top, True)] for name in started}
         self.locate(nodes, (), {}, (id(nodes),))
         self.carried: set[tuple[int, str]] = set()
 

@@ -65,6 +65,9 @@ class Rules(InplaceRules):
 
     def define(self, name: str, value: gast.expr) -> None:
         """`name = operation`: pass the adjoint of `name` on to the operands."""
+        if id(self.stmt) in self.shadows.made:
+            self.define_shadow(name, value)
+            return
         if name in self.views:
             return
         if isinstance(value, gast.Call):
@@ -96,6 +99,41 @@ class Rules(InplaceRules):
         handler(name, value)
         self.check_consumed(name, value)
         self.places.kill(name)
+
+    def define_shadow(self, name: str, value: gast.expr) -> None:
+        """An array whose adjoint is made beside it, in the forward sweep."""
+        stmt: Any = self.stmt
+        known = self.shadows.names
+        if id(stmt) in self.shadows.fresh:
+            adjoint = known[name]
+            if self.runs_again:
+                # The next backward sweep finds what this one has left.
+                d = syntax.expression("v.copy()", v=syntax.name(adjoint))
+                known[name] = self.held(adjoint, d, like=name).id
+                whole = gast.Subscript(
+                    syntax.name(adjoint), syntax.const(...), syntax.STORE
+                )
+                self.emit(syntax.assign(whole, syntax.const(0.0)))
+            if self.hides_active(value):
+                self.check_core(value)
+                handler = getattr(self, f"of_{type(value).__name__}", None)
+                if handler is None:
+                    raise self.not_followed(value)
+                if name in syntax.names_read(value):
+                    old = name + OLD
+                    value = syntax.substitute(value, {name: syntax.name(old)})
+                    self.types[old] = self.type_of_name(name)
+                    known[old] = adjoint + OLD
+                    self.views[old] = (old, syntax.name(adjoint + OLD))
+                    self.envs = self.environments(stmt, {name: old})
+                self.consumed.clear()
+                handler(name, value)
+            known[name] = adjoint
+        done = self.forward.get(id(stmt), [stmt])
+        self.forward[id(stmt)] = [*done, syntax.clone(self.shadows.made[id(stmt)])]
+        more = self.extra_defs.setdefault(id(stmt), [])
+        if known[name] not in more:
+            more.append(known[name])
 
     def is_found_when_run(self, value: gast.Call) -> bool:
         """Whether a function that is not known yet gets differentiated values."""

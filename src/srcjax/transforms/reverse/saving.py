@@ -63,6 +63,7 @@ class Saver(Planner):
         forward, backward = self.write_block(self.nodes)
         for name, held in self.renewed:
             _name_apart(name, held, forward, backward)
+        self.rules.shadows.update_whole(backward)
         unbound = [syntax.assign(n, syntax.const(None)) for n in self.maybe_unbound()]
         return [*unbound, *syntax.clone(forward)], syntax.clone(backward)
 
@@ -139,7 +140,8 @@ class Saver(Planner):
 
     def is_written(self, t: Any) -> bool:
         """Whether anything writes to memory of the value."""
-        return bool(all_buffers(t) & (self.rules.written | self.inactive_writes()))
+        written = self.rules.written | self.inactive_writes()
+        return bool(all_buffers(t) & (written | self.rules.shadows.own_memory))
 
     def write_node(self, node: Any) -> tuple[list[gast.stmt], list[gast.stmt]]:
         if isinstance(node, Group):
@@ -174,6 +176,8 @@ class Saver(Planner):
             reads_new = name in syntax.read_counts(code)
             if reads_new and name + OLD in syntax.read_counts(code):
                 previous = self.unit.names.fresh(f"previous_{name}")
+                if name in self.rules.shadows.names.values():
+                    self.rules.types[previous] = self.rules.type_of_name(name)
                 code = syntax.substitute(code, {name + OLD: syntax.name(previous)})
                 code = [syntax.assign(previous, old), *code]
                 code.append(syntax.assign(name, syntax.name(previous)))

@@ -27,6 +27,7 @@ from srcjax.transforms.reads_writes import (
 )
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read
+from srcjax.transforms.reverse.shadows import Unfollowed
 from srcjax.transforms.reverse.sweep import Branch, Group
 
 
@@ -61,6 +62,7 @@ class Sharing(Memory):
         """
         types = self.rules.types
         trees = {n: self.rules.views[n][0] for n in self.rules.views}
+        trees |= dict.fromkeys(self.rules.shadows.names, "")  # all share as memory does
         for stmt, where in self.linking:
             facts = self.rules.facts.of(stmt)
             reads = syntax.names_read(stmt)
@@ -217,10 +219,11 @@ class Sharing(Memory):
                 instead = f"a copy where `{target}` gets it: `{other}.copy()`"
                 if len(self.defs.get(target, ())) > 1:  # `y = a if c else b`
                     instead = f"the write in each branch, to `{other}` itself in this"
-                raise self.rules.refuse(
+                error = self.rules.refuse(
                     f"this writes to memory that both `{other}` and `{target}` hold",
                     instead,
                 )
+                raise Unfollowed(error, ageless_buffers(shared))
 
     def seen_after(
         self,

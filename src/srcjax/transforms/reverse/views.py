@@ -28,6 +28,7 @@ from srcjax.ops.effects import OWNER
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import effect_of
 from srcjax.transforms.reads_writes import is_handed_over
+from srcjax.transforms.reverse.shadows import Shadows, Unfollowed
 from srcjax.transforms.reverse.steady import Steadiness
 from srcjax.transforms.simplify.coalesce import is_defined_while
 from srcjax.transforms.writer import DerivativeWriter
@@ -104,9 +105,30 @@ def _is_newaxis(part: gast.expr) -> bool:
     return (syntax.dotted(part) or "") in ("np.newaxis", "numpy.newaxis")
 
 
+Views = dict[str, tuple[str, gast.expr]]
+
+
 def find_views(
-    rules: DerivativeWriter,
-) -> tuple[dict[str, tuple[str, gast.expr]], set[str]]:
+    rules: DerivativeWriter, fault: Unfollowed | None
+) -> tuple[Views, set[str], Shadows]:
+    """Views, containers of what is written, and arrays with adjoints made forward.
+
+    `fault` is what was found of memory that has to be among the latter.
+    """
+    shadows = Shadows(rules)
+    if fault is not None:
+        shadows.add(fault, view_base)
+    while True:
+        try:
+            views, holding = fixed_views(rules, shadows)
+        except Unfollowed as more:
+            shadows.add(more, view_base)
+        else:
+            own = {n: (n, syntax.name(d)) for n, d in shadows.names.items()}
+            return {**views, **own}, holding, shadows
+
+
+def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[str]]:
     """Names for (parts of) what is written in place: name -> (root, view of `__root`).
 
     A view of a written array has the same view of its adjoint; an item of a container
@@ -136,7 +158,7 @@ def find_views(
         if not all_buffers(t) & rules.written or not is_active(t):
             continue
         rules.stmt = stmt
-        if is_handed_over(rules.unit, stmt):
+        if is_handed_over(rules.unit, stmt) or target.id in shadows.names:
             continue
         if is_maybe_view(rules, value) and target.id not in through:
             continue  # `saving.check_aliases` sees to it that nothing is missed
@@ -167,10 +189,11 @@ def find_views(
             and is_defined_while(rules.unit.node, name, target.id)
         )
         if rebound and not read_only:
-            raise rules.refuse(
+            error = rules.refuse(
                 f"`{target.id}` shares memory with `{name}`, which is assigned again",
                 "copy it first: `.copy()`",
             )
+            raise Unfollowed(error, all_buffers(t))
         if read_only and (
             rebound
             or defined > 1
@@ -182,12 +205,12 @@ def find_views(
             shared.append((stmt, t.buffers))
             several = False
         if defined > 1 or several or not all_buffers(source) & t.buffers:
-            raise rules.refuse(*_of_several(target.id))
+            raise Unfollowed(rules.refuse(*_of_several(target.id)), all_buffers(t))
         moved = unsteady(rules, steady, stmt, made)
         if moved is not None and read_only:
             continue
         if moved is not None:
-            raise rules.refuse(*moved)
+            raise Unfollowed(rules.refuse(*moved), all_buffers(t))
         views[target.id] = (name, view)
         made[target.id] = stmt
         if isinstance(source, (List, Dict, Tuple, Object)):
@@ -197,7 +220,8 @@ def find_views(
         holders = {n for n, t in rules.types.items() if all_buffers(t) & buffers}
         if any(n != root and views.get(n, ("",))[0] != root for n in holders):
             rules.stmt = stmt
-            raise rules.refuse(*_of_several(stmt.targets[0].id))
+            error = rules.refuse(*_of_several(stmt.targets[0].id))
+            raise Unfollowed(error, buffers)
     return views, holding
 
 

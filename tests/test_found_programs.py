@@ -246,7 +246,17 @@ def argument_bound_to_what_is_written(x, A, s):
     return np.sum(x * w)
 
 
+def power(u, k):
+    return 1.0 if k == 0 else u * power(u, k - 1)
+
+
+def taken_off_in_branches(x, A, s):
+    s += power(s, 1) - (s if s <= 0.5 else s)
+    return s * s
+
+
 FOUND = [
+    taken_off_in_branches,
     view_bound_again_in_a_loop,
     view_of_one_of_two_arrays,
     array_made_anew_in_a_loop,

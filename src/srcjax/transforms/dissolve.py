@@ -46,7 +46,7 @@ class _Objects:
     """The objects of one unit."""
 
     #: How a part of one is written.
-    part: type = gast.Attribute
+    part: Any = gast.Attribute
 
     def __init__(self, program: Program, unit: Unit) -> None:
         self.program = program

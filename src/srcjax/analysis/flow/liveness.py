@@ -124,7 +124,8 @@ class Meeting(Liveness):
 
     def simple(self, stmt: Any, live: Live) -> Live:
         mentioned = self.known.of(stmt)
-        live = self.define(mentioned.binds, live, getattr(stmt, "value", None))
+        plain = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name)
+        live = self.define(mentioned.binds, live, stmt.value if plain else None)
         if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
             live |= {stmt.target.id} & set(self.pair)
         return live | {n for n in self.pair if n in mentioned.reads}

@@ -56,7 +56,30 @@ class Applied(TextOfValues, NestedTransforms):
     def apply(
         self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
     ) -> Type:
-        """The result of an operation."""
+        """The result of an operation.
+
+        Of numbers, and of what nothing is known of, it follows from the types and from
+        the place, which loops and calls come to again and again.
+        """
+        plain = op is not None and op.elementwise and type(function) in _BUILT_IN
+        if not plain or kwargs or hasattr(node, "cancels"):
+            return self.applied(op, function, args, kwargs, node)
+        if not all(map(_is_plain, args)):
+            return self.applied(op, function, args, kwargs, node)
+        key = (id(node), function, *args)
+        found = self.known.get(key)
+        if found is None:
+            found = self.applied(op, function, args, kwargs, node)
+            if _is_plain(found):
+                self.known[key] = found
+        elif found.buffers:
+            self.facts.nodes.append(node)
+        return found
+
+    def applied(
+        self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
+    ) -> Type:
+        """The result of an operation on any types."""
         everything = [*args, *kwargs.values()]
         active = any(map(is_active, everything))
         if len(args) == 2 and getattr(function, "__module__", "") == "_operator":
@@ -66,7 +89,7 @@ class Applied(TextOfValues, NestedTransforms):
         if active and any(map(is_object_dtype, everything)):
             raise self.refuse_objects(node)
         self.check_foreign(op, function, everything, node)
-        if function is not None and all(_plain(t) for t in everything) and not kwargs:
+        if function is not None and all(map(_folds, everything)) and not kwargs:
             folded = fold_constants(function, everything)
             if folded is not None:
                 return folded
@@ -250,5 +273,17 @@ def _flatten_bound(op: Op, bound: dict[str, Any]) -> dict[str, Any]:
     } | {k: v for d in bound.values() if isinstance(d, dict) for k, v in d.items()}
 
 
-def _plain(t: Type) -> bool:
+#: Functions that are known by their identity, and never go.
+_BUILT_IN = (type(operator.add), np.ufunc)
+_NUMBERS = (bool, int, float, complex)
+
+
+def _is_plain(t: Type) -> bool:
+    """Whether it is a number, but no size nor of a class of its own, or not known."""
+    if type(t) is Scalar:
+        return t.size is None
+    return type(t) is Unknown or (type(t) is Const and type(t.value) in _NUMBERS)
+
+
+def _folds(t: Type) -> bool:
     return isinstance(t, Const) and type(t.value) in (int, float, bool)

@@ -111,6 +111,10 @@ class Effects:
         #: What holds after loops that were executed without being recorded, by what
         #: held before; with what the keys know by its identity.
         self.loops: dict[tuple, tuple[Any, Env | None]] = {}
+        #: What evaluates each kind of expression (see `eval`).
+        self.handlers: dict[type, Any] = {}
+        #: What operations give, by place and types of operands (see `Applied.apply`).
+        self.known: dict[tuple, Type] = {}
         self.unit: Unit = None  # type: ignore[assignment]
 
     def masks(self) -> dict[str, int]:
@@ -286,7 +290,12 @@ class Effects:
 
     def eval(self, node: Any, env: Env) -> Type:
         """The type of an expression."""
-        handler = getattr(self, f"of_{type(node).__name__}", None)
+        kind = type(node)
+        if kind in self.handlers:
+            handler = self.handlers[kind]
+        else:
+            handler = getattr(self, f"of_{kind.__name__}", None)
+            self.handlers[kind] = handler
         if handler is not None:
             result: Type = handler(node, env)
             return result

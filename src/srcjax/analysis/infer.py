@@ -114,13 +114,7 @@ class Interpreter(Expressions):
             return
         if runs(stmt, Way.ONCE, Way.ATTEMPT):
             return
-        if id(stmt) not in self.mentioned:
-            own = own_mentions(stmt)
-            self.mentioned[id(stmt)] = (
-                sorted(own.reads),
-                sorted({*own.reads, *own.binds}),
-            )
-        reads, names = self.mentioned[id(stmt)]
+        reads, names = self.names_of(stmt)
         first = {n: ageless(before[n]) for n in reads if n in before}
         second = {n: ageless(after[n]) for n in names if n in after}
         self.facts.record(stmt, Variant(first, second))
@@ -128,6 +122,15 @@ class Interpreter(Expressions):
             held = self.facts.held.setdefault((id(stmt), is_after), {})
             for n in seen:
                 held[n] = held.get(n, NONE) | all_buffers(env[n])
+
+    def names_of(self, stmt: gast.AST) -> tuple[list[str], list[str]]:
+        """The names that the statement itself reads, and those it reads or binds."""
+        known = self.mentioned.get(id(stmt))
+        if known is None:
+            own = own_mentions(stmt)
+            known = sorted(own.reads), sorted({*own.reads, *own.binds})
+            self.mentioned[id(stmt)] = known
+        return known
 
     def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:
         """Execute statements; None where control cannot reach the end."""
@@ -161,7 +164,9 @@ class Interpreter(Expressions):
             else:
                 self.refusal = not_implemented(stmt) or self.refusal
             return None
-        before = dict(env) if self.recording else env
+        before = env
+        if self.recording:
+            before = {n: env[n] for n in self.names_of(stmt)[0] if n in env}
         self.simple(stmt, env)
         self.forget_hidden(env)
         self.note(stmt, before, env)

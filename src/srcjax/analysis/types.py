@@ -321,7 +321,9 @@ def is_differentiable(t: Type) -> bool:
 
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
-    return t.active or any(map(is_active, parts(t)))
+    if t.active or type(t) in _LEAVES:
+        return t.active
+    return any(map(is_active, parts(t)))
 
 
 def is_lowered(t: Type) -> bool:
@@ -366,6 +368,8 @@ _LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure]
 def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
     found = t.buffers
+    if type(t) in _LEAVES:
+        return found
     for part in parts(t):
         found |= all_buffers(part)
     return found
@@ -445,6 +449,8 @@ def aged(t: Type, sites: Set[int]) -> Type:
 
 def ageless(t: Type) -> Type:
     """The type with memory named by the place that made it alone."""
+    if not t.buffers and type(t) in _LEAVES:
+        return t
     t = map_parts(t, ageless)
     if not any(isinstance(b, Earlier) for b in t.buffers):
         return t

@@ -16,7 +16,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.applied import Applied
-from srcjax.analysis.binding import Env, bind_types
+from srcjax.analysis.binding import Env, bind_types, signature_of
 from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.known_values import truth
@@ -38,6 +38,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.errors import SrcjaxError
+from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
@@ -103,7 +104,9 @@ class Unfollowed(Applied):
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
         """The callee's unit, normalised for the parameters that are active."""
         try:
-            unit = self.program.unit(function, ())
+            new = id(function) not in self.program.units and not self.tentative
+            given = _active_parameters(function, args, kwargs) if new else set()
+            unit = self.program.unit(function, given)
         except SrcjaxError:
             return None
         arguments = bind_types(unit, args, kwargs)
@@ -226,6 +229,24 @@ class Unfollowed(Applied):
         result = self.opaque_call(None, changed, node)
         self.facts.nodes.append(node)
         return replace(result, buffers=result.buffers | {id(node)})
+
+
+def _active_parameters(
+    function: Any, args: list[Type], kwargs: dict[str, Type]
+) -> set[str]:
+    """The parameters that a call passes a differentiated value for.
+
+    Raises TypeError as Python would.
+    """
+    source = make_way(read(function))
+    bound = signature_of(source.node.args, source).bind(*args, **kwargs).arguments
+    found = set()
+    for name, value in bound.items():
+        several = value.values() if isinstance(value, dict) else value
+        given = several if isinstance(value, (dict, tuple)) else (value,)
+        if any(map(is_active, given)):
+            found.add(name)
+    return found
 
 
 def core_form(function: Any) -> Unit | None:

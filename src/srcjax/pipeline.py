@@ -172,9 +172,13 @@ REVERSE = Simplify(
         *TIDY,
         Pass("sugar", Finisher.sugar),
         Pass("guard_last", Finisher.guard_last),
-        Pass("own_written", Finisher.own_written, owns=True),
-        Pass("own_restored", Finisher.own_restored, owns=True),
-        Pass("own_results", Finisher.own_results, owns=True),
+    ),
+    owning=(
+        Pass("own_written", Finisher.own_written),
+        Pass("own_restored", Finisher.own_restored),
+        Pass("own_results", Finisher.own_results),
+    ),
+    last=(
         Pass("keep_dtypes", Finisher.keep_dtypes),
         Pass("name_results", Finisher.name_results),
         Pass("coalesce", Finisher.coalesce),

@@ -13,6 +13,17 @@ W = np.array([0.5, -1.0, 2.0])
 TABLE = {"w": W}
 
 
+class Holder:
+    w = W
+
+
+HOLDER = Holder()
+
+
+def itself(w):
+    return w
+
+
 def with_a_global(x, y):
     return x @ W + y @ W
 
@@ -45,9 +56,20 @@ def through_a_sum(x, y):
     return of_rows(x[:, None] * W, 2) @ W + of_rows(np.outer(y, y), 1)[0]
 
 
+def with_an_attribute(x, y):
+    return x @ HOLDER.w + itself(HOLDER.w) @ y
+
+
+def with_either(x, y):
+    w = HOLDER.w if x[0] > 0 else TABLE["w"]
+    return x @ w + itself(y) @ itself(y)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        with_an_attribute,
+        with_either,
         with_a_global,
         with_an_item_of_a_global,
         through_a_function,
@@ -100,10 +122,6 @@ def test_through_what_may_give_its_argument_back(f):
     """The records of the operations tell what may: `alias`."""
     gradient = srcjax.grad(f)(np.ones(3))
     assert not np.shares_memory(gradient, W)
-
-
-def itself(w):
-    return w
 
 
 def with_what_a_function_gives(x):

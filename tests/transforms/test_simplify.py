@@ -10,7 +10,7 @@ from srcjax.transforms.simplify.coalesce import coalesce
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.nest import nest
-from srcjax.transforms.simplify.owned import own_results
+from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.updates import (
     fold_starts,
@@ -59,8 +59,19 @@ def sugared(node):
     sugar(node, TEMPS)
 
 
+def held():
+    """Each name has memory of its own, but `v`, which is a view of `d`."""
+    names = {"w": {"w"}, "d": {"d"}, "v": {"d"}, "u": {"d"}}
+    names = {name: frozenset(buffers) for name, buffers in names.items()}
+    return Held(lambda stmt, value: names[value.id], names, frozenset("w"))
+
+
 def owned(node):
-    own_results(node, lambda value: False, -1)
+    own_results(node, held, lambda value: False, -1)
+
+
+def started(node):
+    own_written(node, held, lambda value: False)
 
 
 CASES = [
@@ -202,6 +213,26 @@ CASES = [
         "    return (x, dy)",
     ),
     (owned, "def f(w):\n    return w", "def f(w):\n    return w.copy()"),
+    (
+        owned,
+        "def f(w):\n    d = w * 2\n    v = d[1:]\n    return (v, d)",
+        "def f(w):\n    d = w * 2\n    v = d[1:]\n    return (v, d.copy())",
+    ),
+    (
+        started,
+        "def f(w):\n    u = w\n    u += 1\n    return u",
+        "def f(w):\n    u = w.copy()\n    u += 1\n    return u",
+    ),
+    (
+        started,
+        "def f(w):\n    d = w * 2\n    u = d\n    u += 1\n    return (u, d)",
+        "def f(w):\n    d = w * 2\n    u = d.copy()\n    u += 1\n    return (u, d)",
+    ),
+    (
+        started,
+        "def f(w):\n    d = w * 2\n    u = d\n    u += 1\n    return u",
+        "def f(w):\n    d = w * 2\n    u = d\n    u += 1\n    return u",
+    ),
     (
         owned,
         "def f(w):\n    d = w * 2\n    return (d, d)",

@@ -31,11 +31,16 @@ from srcjax.ops import (
 )
 from srcjax.ops.record import Op
 from srcjax.transforms.callees import Callees
-from srcjax.transforms.finish import Finisher, finish, link_saved, mark_backward
+from srcjax.transforms.finish import (
+    Finisher,
+    link_saved,
+    mark_backward,
+    own_memory,
+    simplify_groups,
+)
 from srcjax.transforms.inferred import Inference
 from srcjax.transforms.nested import restores_saved
-from srcjax.transforms.passes import Simplify, Watch
-from srcjax.transforms.simplify.sharing import Sharing
+from srcjax.transforms.passes import Simplify
 from srcjax.transforms.written import Written, value_of
 
 #: Told of all functions twice: as they were written, and when they are done (then with
@@ -89,17 +94,16 @@ def assemble(
         look(inference.inputs, None)
     watcher = None
     if is_recording():
-        watcher = PassTexts(stages, stage, members, program, callees, simplify)
+        watcher = PassTexts(
+            stages, stage, members, program, callees, simplify, arguments
+        )
     watch = _unseen if watcher is None else watcher.passed
 
-    def finished(group: Any, sharing: Sharing) -> Any:
-        return _finish_group(group, program, sharing, simplify, watch)
+    def infer() -> Inference:
+        return Inference(program, callees, members, arguments, linked=True)
 
-    more = [finished(group, Sharing([])) for group in called]
-    pairs = [group[0][1] for group in more if len(group[0]) == 2]
-    sharing = Sharing(pairs)
-    entries = [finished(group, sharing) for group in first]
-    groups = [*more, *entries]
+    simplify_groups(members, simplify, watch, infer)
+    groups = [_finished(group, program) for group in members]
     functions = [f for group in groups for f in group[0]]
     values: dict[str, Any] = {}
     for group in groups:
@@ -157,9 +161,11 @@ class PassTexts:
         program: Program,
         callees: Callees,
         simplify: Simplify,
+        arguments: dict[str, Type],
     ) -> None:
         self.stages, self.stage = stages, stage
-        self.owning = [p for p in simplify.passes if p.owns]
+        self.owning = simplify.owning
+        self.arguments = arguments
         #: The passes that a function has behind it, by the function.
         self.behind: dict[int, set[str]] = {}
         self.program, self.callees = program, callees
@@ -169,40 +175,58 @@ class PassTexts:
         self.texts = {
             id(w): stage_listings.listings([w.node]) for group in groups for w in group
         }
-        self.runnable = [self.runnables(k) for k in range(len(groups))]
+        self.runnable = self.runnables()
         self.entry = tuple(w.node.name for w in groups[-1])
         self.snap(stage)
 
-    def runnables(self, k: int) -> list[Runnable]:
-        """The functions of a group, with what their names stand for."""
-        group = [replace(w, node=syntax.clone(w.node)) for w in self.groups[k]]
-        if not self.linked[k]:
-            link_saved(*group)
-        for old, new in zip(self.groups[k], group, strict=True):
-            self.own(new, self.behind.get(id(old), set()))
-        found = []
-        for w in group:
-            values = {**names_of(w, self.program), **self.callees.live_values()}
-            found.append(runnable(w.node, values))
+    def runnables(self) -> list[list[Runnable]]:
+        """The functions of each group, with what their names stand for."""
+        groups = [
+            [replace(w, node=syntax.clone(w.node)) for w in group]
+            for group in self.groups
+        ]
+        for k, group in enumerate(groups):
+            if not self.linked[k]:
+                link_saved(*group)
+        self.own(groups)
+        found: list[list[Runnable]] = []
+        for group in groups:
+            found.append([])
+            for w in group:
+                values = {**names_of(w, self.program), **self.callees.live_values()}
+                found[-1].append(runnable(w.node, values))
         return found
 
-    def own(self, written: Written, behind: set[str]) -> None:
+    def own(self, groups: list[list[Written]]) -> None:
         """Run the owning passes that are still to come, on text that is not tidy yet.
 
         A name may stand for a number there, and for an array in the next line.
         """
-        todo = [p for p in self.owning if p.name not in behind]
-        finisher = Finisher(written, Sharing([]))
-        if todo:
-            mark_backward(written.node.body)
-        before = {
-            id(stmt): (stmt, stmt.value)
-            for stmt in syntax.walk(written.node.body)
-            if isinstance(stmt, gast.Assign)
-        }
-        for each in todo:
-            each.run(finisher)
-        for stmt, value in before.values():
+        olds = [w for group in self.groups for w in group]
+        written = [w for group in groups for w in group]
+        todo = [Finisher(w) for w in written]
+        before = []
+        for finisher in todo:
+            mark_backward(finisher.node.body)
+            before += [
+                (stmt, stmt.value)
+                for stmt in syntax.walk(finisher.node.body)
+                if isinstance(stmt, gast.Assign)
+            ]
+
+        def infer() -> Inference:
+            return Inference(
+                self.program, self.callees, groups, self.arguments, linked=True
+            )
+
+        for each in self.owning:
+            left = [
+                finisher
+                for finisher, old in zip(todo, olds, strict=True)
+                if each.name not in self.behind.get(id(old), set())
+            ]
+            own_memory(left, [each], _unseen, infer)
+        for stmt, value in before:
             if stmt.value is not value and isinstance(stmt.value.func, gast.Attribute):
                 stmt.value = syntax.call("copied", value)
 
@@ -231,7 +255,7 @@ class PassTexts:
             "\n\n".join(before[k] for k in changed),
             "\n\n".join(after[k] for k in changed),
         )
-        self.runnable[group] = self.runnables(group)
+        self.runnable = self.runnables()
         self.snap(key)
 
     def passed_whole(
@@ -300,13 +324,13 @@ def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[
     return frozenset().union(*map(syntax.all_names, functions)) - users
 
 
-def _finish_group(
-    group: Any, program: Program, sharing: Sharing, simplify: Simplify, watch: Watch
+def _finished(
+    group: list[Written], program: Program
 ) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
-    written = _members(group)
-    functions = finish(written, sharing, simplify, watch)
+    """The functions of a group, and what their names stand for."""
+    functions = [w.node for w in group]
     values: dict[str, Any] = {}
-    for w in written:  # the user's own may have a helper's name in one of them only
+    for w in group:  # the user's own may have a helper's name in one of them only
         merge_values(values, names_of(w, program), functions, [w.node])
     return functions, values
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import (
@@ -17,14 +16,16 @@ from srcjax.analysis.flow.bindings import (
     surely,
 )
 from srcjax.analysis.types import (
+    NONE,
     Array,
+    Buffers,
+    Tuple,
     Unknown,
+    ageless_buffers,
     all_buffers,
 )
-from srcjax.errors import SrcjaxError
-from srcjax.frontend.helper_names import HELPERS
-from srcjax.ops.record import lookup
-from srcjax.transforms.call_effects import written_bases
+from srcjax.transforms.call_effects import changes_of, written_bases
+from srcjax.transforms.fresh import is_fresh, is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
@@ -34,13 +35,7 @@ from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
-from srcjax.transforms.simplify.owned import (
-    is_fresh,
-    is_new_array,
-    own,
-    own_results,
-    own_written,
-)
+from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
     item_of_display,
     join_copies,
@@ -50,7 +45,6 @@ from srcjax.transforms.simplify.plain import (
 )
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
-from srcjax.transforms.simplify.sharing import Sharing
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.tidying import Tidying
@@ -65,24 +59,53 @@ from srcjax.transforms.writer import OLD, Writer
 from srcjax.transforms.written import Written
 
 
-def finish(
-    written: list[Written], sharing: Sharing, todo: Simplify, watch: Watch
-) -> list[gast.FunctionDef]:
-    """Simplify a function, or a forward/backward pair, and add the comments.
+def simplify_groups(
+    groups: Sequence[Sequence[Written]],
+    todo: Simplify,
+    watch: Watch,
+    infer: Callable[[], Any],
+) -> None:
+    """Simplify functions, and forward/backward pairs, and add the comments.
 
-    `sharing` knows the backward functions that are called, `watch` is told of passes.
+    `watch` is told of passes, `infer` looks at all of them as they stand by then.
     """
-    if len(written) == 2:
-        run_passes(todo.before_link, Finisher(written[1], sharing), watch, written)
-        link_saved(*written)
-        watch("link", written)
-    for w in written:
-        run_passes(todo.passes, Finisher(w, sharing), watch, [w])
-    return [w.node for w in written]
+    finishers: list[Finisher] = []
+    for written in groups:
+        if len(written) == 2:
+            finisher = Finisher(written[1])
+            run_passes(todo.before_link, finisher, watch, written)
+            link_saved(*written)
+            watch("link", written)
+        for w in written:
+            finisher = Finisher(w)
+            finishers.append(finisher)
+            run_passes(todo.passes, finisher, watch, [w])
+    own_memory(finishers, todo.owning, watch, infer)
+    for finisher in finishers:
+        run_passes(todo.last, finisher, watch, [finisher.written])
+
+
+def own_memory(
+    finishers: Sequence[Finisher],
+    todo: Sequence[Pass],
+    watch: Watch,
+    infer: Callable[[], Any],
+) -> None:
+    """Copy what must be a function's own; each pass knows what those before did."""
+    changed = True
+    for each in todo:
+        if changed:
+            inference = infer()
+            for finisher in finishers:
+                finisher.written.inference = inference
+        changed = False
+        for finisher in finishers:
+            changed |= bool(each.run(finisher))
+            watch(each.name, [finisher.written])
 
 
 def run_passes(
-    todo: Iterable[Pass], finisher: Finisher, watch: Watch, written: list[Written]
+    todo: Iterable[Pass], finisher: Finisher, watch: Watch, written: Sequence[Written]
 ) -> None:
     """Run passes on a function, but for those that find it as they last left it.
 
@@ -145,7 +168,7 @@ def views_of_names(written: Written) -> dict[str, gast.expr]:
 
     The name of the array stands for one array, so that the view can be taken again.
     """
-    node, finisher = written.node, Finisher(written, Sharing([]))
+    node, finisher = written.node, Finisher(written)
     bound: dict[str, int] = {}
     for sub in syntax.walk(node):
         if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
@@ -198,9 +221,8 @@ class _Settled:
 class Finisher(Tidying):
     """Simplifies one written function: its methods are the passes, run by `finish`."""
 
-    def __init__(self, written: Written, sharing: Sharing) -> None:
+    def __init__(self, written: Written) -> None:
         self.written = written
-        self.sharing = sharing
         self.node = written.node
         self.rules: Writer = written.rules
         self.unit = written.unit
@@ -271,35 +293,44 @@ class Finisher(Tidying):
     def guard_last(self) -> None:
         guard_last(self.node, self.has_product, self.shares)
 
-    def own_written(self) -> None:
-        own_written(
+    def own_written(self) -> bool:
+        return own_written(
             self.node,
+            self.held,
             self.is_immutable,
             self.rules.types,
-            self.is_known,
             lambda value: isinstance(self.type_of(value), Array),
         )
 
-    def own_restored(self) -> None:
-        own_restored(
+    def own_restored(self) -> bool:
+        return own_restored(
             self.node,
             self.rules.types,
-            self.shares,
+            self.held,
             self.is_immutable,
             lambda value: own(value, self.type_of(value)),
         )
 
-    def own_results(self) -> None:
-        if self.written.gradient_at is not None:
-            own_results(
-                self.node,
-                self.is_immutable,
-                self.written.gradient_at,
-                lambda value: isinstance(self.type_of(value), Unknown),
-                self.sharing.calls,
-                [self.type_of_name(n) for n in self.written.wrt],
-                self.is_known,
-            )
+    def own_results(self) -> bool:
+        if self.written.gradient_at is None:
+            return False
+        return own_results(
+            self.node,
+            self.held,
+            self.is_immutable,
+            self.written.gradient_at,
+            lambda value: isinstance(self.type_of(value), Unknown),
+            [self.type_of_name(n) for n in self.written.wrt],
+        )
+
+    def held(self) -> Held:
+        """The memory of values, as inference finds it in the text as it stands."""
+        inference = self.written.inference
+        return Held(
+            functools.partial(inference.memory_of, self.written),
+            inference.memory(self.written),
+            inference.given(self.written),
+        )
 
     def keep_dtypes(self) -> None:
         at = self.written.gradient_at
@@ -350,57 +381,50 @@ class Finisher(Tidying):
             if wanted not in syntax.all_names(self.node):
                 syntax.rename(self.node.body, {name: wanted})
 
-    def is_known(self, call: gast.Call) -> bool:
-        """Whether the text tells what memory a call gives: not of the user's functions.
-
-        A function of NumPy's that was imported by another name is one of them, unless
-        its result is new.
-        """
-        chain = (syntax.dotted(call.func) or "").split(".")
-        if chain[0] in ("", "np") or chain[0] in HELPERS:
-            return True
-        try:
-            value = self.rules.program.resolve(self.unit, chain[0])
-            for part in chain[1:]:
-                value = getattr(value, part)
-        except (KeyError, AttributeError, SrcjaxError):
-            return len(chain) == 1 or hasattr(np.ndarray, chain[-1])
-        op = lookup(value)
-        if op is not None:
-            return op.alias == "fresh"
-        home = str(getattr(value, "__module__", "") or "").split(".")[0]
-        return isinstance(value, type) or home in ("builtins", "numpy", "scipy", "math")
-
     def writes_in_place(self) -> bool:
         """Whether the function may write to memory, which numbers have none of."""
         names = map(syntax.name, sorted(written_bases(self.node.body)))
         return not all(map(self.is_immutable, names))
 
     @functools.cached_property
-    def buffers(self) -> dict[str, frozenset]:
+    def buffers(self) -> dict[str, Buffers]:
         """The memory of names: as inference finds it in what was written."""
-        if self.written.forward and self.written.inference is not None:
-            known: dict[str, frozenset] = self.written.inference.memory(self.written)
+        if self.written.inference is not None:
+            known: dict[str, Buffers] = self.written.inference.memory(self.written)
             return known
         return {name: all_buffers(t) for name, t in self.rules.types.items()}
 
+    @functools.cached_property
+    def changed(self) -> dict[str, Buffers]:
+        """The memory that is written to through each name."""
+        inference = self.written.inference
+        types = {} if inference is None else inference.types(self.written)
+        found: dict[str, Buffers] = {}
+        for name, itself in changes_of(self.node.body, types):
+            held = self.buffers.get(name, NONE)
+            if itself and name in types and not isinstance(types[name], Tuple):
+                held &= ageless_buffers(types[name].buffers)
+            found[name] = found.get(name, NONE) | held
+        return found
+
     def shares(self, name: str) -> set[str]:
-        """Names whose values may share memory with the name's."""
+        """Names that see what is written through the name, and the other way round."""
         if not self.writes:
             return set()
-        mine = self.buffers.get(name)
-        if not mine:
-            return set()
-        return {n for b in mine for n in self.holders[b]} - {name}
+        found = {n for b in self.changed.get(name, ()) for n in self.holders.get(b, ())}
+        for buffer in self.buffers.get(name, ()):
+            found |= self.changers.get(buffer, set())
+        return found - {name}
 
     @functools.cached_property
     def holders(self) -> dict[Any, set[str]]:
         """The names of the values that are, or have parts, in each piece of memory."""
-        found: dict[Any, set[str]] = {}
-        for name, buffers in self.buffers.items():
-            for buffer in buffers:
-                found.setdefault(buffer, set()).add(name)
-        return found
+        return _by_buffer(self.buffers)
+
+    @functools.cached_property
+    def changers(self) -> dict[Any, set[str]]:
+        """The names through which each piece of memory is written to."""
+        return _by_buffer(self.changed)
 
     def starts_anew(self, stmt: gast.Assign) -> bool:
         """Whether nothing but the name holds what it is assigned.
@@ -548,6 +572,15 @@ class Finisher(Tidying):
                 base = self.unit.base_names.get(shown, shown)
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
+
+
+def _by_buffer(table: dict[str, Buffers]) -> dict[Any, set[str]]:
+    """The names by the memory that the table has for them."""
+    found: dict[Any, set[str]] = {}
+    for name, buffers in table.items():
+        for buffer in buffers:
+            found.setdefault(buffer, set()).add(name)
+    return found
 
 
 def mark_backward(body: list[gast.stmt], inside: bool = False) -> None:

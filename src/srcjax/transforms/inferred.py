@@ -52,11 +52,18 @@ from srcjax.analysis.types import (
     without_buffers,
 )
 from srcjax.analysis.types import replace as replace_in
+from srcjax.errors import SrcjaxError
 from srcjax.frontend.check import violations
 from srcjax.frontend.unit import Unit
 from srcjax.ops.helpers import helper_of
+from srcjax.ops.record import Op
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.written import Written, value_of
+
+#: The memory of what nothing is known of.
+ANYWHERE: Buffers = frozenset(["?"])
+#: Held by what is a view that cannot be written to.
+READ_ONLY: Buffers = frozenset(["read-only"])
 
 
 class Generated:
@@ -89,11 +96,20 @@ def with_default(arguments: gast.arguments) -> list[str]:
 class WrittenProgram(Program):
     """The functions that a transform wrote for a program, and their facts."""
 
+    #: What executed them.
+    interpreter: WrittenInterpreter
+
     def __init__(
-        self, program: Program, callees: Callees, values: dict[str, Any] | None
+        self,
+        program: Program,
+        callees: Callees,
+        values: dict[str, Any] | None,
+        linked: bool,
     ) -> None:
         super().__init__()
         self.values = values
+        #: Whether forward functions return already what backward functions read.
+        self.linked = linked
         self.of = program
         self.callees = callees
         self.typing_units = program.typing_units
@@ -111,7 +127,7 @@ class WrittenProgram(Program):
             self.by_unit[id(generated.unit)] = generated
             self.units[id(generated)] = generated.unit
             made.append(generated)
-        if len(made) == 2 and self.values is None:
+        if len(made) == 2 and not self.linked:
             names = saved_names(*(g.written.node for g in made))
             made[0].saves = made[1].given = names
 
@@ -149,6 +165,8 @@ class WrittenInterpreter(Interpreter):
         super().__init__(program)
         #: What helpers give for arguments of these types.
         self.of_helpers: dict[tuple, Type] = {}
+        #: The memory that parameters of a unit hold when it is called.
+        self.given: dict[int, Buffers] = {}
 
     def body_of(self, unit: Unit, env: Env) -> Type:
         generated = self.program.by_unit.get(id(unit))
@@ -156,7 +174,30 @@ class WrittenInterpreter(Interpreter):
             saved = env[unit.node.args.args[0].id]
             items = self.items(saved, len(generated.given))
             env |= dict(zip(generated.given, items, strict=True))
+        if self.recording:
+            held = NONE.union(*map(all_buffers, env.values()))
+            self.given[id(unit)] = self.given.get(id(unit), NONE) | held
         return super().body_of(unit, env)
+
+    def finish(
+        self, result: Type, op: Op, active: bool, operands: list[Type], node: Any
+    ) -> Type:
+        """An array that is spread out cannot be written to."""
+        found = super().finish(result, op, active, operands, node)
+        if op.alias == "read-only" and isinstance(found, (Array, Unknown)):
+            return replace_in(found, buffers=found.buffers | READ_ONLY)
+        return found
+
+    def type_of(self, unit: Unit, value: gast.expr, env: Env) -> Type:
+        """The type of an expression at a place of a unit that was executed."""
+        outer, self.unit = self.unit, unit
+        recording, self.recording = self.recording, False
+        try:
+            return self.eval(value, dict(env))
+        except (Unreachable, SrcjaxError):
+            return Unknown(buffers=ANYWHERE)
+        finally:
+            self.unit, self.recording = outer, recording
 
     def returned(self, last: gast.Return, end: Env) -> Type:
         found = super().returned(last, end)
@@ -290,18 +331,20 @@ def infer_written(
     groups: Sequence[Sequence[Written]],
     arguments: Env,
     values: dict[str, Any] | None = None,
+    linked: bool = False,
 ) -> WrittenProgram:
     """Execute what was written, from the entry (the last group) on.
 
     `arguments` are the types of the parameters of the entry; they need not be all.
     `values` are given if the functions are done: what their free names stand for.
+    `linked`: forward functions return what backward functions read (if done, they do).
     """
-    found = WrittenProgram(program, callees, values)
+    found = WrittenProgram(program, callees, values, linked or values is not None)
     for group in groups:
         found.add_group(group)
     entry = [found.functions[w.node.name].unit for w in groups[-1]]
     with mapping(False):
-        interpreter = WrittenInterpreter(found)
+        interpreter = found.interpreter = WrittenInterpreter(found)
         result = run(interpreter, entry[0], arguments)
         if len(entry) == 2:
             value, saved = interpreter.items(result, 2)
@@ -323,13 +366,15 @@ class Inference:
         callees: Callees,
         groups: Sequence[Sequence[Written]],
         arguments: Env,
+        linked: bool = False,
     ) -> None:
         self.inputs = program, callees, groups, arguments
+        self.linked = linked
 
     @functools.cached_property
     def found(self) -> WrittenProgram | None:
         try:
-            return infer_written(*self.inputs)
+            return infer_written(*self.inputs, linked=self.linked)
         except Exception:
             return None
 
@@ -357,11 +402,44 @@ class Inference:
         for table in tables:
             for name, buffers in table.items():
                 found[name] = found.get(name, NONE) | buffers
-        return {name: ageless_buffers(buffers) for name, buffers in found.items()}
+        return {
+            name: ageless_buffers(buffers) - READ_ONLY
+            for name, buffers in found.items()
+        }
 
+    def types(self, written: Written) -> dict[str, Type]:
+        """What the names of a function are; empty if it was not executed."""
+        unit = self.unit(written)
+        if unit is None or self.found is None:
+            return {}
+        return self.found.types_of(unit)
 
-#: The memory of what nothing is known of.
-ANYWHERE: Buffers = frozenset(["?"])
+    def given(self, written: Written) -> Buffers:
+        """The memory that is not the function's own: of its parameters, of globals."""
+        unit = self.unit(written)
+        if unit is None or self.found is None:
+            return ANYWHERE
+        held = self.found.interpreter.given.get(id(unit), NONE)
+        return ageless_buffers(held) | READ_ONLY | ANYWHERE
+
+    def memory_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Buffers:
+        """The memory that an expression in a statement may give."""
+        unit = self.unit(written)
+        if unit is None or self.found is None:
+            return ANYWHERE
+        interpreter = self.found.interpreter
+        with mapping(False):
+            types = [
+                interpreter.type_of(unit, value, variant.before)
+                for variant in self.found.facts.of(stmt)
+            ]
+        return ageless_buffers(NONE.union(*map(all_buffers, types)))
+
+    def written_by(self, stmt: gast.stmt) -> Buffers:
+        """The memory that a statement, or what it calls, writes to."""
+        if self.found is None:
+            return ANYWHERE
+        return self.found.facts.written_by(syntax.walk(stmt))
 
 
 def check_written(found: WrittenProgram) -> None:

@@ -46,9 +46,9 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called, written_by
+from srcjax.transforms.fresh import shared_roots
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.places import zero_of
-from srcjax.transforms.simplify.owned import shared_roots
 from srcjax.transforms.unknown_functions import (
     call_when_run,
     kept_in_loops,

@@ -26,9 +26,6 @@ class Pass:
     #: Called with the `Finisher` of the function. A pass that gives False has changed
     #: nothing, and is not run again before another one changed something.
     run: Callable[[Any], Any]
-    #: Whether it makes the copies without which what is written, or given to the
-    #: caller, shares memory: text from before these passes cannot be run as it is.
-    owns: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,12 @@ class Simplify:
     #: function, which then returns just that.
     before_link: tuple[Pass, ...]
     passes: tuple[Pass, ...]
+    #: Those that make the copies without which what is written, or given to the caller,
+    #: shares memory: text from before these passes cannot be run as it is. They go by
+    #: what inference finds in all functions as they stand, and say if they copied.
+    owning: tuple[Pass, ...] = ()
+    #: What comes after them.
+    last: tuple[Pass, ...] = ()
     whole: tuple[WholePass, ...] = ()
 
 

@@ -94,6 +94,23 @@ class Liveness:
         return self.define(names, live, value) | self.reads(stmt)
 
 
+class After(Liveness):
+    """The names that may be read after each statement of a body."""
+
+    def __init__(self, body: list[Any]) -> None:
+        super().__init__()
+        self.of: dict[int, Live] = {}
+        self.block(body, frozenset())
+
+    def statement(self, stmt: Any, live: Live) -> Live:
+        self.of[id(stmt)] = self.of.get(id(stmt), frozenset()) | live
+        return super().statement(stmt, live)
+
+    def live(self, stmt: Any) -> Live:
+        """The names that may be read after the statement."""
+        return self.of.get(id(stmt), frozenset())
+
+
 class Meeting(Liveness):
     """Notes a definition of one of two names while the other one is live."""
 
@@ -129,3 +146,14 @@ class Meeting(Liveness):
         if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
             live |= {stmt.target.id} & set(self.pair)
         return live | {n for n in self.pair if n in mentioned.reads}
+
+
+def is_defined_while(node: gast.FunctionDef, name: str, other: str) -> bool:
+    """Whether `name` may be defined while the value of `other` is still needed."""
+    for sub in syntax.walk(node.body):
+        late = isinstance(sub, (gast.FunctionDef, gast.Lambda))
+        if late and {name, other} & syntax.all_names(sub):
+            return True
+    live = Meeting(Known(), name, other)
+    live.block(node.body, frozenset())
+    return name in live.found

@@ -33,8 +33,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
+from srcjax.transforms.fresh import own
 from srcjax.transforms.rule_text import is_result_of_numpy
-from srcjax.transforms.simplify.owned import own
 from srcjax.transforms.writer import OLD
 
 #: Values that carry no derivative, whatever is inside.

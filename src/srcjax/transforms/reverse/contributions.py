@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.fresh import is_new_array
 from srcjax.transforms.one_step import OneStep
 from srcjax.transforms.places import (
     Adjoint,
@@ -49,7 +50,6 @@ from srcjax.transforms.reverse.views import (
     operand_names,
     single_pass_lists,
 )
-from srcjax.transforms.simplify.owned import is_new_array
 from srcjax.transforms.specialise import Env, TypesAround, environments
 from srcjax.transforms.writer import OLD
 

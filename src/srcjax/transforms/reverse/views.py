@@ -10,6 +10,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import swap_pairs
+from srcjax.analysis.flow.liveness import is_defined_while
 from srcjax.analysis.repeats import made_in_loops, repeats
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -30,7 +31,6 @@ from srcjax.transforms.call_effects import effect_of
 from srcjax.transforms.reads_writes import is_handed_over
 from srcjax.transforms.reverse.shadows import Shadows, Unfollowed
 from srcjax.transforms.reverse.steady import Steadiness
-from srcjax.transforms.simplify.coalesce import is_defined_while
 from srcjax.transforms.writer import DerivativeWriter
 
 

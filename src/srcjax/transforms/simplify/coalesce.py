@@ -149,14 +149,3 @@ def _overlap(node: gast.FunctionDef, names: _Renaming, a: str, b: str) -> bool:
     if a in parameters and b in start or b in parameters and a in start:
         return True
     return bool(live.found)
-
-
-def is_defined_while(node: gast.FunctionDef, name: str, other: str) -> bool:
-    """Whether `name` may be defined while the value of `other` is still needed."""
-    names = _Renaming(node)
-    late = [s for s in names.scopes if not isinstance(s, gast.comprehension)]
-    if any({name, other} & syntax.all_names(scope) for scope in late):
-        return True
-    live = Meeting(names.known, name, other)
-    live.block(node.body, frozenset())
-    return name in live.found

@@ -22,7 +22,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.control import control
 from srcjax.analysis.flow.mentions import Known, mentions
 from srcjax.transforms.call_effects import called, is_pure, written_bases
-from srcjax.transforms.simplify.owned import shared_argument
+from srcjax.transforms.fresh import shared_argument
 
 LIMIT = 24
 #: By name, the statements that mention it by their places in a block.

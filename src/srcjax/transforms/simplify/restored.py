@@ -17,8 +17,10 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.positions import Positions, between
+from srcjax.analysis.types import NONE
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.simplify.owned import shared_roots
+from srcjax.transforms.fresh import shared_roots
+from srcjax.transforms.simplify.owned import Held
 
 _KEEPING = frozenset(["append", "insert", "extend"])
 
@@ -26,38 +28,38 @@ _KEEPING = frozenset(["append", "insert", "extend"])
 def own_restored(
     node: gast.FunctionDef,
     primal: Container[str],
-    memory: Callable[[str], set[str]],
+    held: Callable[[], Held],
     is_immutable: Callable[[gast.expr], bool],
     copied: Callable[[gast.expr], gast.expr],
-) -> None:
+) -> bool:
     """Copy what the backward sweep holds of primal arrays that it writes to, in place.
 
-    `memory` gives the names that may share memory with a name, `copied` the expression
-    of a copy.
+    `copied` gives the expression of a copy. Returns whether anything was copied.
     """
     order = _Order(node.body)
-    restoring: dict[str, list[gast.stmt]] = {}
-    for stmt in order.stmts:
-        name = _restored(stmt)
-        if name is not None and name in primal:
-            for each in {name, *memory(name)}:
-                restoring.setdefault(each, []).append(stmt)
+    restoring = [s for s in order.stmts if _restored(s) in primal]
     if not restoring:
-        return
+        return False
+    names = held().names
+    restored = [names.get(_restored(s) or "", NONE) for s in restoring]
+    changed = False
 
     def later(value: Any, stmt: gast.stmt) -> list[gast.stmt]:
         """What may put contents back into the memory of the value afterwards."""
         if is_immutable(value):
             return []
-        found = [w for r in shared_roots(value) for w in restoring.get(r, ())]
+        buffers = held().of(stmt, value)
+        found = [w for w, b in zip(restoring, restored, strict=True) if b & buffers]
         return [w for w in found if order[w].may_follow(order[stmt])]
 
     for stmt in order.stmts:
-        if not getattr(stmt, "backward", False) or _restored(stmt) in restoring:
+        mine = names.get(_restored(stmt) or "", NONE)
+        if not getattr(stmt, "backward", False) or any(mine & b for b in restored):
             continue
         for holder, key in _kept_values(stmt):
             if later(holder[key], stmt):
                 holder[key] = copied(holder[key])
+                changed = True
         if not isinstance(stmt, gast.Assign) or isinstance(stmt.value, _DISPLAYS):
             continue
         target = stmt.targets[0]
@@ -67,6 +69,8 @@ def own_restored(
         reads = order.reads(target.id) if writes else []
         if any(between(order[stmt], order[w], order[r]) for w in writes for r in reads):
             stmt.value = copied(stmt.value)
+            changed = True
+    return changed
 
 
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict)

@@ -141,7 +141,7 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     plain = isinstance(stmt.op, (gast.Add, gast.Sub))
     if not plain or not syntax.is_name(stmt.target, name):
         return False
-    if {name, *shares(name)} & syntax.names_read(stmt.value):
+    if name in syntax.names_read(stmt.value):
         return False
     value = gast.BinOp(start.value, stmt.op, stmt.value)
     if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
@@ -201,7 +201,8 @@ def _join(last: Any, stmt: Any, shares: Shares) -> bool:
     if isinstance(last, gast.Assign) and name is not None:
         if not syntax.is_name(last.targets[0], name) or not _same_line(last, stmt):
             return False
-        if own & syntax.names_read(stmt.value) or not _adds_up(last.value):
+        # Nothing else holds what was just assigned (`starts_anew`).
+        if name in syntax.names_read(stmt.value) or not _adds_up(last.value):
             return False
         last.value = gast.BinOp(last.value, stmt.op, stmt.value)
         return True

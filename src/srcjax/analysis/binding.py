@@ -114,3 +114,22 @@ def signature_of(arguments: gast.arguments, source: Any) -> inspect.Signature:
     if arguments.kwarg is not None:
         add(arguments.kwarg.id, kinds.VAR_KEYWORD)
     return inspect.Signature(found)
+
+
+def signature_inside(arguments: gast.arguments) -> inspect.Signature:
+    """The signature of an inner definition: defaults are expressions around it."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = len(positional) - len(arguments.defaults)
+    defaults = dict(
+        zip([a.id for a in positional[first:]], arguments.defaults, strict=True)
+    )
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            defaults[a.id] = default
+    # Built anew at once: in between, a parameter without a default could follow one.
+    return inspect.Signature(
+        [
+            p.replace(default=defaults.get(n, p.empty))
+            for n, p in signature_of(arguments, None).parameters.items()
+        ]
+    )

@@ -23,7 +23,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import Env, signature_of
+from srcjax.analysis.binding import Env, signature_inside
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import Closure, Const, Transformed, Type
 from srcjax.frontend.lift import free_names
@@ -110,7 +110,7 @@ def lift(
     definition = closure.definition
     arguments = definition.args
     name = getattr(definition, "name", "function")
-    signature = _with_defaults(signature_of(arguments, None), arguments)
+    signature = signature_inside(arguments)
     parameters = _plan(interpreter, signature, count, keywords, node)
     around = _Around(interpreter, unit, env, node)
     around.take(free_names(definition) - {name}, definition)
@@ -275,27 +275,6 @@ def _passing_on(function: str, parameters: list[_Parameter]) -> gast.Call:
         if p.keyword is not None
     ]
     return gast.Call(syntax.name(function), args, keywords)
-
-
-def _with_defaults(
-    signature: inspect.Signature, arguments: gast.arguments
-) -> inspect.Signature:
-    """Defaults of an inner definition are expressions of the enclosing function."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    defaults = dict(
-        zip([a.id for a in positional[first:]], arguments.defaults, strict=True)
-    )
-    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is not None:
-            defaults[a.id] = default
-    # Built anew at once: in between, a parameter without a default could follow one.
-    return inspect.Signature(
-        [
-            p.replace(default=defaults.get(n, p.empty))
-            for n, p in signature.parameters.items()
-        ]
-    )
 
 
 def _as_function(definition: Any, name: str) -> gast.FunctionDef:

@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo, signature_of
+from srcjax.analysis.binding import BoundTo, signature_inside, signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
 from srcjax.errors import UnsupportedError, error_at
@@ -176,9 +176,10 @@ class Inliner:
     ) -> dict[str, gast.expr]:
         """The argument expression of each parameter, as Python would bind them."""
         source = callee.source if callee is not None else None
-        signature = signature_of(arguments, source)
         if callee is None:
-            signature = _with_defaults(signature, arguments)
+            signature = signature_inside(arguments)
+        else:
+            signature = signature_of(arguments, source)
         if any(isinstance(a, gast.Starred) for a in call.args) or any(
             k.arg is None for k in call.keywords
         ):
@@ -244,25 +245,3 @@ def _nonlocals(definition: Any) -> set[str]:
         elif not isinstance(node, gast.Lambda):
             waiting += gast.iter_child_nodes(node)
     return own | (inner - (bound - own))
-
-
-def _with_defaults(
-    signature: inspect.Signature, arguments: gast.arguments
-) -> inspect.Signature:
-    """Defaults of an inner definition are expressions of the enclosing function."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: dict[str, Any] = dict(
-        zip(
-            [a.id for a in positional[len(positional) - len(arguments.defaults) :]],
-            arguments.defaults,
-            strict=True,
-        )
-    )
-    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is not None:
-            defaults[a.id] = default
-    parameters = [
-        p.replace(default=defaults.get(n, p.default))
-        for n, p in signature.parameters.items()
-    ]
-    return signature.replace(parameters=parameters)

@@ -336,7 +336,8 @@ class Finisher(Tidying):
         at = self.written.gradient_at
         if at is not None:
             wanted = [self.type_of_name(n) for n in self.written.wrt]
-            keep_dtypes(self.node, at, wanted, self.type_of_name)
+            inferred = functools.partial(self.written.inference.type_of, self.written)
+            keep_dtypes(self.node, at, wanted, inferred)
 
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())

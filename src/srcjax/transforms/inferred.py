@@ -44,6 +44,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
+    join_all,
     map_parts,
     mapping,
     parts,
@@ -422,18 +423,22 @@ class Inference:
         held = self.found.interpreter.given.get(id(unit), NONE)
         return ageless_buffers(held) | READ_ONLY | ANYWHERE
 
-    def memory_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Buffers:
-        """The memory that an expression in a statement may give."""
+    def type_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Type:
+        """The type of an expression in a statement, over all executions."""
         unit = self.unit(written)
         if unit is None or self.found is None:
-            return ANYWHERE
+            return Unknown(buffers=ANYWHERE)
         interpreter = self.found.interpreter
         with mapping(False):
             types = [
                 interpreter.type_of(unit, value, variant.before)
                 for variant in self.found.facts.of(stmt)
             ]
-        return ageless_buffers(NONE.union(*map(all_buffers, types)))
+        return join_all(types) or Unknown(buffers=ANYWHERE)
+
+    def memory_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Buffers:
+        """The memory that an expression in a statement may give."""
+        return ageless_buffers(all_buffers(self.type_of(written, stmt, value)))
 
     def written_by(self, stmt: gast.stmt) -> Buffers:
         """The memory that a statement, or what it calls, writes to."""

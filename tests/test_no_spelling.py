@@ -57,10 +57,6 @@ TABLES = {
     "transforms/reverse/views.py": 1,
     # more containers than there are: nothing is taken for unchanged
     "transforms/reads_writes.py": 1,
-    # code of a backward function, whose containers are those that were saved
-    "transforms/nested.py": 1,
-    # attributes and methods of arrays of a known dtype
-    "transforms/simplify/kept_dtypes.py": 1,
     # methods that are not NumPy's: which memory they give is open
     "transforms/fresh.py": 1,
     "transforms/simplify/restored.py": 1,  # calls that the backward sweep makes

@@ -30,6 +30,7 @@ from srcjax.ops import (
     registry,  # noqa: F401  (fills the table of operations)
 )
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import changes_of
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.finish import (
     Finisher,
@@ -39,7 +40,6 @@ from srcjax.transforms.finish import (
     simplify_groups,
 )
 from srcjax.transforms.inferred import Inference
-from srcjax.transforms.nested import restores_saved
 from srcjax.transforms.passes import Simplify
 from srcjax.transforms.written import Written, value_of
 
@@ -122,7 +122,11 @@ def assemble(
     module.writes_arguments = any(map(is_given, program.facts.written()))
     backward = [group[0][1] for group in groups if len(group[0]) == 2]
     module.backward = frozenset(f.name for f in backward)
-    module.restores = any(map(restores_saved, backward))
+    module.restores = any(
+        changes(group[1]) and group[1].inference.changes_given(group[1])
+        for group in members
+        if len(group) == 2
+    )
     module.consumes = module.restores or any(
         isinstance(n, gast.Attribute) and n.attr == "pop"
         for f in functions
@@ -136,6 +140,11 @@ def assemble(
         look(inference.inputs, values)
     module.print()
     return module
+
+
+def changes(written: Written) -> bool:
+    """Whether a function changes anything in place, itself or by what it calls."""
+    return any(name for name, _ in changes_of(written.node.body, {}))
 
 
 def is_given(buffer: Any) -> bool:

@@ -37,6 +37,7 @@ from srcjax.analysis.types import (
     Buffers,
     Const,
     Dim,
+    List,
     Range,
     Scalar,
     Tuple,
@@ -166,8 +167,14 @@ class WrittenInterpreter(Interpreter):
         super().__init__(program)
         #: What helpers give for arguments of these types.
         self.of_helpers: dict[tuple, Type] = {}
+        #: The calls of written functions, whose writes are their own.
+        self.calls_of_written: list[Any] = []
         #: The memory that parameters of a unit hold when it is called.
         self.given: dict[int, Buffers] = {}
+        #: What statements of a unit write to; taking an item off a list does not count.
+        self.changed: dict[int, Buffers] = {}
+        #: The units that were executed to their end.
+        self.ended: set[int] = set()
 
     def body_of(self, unit: Unit, env: Env) -> Type:
         generated = self.program.by_unit.get(id(unit))
@@ -189,6 +196,17 @@ class WrittenInterpreter(Interpreter):
             return replace_in(found, buffers=found.buffers | READ_ONLY)
         return found
 
+    def wrote(self, stmt: gast.AST, base: Type) -> None:
+        super().wrote(stmt, base)
+        called = stmt in self.calls_of_written
+        if (
+            self.recording
+            and not called
+            and not (isinstance(base, List) and _takes(stmt))
+        ):
+            key = id(self.unit)
+            self.changed[key] = self.changed.get(key, NONE) | base.buffers
+
     def type_of(self, unit: Unit, value: gast.expr, env: Env) -> Type:
         """The type of an expression at a place of a unit that was executed."""
         outer, self.unit = self.unit, unit
@@ -202,6 +220,7 @@ class WrittenInterpreter(Interpreter):
 
     def returned(self, last: gast.Return, end: Env) -> Type:
         found = super().returned(last, end)
+        self.ended.add(id(self.unit))
         self.forget_hidden(end)
         generated = self.program.by_unit.get(id(self.unit))
         if generated is not None and generated.saves:
@@ -298,7 +317,9 @@ class WrittenInterpreter(Interpreter):
         result = self.call_unit(callee.unit, arguments)
         given = [*args, *kwargs.values()]
         self.hidden |= self.written_in(callee.unit, given)
+        self.calls_of_written.append(node)
         self.wrote_in(callee.unit, given, node)
+        self.calls_of_written.pop()
         self.facts.nodes.append(node)
         return returned_by(result, id(node), NONE.union(*map(all_buffers, given)))
 
@@ -318,6 +339,14 @@ class WrittenInterpreter(Interpreter):
         self.callee(node, value)
         found = self.opaque_call(None, [*args, *kwargs.values()], node)
         return found
+
+
+def _takes(stmt: Any) -> bool:
+    """Whether a statement takes an item out of a container."""
+    return any(
+        isinstance(node, gast.Call) and getattr(node.func, "attr", "") == "pop"
+        for node in syntax.walk(stmt)
+    )
 
 
 def saved_names(forward: gast.FunctionDef, backward: gast.FunctionDef) -> list[str]:
@@ -381,9 +410,10 @@ class Inference:
 
     def unit(self, written: Written) -> Unit | None:
         """The unit of a function that was executed to its end."""
-        if self.found is None or not self.found.facts.of(written.node.body[-1]):
+        if self.found is None:
             return None
-        return self.found.functions[written.node.name].unit
+        unit = self.found.functions[written.node.name].unit
+        return unit if id(unit) in self.found.interpreter.ended else None
 
     def memory(self, written: Written) -> dict[str, Buffers]:
         """The memory that the names of a function may hold a part of."""
@@ -440,11 +470,15 @@ class Inference:
         """The memory that an expression in a statement may give."""
         return ageless_buffers(all_buffers(self.type_of(written, stmt, value)))
 
-    def written_by(self, stmt: gast.stmt) -> Buffers:
-        """The memory that a statement, or what it calls, writes to."""
-        if self.found is None:
-            return ANYWHERE
-        return self.found.facts.written_by(syntax.walk(stmt))
+    def changes_given(self, written: Written) -> bool:
+        """Whether a function writes to memory that it is given, tapes apart."""
+        unit = self.unit(written)
+        if unit is None or self.found is None:
+            return True
+        interpreter = self.found.interpreter
+        changed = interpreter.changed.get(id(unit), NONE)
+        given = interpreter.given.get(id(unit), NONE)
+        return bool(ageless_buffers(changed) & ageless_buffers(given))
 
 
 def check_written(found: WrittenProgram) -> None:

@@ -45,8 +45,6 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.call_effects import called, written_by
-from srcjax.transforms.fresh import shared_roots
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.places import zero_of
 from srcjax.transforms.unknown_functions import (
@@ -510,87 +508,6 @@ def _kind(t: Type) -> str:
 
 
 # -- pullbacks that can be called again --------------------------------------------
-
-
-def restores_saved(function: gast.FunctionDef) -> bool:
-    """Whether a backward function writes to memory that it is given.
-
-    That is the seed, and what was saved; a name that is bound to a copy holds neither.
-    """
-    given = {a.id for a in function.args.args}
-    if not given:
-        return False
-    first = function.args.args[0].id
-    for stmt in syntax.walk(function.body):
-        if isinstance(stmt, gast.Assign) and syntax.is_name(stmt.value, first):
-            given |= syntax.names_written(stmt)
-    for stmt in function.body:
-        given |= _aliases(stmt, given)
-        if any(_writes_to(part, given) for part in syntax.walk(stmt)):
-            return True
-        if isinstance(stmt, gast.Assign) and _is_copy(stmt.value):
-            given -= syntax.names_written(stmt)
-    return False
-
-
-def _aliases(stmt: Any, names: set[str]) -> set[str]:
-    """Names that the statement may bind to memory of the names: views, items."""
-    found: set[str] = set()
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for part in syntax.walk(stmt):
-            value = getattr(part, "value", None)
-            if isinstance(part, gast.For):
-                value = part.iter
-            elif not isinstance(part, gast.Assign):
-                continue
-            if _held(value) & (names | found):
-                bound = part.target if isinstance(part, gast.For) else part.targets
-                found |= syntax.names_written(bound)
-    return found
-
-
-_KEEPING_ITEMS = ("list", "tuple", "reversed", "zip", "enumerate")
-
-
-def _held(value: Any) -> set[str]:
-    """Names whose memory, or that of an item, the value may be."""
-    if isinstance(value, (gast.Tuple, gast.List)):
-        return set().union(*map(_held, value.elts))
-    if isinstance(value, gast.Call) and not _is_copy(value):
-        owner = getattr(value.func, "value", None)
-        if getattr(value.func, "attr", "") in ("pop", "get", "items", "values"):
-            return _held(owner)
-        if called(value) in (
-            "list",
-            "tuple",
-            "reversed",
-            "zip",
-            "enumerate",
-        ):
-            return set().union(*map(_held, value.args))
-    return shared_roots(value)
-
-
-def _writes_to(stmt: Any, names: set[str]) -> bool:
-    """Whether a statement writes in place to one of the names."""
-    targets = list(getattr(stmt, "targets", ()))
-    if isinstance(stmt, gast.AugAssign):
-        targets = [stmt.target]
-    if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
-        return bool(written_by(stmt.value) & names)  # np.add.at(x, i, v)
-    for target in targets:
-        augmented = isinstance(stmt, gast.AugAssign) or not syntax.is_name(target)
-        if augmented and syntax.root_of(target) in names:
-            return True
-    return False
-
-
-def _is_copy(value: gast.expr) -> bool:
-    """Whether it is `v.copy()`, which is memory of its own."""
-    function = getattr(value, "func", None)
-    return isinstance(function, gast.Attribute) and function.attr == "copy"
 
 
 def keep_tapes(functions: list[gast.FunctionDef]) -> None:

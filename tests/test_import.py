@@ -28,6 +28,20 @@ def test_little_is_imported():
     assert not {"scipy", "gast", "optree", "beniget"} & set(found.split())
 
 
+def test_what_writes_derivatives_is_imported_when_one_is_asked_for(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import sys\nimport numpy as np\nfrom srcjax import grad\n\n\n"
+        "def f(x):\n    return np.sin(x)\n\n\n"
+        "late = {'scipy', 'srcjax.pipeline', 'srcjax.runtime', 'srcjax.ops.registry'}\n"
+        "print(sorted(late & set(sys.modules)))\n"
+        "print(grad(f)(0.0))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n1.0\n", done.stderr
+
+
 def test_names_of_the_interface():
     """Those that type checkers see are those that are there."""
     text = Path(srcjax.__file__).read_text(encoding="utf-8")

@@ -10,7 +10,6 @@ those that simplify what the transform wrote. `srcjax.stages` shows what each ch
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -21,6 +20,7 @@ from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
 from srcjax.analysis.program import Facts, Program
+from srcjax.analysis.request import Request
 from srcjax.analysis.sizes import sizes_of
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -220,21 +220,6 @@ BATCH = Simplify(
 
 
 # -- the front half: up to core form with types ----------------------------------------
-
-
-@dataclass
-class Request:
-    """What is asked of a function: which arguments, of which types."""
-
-    function: Any
-    #: parameter name -> type (active where differentiated); None: nothing known
-    types: dict[str, Type]
-    wrt: list[str]
-    #: The name of the batch axis, and its size where no argument has it (`batch`).
-    axis_name: str | None = None
-    axis_size: int | None = None
-    #: How many sizes that are made of others are supposed to be something.
-    supposed: int = 0
 
 
 def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from srcjax import pipeline
 from srcjax.analysis.axes import names_in_scope, opened
+from srcjax.analysis.request import Request
 from srcjax.analysis.sizes import Sizes, Sym, sizes_of
 from srcjax.analysis.types import (
     Array,
@@ -41,7 +42,6 @@ from srcjax.errors import (
     UnsupportedError,
 )
 from srcjax.frontend.stage_texts import is_recording, recording
-from srcjax.pipeline import Request
 from srcjax.transforms.batch.loop import ExampleLoop
 from srcjax.transforms.batch.results import leaves
 from srcjax.versions import tree

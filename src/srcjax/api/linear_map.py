@@ -21,6 +21,7 @@ import gast
 import numpy as np
 
 from srcjax import pipeline, runtime, syntax
+from srcjax.analysis.request import Request
 from srcjax.analysis.types import (
     Array,
     Tuple,
@@ -35,7 +36,6 @@ from srcjax.backends.joining import with_forward
 from srcjax.backends.module import Module
 from srcjax.errors import UnsupportedError
 from srcjax.ops.effects import OWNER
-from srcjax.pipeline import Request
 from srcjax.transforms.call_effects import effect_of
 from srcjax.versions.callables import Transform, own_memory
 

@@ -12,7 +12,6 @@ from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.ops.record import inert
-from srcjax.runtime import zeros_like
 from srcjax.versions import tree
 from srcjax.versions.callables import (
     Argnums,
@@ -210,6 +209,8 @@ def pull_back(
         value, aux = y
 
         def pullback_of_value(dy: Any) -> tuple:
+            from srcjax.runtime import zeros_like
+
             return pullback((dy, zeros_like(aux)))
 
         pullback_of_value.__srcjax_text__ = module.text  # type: ignore[attr-defined]

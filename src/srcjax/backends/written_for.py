@@ -18,7 +18,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
@@ -37,9 +37,11 @@ from srcjax.analysis.types import (
     is_number,
     parts,
 )
-from srcjax.backends.module import Module
 from srcjax.frontend.read import FunctionSource
 from srcjax.frontend.unit import parameter_names, passed_on
+
+if TYPE_CHECKING:
+    from srcjax.backends.module import Module
 
 #: Letters for sizes, in the order in which they are taken.
 LETTERS = "nmkpqrstuvw"

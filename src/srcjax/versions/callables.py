@@ -1,4 +1,8 @@
-"""A transform of a function: its versions, and the callable that users get."""
+"""A transform of a function: its versions, and the callable that users get.
+
+What writes derivatives is imported when the first one is asked for: much of it, with
+SciPy.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,16 @@ import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from srcjax import pipeline, syntax
+from srcjax import syntax
 from srcjax.analysis.axes import names_in_scope
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
+from srcjax.analysis.request import Request
 from srcjax.analysis.sizes import Sizes, sizes_of
 from srcjax.analysis.types import (
     FLOAT,
@@ -40,7 +45,6 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.backends.load import load, report
-from srcjax.backends.module import Module
 from srcjax.backends.written_for import (
     Entry,
     describe,
@@ -54,11 +58,12 @@ from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
-from srcjax.pipeline import Request
-from srcjax.runtime import zeros_like
 from srcjax.versions import dispatch, tree
 from srcjax.versions.config import config
 from srcjax.versions.garbage import full_collections_put_off
+
+if TYPE_CHECKING:
+    from srcjax.backends.module import Module
 
 Argnums = int | str | Sequence[int | str]
 #: Versions that are tried one after the other before a call's key is computed.
@@ -673,6 +678,8 @@ class Gradient(Transform):
                         instead=f"`{name} + 0j`, or grad without holomorphic=True",
                     )
         request = self.request(types)
+        from srcjax import pipeline
+
         return pipeline.gradient(
             request,
             self.single,
@@ -719,6 +726,8 @@ class Pullback(Transform):
         return f"Value of {self.shown_name}, and what its backward function reads"
 
     def build(self, types: list[Type], typed: bool) -> Module:
+        from srcjax import pipeline
+
         return pipeline.vjp(self.request(types))
 
     def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
@@ -727,6 +736,8 @@ class Pullback(Transform):
         y, saved = version.function(*values, **keywords)
         seed = tree.seed_like(weights, y[0] if self.has_aux else y)
         if self.has_aux:
+            from srcjax.runtime import zeros_like
+
             seed = (seed, zeros_like(y[1]))
         backward = getattr(version.loaded, version.module.functions[-1].name)
         result = run_backward(backward, saved, seed)
@@ -775,6 +786,8 @@ class KeptPullback(Pullback):
     """`vjp` whose backward function leaves intact what the forward function saved."""
 
     def build(self, types: list[Type], typed: bool) -> Module:
+        from srcjax import pipeline
+
         module = pipeline.vjp(self.request(types))
         pipeline.keep_saved(module)
         return module
@@ -788,6 +801,8 @@ class ValueAndPullback(KeptPullback):
         return f"Value of {self.shown_name}, and its pullback with respect to {names}"
 
     def build(self, types: list[Type], typed: bool) -> Module:
+        from srcjax import pipeline
+
         module = super().build(types, typed)
         pipeline.return_pullback(module, self.source.name, len(self.wrt))
         return module
@@ -916,7 +931,11 @@ _WRAPPERS = Kept()
 
 def with_source(f: Callable, count: int) -> Callable:
     """A Python function around an operation such as `np.sin`."""
-    if lookup(f) is None or inspect.isfunction(f):
+    if inspect.isfunction(f):
+        return f
+    from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+
+    if lookup(f) is None:
         return f
 
     def made() -> Any:

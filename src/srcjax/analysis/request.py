@@ -1,0 +1,23 @@
+"""What is asked of a transform: a function, and the types that it is written for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from srcjax.analysis.types import Type
+
+
+@dataclass
+class Request:
+    """What is asked of a function: which arguments, of which types."""
+
+    function: Any
+    #: parameter name -> type (active where differentiated); None: nothing known
+    types: dict[str, Type]
+    wrt: list[str]
+    #: The name of the batch axis, and its size where no argument has it (`batch`).
+    axis_name: str | None = None
+    axis_size: int | None = None
+    #: How many sizes that are made of others are supposed to be something.
+    supposed: int = 0

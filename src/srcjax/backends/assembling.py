@@ -30,7 +30,7 @@ from srcjax.ops import (
     registry,  # noqa: F401  (fills the table of operations)
 )
 from srcjax.ops.record import Op
-from srcjax.transforms.call_effects import changes_of
+from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.finish import (
     Finisher,
@@ -123,7 +123,7 @@ def assemble(
     backward = [group[0][1] for group in groups if len(group[0]) == 2]
     module.backward = frozenset(f.name for f in backward)
     module.restores = any(
-        changes(group[1]) and group[1].inference.changes_given(group[1])
+        written_bases(group[1].node.body) and group[1].inference.changes_given(group[1])
         for group in members
         if len(group) == 2
     )
@@ -140,11 +140,6 @@ def assemble(
         look(inference.inputs, values)
     module.print()
     return module
-
-
-def changes(written: Written) -> bool:
-    """Whether a function changes anything in place, itself or by what it calls."""
-    return any(name for name, _ in changes_of(written.node.body, {}))
 
 
 def is_given(buffer: Any) -> bool:

@@ -17,7 +17,6 @@ import importlib
 import inspect
 import math
 import types as pytypes
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -110,35 +109,6 @@ def written_bases(stmt: Any) -> set[str]:
         elif isinstance(sub, gast.expr):
             found |= written_by(sub)
     return found - {""}
-
-
-def changes_of(body: Any, types: dict[str, Type]) -> Iterator[tuple[str, bool]]:
-    """Names that objects are changed through, and whether none but the name's own is.
-
-    `xs.append(v)` and `xs[0] = v` of a list change no item of it.
-    """
-    for node in syntax.walk(body):
-        if isinstance(node, gast.AugAssign):
-            yield _base(node.target), isinstance(node.target, gast.Name)
-        elif isinstance(node, (gast.Subscript, gast.Attribute)) and isinstance(
-            node.ctx, (gast.Store, gast.Del)
-        ):
-            yield _base(node), isinstance(node.value, gast.Name)
-        if isinstance(node, (gast.expr, gast.AugAssign)):
-            own = _changes_itself(node, types)
-            for name in written_by(node):
-                yield name, name == own
-
-
-def _changes_itself(node: Any, types: dict[str, Type]) -> str:
-    """The list or dict that a call of its method changes, and nothing else."""
-    owner = getattr(getattr(node, "func", None), "value", None)
-    name: str = getattr(owner, "id", "")
-    if not isinstance(types.get(name), (List, Dict)):
-        return ""
-    effect = effect_of(node)
-    alone = effect.writes == {OWNER} and not effect.to_all and not effect.names
-    return name if alone else ""
 
 
 def written_by(node: Any) -> set[str]:

@@ -19,12 +19,10 @@ from srcjax.analysis.types import (
     NONE,
     Array,
     Buffers,
-    Tuple,
     Unknown,
-    ageless_buffers,
     all_buffers,
 )
-from srcjax.transforms.call_effects import changes_of, written_bases
+from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_fresh, is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
@@ -319,7 +317,7 @@ class Finisher(Tidying):
             self.held,
             self.is_immutable,
             self.written.gradient_at,
-            lambda value: isinstance(self.type_of(value), Unknown),
+            lambda value: not isinstance(self.type_of(value), Array),
             [self.type_of_name(n) for n in self.written.wrt],
         )
 
@@ -383,9 +381,14 @@ class Finisher(Tidying):
                 syntax.rename(self.node.body, {name: wanted})
 
     def writes_in_place(self) -> bool:
-        """Whether the function may write to memory, which numbers have none of."""
-        names = map(syntax.name, sorted(written_bases(self.node.body)))
-        return not all(map(self.is_immutable, names))
+        """Whether the function may write to memory that has another name.
+
+        Numbers have none, and a tape is only ever appended to and taken from.
+        """
+        written = written_bases(self.node.body)
+        if written:
+            written -= tapes(self.node)
+        return not all(map(self.is_immutable, map(syntax.name, sorted(written))))
 
     @functools.cached_property
     def buffers(self) -> dict[str, Buffers]:
@@ -399,13 +402,17 @@ class Finisher(Tidying):
     def changed(self) -> dict[str, Buffers]:
         """The memory that is written to through each name."""
         inference = self.written.inference
-        types = {} if inference is None else inference.types(self.written)
         found: dict[str, Buffers] = {}
-        for name, itself in changes_of(self.node.body, types):
-            held = self.buffers.get(name, NONE)
-            if itself and name in types and not isinstance(types[name], Tuple):
-                held &= ageless_buffers(types[name].buffers)
-            found[name] = found.get(name, NONE) | held
+        for stmt in _statements(self.node.body):
+            head = syntax.head(stmt)
+            names = written_bases(head)
+            if not names:
+                continue
+            # `xs.append(v)` and `p.x = v` change no item; a new statement may.
+            written = NONE if inference is None else inference.written_by(head)
+            for name in names:
+                held = self.buffers.get(name, NONE)
+                found[name] = found.get(name, NONE) | (held & written or held)
         return found
 
     def shares(self, name: str) -> set[str]:
@@ -573,6 +580,33 @@ class Finisher(Tidying):
                 base = self.unit.base_names.get(shown, shown)
                 wanted[name] = self.rules.derivative_name(base)
         return {k: v for k, v in wanted.items() if k != v}
+
+
+def tapes(node: gast.FunctionDef) -> set[str]:
+    """Lists that the function makes, and of which it calls methods alone.
+
+    They may be returned.
+    """
+    made: set[str] = set()
+    plain: set[int] = set()
+    for sub in syntax.walk(node):
+        if isinstance(sub, gast.Call) and isinstance(sub.func, gast.Attribute):
+            plain.add(id(sub.func.value))
+        elif isinstance(sub, gast.Assign) and isinstance(sub.value, gast.List):
+            if not sub.value.elts:
+                plain |= set(map(id, sub.targets))
+                made |= syntax.names_written(sub.targets)
+        elif isinstance(sub, gast.Return):
+            plain |= set(map(id, _displayed(sub.value)))
+    names = (n for n in syntax.walk(node) if isinstance(n, gast.Name))
+    return made - {n.id for n in names if id(n) not in plain}
+
+
+def _displayed(value: Any) -> list[Any]:
+    """The parts of a tuple of tuples, or the value itself."""
+    if not isinstance(value, gast.Tuple):
+        return [value]
+    return [part for item in value.elts for part in _displayed(item)]
 
 
 def _by_buffer(table: dict[str, Buffers]) -> dict[Any, set[str]]:

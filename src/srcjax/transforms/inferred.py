@@ -60,6 +60,7 @@ from srcjax.frontend.unit import Unit
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import Op
 from srcjax.transforms.callees import Callees
+from srcjax.transforms.simplify.owned import starts_of
 from srcjax.transforms.written import Written, value_of
 
 #: The memory of what nothing is known of.
@@ -116,6 +117,9 @@ class WrittenProgram(Program):
         self.callees = callees
         self.typing_units = program.typing_units
         self.axis_name = program.axis_name
+        #: Statements that give adjoints what they are added to: memory of their own, as
+        #: `own_written` sees to in the end.
+        self.starts: set[int] = set()
         self.functions: dict[str, Generated] = {}
         self.by_unit: dict[int, Generated] = {}
         self.known: dict[tuple[int, str], Any] = {}
@@ -125,6 +129,9 @@ class WrittenProgram(Program):
         made = []
         for written in group:
             generated = Generated(written)
+            if not (self.linked or written.forward):
+                found = starts_of(written.node, written.rules.types)
+                self.starts |= set(map(id, found))
             self.functions[written.node.name] = generated
             self.by_unit[id(generated.unit)] = generated
             self.units[id(generated)] = generated.unit
@@ -240,6 +247,11 @@ class WrittenInterpreter(Interpreter):
         if isinstance(value, Generated):
             return self.call_generated(value, args, kwargs, node)
         return super().call(function, args, kwargs, node, env)
+
+    def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
+        if id(stmt) in self.program.starts:
+            value = in_memory(value, frozenset([id(stmt)]))
+        super().assign(stmt, target, value, env)
 
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]], env: Env) -> None:
         """`a, b = b, a`: each name gets the other's memory, as a view of it shows."""
@@ -438,13 +450,6 @@ class Inference:
             for name, buffers in found.items()
         }
 
-    def types(self, written: Written) -> dict[str, Type]:
-        """What the names of a function are; empty if it was not executed."""
-        unit = self.unit(written)
-        if unit is None or self.found is None:
-            return {}
-        return self.found.types_of(unit)
-
     def given(self, written: Written) -> Buffers:
         """The memory that is not the function's own: of its parameters, of globals."""
         unit = self.unit(written)
@@ -469,6 +474,12 @@ class Inference:
     def memory_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Buffers:
         """The memory that an expression in a statement may give."""
         return ageless_buffers(all_buffers(self.type_of(written, stmt, value)))
+
+    def written_by(self, nodes: Any) -> Buffers:
+        """The memory that statements or expressions, and what they call, write to."""
+        if self.found is None:
+            return NONE
+        return self.found.facts.written_by(syntax.walk(nodes))
 
     def changes_given(self, written: Written) -> bool:
         """Whether a function writes to memory that it is given, tapes apart."""

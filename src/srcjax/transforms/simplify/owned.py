@@ -19,7 +19,7 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.liveness import After
 from srcjax.analysis.types import Array, Buffers, Type, is_number
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.fresh import shared_argument
+from srcjax.transforms.fresh import is_new_array, shared_argument
 
 #: What gives a value that is there already.
 _READS = (gast.Name, gast.Subscript, gast.Attribute, gast.IfExp, gast.BoolOp)
@@ -53,17 +53,19 @@ def own_results(
     held: Callable[[], Held],
     is_immutable: Callable[[gast.expr], bool],
     at: int,
-    may_be_number: Callable[[gast.expr], bool] = lambda value: False,
+    may_be_other: Callable[[gast.expr], bool] = lambda value: False,
     types: Sequence[Type] = (),
 ) -> bool:
     """Copy returned arrays that are not the function's own, in place.
 
     The gradient is item `at` of the returned tuple, or all of it if `at` is -1. What
-    may be a number has no method `copy`; `types` are those of the gradient's parts.
+    may be no array is copied with its parts; `types` are those of the gradient's parts.
     Returns whether anything was copied.
     """
     last: Any = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
+        return False
+    if _all_new(node, last.value if at < 0 else last.value.elts[at]):
         return False
     returned: Buffers = frozenset()
     before = syntax.text(last)
@@ -83,7 +85,7 @@ def own_results(
         returned |= buffers
         if mine:
             return value
-        if may_be_number(value) and not isinstance(t, Array):
+        if may_be_other(value) and not isinstance(t, Array):
             return syntax.call("copied", value)
         return syntax.expression("v.copy()", v=value)
 
@@ -101,6 +103,39 @@ def own_results(
     return syntax.text(last) != before
 
 
+def _all_new(node: gast.FunctionDef, value: Any) -> bool:
+    """Whether the text alone tells that results are new, and none is there twice."""
+    parts = value.elts if isinstance(value, gast.Tuple) else [value]
+    names = [part.id for part in parts if isinstance(part, gast.Name)]
+    others = [part for part in parts if not isinstance(part, gast.Name)]
+    if len(set(names)) < len(names) or not all(map(_is_new, others)):
+        return False
+    parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
+    bound: set[str] = set()
+    for stmt in syntax.all_statements(node.body):
+        mine = syntax.names_written(syntax.head(stmt)) & set(names)
+        if mine and not _makes(stmt):
+            return False
+        bound |= mine
+    return bound == set(names) and not bound & parameters
+
+
+def _makes(stmt: Any) -> bool:
+    """Whether a statement gives a name a new value, or adds to it."""
+    if isinstance(stmt, gast.Assign):
+        single = len(stmt.targets) == 1 and isinstance(stmt.targets[0], gast.Name)
+        return single and _is_new(stmt.value)
+    return isinstance(stmt, gast.AugAssign)
+
+
+def _is_new(value: gast.expr) -> bool:
+    """Whether it is a number or a new array: what is stored there is held by others."""
+    displays = (gast.List, gast.Tuple, gast.Dict)
+    if any(isinstance(node, displays) for node in syntax.walk(value)):
+        return False
+    return isinstance(value, gast.Constant) or is_new_array(value)
+
+
 def own_written(
     node: gast.FunctionDef,
     held: Callable[[], Held],
@@ -114,11 +149,9 @@ def own_written(
     the value of before, and the function made it, it is taken over. Returns whether
     anything was copied.
     """
-    written = _written_names(node.body)
-    starts = [s for s in syntax.walk(node.body) if _starts(s, written, primal)]
     changed = False
     after: After | None = None
-    for stmt in starts:
+    for stmt in starts_of(node, primal):
         name, value = stmt.targets[0].id, stmt.value
         if is_immutable(syntax.name(name)) or is_immutable(value):
             continue  # a number is spread over an array before that is written to
@@ -136,6 +169,12 @@ def own_written(
         else:
             stmt.value = syntax.call("copied", value)
     return changed
+
+
+def starts_of(node: gast.FunctionDef, primal: Container[str]) -> list[Any]:
+    """The statements that give adjoints values to add to which may be there already."""
+    written = _written_names(node.body)
+    return [s for s in syntax.walk(node.body) if _starts(s, written, primal)]
 
 
 def _starts(stmt: Any, written: set[str], primal: Container[str]) -> bool:

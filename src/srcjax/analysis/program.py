@@ -18,12 +18,14 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Buffers,
+    Told,
     Type,
     Unknown,
     ageless,
     ageless_buffers,
     dtype_of,
     has_complex,
+    is_active,
     join,
     join_all,
 )
@@ -224,7 +226,9 @@ class Program:
                             known = found.setdefault(name, [])
                             if t not in known:
                                 known.append(t)
-        return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
+        return {
+            name: join_all(apart_from_told(ts)) or UNKNOWN for name, ts in found.items()
+        }
 
     def writes_of(self, unit: Unit) -> Buffers:
         """Buffers that the unit itself writes in place."""
@@ -289,3 +293,14 @@ def _from_start(argnums: Any, count: int) -> Any:
     if isinstance(argnums, (tuple, list)):
         return tuple(_from_start(n, count) for n in argnums)
     return argnums + count if isinstance(argnums, int) and argnums < 0 else argnums
+
+
+def apart_from_told(types: list[Type]) -> list[Type]:
+    """What a name holds in turn, without what only tells of differentiated values.
+
+    It carries no derivative, and what else the name holds before or after may.
+    """
+    others = [t for t in types if not isinstance(t, Told)]
+    if len(others) == len(types) or not any(map(is_active, others)):
+        return types
+    return [*others, UNKNOWN]

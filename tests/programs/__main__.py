@@ -1,6 +1,8 @@
 """`python -m tests.programs --count 2000 --seconds 600`: as many as there is time for.
 
-Prints the seeds, the count and the tally of each mode; failures are shrunk.
+Of each program a mode and a nesting are judged, which its seed picks (`--every-mode`:
+all of them). Prints the seeds, the count and the tally of each mode; failures are
+shrunk.
 """
 
 from __future__ import annotations
@@ -12,16 +14,19 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.programs.running import GRAMMARS, report, run
+from tests.programs.running import GRAMMARS, report, run, run_some
 
 
-def block(grammar: str, first: int, count: int) -> tuple[dict[str, Counter], list[str]]:
+def block(
+    grammar: str, first: int, count: int, every: bool
+) -> tuple[dict[str, Counter], list[str]]:
     """The tally and the failures of `count` seeds."""
+    attempt = run if every else run_some
     tally: dict[str, Counter] = {}
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
-            done = run(grammar, seed, Path(folder))
+            done = attempt(grammar, seed, Path(folder))
             for mode, (verdict, _) in done.verdicts.items():
                 tally.setdefault(mode, Counter())[verdict] += 1
             if done.failures:
@@ -37,6 +42,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument(
+        "--every-mode", action="store_true", help="of each program, not two of them"
+    )
     options = parser.parse_args()
     grammars = list(GRAMMARS) if options.grammar == "all" else [options.grammar]
     end = time.monotonic() + options.seconds
@@ -50,7 +58,7 @@ def main() -> int:
                 following = next(todo, None)
                 if following is None:
                     break
-                running.add(pool.submit(block, *following, size))
+                running.add(pool.submit(block, *following, size, options.every_mode))
             if not running:
                 break
             done = next(as_completed(running))

@@ -18,6 +18,8 @@ from tests.programs.judging import (
     judge_vmap,
     load,
 )
+from tests.programs.modes import some_modes
+from tests.programs.modes import verdict as verdict_of
 from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
 from tests.programs.shrinking import shrink
 
@@ -41,6 +43,8 @@ class Run:
     n: int
     text: str
     verdicts: Verdicts = field(default_factory=dict)
+    #: Whether `run_some` has judged it.
+    some: bool = False
 
     @property
     def failures(self) -> Verdicts:
@@ -86,14 +90,40 @@ def run(
         sys.modules.pop(name, None)
 
 
+def run_some(
+    grammar: str,
+    seed: int,
+    path: Path,
+    n: int | None = None,
+    text: str | None = None,
+    only: str | None = None,
+) -> Run:
+    """The verdicts of one mode and one nesting, which the seed picks."""
+    writer, head = GRAMMARS[grammar]
+    n = size_of(seed) if n is None else n
+    if text is None:
+        text = writer(seed, n).write()
+    done = Run(grammar, seed, n, text, some=True)
+    name = f"random_{grammar}_{seed}"
+    try:
+        f = load(head + "\n" + text, path, name).f
+        short = text.count("\n") <= LINES
+        for mode in some_modes(seed, short) if only is None else [only]:
+            done.verdicts[mode] = verdict_of(f, seed, n, mode)
+        return done
+    finally:
+        sys.modules.pop(name, None)
+
+
 def shrunk(failed: Run, mode: str, path: Path) -> str:
     """The shortest program that fails in the same way in that mode."""
     verdict, seen = failed.verdicts[mode]
     kind = seen.split(":")[0] if verdict == "crash" else ""
+    attempt = run_some if failed.some else run
 
     def fails(text: str) -> bool:
         try:
-            again = run(failed.grammar, failed.seed, path, failed.n, text, mode)
+            again = attempt(failed.grammar, failed.seed, path, failed.n, text, mode)
         except Exception:  # no program any more
             return False
         found, words = again.verdicts.get(mode, ("", ""))

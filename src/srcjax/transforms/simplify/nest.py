@@ -51,6 +51,9 @@ class Nesting:
         self.binders: _Mentioning = {}
         self.places: dict[int, int] = {}
         self.indexed: list[gast.stmt] = []
+        #: The statements of the function's body by what they mention, or did.
+        self.tops: _Mentioning | None = None
+        self.top_places: dict[int, int] = {}
         #: Whether the block at hand stands in a `try` with handlers.
         self.caught = False
 
@@ -199,6 +202,21 @@ class Nesting:
             readers.pop(self.places[id(gone)], None)
             for use in uses:
                 readers[self.places[id(use)]] = use
+                if self.tops is not None and id(use) in self.top_places:
+                    mentioning = self.tops.setdefault(name, {})
+                    mentioning[self.top_places[id(use)]] = use
+
+    def mentioning(self, name: str) -> list[gast.stmt]:
+        """The statements of the function's body that mention the name, or did."""
+        if self.tops is None:
+            self.tops = {}
+            for place, stmt in enumerate(self.node.body):
+                self.top_places[id(stmt)] = place
+                found = self.known.of(stmt)
+                for other in (*found.reads, *found.binds):
+                    self.tops.setdefault(other, {})[place] = stmt
+        found_at = self.tops.get(name, {})
+        return [found_at[place] for place in sorted(found_at)]
 
     def rebinds(self, stmt: gast.stmt, name: str) -> bool:
         return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name)
@@ -246,8 +264,9 @@ class Nesting:
                 if name in self.known.of(stmt).binds:
                     defined = True
 
-        visit(self.node.body)
-        return covered == sum(self.count(stmt, name) for stmt in self.node.body)
+        body = self.mentioning(name)
+        visit(body)
+        return covered == sum(self.count(stmt, name) for stmt in body)
 
     def spread(
         self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]

@@ -78,19 +78,19 @@ class _Spelling:
     def run(self) -> bool:
         self.changed = False
         self.nesting.known.compound.clear()
-        self.nesting.readers = None
         self.node.body = self.block(self.node.body)
         return self.changed
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
-        out: list[gast.stmt] = []
         for position, stmt in enumerate(stmts):
             syntax.rewrite_blocks(stmt, self.block)
-            if not self.changed and self.written_out(stmts, position):
+            if self.changed:
+                break
+            if self.written_out(stmts, position):
                 self.changed = True
-                continue
-            out.append(stmt)
-        return out or [gast.Pass()]
+                del stmts[position]  # in place: the index of the block still holds
+                break
+        return stmts or [gast.Pass()]
 
     def written_out(self, stmts: list[gast.stmt], position: int) -> bool:
         """Put the value of one assignment wherever the name is read."""
@@ -135,6 +135,7 @@ class _Spelling:
         self.reads[name] -= count
         for read, times in syntax.read_counts(value).items():
             self.reads[read] += times * (count - 1)
+        nesting.now_read(syntax.names_read(value), stmt, uses)
         self.left[id(stmt)] = stmt  # it is gone: none other may be known by its id
         return True
 

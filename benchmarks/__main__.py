@@ -316,6 +316,8 @@ def generation_report(quick: bool) -> str:
     parts: list[tuple[str, Callable[[], str]]] = [
         ("A new process", lambda: generation.starts(quick)),
         ("The first call", lambda: generation.firsts(quick)),
+        ("By the length of the function", lambda: generation.growth(quick)),
+        ("Functions of packages", lambda: generation.of_packages(quick)),
     ]
     return "\n\n".join(f"## {title}\n\n{attempt(make)}" for title, make in parts)
 

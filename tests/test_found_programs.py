@@ -279,7 +279,17 @@ def bound_again_after_an_exception(x, A, s):
     return t
 
 
+def assigned_before_a_break(x, A, s):
+    for i in range(len(x)):
+        if s > 0 or not s > 2:
+            s = x[i] * s
+            break
+        s = A[i, 0]
+    return s * 2
+
+
 FOUND = [
+    assigned_before_a_break,
     bound_again_after_an_exception,
     taken_off_in_branches,
     view_bound_again_in_a_loop,

@@ -42,6 +42,8 @@ class DeadCode:
         #: What is live around a loop, by the loop and what is live after it.
         self.around: dict[tuple[int, frozenset[str]], set[str]] = {}
         self.reads: dict[int, frozenset[str]] = {}
+        #: What is live after each loop around, and in its next iteration.
+        self.exits: list[tuple[set[str], set[str]]] = []
 
     def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
         """The statements that matter; `live` is updated to the block's start."""
@@ -58,6 +60,9 @@ class DeadCode:
     def statement(self, stmt: Any, live: set[str]) -> Any:
         """What is left of a statement: it, the statements of its body, or None."""
         run = control(stmt)
+        if isinstance(stmt, (gast.Break, gast.Continue)) and self.exits:
+            live |= self.exits[-1][isinstance(stmt, gast.Continue)]
+            return stmt
         if run is not None and run.way is Way.LOOP:
             return self.loop(stmt, live)
         if run is not None:
@@ -99,10 +104,14 @@ class DeadCode:
     def loop(self, stmt: Any, live: set[str]) -> Any:
         run = control(stmt)
         assert run is not None
+        after = set(live)
         last = self.block(run.last, live)
+        after |= live
         header, target = syntax.names_read(run.head), syntax.names_written(run.target)
-        around = self.live_around(stmt, run, live)
+        around = self.live_around(stmt, run, live, after)
+        self.exits.append((after, around))
         body = self.block(run.blocks[0], set(around))
+        self.exits.pop()
         if not _real(body) and not target & live and is_pure(run.head):
             return last or None
         if not self.looking:
@@ -110,10 +119,12 @@ class DeadCode:
         live |= around | header
         return stmt
 
-    def live_around(self, stmt: Any, run: Control, live: set[str]) -> set[str]:
+    def live_around(
+        self, stmt: Any, run: Control, live: set[str], after: set[str]
+    ) -> set[str]:
         """What is live at the end of the body of a loop, in any iteration."""
         body = run.blocks[0]
-        key = id(stmt), frozenset(live)
+        key = id(stmt), frozenset(live | after)
         if key in self.around:
             return self.around[key]
         around = set(live)
@@ -122,7 +133,9 @@ class DeadCode:
         outer, self.looking = self.looking, True
         while True:
             inner = set(around)
+            self.exits.append((after, around))
             self.block(body, inner)
+            self.exits.pop()
             inner -= syntax.names_written(run.target)
             if inner <= around:
                 break

@@ -393,3 +393,33 @@ def test_a_pullback_is_called_twice():
     for _ in range(2):
         for got, want in zip(pullback(1.0), expected, strict=True):
             np.testing.assert_allclose(got, want)
+
+
+def grad_of_same_name(x):
+    return x * 2
+
+
+def of_same_name(x):
+    return np.sum(grad_of_same_name(5.0) * x)
+
+
+def test_a_function_of_the_users_is_called_as_the_gradient_is():
+    gradient = srcjax.grad(of_same_name)
+    np.testing.assert_array_equal(gradient(np.ones(2)), [10.0, 10.0])
+    inner = lambda z: np.sum(2 * z)  # noqa: E731 (two functions of one name)
+    outer = lambda z: np.sum(srcjax.grad(inner)(z) * 3.0)  # noqa: E731
+    np.testing.assert_array_equal(srcjax.grad(outer)(np.ones(2)), [0.0, 0.0])
+
+
+def filled(x, value=np.nan):
+    y = np.full_like(x, value)
+    y[:2] = x[:2] * 2
+    return np.nansum(y)
+
+
+def test_a_default_without_a_text():
+    batch = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    found = srcjax.vmap(lambda x: filled(x) * 2)(batch)
+    np.testing.assert_array_equal(found, [12.0, 36.0])
+    gradient = srcjax.grad(lambda x: functools.partial(filled, value=np.inf)(x[:2]))
+    np.testing.assert_array_equal(gradient(batch[0]), [2.0, 2.0, 0.0])

@@ -402,6 +402,11 @@ def names_around(program: Program, *more: str) -> syntax.Names:
     return syntax.Names(set(more).union(*used))
 
 
+def entry_name(program: Program, name: str) -> str:
+    """The name of what is made: none that the user's functions are called here."""
+    return names_around(program).fresh(name)
+
+
 def bind_constants(unit: Unit, source: Any) -> None:
     """Arguments that are bound already (self, partial) become constants."""
     if not source.bound:
@@ -479,7 +484,7 @@ def gradient(
     program, unit = analyse(request, stages)
     check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
-    entry = f"{prefix}_{unit.name}"
+    entry = entry_name(program, f"{prefix}_{unit.name}")
     names = names_around(program, entry)
     pairs = Pairs(program, names)
     reverse = Reverse(program, unit, pairs, request.types)
@@ -606,7 +611,7 @@ def jvp(request: Request) -> Module:
     """The module with `jvp_f(x, x_dot) -> (y, y_dot)`."""
     stages = StageTexts()
     program, unit = analyse(request, stages)
-    entry = f"jvp_{unit.name}"
+    entry = entry_name(program, f"jvp_{unit.name}")
     names = names_around(program, entry)
     callees = TangentCallees(program, names)
 
@@ -659,7 +664,7 @@ def batch(
     with mapping():
         stages = StageTexts()
         program, unit = analyse(request, stages)
-        entry = entry or f"vmap_{unit.name}"
+        entry = entry or entry_name(program, f"vmap_{unit.name}")
         names = names_around(program, entry)
         callees = Callees(program, names, ("batch",))
         callees.may_loop = may_loop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -26,6 +27,13 @@ def _name(id: str, ctx: Any, annotation: Any = None, comment: Any = None) -> gas
     new = gast.Name.__new__(gast.Name)
     new.__dict__.update(id=id, ctx=ctx, annotation=annotation, type_comment=comment)
     return new
+
+
+def is_literal(value: Any) -> bool:
+    """Whether a value has a text of its own: NaN and infinity have none."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (int, str, type(None)))
 
 
 def const(value: Any) -> gast.Constant:

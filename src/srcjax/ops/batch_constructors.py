@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any, TypeAlias
 
 import gast
@@ -100,6 +101,7 @@ def _(call: MappedCall) -> Found:
 # -- copies and conversions -----------------------------------------------------
 
 batch(np.copy, np.ndarray.copy)(as_it_is("a"))
+batch(typing.cast)(as_it_is("val"))
 batch(np.ndarray.astype)(as_it_is("x"))
 if hasattr(np, "astype"):  # since NumPy 2.1
     batch(np.astype)(as_it_is("x"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import typing
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,18 @@ def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
 @adjoint(np.copy, infer=infer_copy, linear="a")
 def _(y, a):
     d[a] = d[y]
+
+
+@adjoint(
+    typing.cast,
+    signature="typ, val",
+    infer=lambda typ, val: val,
+    alias="same",
+    linear="val",
+    constant=("typ",),
+)
+def _(y, typ, val):
+    d[val] = d[y]
 
 
 @adjoint(copy.deepcopy, signature="x", linear="x")  # of what no type says how to copy

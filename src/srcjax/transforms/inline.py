@@ -201,8 +201,7 @@ class Inliner:
                 keys = [syntax.const(k) for k in pairs]
                 value = gast.Dict(keys, list(pairs.values()))
             elif not isinstance(value, gast.AST):
-                plain = (int, float, bool, str, type(None))
-                if isinstance(value, plain):
+                if syntax.is_literal(value):
                     value = syntax.const(value)
                 else:
                     value = syntax.name(self.constant(value, name))

@@ -57,7 +57,7 @@ from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.frontend.unit import parameter_names
-from srcjax.ops.record import lookup
+from srcjax.ops.record import composite_of, lookup
 from srcjax.versions import dispatch, tree
 from srcjax.versions.config import config
 from srcjax.versions.garbage import full_collections_put_off
@@ -854,7 +854,13 @@ def is_container(t: Type) -> bool:
 
 
 def underlying(function: Any) -> Callable:
-    """The Python function behind a custom rule or checkpoint."""
+    """The Python function behind a custom rule or checkpoint, or in a library's place.
+
+    That of a library, `scipy.optimize.rosen`, is differentiated as it is where called.
+    """
+    served = composite_of(function) if inspect.isfunction(function) else None
+    if inspect.isfunction(served):
+        return served
     while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
         if not isinstance(function, Checkpointed):
             return _calling(function)

@@ -73,3 +73,30 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
     if rtol is None:
         return np.linalg.pinv(a)
     return np.linalg.pinv(a, rtol)
+
+
+@completes(np.atleast_1d)
+def atleast_1d(*arys):
+    """Each of several arrays."""
+    return tuple([np.atleast_1d(a) for a in arys])
+
+
+@completes(np.atleast_2d)
+def atleast_2d(*arys):
+    """Each of several arrays."""
+    return tuple([np.atleast_2d(a) for a in arys])
+
+
+@completes(np.atleast_3d)
+def atleast_3d(*arys):
+    """Each of several arrays."""
+    return tuple([np.atleast_3d(a) for a in arys])
+
+
+@completes(np.ndarray.item)
+def item(a, *args):
+    """One number by its place in the whole array, or by one on each axis."""
+    if len(args) > 1:
+        return a[args].item()
+    place = args[0]
+    return a[place].item() if isinstance(place, tuple) else np.ravel(a)[place].item()

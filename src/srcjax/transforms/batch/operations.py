@@ -597,7 +597,7 @@ class Operations(Lanes):
             if given is None:
                 default = unit.source.defaults.get(name)
                 given = syntax.name(self.callees.constant(f"{name}_default", default))
-                if isinstance(default, (int, float, bool, str, type(None))):
+                if syntax.is_literal(default):
                     given = syntax.const(default)
             if name in wanted:
                 want = types.get(name, UNKNOWN)

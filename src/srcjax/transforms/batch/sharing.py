@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
@@ -24,6 +25,7 @@ from srcjax.analysis.types import (
     Other,
     Transformed,
     Tuple,
+    Type,
     all_buffers,
     is_active,
 )
@@ -101,6 +103,8 @@ class Sharing(Rules):
                     f"`{n}`, which is no number or array, differs between examples",
                     "a number, an array, or a container of them",
                 )
+            for variant in self.facts.of(getattr(stmt, "origin", stmt)):
+                self.check_object(n, variant.before.get(n))
         for inner in syntax.walk(stmt):
             if not isinstance(inner, gast.Assign):
                 continue
@@ -110,13 +114,7 @@ class Sharing(Rules):
             t = self.examples.get(target.id, UNKNOWN)
             own = frozenset(id(n) for n in syntax.walk(inner.value))
             made = self.value_type(inner, target.id)
-            if isinstance(made, (Closure, Transformed)) or (
-                isinstance(made, Const) and callable(made.value)
-            ):
-                raise self.refuse(
-                    f"which function `{target.id}` is, differs between examples",
-                    "a call of each in its branch",
-                )
+            self.check_object(target.id, made)
             shared = made.buffers - own
             if shared & self.written and t.buffers & self.written:
                 raise self.refuse(
@@ -124,6 +122,17 @@ class Sharing(Rules):
                     "examples, and it is written to",
                     "a copy",
                 )
+
+    def check_object(self, name: str, t: Type | None) -> None:
+        """What examples choose among must be numbers, arrays or text."""
+        plain = (int, float, complex, str, bytes, type(None), np.generic)
+        if isinstance(t, (Closure, Transformed)) or (
+            isinstance(t, Const) and not isinstance(t.value, plain)
+        ):
+            raise self.refuse(
+                f"which object `{name}` is, differs between examples",
+                "a call of each in its branch",
+            )
 
     def check_kept(self, stmt: gast.stmt, names: list[str]) -> None:
         """No other name sees what is written to the memory the names had before."""

@@ -83,7 +83,7 @@ class CallSettling(ContainerSettling):
         before: list[gast.stmt] = []
 
         def bound(where: str, key: Any, value: Any) -> gast.expr:
-            if type(value) in (int, float, bool, str, type(None)):
+            if syntax.is_literal(value) and type(value).__module__ == "builtins":
                 return syntax.expression(repr(value))
             held = gast.Attribute(syntax.clone(call.func), where, syntax.LOAD)
             return self.held_item(before, held, key)

@@ -7,17 +7,20 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.foreign import own_method
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Const,
     Dict,
     List,
+    Object,
     Tuple,
     Type,
     is_active,
@@ -225,8 +228,10 @@ class ContainerSettling(SettlingBase):
         deep = function is copy.deepcopy
         before: list[gast.stmt] = []
 
-        def item(key: Any) -> gast.expr:
+        def item(key: Any, attribute: bool = False) -> gast.expr:
             held = self.held_item(before, source, key)
+            if attribute:
+                before[-1].value = gast.Attribute(source, key, syntax.LOAD)
             if not deep:
                 return held
             again = self.fresh("copied")
@@ -255,6 +260,10 @@ class ContainerSettling(SettlingBase):
             keys = [k for k, _ in t.items]
             shown: list[gast.expr | None] = [syntax.const(k) for k in keys]
             stmt.value = gast.Dict(shown, [item(k) for k in keys])
+        elif isinstance(t, Object) and copied_by_field(t.cls, deep):
+            made: Any = t.cls
+            cls = syntax.name(self.inliner.constant(made, made.__name__))
+            stmt.value = gast.Call(cls, [item(k, True) for k, _ in t.items], [])
         else:
             return None
         for each in before:
@@ -342,3 +351,17 @@ class ContainerSettling(SettlingBase):
         out.append(syntax.assign(values, gast.List([], syntax.LOAD)))
         out.append(gast.For(syntax.name(index, store=True), over, body, [], None))
         return syntax.name(values)
+
+
+def copied_by_field(cls: Any, deep: bool) -> bool:
+    """Whether a copy of an object is what its class makes of its fields."""
+    own = ("__post_init__", "__reduce__", "__reduce_ex__", "__getstate__")
+    methods = (*own, "__deepcopy__" if deep else "__copy__")
+    init = own_method(cls, "__init__")
+    return (
+        dataclasses.is_dataclass(cls)
+        and all(f.init and not f.kw_only for f in dataclasses.fields(cls))
+        and init is not None
+        and init.__code__.co_filename == "<string>"
+        and not any(own_method(cls, name) for name in methods)
+    )

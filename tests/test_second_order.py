@@ -49,14 +49,36 @@ def arrays_without_axes(x):
     return held[0] * held[1]
 
 
+def payment(rate, count, value, when="end"):
+    when = {"end": 0}[when] if isinstance(when, str) else when
+    rate, count, value, when = map(np.array, [rate, count, value, when])
+    growth = (1 + rate) ** count
+    mask = rate == 0
+    safe = np.where(mask, 1, rate)
+    factor = np.where(mask != 0, count, (1 + safe * when) * (growth - 1) / safe)
+    return -value * growth / factor
+
+
+def items_that_carry_nothing(x):
+    return payment(x[0], -x[1], x[1])
+
+
 @pytest.mark.parametrize(
-    "function", [keywords_that_are_popped, integers_at_run_time, arrays_without_axes]
+    "function",
+    [
+        items_that_carry_nothing,
+        keywords_that_are_popped,
+        integers_at_run_time,
+        arrays_without_axes,
+    ],
 )
 def test_second_order(function):
     v = np.array([0.3, 0.5])
     near = [srcjax.grad(function)(X + s * v) for s in (1e-5, -1e-5)]
     found = srcjax.hvp(function, (X,), (v,))
     np.testing.assert_allclose(found, (near[0] - near[1]) / 2e-5, rtol=1e-5)
+    again = srcjax.grad(lambda x: np.sum(srcjax.grad(function)(x) * v))(X)
+    np.testing.assert_allclose(again, found)
 
 
 def test_a_shape_that_is_assigned_is_refused():

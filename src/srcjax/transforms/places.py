@@ -176,7 +176,8 @@ def inactive_zero(t: Type) -> gast.expr:
     A callee that was written for other calls too may add to it: a number for numbers.
     """
     dtype = dtype_of(t)
-    real = is_number(t) and dtype is not None and dtype.kind == "f"
+    number = is_number(t) or shape_of(t) == ()
+    real = number and dtype is not None and dtype.kind in "fiub"
     return syntax.const(0.0 if real else None)
 
 

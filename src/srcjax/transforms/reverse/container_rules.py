@@ -279,7 +279,8 @@ class ContainerRules(RuleTemplates):
             return
         elif isinstance(self.type_of_name(name), Array):
             total = gast.BinOp(target, gast.Add(), d)
-            if shape_of(self.type_of_name(name)) == ():  # NumPy gives a number
+            t = self.type_of_name(name)
+            if shape_of(t) == () and t.buffers & self.written:  # it would be a number
                 total = syntax.expression("np.array(v)", v=total)
         else:
             total = syntax.call("add", target, d)

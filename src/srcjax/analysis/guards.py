@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 import types as pytypes
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from srcjax.analysis.binding import global_type
@@ -45,6 +46,7 @@ class Seen(Guard):
     def __init__(self, holder: Any, key: str, value: Any) -> None:
         super().__init__(holder, key, value)
         self.found = _look(value)
+        self.parts = _parts(value)
 
     def holds(self) -> bool:
         """Whether code for what was there is code for what is there now."""
@@ -52,11 +54,12 @@ class Seen(Guard):
             value = getattr(self.holder, self.key) if self.key else self.holder
         except AttributeError:
             return False
-        if value is self.value and not has_items(value):
+        parts = _parts(value)
+        if len(parts) == len(self.parts) and all(map(operator.is_, parts, self.parts)):
             return True
         same = bool(_look(value) == self.found)
         if same:
-            self.value = value
+            self.value, self.parts = value, parts
         return same
 
 
@@ -67,6 +70,22 @@ def has_items(value: Any) -> bool:
     return isinstance(value, (dict, list)) or (
         is_dataclass(value) and not isinstance(value, type)
     )
+
+
+def _parts(value: Any) -> list[Any]:
+    """The object, and if it may get other items all that is in it."""
+    if not has_items(value) or (isinstance(value, (dict, list)) and len(value) > MOST):
+        return [value]
+    if isinstance(value, dict):
+        inside = [*value, *value.values()]
+    elif isinstance(value, (list, tuple)):
+        inside = list(value)
+    else:
+        inside = [getattr(value, f.name, None) for f in fields(value)]
+    found = [value, len(inside)]
+    for part in inside:
+        found += _parts(part)
+    return found
 
 
 def _look(value: Any) -> tuple[type, Type | None]:

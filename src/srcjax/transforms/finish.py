@@ -17,6 +17,7 @@ from srcjax.analysis.flow.bindings import (
 )
 from srcjax.analysis.types import (
     NONE,
+    UNKNOWN,
     Array,
     Buffers,
     Unknown,
@@ -419,10 +420,20 @@ class Finisher(Tidying):
         """Names that see what is written through the name, and the other way round."""
         if not self.writes:
             return set()
+        if self.written.forward:  # what a call changes may have names of its own here
+            held = self.buffers.get(name, ())
+            return {n for b in held for n in self.holders.get(b, ())} - {name}
         found = {n for b in self.changed.get(name, ()) for n in self.holders.get(b, ())}
         for buffer in self.buffers.get(name, ()):
             found |= self.changers.get(buffer, set())
+        for buffer in all_buffers(self.rules.types.get(name, UNKNOWN)):
+            found |= self.primal_holders.get(buffer, set())
         return found - {name}
+
+    @functools.cached_property
+    def primal_holders(self) -> dict[Any, set[str]]:
+        """The names by their memory in the function that was transformed."""
+        return _by_buffer({n: all_buffers(t) for n, t in self.rules.types.items()})
 
     @functools.cached_property
     def holders(self) -> dict[Any, set[str]]:

@@ -30,7 +30,7 @@ ORDER = [
     ("ops.record",),
     ("ops.helpers",),  # what follows from the text of a helper of the runtime
     # What inference asks of operations.
-    ("ops.known", "ops.carry_nothing"),
+    ("ops.known", "ops.carry_nothing", "ops.library_writes"),
     ("ops.infer_rules",),
     ("ops.random_numbers",),
     ("frontend",),

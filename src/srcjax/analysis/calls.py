@@ -337,7 +337,7 @@ class Calls(Constructing):
             if active:
                 self.note_library(value, args, kwargs, node)
                 return ACTIVE
-            return self.library_call(getattr(value, "__name__", ""), args, kwargs, node)
+            return self.library_call(value, args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"
         ):

@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    View,
     is_active,
     join,
     join_all,
@@ -245,19 +246,24 @@ def values_of_pairs(t: Type) -> tuple[Type, ...]:
 
 
 def method_items(base: Any) -> tuple[Type, None]:
+    view = View("items", base.buffers)
     if base.items is not None:
         rows = (Tuple(items=(Const(value=k), v)) for k, v in base.items)
-        return Tuple(items=tuple(rows)), None
-    return List(elem=Tuple(items=(UNKNOWN, element(base))), cls=tuple), None
+        return Tuple(items=tuple(rows), view=view), None
+    row = Tuple(items=(UNKNOWN, element(base)))
+    return List(elem=row, cls=tuple, view=view), None
 
 
 def method_values(base: Any) -> tuple[Type, None]:
+    view = View("values", base.buffers)
     if base.items is not None:
-        return Tuple(items=tuple(v for _, v in base.items)), None
-    return List(elem=element(base), cls=tuple), None
+        return Tuple(items=tuple(v for _, v in base.items), view=view), None
+    return List(elem=element(base), cls=tuple, view=view), None
 
 
 def method_keys(base: Any) -> tuple[Type, None]:
+    view = View("keys", base.buffers)
     if base.items is not None:
-        return Tuple(items=tuple(Const(value=k) for k, _ in base.items)), None
-    return List(elem=Other(), cls=tuple), None
+        keys = tuple(Const(value=k) for k, _ in base.items)
+        return Tuple(items=keys, view=view), None
+    return List(elem=Other(), cls=tuple, view=view), None

@@ -27,10 +27,12 @@ from srcjax.analysis.types import (
     List,
     Object,
     Range,
+    Stale,
     Told,
     Tuple,
     Type,
     Unknown,
+    View,
     aged,
     ageless_buffers,
     all_buffers,
@@ -211,6 +213,12 @@ class Effects:
 
         written = base.buffers
         for name, t in env.items():
+            view: View | None = getattr(t, "view", None)
+            if view is not None and isinstance(base, Dict) and view.memory & written:
+                keys = view.kind == "keys" and containers.method_keys(change(base))[0]
+                if not keys or keys != t:
+                    env[name] = Stale()
+                    continue
             apart = t.buffers.isdisjoint(written)
             if apart and not parts(t):
                 continue  # as most are

@@ -32,6 +32,7 @@ from srcjax.analysis.types import (
     Other,
     Range,
     Scalar,
+    Stale,
     Told,
     Tuple,
     Type,
@@ -61,6 +62,12 @@ class Expressions(Calls):
 
     def of_Name(self, node: gast.Name, env: Env) -> Type:
         found = env.get(node.id)
+        if isinstance(found, Stale):
+            raise self.refuse(
+                node,
+                f"`{node.id}` is a view of a dict that has changed since",
+                "the view where it is used, or a `list(...)` of it",
+            )
         if found is not None:
             return found
         try:

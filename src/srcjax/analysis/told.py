@@ -86,6 +86,9 @@ class TextOfValues(Effects):
             self.keeps_text(NONE.union(*(t.buffers for t in args)), env)
         if isinstance(value, type) and issubclass(value, BaseException):
             return self.tell(value, *given)
+        said = any(map(is_active, given)) or any(map(tells, given))
+        if value is bytearray and not said:
+            return None  # it can be written to
         if any(value is known for known in TEXTS):
             return self.tell(str, *given)
         owner = getattr(value, "__self__", None)

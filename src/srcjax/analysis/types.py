@@ -194,11 +194,26 @@ class Array(Type):
 
 
 @dataclass(frozen=True)
+class View:
+    """Says that a type is what `d.keys()` (or `values`, `items`) shows at a place."""
+
+    kind: str
+    #: The dict's.
+    memory: Buffers
+
+
+@dataclass(frozen=True)
+class Stale(Other):
+    """A view of a dict that has changed since its items were looked at."""
+
+
+@dataclass(frozen=True)
 class Tuple(Type):
     """A tuple of known length; `cls` is the class of a namedtuple."""
 
     items: tuple[Type, ...] = ()
     cls: type | None = None
+    view: View | None = None
 
 
 @dataclass(frozen=True)
@@ -211,6 +226,7 @@ class List(Type):
     items: tuple[Type, ...] | None = None
     elem: Type | None = None
     cls: type = list
+    view: View | None = None
 
 
 @dataclass(frozen=True)
@@ -305,6 +321,11 @@ def is_number(t: Type) -> bool:
         isinstance(t, Const)
         and isinstance(t.value, (bool, int, float, complex, np.generic))
     )
+
+
+def is_text(t: Type) -> bool:
+    """A string."""
+    return isinstance(getattr(t, "value", None), str) or getattr(t, "cls", None) is str
 
 
 def is_differentiable(t: Type) -> bool:
@@ -582,6 +603,8 @@ def join(a: Type, b: Type) -> Type:
         return a
     active = a.active or b.active
     buffers = a.buffers | b.buffers
+    if isinstance(a, Stale) or isinstance(b, Stale):
+        return Stale()
     if isinstance(a, Told) or isinstance(b, Told):
         same = isinstance(a, Other) and isinstance(b, Other) and a.cls is b.cls
         return Told(False, all_buffers(a) | all_buffers(b), a.cls if same else None)  # type: ignore[attr-defined]
@@ -592,7 +615,7 @@ def join(a: Type, b: Type) -> Type:
         and a.cls is b.cls
     ):
         items = tuple(map(join, a.items, b.items))
-        return Tuple(active, buffers, items, a.cls)
+        return Tuple(active, buffers, items, a.cls, a.view or b.view)
     if isinstance(a, (Tuple, List)) and isinstance(b, (Tuple, List)):
         return _join_lists(a, b, active, buffers)
     if isinstance(a, Dict) and isinstance(b, Dict):
@@ -659,9 +682,9 @@ def _join_lists(a: Any, b: Any, active: bool, buffers: Buffers) -> Type:
         return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
-        return List(active, buffers, items, None, cls)
+        return List(active, buffers, items, None, cls, a.view or b.view)
     elem = join_all(parts(a) + parts(b))
-    return List(active, buffers, None, elem, cls)
+    return List(active, buffers, None, elem, cls, a.view or b.view)
 
 
 def _join_dicts(a: Dict, b: Dict, active: bool, buffers: Buffers) -> Type:

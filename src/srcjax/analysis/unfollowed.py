@@ -6,8 +6,6 @@ is given, which the backward sweep has to know.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import types as pytypes
 from typing import Any
 
@@ -43,6 +41,7 @@ from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.helpers import helper_of
+from srcjax.ops.library_writes import place_of_out, written_places
 from srcjax.ops.random_numbers import drawn, generator_class
 
 #: The core form of helpers, which is the same for all programs.
@@ -188,12 +187,22 @@ class Unfollowed(Applied):
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> None:
         """What a function of NumPy's or SciPy's without a record writes to."""
+        written = self.written_to(function, args, kwargs)
+        self.wrote_parts(NONE.union(*map(all_buffers, written)), node)
+
+    def written_to(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type]
+    ) -> list[Type]:
+        """The arguments that the function of a library may write to."""
         overwrites = any(
             name.startswith("overwrite") and truth(t) is not False
             for name, t in kwargs.items()
         )
-        if overwrites or any(function is f for f in _WRITING):
-            self.opaque_call(None, [*args, *kwargs.values()], node)
+        if overwrites:
+            return [*args, *kwargs.values()]
+        places = written_places(function, len(args)) if is_hashable(function) else ()
+        given = [t for place, t in enumerate(args) if place in places]
+        return given + [t for name, t in kwargs.items() if name in places]
 
     def wrote_parts(self, memory: Buffers, node: Any) -> None:
         """Remember that a call may have written anywhere in the memory."""
@@ -217,15 +226,15 @@ class Unfollowed(Applied):
         if isinstance(found, Array):
             self.facts.nodes.append(node)
             return replace(found, buffers=frozenset([id(node)]))
-        return found or self.library_call(name, args, kwargs, node)
+        if found is None and name == "shuffle":
+            return self.opaque_call(None, args, node)
+        return found or self.library_call(None, args, kwargs, node)
 
     def library_call(
-        self, name: str, args: list[Type], kwargs: dict[str, Type], node: Any
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type:
         """A function of NumPy's or SciPy's without a record, such as `rng.normal`."""
-        changed = [kwargs["out"]] if "out" in kwargs else []
-        if name == "shuffle":
-            changed += args
+        changed = self.written_to(function, args, kwargs)
         result = self.opaque_call(None, changed, node)
         self.facts.nodes.append(node)
         return replace(result, buffers=result.buffers | {id(node)})
@@ -267,18 +276,6 @@ def _widen(t: Type) -> Type:
     return map_parts(t, _widen)
 
 
-#: Functions of NumPy's that write to what they are given, `out=` apart.
-_WRITING = (
-    np.copyto,
-    np.fill_diagonal,
-    np.place,
-    np.put,
-    np.put_along_axis,
-    np.putmask,
-    np.random.shuffle,
-)
-
-
 def is_hashable(function: Any) -> bool:
     """Whether the object has a hash: those of `ctypes` look so, and have none."""
     try:
@@ -286,25 +283,6 @@ def is_hashable(function: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-@functools.cache
-def place_of_out(function: Any) -> slice:
-    """Which positional arguments a function of NumPy's writes its result to."""
-    if isinstance(function, np.ufunc):
-        return slice(function.nin, None)
-    if not str(getattr(function, "__module__", "")).startswith("numpy"):
-        return slice(0)
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return slice(0)
-    for place, parameter in enumerate(parameters):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
-            break
-        if parameter.name == "out":
-            return slice(place, place + 1)
-    return slice(0)
 
 
 def is_harmless(function: Any) -> bool:

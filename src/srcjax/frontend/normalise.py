@@ -172,7 +172,8 @@ class Lowering(Targets, Loops, Operations, Generators):
         if isinstance(stmt, (gast.Pass, gast.Nonlocal)) and isinstance(stmt, gast.Pass):
             return
         touched = self.varying.touches(stmt)
-        if not touched and not structural and not isinstance(stmt, gast.FunctionDef):
+        special = isinstance(stmt, (gast.FunctionDef, gast.Delete))
+        if not touched and not structural and not special:
             self.emit(stmt)
             return
         if not touched and structural:
@@ -228,8 +229,12 @@ class Lowering(Targets, Loops, Operations, Generators):
     on_Import = on_ImportFrom = on_Global = on_Break = on_Raise
 
     def on_Delete(self, stmt: gast.Delete) -> None:
+        """Names stay: the backward sweep may ask for what they held."""
         for target in stmt.targets:
             if isinstance(target, gast.Name):
+                continue
+            if not self.varying.touches(gast.Delete([target])):
+                self.emit(gast.copy_location(gast.Delete([target]), stmt))
                 continue
             if not isinstance(target, gast.Subscript):
                 raise self.refuse(

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from srcjax import runtime
-from srcjax.analysis.unfollowed import place_of_out
 from srcjax.ops import collectives
 from srcjax.ops.helpers import helper_of
+from srcjax.ops.library_writes import FIRST_WRITTEN, place_of_out
 from srcjax.ops.record import Op, composite_of, key_of, lookup
 
 #: The place of the object that a method belongs to.
@@ -73,12 +73,7 @@ def _writes(*places: int | str) -> Effect:
 
 #: Functions that change an argument.
 _WRITING: dict[Any, Effect] = {
-    np.copyto: _writes(0, "dst"),
-    np.fill_diagonal: _writes(0, "a"),
-    np.place: _writes(0, "arr"),
-    np.put: _writes(0, "a"),
-    np.put_along_axis: _writes(0, "arr"),
-    np.putmask: _writes(0, "a"),
+    **{function: _writes(0, name) for function, name in FIRST_WRITTEN.items()},
     np.random.shuffle: Effect(frozenset([0]), contained=False),
     next: _writes(0),
     setattr: _writes(0),

@@ -58,6 +58,12 @@ def bound_names(stmt: Any) -> list[str]:
     return sorted(syntax.names_written(stmt))
 
 
+def entered_names(stmt: Any) -> list[str]:
+    """The names that a statement whose blocks run once binds before them."""
+    run = control(stmt)
+    return sorted(syntax.names_written(run.head)) if run is not None else []
+
+
 def surely(stmt: Any) -> set[str]:
     """Names that the statement binds on every path that reaches its end."""
     run = control(stmt)

@@ -7,7 +7,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import bound_names, exposed, swap_pairs
+from srcjax.analysis.flow.bindings import (
+    bound_names,
+    entered_names,
+    exposed,
+    swap_pairs,
+)
 from srcjax.analysis.flow.control import Way, has_break, is_compound, runs
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
@@ -129,6 +134,8 @@ class Planner(Recomputing, Sharing):
                 self.ends[id(stmt)] = Position(self.counter, loops, blocks, sides)
             else:
                 self.blocks[id(node.body)] = node.body
+                for name in entered_names(stmt):
+                    self.defs.setdefault(name, []).append((where, stmt))
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
                 self.locate(node.body, loops, sides, (*blocks, id(node.body)))

@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
     all_buffers,
     forget_facts,
     is_number,
+    is_text,
     with_active,
 )
 from srcjax.frontend.attempts import caught_flag, lowered_try
@@ -160,19 +161,9 @@ class Saver(Planner):
         forward = list(node.forward) if node.forward is not None else [stmt]
         code = list(node.code)
         restored: list[gast.stmt] = []
-        names = self.plan.overwritten.get(id(stmt), [])
-        for name in names:
-            if where.loops:
-                tape = self.tape(name, where.loops)
-                forward.insert(0, _push(tape, syntax.name(name)))
-                old: gast.expr = syntax.expression("t.pop()", t=syntax.name(tape))
-            else:
-                held = self.unit.names.fresh(f"{name}_before")
-                t = self.rules.types.get(name, UNKNOWN)
-                if self.is_written(t):
-                    self.rules.types[held] = with_active(t, False)
-                forward.insert(0, syntax.assign(held, syntax.name(name)))
-                old = syntax.name(held)
+        for name in self.plan.overwritten.get(id(stmt), []):
+            keep, old = self.save_name(name, where)
+            forward.insert(0, keep)
             reads_new = name in syntax.read_counts(code)
             if reads_new and name + OLD in syntax.read_counts(code):
                 previous = self.unit.names.fresh(f"previous_{name}")
@@ -205,6 +196,18 @@ class Saver(Planner):
             rest = [s for s in code if not getattr(s, "initial", False)]
             code = [*starts, *put_back, *rest]
         return forward, _commented(stmt, code)
+
+    def save_name(self, name: str, where: Position) -> tuple[gast.stmt, gast.expr]:
+        """The statement that keeps what a name holds, and the value again."""
+        if where.loops:
+            tape = self.tape(name, where.loops)
+            popped = syntax.expression("t.pop()", t=syntax.name(tape))
+            return _push(tape, syntax.name(name)), popped
+        held = self.unit.names.fresh(f"{name}_before")
+        t = self.rules.types.get(name, UNKNOWN)
+        if self.is_written(t):
+            self.rules.types[held] = with_active(t, False)
+        return syntax.assign(held, syntax.name(name)), syntax.name(held)
 
     def may_be_new(self, stmt: Any) -> bool:
         """Whether `p /= v` may be `p = p / v`: nothing else holds the array.
@@ -283,7 +286,7 @@ class Saver(Planner):
             for env in self.rules.environments(stmt)
         )
         t = self.rules.type_of_name(base.id) if isinstance(base, gast.Name) else UNKNOWN
-        if isinstance(t, Dict):
+        if isinstance(t, Dict) or self.has_text_for_key(stmt, target):
             return self.save_key(base, target.slice, where)
         if isinstance(t, List) and isinstance(target.slice, gast.Slice):
             return self.save_slice(base, target.slice, where)
@@ -334,12 +337,21 @@ class Saver(Planner):
         held = self.unit.names.fresh(f"{target.attr}_before")
         return [syntax.assign(held, old)], [], [syntax.assign(store, syntax.name(held))]
 
+    def has_text_for_key(self, stmt: Any, target: gast.Subscript) -> bool:
+        """`table["a"] = v` of what is not known: only a mapping has such keys."""
+        return all(
+            isinstance(self.rules.typer.type_of(target.value, env), (Dict, Unknown))
+            and is_text(self.rules.typer.type_of(target.slice, env))
+            for env in self.rules.environments(stmt)
+        )
+
     def save_key(
-        self, base: gast.Name, key: gast.expr, where: Position
+        self, base: gast.expr, key: gast.expr, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Keep the item of a dict under a key, if there is one; and put it back."""
         had = self.unit.names.fresh("had_key")
-        held: gast.expr = syntax.name(self.unit.names.fresh(f"{base.id}_before"))
+        label = getattr(base, "id", getattr(base, "attr", "item"))
+        held: gast.expr = syntax.name(self.unit.names.fresh(f"{label}_before"))
         item = syntax.expression("d[k]", d=base, k=key)
         found = syntax.expression("k in d", d=base, k=key)
         before = [syntax.assign(had, found)]
@@ -348,7 +360,7 @@ class Saver(Planner):
             tape = self.tape((had, "key"), where.loops, had)
             before.append(_push(tape, syntax.name(had)))
             restore.append(_pop(had, tape))
-            tape = self.tape((had, "item"), where.loops, base.id)
+            tape = self.tape((had, "item"), where.loops, label)
             keep = _push(tape, item)
             held = syntax.expression("t.pop()", t=syntax.name(tape))
         else:
@@ -706,13 +718,18 @@ class Saver(Planner):
         written = iter(parts)
         new = syntax.rebuilt(stmt, lambda block: next(written))
         if not _does_something(backward):
-            return [new, *after], []
-        if isinstance(stmt, gast.With) and all(
+            backward = []
+        elif isinstance(stmt, gast.With) and all(
             called(i.context_expr) == "np.errstate" for i in stmt.items
         ):
             again = gast.With(syntax.clone(stmt.items), backward, None)
             backward = [_like(again, stmt)]
-        return [new, *after], backward
+        kept = []
+        for name in self.plan.overwritten.get(id(stmt), []):
+            keep, old = self.save_name(name, self.where[id(stmt)])
+            kept.append(keep)
+            backward.append(syntax.assign(name, old))
+        return [*kept, new, *after], backward
 
 
 def _name_apart(name: str, held: str, forward: list, backward: list) -> None:

@@ -288,7 +288,18 @@ def assigned_before_a_break(x, A, s):
     return s * 2
 
 
+def nothing_but_what_never_is(x, A, s):
+    for i in range(3):
+        if i > 1:
+            if i == 1:
+                pass
+        else:
+            x = np.tanh(x)
+    return np.sum(x) * s
+
+
 FOUND = [
+    nothing_but_what_never_is,
     assigned_before_a_break,
     bound_again_after_an_exception,
     taken_off_in_branches,

@@ -120,7 +120,7 @@ class Settling(LoopSettling, ValueSettling):
             self.changed = True
             taken = stmt.body if outcome else stmt.orelse
             return self.block([s for s in taken if not isinstance(s, gast.Pass)])
-        stmt.body = up_to_raise(self.block(stmt.body))
+        stmt.body = up_to_raise(self.block(stmt.body)) or [gast.Pass()]
         stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]
 

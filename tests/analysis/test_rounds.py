@@ -93,7 +93,8 @@ def test_a_loop_in_a_loop_is_not_executed_anew_with_the_same_types(monkeypatch):
     simple = pipeline.Interpreter.simple
 
     def counting(self, stmt, env):
-        executed.append(stmt)
+        if type(self) is pipeline.Interpreter:  # not of what is written
+            executed.append(stmt)
         return simple(self, stmt, env)
 
     monkeypatch.setattr(pipeline.Interpreter, "simple", counting)

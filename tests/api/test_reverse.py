@@ -1761,7 +1761,9 @@ def test_stages_list_every_pass_that_changed_something():
     assert [*settled, *simplified] == passes_of(stages)
     assert {"settle: settle", "settle: webs"} <= set(settled)
     assert {"simplify: dead", "simplify: nest", "simplify: algebra"} <= set(simplified)
-    known = {p.name for p in (*pipeline.REVERSE.before_link, *pipeline.REVERSE.passes)}
+    lists = pipeline.REVERSE
+    every = (*lists.before_link, *lists.passes, *lists.owning, *lists.last)
+    known = {p.name for p in every}
     assert {name.split()[1] for name in simplified} <= known
     for name in passes_of(stages):
         before, after = stages.before[name], stages[name]

@@ -320,6 +320,8 @@ class Expressions(Calls):
     def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
         base = self.eval(node.value, env)
         index = self.eval(node.slice, env)
+        if isinstance(base, Told) and base.cls is tuple:  # `error.args[0]`
+            raise self.read_back(node)
         made = self.item_of_class(base, index, node)
         if made is not None:
             return made

@@ -27,6 +27,7 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
     is_active,
+    replace,
     tells,
 )
 
@@ -139,7 +140,9 @@ class TextOfValues(Effects):
     def part_of_told(self, base: Told, name: str, node: Any) -> Type:
         """`line.split` is of text; `error.value` is what the exception was made of."""
         raised = isinstance(base.cls, type) and issubclass(base.cls, BaseException)
-        if raised and (name == "args" or not hasattr(BaseException, name)):
+        if raised and name == "args":
+            return replace(base, cls=tuple)  # it has a length
+        if raised and not hasattr(BaseException, name):
             raise self.read_back(node)
         return base
 

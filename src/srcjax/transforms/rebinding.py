@@ -63,7 +63,8 @@ def _may_be_shared(
         return True
     positions = Positions(unit.node.body)
     here = positions[update]
-    for stmt in positions.stmts:
+    since = _made_before(program, unit.node.body, update, name)
+    for stmt in positions.stmts if since is None else since:
         there = positions[stmt]
         if stmt is not update and not here.may_follow(there):
             continue
@@ -76,6 +77,25 @@ def _may_be_shared(
         if name in syntax.names_read(syntax.head(stmt)) and _keeps(program, stmt, name):
             return True
     return False
+
+
+def _made_before(
+    program: Program, body: list[Any], update: gast.stmt, name: str
+) -> list[gast.stmt] | None:
+    """The statements since the block of the update bound the name to a new value."""
+    inner = [b for s in syntax.walk(body) for b in syntax.inner_blocks(s)]
+    for block in (body, *inner):
+        place = next((i for i, s in enumerate(block) if s is update), None)
+        for start in reversed(range(place or 0)):
+            bound = syntax.names_written(block[start])
+            if name not in bound:
+                continue
+            plain = isinstance(block[start], gast.Assign) and bound == {name}
+            if not plain or not _is_fresh(program, block[start]):
+                return None
+            since = syntax.walk(block[start + 1 : place])
+            return [s for s in since if isinstance(s, gast.stmt)]
+    return None
 
 
 def _is_fresh(program: Program, stmt: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -45,6 +46,10 @@ class Typer:
 
     def __init__(self, program: Program, unit: Unit) -> None:
         self.interpreter = Interpreter(program)
+        # What an expression is asked about does not happen where it is asked.
+        self.interpreter.facts = replace(
+            program.facts, writes=dict(program.facts.writes)
+        )
         self.interpreter.unit = unit
         self.interpreter.settled = True
         self.followed = Followed(self.type_of)

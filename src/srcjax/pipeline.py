@@ -326,6 +326,7 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         if each.once and each.name in done:
             continue
         before = stage_listings.unit_texts(program) if is_recording() else ""
+        widenings = program.widenings
         changed = each.run(program)
         validate(program, each.name)
         after = stage_listings.unit_texts(program) if is_recording() else ""
@@ -335,6 +336,9 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         if changed:
             done.difference_update(each.undoes)
             stale = True
+        if program.widenings != widenings:  # a function is as it was at first
+            done.clear()
+            return True
         if stale and not each.keeps_types:
             return True
     return stale

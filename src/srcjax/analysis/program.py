@@ -128,6 +128,8 @@ class Program:
         self.own_attributes: set[str] = set()
         #: Normal forms as they were before passes changed them, for `stages`.
         self.normal: dict[int, gast.FunctionDef] = {}
+        #: How often a function was normalised again.
+        self.widenings = 0
         self._alive: list[Any] = []
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
@@ -248,6 +250,7 @@ class Program:
         start = (unit.varying - unit.temps) | asked | set(names)
         new = normalise(unit.source, start)
         new.asked = asked
+        self.widenings += 1
         for key, value in list(self.units.items()):
             if value is unit:
                 self.add(key, new)

@@ -122,6 +122,10 @@ def _assignment(stmt: gast.Assign, unit: Unit, found: list[str]) -> None:
         isinstance(e, gast.Name) for e in target.elts
     ):
         found.append(f"nested targets: {syntax.text(stmt)}")
+    stored = isinstance(target, (gast.Subscript, gast.Attribute))
+    made = isinstance(stmt.value, (gast.BinOp, gast.UnaryOp, gast.Call))
+    if stored and made and _carries(stmt.value, unit):
+        found.append(f"{_SEVERAL}: {syntax.text(stmt)}")
     if isinstance(stmt.value, gast.BinOp):
         for side in (stmt.value.left, stmt.value.right):
             if isinstance(side, gast.BinOp) and _names(side, unit):

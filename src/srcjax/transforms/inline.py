@@ -17,7 +17,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, signature_inside, signature_of
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure
+from srcjax.analysis.types import Closure, is_mapping
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import normalise_nested
 from srcjax.frontend.unit import Unit, parameter_names
@@ -93,6 +93,8 @@ class Inliner:
         unit = self.unit
         arguments = definition.args if callee is None else callee.node.args
         bound = self.bind(call, arguments, callee, owner)
+        if callee is not None:
+            callee = self.in_core_form(callee, bound)
         if callee is None:
             parameters = parameter_names(arguments)
             free = syntax.all_names(definition) & unit.varying
@@ -133,6 +135,20 @@ class Inliner:
             if getattr(stmt, "user_line", None) is None:
                 stmt.user_line = getattr(call, "user_line", None)
         return out
+
+    def in_core_form(self, callee: Unit, bound: dict[str, gast.expr]) -> Unit:
+        """The called function, in core form for all that may differ by example.
+
+        A value that is the same for all examples where the call stands may get a batch
+        axis later: each example decides whether the call changes it.
+        """
+        if not is_mapping():
+            return callee
+        varying = self.unit.varying
+        wanted = {n for n, v in bound.items() if syntax.names_read(v) & varying}
+        if wanted <= callee.varying:
+            return callee
+        return self.program.widen(callee, wanted)
 
     def free_names(
         self, body: list[gast.stmt], local: set[str], callee: Unit

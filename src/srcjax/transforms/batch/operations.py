@@ -130,8 +130,18 @@ class Operations(Lanes):
                     f"`{syntax.text(value)}` of a mapped value", "plain arithmetic"
                 )
             return self.shapes(value)  # of a batch, those of an example
+        self.check_atoms(value)
         made: gast.expr = handler(value, result)
         return made
+
+    def check_atoms(self, value: gast.expr) -> None:
+        """Each operand has a name: what stands inside another gets no batch axis."""
+        for operand in operands_of(value):
+            if not syntax.is_atom(operand) and self.reads_mapped(operand):
+                raise self.refuse(
+                    f"`{syntax.text(operand)}` of mapped values inside an expression",
+                    "a name for it",
+                )
 
     def reads_mapped(self, value: Any) -> bool:
         """Whether the expression depends on a mapped value (not only on shapes)."""
@@ -753,6 +763,17 @@ class Operations(Lanes):
                 f"`{shown}` has no batch rule and gives a container", "arrays"
             )
         return syntax.call("np.stack", comprehension)
+
+
+def operands_of(value: Any) -> list[gast.expr]:
+    """What an operator is applied to; nothing for all else."""
+    if isinstance(value, gast.BinOp):
+        return [value.left, value.right]
+    if isinstance(value, gast.UnaryOp):
+        return [value.operand]
+    if isinstance(value, gast.Compare):
+        return [value.left, *value.comparators]
+    return list(value.values) if isinstance(value, gast.BoolOp) else []
 
 
 def rank_of_list(t: List) -> int | None:

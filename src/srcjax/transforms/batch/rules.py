@@ -196,6 +196,10 @@ class Rules(Operations):
 
     def fitted(self, value: gast.expr, place: gast.expr, target: Any) -> gast.expr:
         """The value of a store with its examples aligned to the place."""
+        if not syntax.is_atom(value) and self.reads_mapped(value):
+            raise self.refuse(
+                f"a store of `{syntax.text(value)}`, which has no name", "a name for it"
+            )
         if not self.mapped(value):
             return syntax.clone(value)
         rank = self.place_rank(target)

@@ -118,6 +118,10 @@ class Calls(Constructing):
             except AttributeError:
                 return UNKNOWN
             return self.seen(base.value, name, value)
+        if isinstance(base, Other) and isinstance(
+            inspect.getattr_static(base.cls, name, None), property
+        ):
+            self.callee(node, None)
         op = ATTRIBUTES.get(name)
         if op is not None and not isinstance(base, (Closure, Other)):
             return self.apply(op, None, [base], {}, node)

@@ -238,7 +238,9 @@ class Effects:
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
-            return forgotten(t) if t.buffers & hidden else t
+            if not t.buffers & hidden:
+                return t
+            return forgotten(t, self.settled and is_active(t))
 
         for name, t in env.items():
             if all_buffers(t) & hidden:
@@ -355,14 +357,27 @@ class Effects:
         raise NotImplementedError
 
 
-def forgotten(t: Type) -> Type:
-    """The container with any items in place of its own."""
+def forgotten(t: Type, active: bool = False) -> Type:
+    """The container with any items in place of its own, the object with attributes.
+
+    With `active`, any attribute of the object may carry a derivative from now on.
+    """
+    if isinstance(t, Object):
+        attributes = ((key, _replaced(held, active)) for key, held in t.items)
+        return replace(t, items=tuple(attributes))
     changes = isinstance(t, Dict) or (isinstance(t, List) and t.cls is list)
     if not changes:
         return t
     memory = NONE.union(*map(all_buffers, parts(t)))
     held = Unknown(any(map(is_active, parts(t))), memory)
     return replace(t, items=None, elem=held)
+
+
+def _replaced(t: Type, active: bool) -> Type:
+    """Another value in the place of one; a container or object is thought to stay."""
+    if isinstance(t, Object) or parts(t):
+        return t
+    return Unknown(active or is_active(t), all_buffers(t))
 
 
 def _item_of_range(base: Range, index: Type) -> Type:

@@ -155,6 +155,10 @@ def truth(t: Type) -> bool | None:
             return None
     if isinstance(t, (Tuple, List, Dict)) and t.items is not None:
         return bool(t.items)
+    if isinstance(t, Object) and (
+        t.cls is None or hasattr(t.cls, "__bool__") or hasattr(t.cls, "__len__")
+    ):
+        return None
     if isinstance(t, (Closure, Object, Transformed)):
         return True
     return None

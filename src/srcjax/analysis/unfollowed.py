@@ -134,7 +134,7 @@ class Unfollowed(Applied):
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> bool:
         """Whether a call writes to what carries a derivative at other times."""
-        if not isinstance(node, gast.Call) or not self.recording:
+        if not isinstance(node, (gast.Call, gast.Attribute)) or not self.recording:
             return False
         if varies() is Varies.RUN_TIME:
             return False
@@ -206,7 +206,7 @@ class Unfollowed(Applied):
 
     def wrote_parts(self, memory: Buffers, node: Any) -> None:
         """Remember that a call may have written anywhere in the memory."""
-        if memory and isinstance(node, gast.Call):
+        if memory and isinstance(node, gast.expr):
             self.wrote(node, Unknown(False, memory))
             self.facts.unclear.add(id(node))
             self.hidden |= ageless_buffers(memory) | memory

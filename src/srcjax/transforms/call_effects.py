@@ -236,6 +236,9 @@ class _Marking:
                     node.effect = UNKNOWN
             elif isinstance(node, _OPERATORS) and self.is_own(node, types):
                 node.effect = UNKNOWN
+            for asked in _asked(node):
+                if _answers_itself(_class_of(types.get(asked.id, UNKNOWN_TYPE))):
+                    asked.effect = UNKNOWN
 
     def is_own(self, node: Any, types: dict[str, Type]) -> bool:
         """Whether an attribute or operator calls a method of the user's."""
@@ -385,6 +388,24 @@ class _Marking:
         function = target.function if isinstance(target, BoundTo) else target
         function = getattr(function, "__func__", function)
         return self.program.units.get(id(function))
+
+
+def _asked(node: Any) -> list[gast.Name]:
+    """The names whose truth evaluating the node asks for."""
+    tests: list[Any] = []
+    if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
+        tests = [node.test]
+    elif isinstance(node, gast.BoolOp):
+        tests = node.values
+    elif isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
+        tests = [node.operand]
+    return [test for test in tests if isinstance(test, gast.Name)]
+
+
+def _answers_itself(cls: Any) -> bool:
+    """Whether the truth of the class's objects is what a method of the user's says."""
+    methods = (getattr(cls, name, None) for name in ("__bool__", "__len__"))
+    return any(isinstance(m, pytypes.FunctionType) for m in methods)
 
 
 def of_call_or_unknown(function: Any, call: gast.Call) -> Effect:

@@ -74,7 +74,16 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
                 self.changed = True
                 function = self.inliner.constant(callees[0], value.attr)
                 call = gast.Call(syntax.name(function), [value.value], [])
-                stmt.value = gast.copy_location(call, value)
+                call = gast.copy_location(call, value)
+                target = stmt.targets[0]
+                if isinstance(target, gast.Name) and id(callees[0]) not in (
+                    self.recursive
+                ):
+                    call.user_line = getattr(stmt, "user_line", None)
+                    found = self.inliner.expand(call, callees[0], target.id)
+                    if found is not None:
+                        return found
+                stmt.value = call
         return [stmt]
 
     def rewrite_value(

@@ -23,7 +23,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called, written_bases
+from srcjax.transforms.call_effects import called, is_pure, written_bases
 
 #: The names that may share memory with a name.
 Shares = Callable[[str], set[str]]
@@ -287,8 +287,10 @@ def merge_branches(stmts: list[gast.stmt]) -> list[gast.stmt]:
         last = out[-1] if out else None
         if isinstance(stmt, gast.If) and isinstance(last, gast.If):
             same = syntax.equal(stmt.test, last.test)
-            changed = syntax.names_written([*last.body, *last.orelse])
-            pure = not any(isinstance(n, gast.Call) for n in syntax.walk(stmt.test))
+            bodies = [*last.body, *last.orelse]
+            changed = syntax.names_written(bodies) | written_bases(bodies)
+            pure = is_pure(stmt.test) and is_pure(last.test)
+            pure &= not any(isinstance(n, gast.Call) for n in syntax.walk(stmt.test))
             if same and pure and not changed & syntax.names_read(stmt.test):
                 last.body = _without_pass([*last.body, *stmt.body])
                 last.orelse = _without_pass([*last.orelse, *stmt.orelse])

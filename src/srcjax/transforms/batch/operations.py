@@ -529,6 +529,9 @@ class Operations(Lanes):
         """Whether the value of an expression is another one for each example."""
         found = self.facts.callees.get(id(value), [])
         callee = found[0] if len(found) == 1 else None
+        part = isinstance(value, (gast.Subscript, gast.Attribute))
+        if part and isinstance(self.example(value.value), _CONTAINERS):
+            return self.mapped(value)  # one part may differ, and another one not
         if not self.is_collective(callee):
             return self.reads_mapped(value)
         if not isinstance(callee, Op):

@@ -222,9 +222,16 @@ BATCH = Simplify(
 # -- the front half: up to core form with types ----------------------------------------
 
 
-def analyse(request: Request, stages: StageTexts) -> tuple[Program, Unit]:
-    """Read, normalise, infer and settle, until nothing changes."""
+def analyse(
+    request: Request, stages: StageTexts, needs_result: str = ""
+) -> tuple[Program, Unit]:
+    """Read, normalise, infer and settle, until nothing changes.
+
+    Args:
+        needs_result: what needs that the function gives a value on every path.
+    """
     program = Program()
+    program.needs_result = needs_result
     program.axis_name = request.axis_name
     source = read(request.function)
     # With arguments bound it has other parameters than where it calls itself.
@@ -485,7 +492,7 @@ def gradient(
 ) -> Module:
     """The module of `grad` (or `value_and_grad`)."""
     stages = StageTexts()
-    program, unit = analyse(request, stages)
+    program, unit = analyse(request, stages, "grad needs one real number")
     check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
     entry = entry_name(program, f"{prefix}_{unit.name}")
@@ -667,7 +674,7 @@ def batch(
     """
     with mapping():
         stages = StageTexts()
-        program, unit = analyse(request, stages)
+        program, unit = analyse(request, stages, "vmap needs a result of each example")
         entry = entry or entry_name(program, f"vmap_{unit.name}")
         names = names_around(program, entry)
         callees = Callees(program, names, ("batch",))

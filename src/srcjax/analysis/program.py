@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types as pytypes
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -29,6 +29,7 @@ from srcjax.analysis.types import (
     join,
     join_all,
 )
+from srcjax.frontend.exits import with_a_result
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
 from srcjax.frontend.stage_texts import is_recording
@@ -115,6 +116,8 @@ class Program:
         self.units: dict[int, Unit] = {}
         #: The identity of the function that is transformed.
         self.entry = 0
+        #: What needs that it gives a value on every path, in words; empty: nothing.
+        self.needs_result = ""
         #: The name of the batch axis, for collectives.
         self.axis_name: str | None = None
         self.typing_units: dict[int, Unit | None] = {}
@@ -139,6 +142,8 @@ class Program:
         if unit is not None and wanted <= unit.varying:
             return unit
         source = read(function)
+        if id(function) == self.entry and self.needs_result:
+            source = replace(source, node=with_a_result(source.node, self.needs_result))
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)

@@ -48,7 +48,8 @@ class DeadCode:
     def block(self, stmts: list[gast.stmt], live: set[str]) -> list[gast.stmt]:
         """The statements that matter; `live` is updated to the block's start."""
         kept: list[gast.stmt] = []
-        for stmt in reversed(stmts):
+        raised = [i for i, s in enumerate(stmts) if isinstance(s, gast.Raise)]
+        for stmt in reversed(stmts[: raised[0] + 1] if raised else stmts):
             new = self.statement(stmt, live)
             if isinstance(new, list):
                 kept += reversed(new)

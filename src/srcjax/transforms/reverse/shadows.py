@@ -42,6 +42,9 @@ from srcjax.errors import SrcjaxError
 from srcjax.ops.record import Op
 from srcjax.transforms.writer import DerivativeWriter
 
+#: Stands for the name that a definition takes a view of, where it makes an array.
+MADE = ""
+
 
 class Unfollowed(Exception):
     """No single expression is the adjoint of what a name stands for.
@@ -106,9 +109,9 @@ class Shadows:
         self.fresh.clear()
         for stmt, root, view in filter(None, links):
             target = stmt.targets[0].id
-            if root == target:
+            if root == MADE:
                 self.fresh.add(id(stmt))
-            adjoint = syntax.name(self.names[root] if root != target else root)
+            adjoint = syntax.name(target if root == MADE else self.names[root])
             value = syntax.substitute(view, {"__root": adjoint})
             self.made[id(stmt)] = syntax.assign(self.names[target], value)
         return True
@@ -182,7 +185,10 @@ class Shadows:
     def link(
         self, stmt: Any, found: set[str], view_base: Any
     ) -> tuple[gast.Assign, str, gast.expr] | None:
-        """The definition of a name, the name that it is a view of, and the view."""
+        """The definition of a name, the name that it is a view of (or MADE), the view.
+
+        The view is of `__root`: of the adjoint of that name, or like the array itself.
+        """
         rules = self.rules
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         if not isinstance(target, gast.Name) or len(stmt.targets) > 1:
@@ -198,7 +204,7 @@ class Shadows:
         here = {id(n) for n in syntax.walk(stmt)}
         own = {b for b in after if site_of(b) in here}
         if own == after:
-            return stmt, target.id, syntax.call("np.zeros_like", syntax.name("__root"))
+            return stmt, MADE, syntax.call("np.zeros_like", syntax.name("__root"))
         if own or not after <= before:
             return None
         rules.stmt = stmt

@@ -67,7 +67,30 @@ def argument_that_stays_itself(x, A, s):
     return (v * X).sum() + m.mean()
 
 
+def copied_in_between(x, A, s):
+    m = A.copy()
+    v = m[0]
+    for i in range(3):
+        v *= s
+        v = m[i].copy()
+        v += x
+        m[i] *= v
+    return (m**2).sum()
+
+
+def from_one_array_to_another(x, A, s):
+    m = A.copy()
+    out = np.zeros(3)
+    v = out
+    for i in range(3):
+        v += m[i] * s
+        v = m[i]
+    return (out**2).sum() + (m**2 * x).sum()
+
+
 PROGRAMS = [
+    copied_in_between,
+    from_one_array_to_another,
     shorter_each_time,
     itself_in_a_branch,
     reversed_each_time,

@@ -182,6 +182,8 @@ class Recomputing(Intact):
             return False
         if where.blocks[-1] != block or id(stmt) in self.plan.overwritten:
             return False
+        if name not in bound_names(stmt):  # made beside it by the forward sweep
+            return False
         value = stmt.value
         cheap = self.only_numbers(value) or self.is_part(name, value)
         if not (cheap and self.is_cheap(value)) and not self.is_shift(name, value):

@@ -6,6 +6,7 @@ import ast
 import builtins
 import keyword
 import math
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -71,9 +72,26 @@ def is_comment(node: gast.AST) -> bool:
     )
 
 
+#: Held while a text is parsed: CPython 3.11 counts the depth of trees of all threads
+#: together, and raises a SystemError where two of them are made at once.
+_PARSING = threading.Lock()
+
+
+def tree_of(text: str) -> ast.Module:
+    """`ast.parse`, in one thread at a time."""
+    with _PARSING:
+        return ast.parse(text)
+
+
+def gast_of(text: str, mode: str = "exec") -> Any:
+    """`gast.parse`, in one thread at a time."""
+    with _PARSING:
+        return gast.parse(text, mode=mode)
+
+
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> gast.Module:
-    return gast.parse(text)
+    return gast_of(text)
 
 
 def expression(text: str, **holes: gast.expr) -> gast.expr:

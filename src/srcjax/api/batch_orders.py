@@ -240,7 +240,7 @@ def moved(body: list[Any], name: str, t: Type, axis: int, place: int) -> Type:
 def wrapped(entry: str, module: Module, names: list[str], body: list[Any]) -> Module:
     """The module with one more function, which calls its entry."""
     header = f"def {entry}({', '.join(names)}):\n    pass\n"
-    node: gast.FunctionDef = gast.parse(header).body[0]
+    node: gast.FunctionDef = syntax.gast_of(header).body[0]
     node.body = body
     values = dict(module.values)
     for name in sorted(syntax.names_read(body)):

@@ -6,7 +6,6 @@ user's own functions and classes, constants and arrays. Libraries are imported.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import collections
 import functools
@@ -287,7 +286,7 @@ class Exporter:
     def add_helper(self, name: str, function: types.FunctionType) -> None:
         """Add a helper of the runtime, as it is written where no name differs."""
         text = inspect.getsource(function)
-        node = gast.parse(text).body[0]
+        node = syntax.gast_of(text).body[0]
         before = syntax.text(node)
         node.name = name
         definition = self.rewrite(node, function_lookup(function), HELPER)
@@ -323,7 +322,7 @@ class Exporter:
             return
         try:
             text = textwrap.dedent(inspect.getsource(cls))
-            node = gast.parse(text).body[0]
+            node = syntax.gast_of(text).body[0]
         except (OSError, TypeError, SyntaxError):
             raise ArgumentError(
                 f"the class `{cls.__qualname__}` cannot be exported: its source is not "
@@ -564,7 +563,7 @@ class Exporter:
 
     def check(self, text: str) -> None:
         """The module is whole: it parses, and no name in it is undefined."""
-        tree = gast.parse(text)
+        tree = syntax.gast_of(text)
         defined = bound_names(tree.body)
 
         def resolve(
@@ -578,7 +577,7 @@ class Exporter:
             return syntax.name(name), 0
 
         GlobalNames(resolve, lambda name: None).visit(tree.body, frozenset())
-        ast.parse(text)
+        syntax.tree_of(text)
 
 
 def _text(definition: Definition) -> str:
@@ -623,7 +622,7 @@ def _function_node(function: types.FunctionType, hint: str) -> Any:
     try:
         source = read(function)
     except UnsupportedError:  # a generator is fine where it only runs
-        node = gast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        node = syntax.gast_of(textwrap.dedent(inspect.getsource(function))).body[0]
         node.decorator_list = []
         return node
     except SrcjaxError as error:

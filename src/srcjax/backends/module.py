@@ -89,7 +89,7 @@ class Module:
             return function
         (node,) = (
             n
-            for n in ast.parse(self.text).body
+            for n in syntax.tree_of(self.text).body
             if isinstance(n, ast.FunctionDef) and n.name == self.entry
         )
         del node.body[1]  # after the docstring
@@ -246,7 +246,7 @@ def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]
             for inner, printed in zip(*inside, strict=False):
                 pair(inner, printed)
 
-    pair(module.body, ast.parse(text).body)
+    pair(module.body, syntax.tree_of(text).body)
     return lines
 
 

@@ -99,7 +99,7 @@ def _known(function: pytypes.FunctionType) -> Helper:
 @functools.cache
 def definition_of(function: pytypes.FunctionType) -> gast.FunctionDef:
     """The parsed definition of a helper, without its docstring; not to be changed."""
-    node = gast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    node = syntax.gast_of(textwrap.dedent(inspect.getsource(function))).body[0]
     first = node.body[0]
     if isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant):
         node.body = node.body[1:]

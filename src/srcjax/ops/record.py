@@ -457,7 +457,7 @@ def read_template(rule: Callable) -> Template:
 
     def parse() -> list[gast.stmt]:
         source = textwrap.dedent(inspect.getsource(rule))
-        body: list[gast.stmt] = gast.parse(source).body[0].body
+        body: list[gast.stmt] = syntax.gast_of(source).body[0].body
         return body
 
     return Template(parse, tuple(inspect.signature(rule).parameters), rule.__globals__)

@@ -66,7 +66,7 @@ class Rule:
 
 
 def _parse(text: str) -> gast.expr:
-    return gast.parse(text, mode="eval").body
+    return syntax.gast_of(text, mode="eval").body
 
 
 def _negative(c: Number) -> bool:

@@ -105,7 +105,7 @@ class ExampleLoop:
             for p in self.signature.parameters.values()
         ]
         header = f"def vmap_{name}{inspect.Signature(shown)}:\n    pass\n"
-        node: gast.FunctionDef = gast.parse(header).body[0]
+        node: gast.FunctionDef = syntax.gast_of(header).body[0]
         node.body = body
         return node
 

@@ -49,8 +49,6 @@ REVERSE_OVER_FORWARD_NOT_YET: set[str] = set()
 FORWARD_OVER_REVERSE_NOT_YET: set[str] = set()
 FORWARD_OVER_FORWARD_NOT_YET: set[str] = set()
 DEEP_NOT_YET: set[str] = set()
-#: A crash of `linearize` (None in an adjoint of a list), to be mended.
-LINEARIZE_CRASHES = {"functions.largest_of_star_arguments"}
 # The value jumps, or its third derivative is too large: differences of gradients, which
 # the nestings are compared with, say nothing.
 NOT_BY_DIFFERENCES = {
@@ -113,10 +111,8 @@ def test_text(program):
 @pytest.mark.parametrize(
     "program", PROGRAMS if ALL else sample(PROGRAMS, 16), ids=lambda p: p.name
 )
-def test_linearize(program, request):
+def test_linearize(program):
     """The linear map, which keeps values, is that of `jvp`; it may be called again."""
-    if program.name in LINEARIZE_CRASHES:
-        request.applymarker(pytest.mark.xfail(strict=True, raises=TypeError))
     if program.name in REFUSED:
         pytest.skip("refused")
     tangents = direction(program, program.args())

@@ -180,6 +180,8 @@ class WrittenInterpreter(Interpreter):
         self.given: dict[int, Buffers] = {}
         #: What statements of a unit write to; taking an item off a list does not count.
         self.changed: dict[int, Buffers] = {}
+        #: The list that an item is just taken off.
+        self.taken_from: Type | None = None
         #: The units that were executed to their end.
         self.ended: set[int] = set()
 
@@ -203,14 +205,24 @@ class WrittenInterpreter(Interpreter):
             return replace_in(found, buffers=found.buffers | READ_ONLY)
         return found
 
+    def method(
+        self,
+        base: Type,
+        name: str,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: gast.Call,
+        env: Env,
+    ) -> Type | None:
+        self.taken_from = base if name == "pop" and isinstance(base, List) else None
+        found = super().method(base, name, args, kwargs, node, env)
+        self.taken_from = None
+        return found
+
     def wrote(self, stmt: gast.AST, base: Type) -> None:
         super().wrote(stmt, base)
         called = stmt in self.calls_of_written
-        if (
-            self.recording
-            and not called
-            and not (isinstance(base, List) and _takes(stmt))
-        ):
+        if self.recording and not called and base is not self.taken_from:
             key = id(self.unit)
             self.changed[key] = self.changed.get(key, NONE) | base.buffers
 
@@ -351,14 +363,6 @@ class WrittenInterpreter(Interpreter):
         self.callee(node, value)
         found = self.opaque_call(None, [*args, *kwargs.values()], node)
         return found
-
-
-def _takes(stmt: Any) -> bool:
-    """Whether a statement takes an item out of a container."""
-    return any(
-        isinstance(node, gast.Call) and getattr(node.func, "attr", "") == "pop"
-        for node in syntax.walk(stmt)
-    )
 
 
 def saved_names(forward: gast.FunctionDef, backward: gast.FunctionDef) -> list[str]:

@@ -20,11 +20,13 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Buffers,
+    Dict,
+    List,
     Unknown,
     all_buffers,
 )
 from srcjax.transforms.call_effects import written_bases
-from srcjax.transforms.fresh import is_fresh, is_new_array, own
+from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.coalesce import coalesce, renumber
 from srcjax.transforms.simplify.comments import add_comments
@@ -32,6 +34,7 @@ from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
+from srcjax.transforms.simplify.kept_new import KeptNew, dropped
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
@@ -229,6 +232,8 @@ class Finisher(Tidying):
             variable: place for place, variable in self.rules.places.variables.items()
         }
         self.atoms: set[str] = set()
+        #: What is written to, as far as a pass asked for it.
+        self.known_writes: KeptNew | None = None
         #: Whether anything is written in place: if not, no matter what shares memory.
         self.writes = self.writes_in_place()
 
@@ -517,6 +522,7 @@ class Finisher(Tidying):
             return isinstance(self.type_of(node), Array)
 
         changed = False
+        self.known_writes = None
         last = self.node.body[-1]
         for stmt in _statements(self.node.body):
             plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))
@@ -542,23 +548,41 @@ class Finisher(Tidying):
 
     def tidied(self, stmt: Any) -> gast.expr:
         """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""
-        value: gast.expr = stmt.value
-        if not getattr(stmt, "fresh", False):
-            return self.tidy(value)
+        before = stmt.value
+        value = self.tidy(before)
+        lost = dropped(before, value)
+        lost = [e for e in lost if not self.is_immutable(e)]
+        if not lost:
+            return value
+        kept = getattr(stmt, "fresh", False) or self.kept_new.must_be_new(stmt, lost)
+        return self.owned(value, lost) if kept else value
 
-        def keep(before: Any) -> Any:
-            if isinstance(before, (gast.Tuple, gast.List)):
-                return type(before)([keep(e) for e in before.elts], syntax.LOAD)
-            if isinstance(before, gast.Dict):
-                return gast.Dict(before.keys, [keep(v) for v in before.values])
-            if isinstance(stmt, gast.Expr) and before is value:
-                before.args = [keep(a) for a in before.args]
-                return before
-            after = self.tidy(before)
-            return own(after, self.type_of(after)) if is_fresh(before) else after
+    def owned(self, value: Any, parts: list[gast.expr]) -> Any:
+        """The value with copies of some parts in it."""
+        if any(value is part for part in parts):
+            return own(value, self.type_of(value))
+        if isinstance(value, (gast.Tuple, gast.List)):
+            elts = [self.owned(e, parts) for e in value.elts]
+            return type(value)(elts, syntax.LOAD)
+        if isinstance(value, gast.Dict):
+            values = [self.owned(v, parts) for v in value.values]
+            return gast.Dict(value.keys, values)
+        if isinstance(value, gast.Call):
+            value.args = [self.owned(a, parts) for a in value.args]
+        return value
 
-        kept: gast.expr = keep(value)
-        return kept
+    @property
+    def kept_new(self) -> KeptNew:
+        """What knows whether something is written while two names are in use."""
+        if self.known_writes is None:
+            self.known_writes = KeptNew(
+                self.node,
+                self.shares,
+                self.buffers,
+                lambda n: isinstance(self.type_of_name(n), (List, Dict)),
+                not self.written.forward,
+            )
+        return self.known_writes
 
     def fold_updates(self, stmt: Any) -> None:
         """`x += -e` is `x -= e`, and `x -= -a * b / c` is `x += a * b / c`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
+from srcjax.analysis.program import Facts
+from srcjax.analysis.types import UNKNOWN, all_buffers, site_of
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
@@ -97,6 +100,35 @@ def is_handed_over(unit: Unit, stmt: Any) -> bool:
         here = sum(syntax.count_reads(s, value.id) for s in block[: at + 1])
         return made == total and here == syntax.count_reads(unit.node, value.id)
     return False
+
+
+def hands_over_new(unit: Unit, facts: Facts, stmt: Any) -> bool:
+    """Whether the temporary that is handed over is always something new.
+
+    A view is seen through other names too, whatever becomes of the temporary.
+    """
+    if not is_handed_over(unit, stmt):
+        return False
+    made = [s for s in syntax.walk(unit.node.body) if binds_alone(s, {stmt.value.id})]
+    bound = syntax.count_bindings(unit.node, stmt.value.id)
+    return len(made) == bound and all(makes_anew(facts, s) for s in made)
+
+
+def binds_alone(stmt: Any, names: Container[str]) -> bool:
+    """Whether the statement is `name = ...` of one of the names."""
+    target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+    return isinstance(target, gast.Name) and target.id in names
+
+
+def makes_anew(facts: Facts, stmt: gast.Assign) -> bool:
+    """Whether all memory that `name = ...` binds is made by the statement itself."""
+    name = stmt.targets[0].id
+    here = {id(n) for n in syntax.walk(stmt)}
+    return all(
+        site_of(b) in here
+        for v in facts.of(stmt)
+        for b in all_buffers(v.after.get(name, UNKNOWN))
+    )
 
 
 def _keeps(node: Any, name: str) -> bool:

@@ -22,7 +22,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.reads_writes import (
     changed_container,
-    is_handed_over,
+    hands_over_new,
     written_name,
 )
 from srcjax.transforms.reverse.memory import Memory
@@ -90,7 +90,7 @@ class Sharing(Memory):
                         syntax.name(target)
                     ):
                         continue
-                    if is_handed_over(self.unit, stmt):
+                    if hands_over_new(self.unit, self.rules.facts, stmt):
                         continue
                     self.refuse_later_writes(
                         stmt, where, frozenset(shared), other, target

@@ -28,7 +28,11 @@ from srcjax.frontend.unit import Unit
 from srcjax.ops.effects import OWNER
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import effect_of
-from srcjax.transforms.reads_writes import is_handed_over
+from srcjax.transforms.reads_writes import (
+    binds_alone,
+    hands_over_new,
+    is_handed_over,
+)
 from srcjax.transforms.reverse.shadows import Shadows, Unfollowed
 from srcjax.transforms.reverse.steady import Steadiness
 from srcjax.transforms.writer import DerivativeWriter
@@ -158,7 +162,9 @@ def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[s
         if not all_buffers(t) & rules.written or not is_active(t):
             continue
         rules.stmt = stmt
-        if is_handed_over(rules.unit, stmt) or target.id in shadows.names:
+        if target.id in shadows.names:
+            continue
+        if hands_over_new(rules.unit, rules.facts, stmt):
             continue
         if is_maybe_view(rules, value) and target.id not in through:
             continue  # `saving.check_aliases` sees to it that nothing is missed
@@ -353,6 +359,10 @@ def written_through(unit: Unit, types: dict[str, Type]) -> set[str]:
                 owner = getattr(value.value, "id", "")
                 if isinstance(types.get(owner), (List, Dict, Tuple, Object)):
                     taken += [(n, owner) for n in syntax.names_written(target)]
+            elif binds_alone(node, {getattr(target, "id", "")}) and is_handed_over(
+                unit, node
+            ):
+                taken.append((target.id, value.id))
         if isinstance(changed, gast.Name):
             found.add(changed.id)
     size = -1

@@ -36,7 +36,7 @@ def own_restored(
 
     `copied` gives the expression of a copy. Returns whether anything was copied.
     """
-    order = _Order(node.body)
+    order = Order(node.body)
     restoring = [s for s in order.stmts if _restored(s) in primal]
     if not restoring:
         return False
@@ -113,11 +113,16 @@ def _kept_values(stmt: Any) -> list[tuple[Any, int]]:
     return []
 
 
-class _Order(Positions):
+class Order(Positions):
     """In which order statements run."""
 
     def reads(self, name: str) -> list[Any]:
         """The statements that read the name, or a name bound to it or a part."""
+        family = self.family(name)
+        return [s for s in self.stmts if syntax.names_read(syntax.head(s)) & family]
+
+    def family(self, name: str) -> set[str]:
+        """The name, and names that are bound to it or a part."""
         family = {name}
         size = 0
         while size != len(family):
@@ -125,4 +130,4 @@ class _Order(Positions):
             for stmt in self.stmts:
                 if isinstance(stmt, gast.Assign) and shared_roots(stmt.value) & family:
                     family |= {t.id for t in stmt.targets if isinstance(t, gast.Name)}
-        return [s for s in self.stmts if syntax.names_read(syntax.head(s)) & family]
+        return family

@@ -298,7 +298,51 @@ def nothing_but_what_never_is(x, A, s):
     return np.sum(x) * s
 
 
+class Summed:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def __iadd__(self, other):
+        self.a = self.a + other.a
+        self.b = self.b * other.b
+        return self
+
+
+def loops_that_never_run(x, A, s):
+    both = Summed(s * 3, s)
+    for _ in range(2, 1, 1):
+        both += both
+    rows = []
+    for row in rows:
+        x = x * row
+    for k in range(4, 4):
+        x[k] = s
+    return both.a * both.a + both.b + np.sum(x * s)
+
+
+def one_item_by_two_indices(x, A, s):
+    v = np.concatenate([x, x, x])[:3]
+    p = max(v[-1], v[2])
+    return np.sum(x * s) + p * p
+
+
+def store_pair(v, s):
+    v[1] = v[0] * s
+    v[2] += s
+
+
+def array_times_a_list_of_constants(x, A, s):
+    y = np.array(0.5) * [0.5, 1, 2]
+    view = y.copy()
+    store_pair(view, s)
+    return np.sum(view) + np.sum(x * s)
+
+
 FOUND = [
+    loops_that_never_run,
+    one_item_by_two_indices,
+    array_times_a_list_of_constants,
     nothing_but_what_never_is,
     assigned_before_a_break,
     bound_again_after_an_exception,

@@ -438,14 +438,17 @@ class Calls(Constructing):
 
         `x * [3, 5, 2]` of an array; `n * [0.0]` is a list still.
         """
-        if not any(map(is_active, types)):
-            return types
         found = list(types)
+        active = any(map(is_active, types))
         for place, t in enumerate(types):
             if not is_list(t):
                 continue
             other = types[1 - place]
             kind = meaning(function, other)
+            if not active:
+                if kind == AN_ARRAY:
+                    found[place] = array_of(t)  # the operator sees to it itself
+                continue
             if kind == NOT_KNOWN and self.settled:
                 raise self.refuse(
                     node,

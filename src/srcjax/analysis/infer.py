@@ -616,6 +616,7 @@ class Interpreter(Expressions):
         over = self.eval(stmt.iter, env)
         self.forget_hidden(env)
         items = self.iteration(over)
+        self.note_trips(stmt, items)
         self.breaks.append([])
         executed = self.executed
         try:
@@ -647,6 +648,13 @@ class Interpreter(Expressions):
         finally:
             self.breaks.pop()
             self.executed = executed
+
+    def note_trips(self, stmt: gast.For, items: list[Type] | None) -> None:
+        """Whether the body runs, where that is known: there may be nothing to visit."""
+        if self.recording:
+            outcome = None if items is None else bool(items)
+            self.facts.tests.setdefault(id(stmt), set()).add(outcome)
+            self.facts.nodes.append(stmt)
 
     def visits_keys(self, stmt: gast.For, env: Env) -> bool:
         """Whether what the loop visits surely indexes what it runs over."""

@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
     is_active,
     is_lowered,
     is_mapping,
+    site_of,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
@@ -40,6 +41,9 @@ class LoopSettling(SettlingBase):
 
     def on_For(self, stmt: gast.For) -> list[gast.stmt]:
         before: list[gast.stmt] = []
+        if self.never_runs(stmt):
+            self.changed = True
+            return []
         variants = self.facts.of(stmt)
         unrolled = self.unroll_table(stmt) or self.unroll_functions(stmt, variants)
         if unrolled is not None:
@@ -57,6 +61,15 @@ class LoopSettling(SettlingBase):
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def never_runs(self, stmt: gast.For) -> bool:
+        """Whether there never is anything to visit; inference has not seen the body."""
+        if self.facts.tests.get(id(stmt)) != {False} or self.facts.unseen:
+            return False
+        over = self.atom_type(stmt, stmt.iter)
+        if isinstance(over, (List, Tuple)):  # made here: what is given may get items
+            return all(site_of(b) is not None for b in over.buffers)
+        return self.is_range(stmt.iter)
 
     def is_counted(self, stmt: gast.For) -> bool:
         """Whether it runs over a range, or over one from its end that all have."""

@@ -61,22 +61,22 @@ def _set(
 ) -> list[gast.stmt]:
     name = zeros.targets[0].id
     t = type_of(zeros.value.args[0])
+    size = (t.shape or (None,))[0] if isinstance(t, Array) else None
     start = next(i for i, s in enumerate(stmts) if s is zeros) + 1
     stores: dict[int, Any] = {}
     for stmt in stmts[start:]:
         if name not in syntax.all_names(stmt):
             continue
         place = _place(stmt, name)
+        if place is not None and isinstance(size, int):
+            place = place % size if -size <= place < size else None
         if place is None or place in stores:
             break
-        if any(k < 0 for k in (place, *stores)) and not _has_size(t):
+        if any(k < 0 for k in (place, *stores)) and not isinstance(size, int):
             break  # from the end: which one it is, is not known
         stores[place] = stmt
     if not isinstance(t, Array) or not t.shape:
         return stmts
-    size = t.shape[0]
-    if isinstance(size, int):
-        stores = {k % size: s for k, s in stores.items() if -size <= k < size}
     for stmt in stores.values():
         _store(stmt)
     whole = len(t.shape) == 1 and size == len(stores) and size
@@ -102,10 +102,6 @@ def _set(
 
 def _index(stmts: list[gast.stmt], stmt: gast.stmt) -> int:
     return next(i for i, s in enumerate(stmts) if s is stmt)
-
-
-def _has_size(t: Type) -> bool:
-    return isinstance(t, Array) and isinstance((t.shape or (None,))[0], int)
 
 
 def _place(stmt: Any, name: str) -> int | None:

@@ -21,10 +21,10 @@ from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.request import Request
+from srcjax.analysis.returned import refuse_functions, refuse_iterators
 from srcjax.analysis.sizes import sizes_of
 from srcjax.analysis.types import (
     UNKNOWN,
-    Closure,
     Const,
     Dict,
     List,
@@ -39,7 +39,6 @@ from srcjax.analysis.types import (
     dtype_of,
     is_mapping,
     mapping,
-    parts,
     resolved,
     shape_of,
     varying,
@@ -274,6 +273,7 @@ def analyse(
         if supposed_of_sizes(request):
             continue
         if not inferred:
+            refuse_iterators(program, unit)
             stages.keep("read", lambda: stage_listings.read_units(program))
             stages.keep("check", lambda: stage_listings.accepted_units(program))
             stages.keep("normalise", lambda: stage_listings.normal_units(program))
@@ -306,24 +306,6 @@ def at_run_time(request: Request) -> tuple[Program, Unit]:
     with varying(Varies.RUN_TIME):
         request.types = {n: with_active(t, False) for n, t in request.types.items()}
         return analyse(request, StageTexts())
-
-
-def refuse_functions(program: Program, unit: Unit) -> None:
-    """Raise where the result has a function that reads differentiated values."""
-
-    def visit(t: Type) -> None:
-        if isinstance(t, Closure) and t.active:
-            raise error_at(
-                UnsupportedError,
-                unit.source,
-                unit.source.node,
-                "the function returns a function that reads differentiated values",
-                "the values themselves, or what the function gives",
-            )
-        for part in parts(t):
-            visit(part)
-
-    visit(program.facts.results.get(id(unit.source.func), UNKNOWN))
 
 
 def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:

@@ -58,6 +58,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     Varies,
+    View,
     ageless_buffers,
     all_buffers,
     is_active,
@@ -531,21 +532,25 @@ class Calls(Constructing):
             known = [self.iteration(a) for a in args]
             if all(k is not None for k in known) and known:
                 rows = zip(*known, strict=False)
-                return Tuple(items=tuple(Tuple(items=r) for r in rows))
-            return List(elem=Tuple(items=tuple(map(self.element, args))), cls=tuple)
+                items = tuple(Tuple(items=r) for r in rows)
+                return Tuple(items=items, view=View("zip"))
+            row = Tuple(items=tuple(map(self.element, args)))
+            return List(elem=row, cls=tuple, view=View("zip"))
         if value is enumerate and args:
             known_items = self.iteration(args[0])
             if known_items is not None:
                 rows_ = [Tuple(items=(INT, t)) for t in known_items]
-                return Tuple(items=tuple(rows_))
-            return List(elem=Tuple(items=(INT, self.element(args[0]))), cls=tuple)
+                return Tuple(items=tuple(rows_), view=View("enumerate"))
+            row = Tuple(items=(INT, self.element(args[0])))
+            return List(elem=row, cls=tuple, view=View("enumerate"))
         if value is reversed and args:
             known_items = self.iteration(args[0])
             if known_items is not None:
-                return Tuple(items=tuple(reversed(known_items)))
+                return Tuple(items=tuple(reversed(known_items)), view=View("reversed"))
             if isinstance(args[0], Range):
                 return args[0]
-            return List(elem=self.element(args[0]), cls=tuple)
+            elem = self.element(args[0])
+            return List(elem=elem, cls=tuple, view=View("reversed"))
         if value is sorted and args:
             self.callee(node, value)
             self.facts.nodes.append(node)

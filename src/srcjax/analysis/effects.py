@@ -214,7 +214,7 @@ class Effects:
         written = base.buffers
         for name, t in env.items():
             view: View | None = getattr(t, "view", None)
-            if view is not None and isinstance(base, Dict) and view.memory & written:
+            if view and isinstance(base, Dict) and (view.memory or NONE) & written:
                 keys = view.kind == "keys" and containers.method_keys(change(base))[0]
                 if not keys or keys != t:
                     env[name] = Stale()

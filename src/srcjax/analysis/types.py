@@ -195,11 +195,14 @@ class Array(Type):
 
 @dataclass(frozen=True)
 class View:
-    """Says that a type is what `d.keys()` (or `values`, `items`) shows at a place."""
+    """Says that a type is what `d.keys()` (or `values`, `items`) shows at a place.
+
+    Or what an iterator gives: `zip`, `enumerate`, `reversed`.
+    """
 
     kind: str
-    #: The dict's.
-    memory: Buffers
+    #: The dict's; None of an iterator.
+    memory: Buffers | None = None
 
 
 @dataclass(frozen=True)

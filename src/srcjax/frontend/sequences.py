@@ -185,6 +185,33 @@ class SequenceCalls(LoweringBase):
         made = gast.DictComp(syntax.name(key), syntax.name(value), [over])
         return self.operation(_at(made, node))
 
+    def from_keys(self, node: Any) -> gast.expr | None:
+        """`dict.fromkeys(keys, v)` as `{key: v for key in keys}`; None for other calls.
+
+        All keys have the same `v`.
+        """
+        if not isinstance(node, gast.Call) or node.keywords:
+            return None
+        if self.varying.value(node.func) != dict.fromkeys or len(node.args) > 2:
+            return None
+        keys, *given = node.args
+        if any(isinstance(a, gast.Starred) for a in node.args):
+            return None
+        shown = isinstance(keys, (gast.List, gast.Tuple)) and all(
+            isinstance(e, gast.Constant) for e in keys.elts
+        )
+        if given and not syntax.is_atom(keys) and not shown:
+            keys = self.temp(self.operation(keys), "keys")  # they come first
+        value = self.atom(given[0]) if given else syntax.const(None)
+        if shown:
+            each = {e.value: e for e in keys.elts}
+            made: gast.expr = gast.Dict(list(each.values()), [value] * len(each))
+        else:
+            key = self.names.fresh("key")
+            over = gast.comprehension(syntax.name(key, store=True), keys, [], 0)
+            made = gast.DictComp(syntax.name(key), value, [over])
+        return _at(made, node)
+
     # -- columns ----------------------------------------------------------------------
 
     def rows_of(self, node: Any) -> gast.expr | None:

@@ -72,6 +72,9 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             return self.columns(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
             return self.sequence_call(node)
+        filled = self.from_keys(node)
+        if filled is not None:
+            return self.operation(filled)
         value = self.varying.value(node.func)
         plain_function = self.ufunc_method(node, value)
         if plain_function is not None:

@@ -46,6 +46,7 @@ class Targets(SequenceCalls):
 
     def bind(self, target: gast.expr, value: gast.expr) -> None:
         """`target = value` for any target."""
+        value = self.from_keys(value) or value
         if isinstance(target, gast.Name):
             if self.is_lazy(value) and self.varying.carries(value):
                 value = self.kept_iterator(target.id, value)

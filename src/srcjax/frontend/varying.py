@@ -130,7 +130,7 @@ class Varying:
 
         It is one for all examples of a batch, whatever it is made from.
         """
-        if isinstance(node, (gast.Constant, gast.JoinedStr)):
+        if isinstance(node, gast.Constant):
             return True
         if isinstance(node, gast.Attribute):
             named = isinstance(node.value, gast.Name) or not self.carries(node.value)

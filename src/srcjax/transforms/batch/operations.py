@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Other,
     Scalar,
     Tuple,
     Type,
@@ -100,6 +101,12 @@ class Operations(Lanes):
     def is_batch(self, node: gast.Name) -> bool:
         """Whether the name holds an array with a batch axis."""
         t = self.example(node)
+        if isinstance(t, Other) and is_active(t):
+            raise self.refuse(
+                f"what is asked of `{node.id}`, which is no array, may differ between "
+                "examples",
+                "an array",
+            )
         return is_active(t) and not isinstance(t, _CONTAINERS)
 
     def example_shape(self, base: gast.expr, what: str) -> gast.expr:
@@ -510,7 +517,7 @@ class Operations(Lanes):
         """An object is made of the values of one example, not of a batch of them."""
         home = getattr(callee, "__module__", None) or ""
         masked = home == "numpy.ma" or home.startswith("numpy.ma.")
-        plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray)
+        plain = (list, tuple, dict)
         made = isinstance(callee, type) and not isinstance(result, _CONTAINERS)
         if masked or (made and callee not in plain):
             raise self.refuse(

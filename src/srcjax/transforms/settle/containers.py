@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     is_active,
+    is_lowered,
     is_number,
 )
 from srcjax.ops.record import Op
@@ -111,6 +112,40 @@ class ContainerSettling(SettlingBase):
             gast.copy_location(each, stmt)
             each.user_line = getattr(stmt, "user_line", None)
         return [gast.If(syntax.expression("k in d", k=key, d=base), [yes], [no])]
+
+    def view_as_items(
+        self, stmt: gast.Assign, call: gast.Call
+    ) -> list[gast.stmt] | None:
+        """`v = d.values()` as what it shows, `(d["a"], d["b"])`, or a list of it.
+
+        The dict does not change while the view is in use: inference has refused that.
+        """
+        target, base = stmt.targets[0], call.func.value
+        if not isinstance(target, gast.Name) or call.args or call.keywords:
+            return None
+        shown, held = self.type_after(stmt, target.id), self.atom_type(stmt, base)
+        if not is_lowered(shown or UNKNOWN) or not isinstance(held, Dict):
+            return None
+        pairs = call.func.attr == "items"
+        if held.items is None:
+            items, item = self.fresh("items"), self.fresh("item")
+            add = syntax.expression("v.append(i)", v=syntax.name(items))
+            add.args = [syntax.name(item)]
+            loop = gast.For(
+                syntax.name(item, store=True), call, [gast.Expr(add)], [], None
+            )
+            stmt.value = syntax.name(items)
+            return [syntax.assign(items, gast.List([], syntax.LOAD)), loop, stmt]
+        before: list[gast.stmt] = []
+        found: list[gast.expr] = []
+        for key, _ in held.items:
+            found.append(self.held_item(before, base, key))
+            if pairs:
+                row = gast.Tuple([syntax.const(key), found.pop()], syntax.LOAD)
+                found.append(syntax.name(self.fresh("row")))
+                before.append(syntax.assign(found[-1].id, row))
+        stmt.value = gast.Tuple(found, syntax.LOAD)
+        return [*before, stmt]
 
     def set_default(self, call: gast.Call) -> gast.stmt:
         """`d.setdefault(k, v)` is `if k not in d: d[k] = v`."""

@@ -151,6 +151,8 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
             return self.part_by_part(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
             return self.listed(stmt, value)
+        if callee in ("dict.values", "dict.items"):
+            return self.view_as_items(stmt, value)
         if callee in ("dict.get", "dict.pop") and len(value.args) == 2:
             return self.item_or_default(stmt, value)
         if callee == "dict.setdefault" and isinstance(stmt.targets[0], gast.Name):

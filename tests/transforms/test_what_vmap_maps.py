@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from tests.programs.modes import verdict
 
 W = np.array([1.0, 2.0, 3.0])
 X = np.array([[0.5, 1.0, 2.0], [3.0, 4.0, 5.0], [1.0, 1.0, 7.0]])
@@ -31,6 +32,45 @@ def power(x, n, *, scale=2.0):
 
 def power_loop(x, n, total):
     return total if n == 0 else power_loop(x, n - 1, total * x)
+
+
+def one_side_for_all(x, A, s):
+    """In `vmap` of the tangent, that of `A` is the same for all until it is bound."""
+    if s > 1.5:
+        x = A.T[0]
+    else:
+        A = np.zeros((3, 3))
+    return np.sum(x) + A.mean()
+
+
+def one(u):
+    return 1.0
+
+
+class Queue:
+    def __init__(self):
+        self.n = 0
+
+    def append(self, v):
+        self.n += v
+
+
+def same_for_all_that_return(x, A, s):
+    """What is added to `s` at last is not known, so the result is no array yet."""
+    queue = Queue()
+    queue.append(1)
+    for _ in range(2):
+        if s > -9.0:
+            return one(np.tanh(s))
+    return s + np.sum(x) * queue.n
+
+
+@pytest.mark.parametrize("mode", ["vmap", "vmap(jvp)", "vmap(grad)", "vmap(vmap)"])
+@pytest.mark.parametrize("f", [one_side_for_all, same_for_all_that_return])
+@pytest.mark.parametrize("seed", [1, 3000530])
+def test_what_only_some_examples_change(f, mode, seed):
+    found, seen = verdict(f, seed, 3, mode)
+    assert found in ("right", "skip"), seen
 
 
 mapped = pytest.mark.parametrize("in_axes", [0, (0,)], ids=repr)

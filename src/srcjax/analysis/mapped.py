@@ -81,11 +81,10 @@ class MappedInterpreter(Interpreter):
 
     def run(self, unit: Unit, arguments: Env) -> Type:
         """Execute the unit until no more names turn out to hold batches."""
-        self.enter(unit, arguments)
         self.outside.clear()
         while True:
             known = len(self.batches), self.uniform.size
-            found = super().run(unit, dict(arguments))
+            found = super().run(unit, self.entered(unit, arguments))
             if not self.settled:
                 return found
             more = (len(self.batches), self.uniform.size) != known
@@ -96,11 +95,18 @@ class MappedInterpreter(Interpreter):
             self.stack.clear()
             self.provisional.clear()
 
-    def enter(self, unit: Unit, arguments: Env) -> None:
-        """A parameter that holds a batch holds one wherever it is assigned again."""
-        if self.settled:
-            key = id(unit.source.func)
-            self.batches |= {(key, n) for n, t in arguments.items() if is_active(t)}
+    def entered(self, unit: Unit, arguments: Env) -> Env:
+        """The parameters; one that holds a batch anywhere holds one everywhere."""
+        if not self.settled:
+            return dict(arguments)
+        key = id(unit.source.func)
+        self.batches |= {(key, n) for n, t in arguments.items() if is_active(t)}
+        return {
+            n: with_active(t, True)
+            if (key, n) in self.batches and not isinstance(t, (Closure, Other))
+            else t
+            for n, t in arguments.items()
+        }
 
     def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
         if isinstance(target, gast.Name) and self.settled:
@@ -139,8 +145,7 @@ class MappedInterpreter(Interpreter):
             n: with_active(t, True) if (key, n) in self.uniform.names else t
             for n, t in arguments.items()
         }
-        self.enter(unit, arguments)
-        found = super().call_unit(unit, arguments)
+        found = super().call_unit(unit, self.entered(unit, arguments))
         known = self.uniform.results.get(key)
         return found if known is None else lifted(found, known)
 

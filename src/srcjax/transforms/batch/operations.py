@@ -539,11 +539,13 @@ class Operations(Lanes):
         part = isinstance(value, (gast.Subscript, gast.Attribute))
         if part and isinstance(self.example(value.value), _CONTAINERS):
             return self.mapped(value)  # one part may differ, and another one not
-        if not self.is_collective(callee):
-            return self.reads_mapped(value)
-        if not isinstance(callee, Op):
-            function = getattr(callee, "__func__", callee)
+        collective = self.is_collective(callee)
+        function = getattr(callee, "__func__", callee)
+        batched = function is callee and id(function) in self.program.units
+        if not isinstance(callee, Op) and (batched or collective):
             return is_active(self.facts.results.get(id(function), UNKNOWN))
+        if not collective or not isinstance(callee, Op):
+            return self.reads_mapped(value)
         keywords = {k.arg: k.value for k in value.keywords}
         bound = flat_arguments(callee.bind(value.args, keywords))
         names = axis_names(self.example(bound["axis_name"]))

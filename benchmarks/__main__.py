@@ -1,7 +1,7 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
-Names are `generation`, `grad`, `jacobians`, `orders` and `vmap`; without one, all are
-printed.
+Names are `elementary`, `generation`, `grad`, `jacobians`, `orders` and `vmap`; without
+one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients. With
@@ -334,7 +334,19 @@ def vmap_report(quick: bool) -> str:
     return compare(chosen, 5 if quick else 15, batches.calls_of, batches.PEERS)
 
 
+def elementary_report(quick: bool) -> str:
+    """Functions of compiled loops; needs Numba."""
+    from . import elementary
+
+    parts = []
+    for dtype in (np.float64, np.float32):
+        made = attempt(lambda d=dtype: elementary.compare(d, 5 if quick else 15))
+        parts.append(f"## {dtype.__name__}\n\n{made}")
+    return "\n\n".join(parts)
+
+
 REPORTS = {
+    "elementary": elementary_report,
     "generation": generation_report,
     "grad": grad_report,
     "jacobians": jacobians_report,

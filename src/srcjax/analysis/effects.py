@@ -36,14 +36,15 @@ from srcjax.analysis.types import (
     aged,
     ageless_buffers,
     all_buffers,
+    all_sites,
     is_active,
+    is_leaf,
     is_number,
     join,
     join_all,
     map_parts,
     parts,
     replace,
-    site_of,
     supposed_same,
     type_of,
     with_active,
@@ -188,8 +189,7 @@ class Effects:
         here = self.places[id(node)]
         after = dict(env)
         for name, t in env.items():
-            memory = all_buffers(t) if parts(t) else t.buffers
-            if memory and not here.isdisjoint(map(site_of, memory)):
+            if not here.isdisjoint(all_sites(t)):
                 after[name] = aged(t, here)
         return after
 
@@ -201,7 +201,7 @@ class Effects:
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
-            if not t.buffers & base.buffers:
+            if t.buffers.isdisjoint(written):
                 return t
             if type(t) is type(base):
                 return change(t) if must else join(t, change(t))
@@ -222,7 +222,7 @@ class Effects:
             apart = t.buffers.isdisjoint(written)
             if apart and not parts(t):
                 continue  # as most are
-            if not apart or all_buffers(t) & written:
+            if not apart or not written.isdisjoint(all_buffers(t)):
                 new = visit(t)
                 if is_active(new) and not is_active(t):
                     self.require(name)
@@ -238,12 +238,12 @@ class Effects:
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
-            if not t.buffers & hidden:
+            if t.buffers.isdisjoint(hidden):
                 return t
             return forgotten(t, self.settled and is_active(t))
 
         for name, t in env.items():
-            if all_buffers(t) & hidden:
+            if not is_leaf(t) and not hidden.isdisjoint(all_buffers(t)):
                 env[name] = visit(t)
 
     def iteration(self, over: Type) -> list[Type] | None:

@@ -389,14 +389,43 @@ def parts(t: Type) -> tuple[Type, ...]:
 _LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure])
 
 
+def is_leaf(t: Type) -> bool:
+    """Whether the type has no parts, and none that are not known."""
+    return type(t) in _LEAVES
+
+
 def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
-    found = t.buffers
     if type(t) in _LEAVES:
-        return found
-    for part in parts(t):
-        found |= all_buffers(part)
-    return found
+        return t.buffers
+    return _kept(t, "memory", _all_buffers)
+
+
+def _all_buffers(t: Type) -> Buffers:
+    return t.buffers.union(*map(all_buffers, parts(t)))
+
+
+def all_sites(t: Type) -> frozenset[int]:
+    """Where the memory was made that the value or a part of it may share."""
+    return _kept(t, "sites", _all_sites) if t.buffers or parts(t) else NONE
+
+
+def _all_sites(t: Type) -> frozenset[int]:
+    return frozenset(sites_of(all_buffers(t)))
+
+
+def _kept(t: Type, what: str, find: Any) -> Any:
+    """What `find` says of the type, kept with it: a type never changes."""
+    known = t.__dict__.get(_KEPT)
+    if known is None:
+        known = t.__dict__[_KEPT] = {}
+    if what not in known:
+        known[what] = find(t)
+    return known[what]
+
+
+#: Where a type keeps what was found out about it: no field, `replace` leaves it out.
+_KEPT = "_kept"
 
 
 def replace(t: Any, **changes: Any) -> Any:
@@ -409,6 +438,7 @@ def replace(t: Any, **changes: Any) -> Any:
         raise TypeError(f"{type(t).__name__} has no {sorted(changes)}")
     new = object.__new__(type(t))
     new.__dict__.update(t.__dict__)
+    new.__dict__.pop(_KEPT, None)
     new.__dict__.update(changes)
     return new
 
@@ -475,6 +505,11 @@ def ageless(t: Type) -> Type:
     """The type with memory named by the place that made it alone."""
     if not t.buffers and type(t) in _LEAVES:
         return t
+    found: Type = _kept(t, "ageless", _ageless)
+    return found
+
+
+def _ageless(t: Type) -> Type:
     t = map_parts(t, ageless)
     if not any(isinstance(b, Earlier) for b in t.buffers):
         return t

@@ -448,7 +448,11 @@ class Inference:
         tables.append({name: all_buffers(t) for name, t in changed.items()})
         for table in tables:
             for name, buffers in table.items():
-                found[name] = found.get(name, NONE) | buffers
+                known = found.get(name)
+                if known is None:
+                    found[name] = buffers
+                elif known is not buffers and not buffers <= known:
+                    found[name] = known | buffers
         return {
             name: ageless_buffers(buffers) - READ_ONLY
             for name, buffers in found.items()

@@ -57,7 +57,7 @@ class Known:
 
     def __init__(self) -> None:
         self.simple: dict[int, Mentions] = {}
-        #: Of statements with blocks, until any statement changes.
+        #: Of statements with blocks, until something in them changes.
         self.compound: dict[int, Mentions] = {}
 
     def of(self, stmt: Any) -> Mentions:
@@ -81,8 +81,12 @@ class Known:
         return joined
 
     def changed(self, node: Any) -> None:
-        """The statement, or something in it, is not what it was."""
+        """The statement, or something in it, is not what it was.
+
+        It is to be said of the statements around it too.
+        """
         self.simple.pop(id(node), None)
+        self.compound.pop(id(node), None)
 
     def renamed(self, name: str, new: str) -> None:
         """A name became another one, everywhere."""

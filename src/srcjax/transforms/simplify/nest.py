@@ -41,7 +41,8 @@ class Nesting:
         self.node = node
         self.may_nest = may_nest
         self.shares = shares
-        self.changed = False
+        #: How many values were moved.
+        self.moved = 0
         self.known = Known()
         #: The memory that simple statements write to.
         self.bases: dict[int, set[str]] = {}
@@ -56,6 +57,8 @@ class Nesting:
         self.top_places: dict[int, int] = {}
         #: Whether the block at hand stands in a `try` with handlers.
         self.caught = False
+        #: The statements around the block at hand.
+        self.around: list[gast.stmt] = []
 
     def run(self) -> bool:
         self.definitions: dict[str, int] = {}
@@ -64,21 +67,26 @@ class Nesting:
                 self.definitions[sub.id] = self.definitions.get(sub.id, 0) + 1
         self.reads = mentions(self.node.body).reads
         self.node.body = self.block(self.node.body)
-        return self.changed
+        return self.moved > 0
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         for stmt in stmts:
             outer = self.caught
             self.caught = outer or bool(getattr(stmt, "handlers", None))
+            moved = self.moved
+            self.around.append(stmt)
             syntax.rewrite_blocks(stmt, self.block)
+            if self.moved != moved:  # what was known since was of the old blocks
+                self.changed_around()
+            self.around.pop()
             self.caught = outer
         position = 0
         out = list(stmts)
         self.readers = None
         while position < len(out):
             if self.try_nest(out, position):
-                self.changed = True
-                self.known.compound.clear()
+                self.moved += 1
+                self.changed_around()
                 out.pop(position)
                 position = max(position - 1, 0)
             else:
@@ -137,6 +145,11 @@ class Nesting:
         """The statement, or something in it, is not what it was."""
         self.known.changed(node)
         self.bases.pop(id(node), None)
+
+    def changed_around(self) -> None:
+        """The block at hand is not what it was."""
+        for stmt in self.around:
+            self.known.changed(stmt)
 
     def count(self, stmt: gast.stmt, name: str) -> int:
         """How often the statement reads the name."""
@@ -253,15 +266,18 @@ class Nesting:
             nonlocal covered
             defined = False
             for stmt in stmts:
+                found = self.known.of(stmt)
+                if name not in found:
+                    continue
                 if syntax.has_blocks(stmt):
                     for inner in syntax.inner_blocks(stmt, definitions=True):
                         visit(inner)
-                    if name in self.known.of(stmt).binds:
+                    if name in found.binds:
                         defined = False
                     continue
                 if defined:
-                    covered += self.count(stmt, name)
-                if name in self.known.of(stmt).binds:
+                    covered += found.reads.get(name, 0)
+                if name in found.binds:
                     defined = True
 
         body = self.mentioning(name)

@@ -1,0 +1,149 @@
+"""What inference keeps is what it would find again: ends of loops, facts, mentions."""
+
+import contextlib
+import warnings
+
+import pytest
+
+import srcjax
+from srcjax import syntax
+from srcjax.analysis import infer
+from srcjax.analysis.flow.mentions import mentions
+from srcjax.analysis.types import (
+    Array,
+    List,
+    all_buffers,
+    all_sites,
+    parts,
+    replace,
+    sites_of,
+)
+from srcjax.transforms.simplify import nest
+from tests.corpus import PROGRAMS
+from tests.transforms.inferred_facts import MODES, same_array_twice, transformed
+
+SAMPLE = {"test_a_loop_is_as_remembered": 6, "test_mentions_are_as_known": 12}
+LOOPED = [
+    p for p in PROGRAMS if p.module in ("loops", "whiles", "containers", "models")
+]
+
+
+def counted(facts):
+    """How much is recorded, in each of the tables."""
+    return {
+        "variants": {key: set(each) for key, each in facts.variants.items()},
+        "callees": {key: len(each) for key, each in facts.callees.items()},
+        "held": {key: dict(each) for key, each in facts.held.items()},
+        "changed": {key: dict(each) for key, each in facts.changed.items()},
+        "writes": dict(facts.writes),
+        "tests": {key: set(each) for key, each in facts.tests.items()},
+        "results": dict(facts.results),
+        "sets": [set(s) for s in (facts.lists, facts.unclear, facts.unsure)],
+    }
+
+
+@contextlib.contextmanager
+def loops_compared(wrong):
+    """Each loop that is not executed again is, and nothing new may be found."""
+
+    def compare(interpreter, again, end):
+        watching = list(infer.REMEMBERED)
+        infer.REMEMBERED.clear()
+        loops, interpreter.loops = interpreter.loops, {}
+        before = counted(interpreter.facts)
+        try:
+            found = again()
+        finally:
+            interpreter.loops = loops
+            infer.REMEMBERED.extend(watching)
+        if found != end:
+            wrong.append(("end", found, end))
+        after = counted(interpreter.facts)
+        wrong.extend((key, after[key]) for key in before if after[key] != before[key])
+        compared.append(again)
+
+    compared = []
+    infer.REMEMBERED.append(compare)
+    try:
+        yield compared
+    finally:
+        infer.REMEMBERED.remove(compare)
+
+
+def generate(program, mode):
+    if same_array_twice(program):
+        pytest.skip("two arguments are one array")
+    if mode in ("grad", "hvp") and not program.is_scalar:
+        pytest.skip("not one real number")
+    if mode == "vjp" and len(program.argnums) < len(program.args()):
+        pytest.skip("not all arguments are differentiated")
+    with (
+        warnings.catch_warnings(),
+        contextlib.suppress(srcjax.errors.SrcjaxError),
+    ):
+        warnings.simplefilter("ignore")
+        transformed(program, mode)()
+
+
+EACH = [
+    pytest.param(program, mode, id=f"{program.name}-{mode}")
+    for program in LOOPED
+    for mode in MODES
+]
+
+
+@pytest.mark.parametrize(("program", "mode"), EACH)
+def test_a_loop_is_as_remembered(program, mode):
+    wrong = []
+    with loops_compared(wrong):
+        generate(program, mode)
+    assert not wrong, wrong[0]
+
+
+@pytest.mark.parametrize(("program", "mode"), EACH)
+def test_mentions_are_as_known(program, mode, monkeypatch):
+    run = nest.Nesting.run
+
+    def checked(self):
+        moved = run(self)
+        for stmt in syntax.all_statements(self.node.body):
+            for known in (self.known.simple, self.known.compound):
+                if id(stmt) in known and known[id(stmt)] != mentions(stmt):
+                    wrong.append((syntax.text(stmt), known[id(stmt)]))
+        return moved
+
+    wrong = []
+    monkeypatch.setattr(nest.Nesting, "run", checked)
+    generate(program, mode)
+    assert not wrong, wrong[0]
+
+
+def tapes_in_loops(x, n):
+    total = x * 0.0
+    for i in range(n):
+        v = x * 0.5
+        while v < 2.0:
+            for k in range(i):
+                v = v * 1.5 + x * k
+            v = v + x * x
+        total = total + v
+    return total
+
+
+def test_a_loop_of_what_was_written_is_remembered():
+    wrong = []
+    with loops_compared(wrong) as compared:
+        srcjax.grad(tapes_in_loops)(0.7, 3)
+    assert compared
+    assert not wrong, wrong[0]
+
+
+def test_a_changed_type_forgets_what_was_found_of_it():
+    inner = Array(buffers=frozenset([1]))
+    held = List(buffers=frozenset([2]), items=(inner,))
+    assert all_buffers(held) == {1, 2} == all_sites(held)
+    other = replace(held, items=(replace(inner, buffers=frozenset([3])),))
+    assert all_buffers(other) == {2, 3} == all_sites(other) == sites_of({2, 3})
+    assert parts(held) == (inner,)
+    assert other != held
+    assert held == replace(other, items=(inner,))

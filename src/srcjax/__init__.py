@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from srcjax.api.batch import vmap
+    from srcjax.api.compiled import explain, jit
     from srcjax.api.forward import jvp, linearize
     from srcjax.api.jacobians import hessian, hvp, jacfwd, jacrev
     from srcjax.api.reverse import (
@@ -47,6 +48,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "elementwise",
+    "explain",
     "export",
     "grad",
     "hessian",
@@ -54,6 +56,7 @@ __all__ = [
     "inert",
     "jacfwd",
     "jacrev",
+    "jit",
     "jvp",
     "linearize",
     "operation",
@@ -75,6 +78,7 @@ __all__ = [
 #: Where the names live.
 _NAMES = {
     "api.batch": "vmap",
+    "api.compiled": "explain jit",
     "api.forward": "jvp linearize",
     "api.jacobians": "hessian hvp jacfwd jacrev",
     "api.reverse": (

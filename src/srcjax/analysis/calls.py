@@ -299,7 +299,8 @@ class Calls(Constructing):
         if value is object.__new__ and isinstance(args[0], Const):
             self.facts.nodes.append(node)
             return Object(False, frozenset([id(node)]), args[0].value)
-        if isinstance(value, functools.partial) and active:
+        at_run_time = varies() is Varies.RUN_TIME
+        if isinstance(value, functools.partial) and (active or at_run_time):
             # The call is written out with all arguments, and looked at again.
             self.callee(node, value)
             self.facts.unseen = True

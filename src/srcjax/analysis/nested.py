@@ -121,6 +121,13 @@ class NestedTransforms(Effects):
         transform = getattr(value, "__srcjax_transform__", None)
         if transform is None:
             return None
+        if transform.name == "jit":  # what it gives is what the function gives
+            plain = Const(value=transform.function)
+            found = self.nested(plain, args, kwargs, node, env)
+            if found is None:
+                self.callee(node, transform.function)
+                found = self.call_function(transform.function, args, kwargs, node)
+            return found
         if transform.way is not None:
             made = Const(value=transform.function)
             return self.call_way(value, transform.way, [made, *args], kwargs, node, env)

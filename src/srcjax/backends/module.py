@@ -32,6 +32,8 @@ PUBLIC = (
 )
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
+#: Where kernels are made.
+KERNELS = "srcjax.backends.kernels"
 FROM_RUNTIME = "from srcjax.runtime import "
 
 
@@ -69,6 +71,11 @@ class Module:
     tested: bool = False
     #: Tells whether the text serves arguments, where lists may have any length.
     accepts: Callable[..., bool] | None = None
+    #: Of `jit`: why the function runs as it is; else, the statements that stay Python
+    #: with the reasons, and the function where all of it is one kernel.
+    stays: str = ""
+    python: tuple[tuple[Any, str], ...] = ()
+    whole: Callable | None = None
     #: The adjoints among them.
     adjoints: frozenset[str] = frozenset()
 
@@ -136,6 +143,9 @@ class Module:
             ):
                 alias = "" if value.__name__ == name else f" as {name}"
                 found[name] = f"from srcjax import {value.__name__}{alias}"
+            elif getattr(value, "__module__", "") == KERNELS:
+                alias = "" if value.__name__ == name else f" as {name}"
+                found[name] = f"from {KERNELS} import {value.__name__}{alias}"
             elif value is not None and getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
             elif helper_name(value) is not None:

@@ -45,108 +45,105 @@ from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 # -- arithmetic ---------------------------------------------------------------------
-elementwise((np.add, operator.add), "d", "d", kernel="{a} + {b}")
-elementwise((np.subtract, operator.sub), "d", "-d", kernel="{a} - {b}")
-elementwise((np.multiply, operator.mul), "d * b", "d * a", kernel="{a} * {b}")
+elementwise((np.add, operator.add), "d", "d", kernel="a + b", kinds="fi")
+elementwise((np.subtract, operator.sub), "d", "-d", kernel="a - b", kinds="fi")
+elementwise((np.multiply, operator.mul), "d * b", "d * a", kernel="a * b", kinds="fi")
 elementwise(
     (np.divide, operator.truediv),
     "d / b",
     "-d * a / b**2",
-    kernel="{a} / {b}",
+    kernel="a / b",
 )
 elementwise(
     (np.power, operator.pow, pow, math.pow),
     "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
-    kernel="pow({a}, {b})",
+    kernel="a ** b",
 )
 elementwise(
     np.float_power,
     "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
-    kernel="pow({a}, {b})",
+    kernel="a ** b",
 )
 elementwise(
     (np.mod, operator.mod),  # np.remainder too
     "d",
     "-d * (a // b)",
-    kernel="{a} - {b} * floor({a} / {b})",
+    kernel="a % b",
+    kinds="fi",
 )
-elementwise((np.fmod, math.fmod), "d", "-d * np.trunc(a / b)", kernel="fmod({a}, {b})")
-elementwise(math.remainder, "d", "-d * np.rint(a / b)", kernel="remainder({a}, {b})")
-elementwise((np.negative, operator.neg), "-d", kernel="-{x}")
-elementwise((np.positive, operator.pos), "d", kernel="{x}")
+elementwise((np.fmod, math.fmod), "d", "-d * np.trunc(a / b)", kernel="np.fmod(a, b)")
+elementwise(math.remainder, "d", "-d * np.rint(a / b)")
+elementwise((np.negative, operator.neg), "-d", kernel="-x", kinds="fi")
+elementwise((np.positive, operator.pos), "d", kernel="x", kinds="fi")
 elementwise(
     (np.absolute, np.fabs, abs, operator.abs, math.fabs),
     "d * np.sign(x)",
-    kernel="fabs({x})",
+    kernel="abs(x)",
+    kinds="fi",
 )
-elementwise(np.reciprocal, "-d * y**2", kernel="1 / {x}")
-elementwise(np.square, "d * 2 * x", kernel="{x} * {x}")
-elementwise((np.sqrt, math.sqrt), "d / (2 * y)", kernel="sqrt({x})")
-elementwise((np.cbrt, math.cbrt), "d / (3 * y**2)", kernel="cbrt({x})")
+elementwise(np.reciprocal, "-d * y**2", kernel="1 / x")
+elementwise(np.square, "d * 2 * x", kernel="x * x", kinds="fi")
+elementwise((np.sqrt, math.sqrt), "d / (2 * y)", kernel="np.sqrt(x)")
+elementwise((np.cbrt, math.cbrt), "d / (3 * y**2)", kernel="np.cbrt(x)")
 
 # -- exponentials and logarithms -----------------------------------------------------
-elementwise((np.exp, math.exp), "d * y", kernel="exp({x})")
-elementwise((np.exp2, math.exp2), "d * y * math.log(2)", kernel="exp2({x})")
-elementwise((np.expm1, math.expm1), "d * (y + 1)", kernel="expm1({x})")
-elementwise((np.log, math.log), "d / x", kernel="log({x})")
-elementwise((np.log2, math.log2), "d / (x * math.log(2))", kernel="log2({x})")
-elementwise((np.log10, math.log10), "d / (x * math.log(10))", kernel="log10({x})")
-elementwise((np.log1p, math.log1p), "d / (1 + x)", kernel="log1p({x})")
+elementwise((np.exp, math.exp), "d * y", kernel="np.exp(x)")
+elementwise((np.exp2, math.exp2), "d * y * math.log(2)", kernel="np.exp2(x)")
+elementwise((np.expm1, math.expm1), "d * (y + 1)", kernel="np.expm1(x)")
+elementwise((np.log, math.log), "d / x", kernel="np.log(x)")
+elementwise((np.log2, math.log2), "d / (x * math.log(2))", kernel="np.log2(x)")
+elementwise((np.log10, math.log10), "d / (x * math.log(10))", kernel="np.log10(x)")
+elementwise((np.log1p, math.log1p), "d / (1 + x)", kernel="np.log1p(x)")
 elementwise(
     np.logaddexp,
     "d * np.exp(a - y)",
     "d * np.exp(b - y)",
-    kernel="fmax({a}, {b}) + log1p(exp(-fabs({a} - {b})))",
+    kernel="np.logaddexp(a, b)",
 )
-elementwise(
-    np.logaddexp2,
-    "d * np.exp2(a - y)",
-    "d * np.exp2(b - y)",
-    kernel="fmax({a}, {b}) + log2(1 + exp2(-fabs({a} - {b})))",
-)
+elementwise(np.logaddexp2, "d * np.exp2(a - y)", "d * np.exp2(b - y)")
 
 # -- trigonometric and hyperbolic ----------------------------------------------------
-elementwise((np.sin, math.sin), "d * np.cos(x)", kernel="sin({x})")
-elementwise((np.cos, math.cos), "-d * np.sin(x)", kernel="cos({x})")
-elementwise((np.tan, math.tan), "d * (1 + y**2)", kernel="tan({x})")
-elementwise((np.arcsin, math.asin), "d / np.sqrt(1 - x**2)", kernel="asin({x})")
-elementwise((np.arccos, math.acos), "-d / np.sqrt(1 - x**2)", kernel="acos({x})")
-elementwise((np.arctan, math.atan), "d / (1 + x**2)", kernel="atan({x})")
+elementwise((np.sin, math.sin), "d * np.cos(x)", kernel="np.sin(x)")
+elementwise((np.cos, math.cos), "-d * np.sin(x)", kernel="np.cos(x)")
+elementwise((np.tan, math.tan), "d * (1 + y**2)", kernel="np.tan(x)")
+elementwise((np.arcsin, math.asin), "d / np.sqrt(1 - x**2)", kernel="np.arcsin(x)")
+elementwise((np.arccos, math.acos), "-d / np.sqrt(1 - x**2)", kernel="np.arccos(x)")
+elementwise((np.arctan, math.atan), "d / (1 + x**2)", kernel="np.arctan(x)")
 elementwise(
     (np.arctan2, math.atan2),
     "d * b / (a**2 + b**2)",
     "-d * a / (a**2 + b**2)",
-    kernel="atan2({a}, {b})",
+    kernel="np.arctan2(a, b)",
 )
-elementwise((np.sinh, math.sinh), "d * np.cosh(x)", kernel="sinh({x})")
-elementwise((np.cosh, math.cosh), "d * np.sinh(x)", kernel="cosh({x})")
-elementwise((np.tanh, math.tanh), "d * (1 - y**2)", kernel="tanh({x})")
-elementwise((np.arcsinh, math.asinh), "d / np.sqrt(x**2 + 1)", kernel="asinh({x})")
+elementwise((np.sinh, math.sinh), "d * np.cosh(x)", kernel="np.sinh(x)")
+elementwise((np.cosh, math.cosh), "d * np.sinh(x)", kernel="np.cosh(x)")
+elementwise((np.tanh, math.tanh), "d * (1 - y**2)", kernel="np.tanh(x)")
+elementwise((np.arcsinh, math.asinh), "d / np.sqrt(x**2 + 1)", kernel="np.arcsinh(x)")
 # np.sinh(y) is np.sqrt(x**2 - 1), of the right sign for complex numbers too.
-elementwise((np.arccosh, math.acosh), "d / np.sinh(y)", kernel="acosh({x})")
-elementwise((np.arctanh, math.atanh), "d / (1 - x**2)", kernel="atanh({x})")
+elementwise((np.arccosh, math.acosh), "d / np.sinh(y)", kernel="np.arccosh(x)")
+elementwise((np.arctanh, math.atanh), "d / (1 - x**2)", kernel="np.arctanh(x)")
 elementwise(
     (np.hypot, math.hypot),
     "d * a / np.where(y == 0, 1, y)",
     "d * b / np.where(y == 0, 1, y)",
-    kernel="hypot({a}, {b})",
+    kernel="np.hypot(a, b)",
 )
 elementwise(
     (np.deg2rad, np.radians, math.radians),
     "np.deg2rad(d)",
-    kernel="{x} * 0.017453292519943295",
+    kernel="x * 0.017453292519943295",
 )
 elementwise(
     (np.rad2deg, np.degrees, math.degrees),
     "np.rad2deg(d)",
-    kernel="{x} * 57.29577951308232",
+    kernel="x * 57.29577951308232",
 )
 elementwise(
     np.sinc,
     "d * sinc_slope(x)",
-    kernel="{x} == 0 ? 1 : sinpi({x}) / (M_PI * {x})",
+    kernel="1.0 if x == 0 else np.sin(np.pi * x) / (np.pi * x)",
 )
 
 # -- extremes: where both are equal each gets half, as in JAX -------------------------
@@ -161,39 +158,45 @@ elementwise(
     np.maximum,
     "d * (a > b) + d * (a == b) / 2",
     "d * (b > a) + d * (a == b) / 2",
-    kernel="{a} >= {b} || {a} != {a} ? {a} : {b}",
+    kernel="a if a >= b or a != a else b",
+    kinds="fi",
 )
 elementwise(
     np.minimum,
     "d * (a < b) + d * (a == b) / 2",
     "d * (b < a) + d * (a == b) / 2",
-    kernel="{a} <= {b} || {a} != {a} ? {a} : {b}",
+    kernel="a if a <= b or a != a else b",
+    kinds="fi",
 )
 elementwise(
     max,
     "d * (a > b) + d * (a == b) / 2",
     "d * (b > a) + d * (a == b) / 2",
     infer=infer_extreme,
-    kernel="{b} > {a} ? {b} : {a}",
+    kernel="b if b > a else a",
+    kinds="fi",
 )
 elementwise(
     min,
     "d * (a < b) + d * (a == b) / 2",
     "d * (b < a) + d * (a == b) / 2",
     infer=infer_extreme,
-    kernel="{b} < {a} ? {b} : {a}",
+    kernel="b if b < a else a",
+    kinds="fi",
 )
 elementwise(
     np.fmax,  # a NaN loses, whatever the other
     "d * ((a > b) | np.isnan(b)) + d * (a == b) / 2",
     "d * ((b > a) | np.isnan(a)) + d * (a == b) / 2",
-    kernel="fmax({a}, {b})",
+    kernel="a if a >= b or b != b else b",
+    kinds="fi",
 )
 elementwise(
     np.fmin,
     "d * ((a < b) | np.isnan(b)) + d * (a == b) / 2",
     "d * ((b < a) | np.isnan(a)) + d * (a == b) / 2",
-    kernel="fmin({a}, {b})",
+    kernel="a if a <= b or b != b else b",
+    kinds="fi",
 )
 
 
@@ -259,29 +262,32 @@ elementwise(
     infer=infer_where,
     signature="a, b=None, c=None",
     linear=[("b", "c")],
-    kernel="{a} ? {b} : {c}",
+    kernel="b if a else c",
+    kinds="fib",
 )
 elementwise(
     (np.copysign, math.copysign),
     "d * np.copysign(np.sign(a), a * b)",
     None,
-    kernel="copysign({a}, {b})",
+    kernel="np.copysign(a, b)",
 )
 elementwise(
     np.heaviside,
     None,
     "d * (a == 0)",
-    kernel="{a} == 0 ? {b} : ({a} > 0 ? 1 : ({a} < 0 ? 0 : {a}))",
+    kernel="b if a == 0 else 1.0 if a > 0 else 0.0 if a < 0 else a",
 )
-elementwise((np.ldexp, math.ldexp), "np.ldexp(d, b)", None, kernel="ldexp({a}, {b})")
-elementwise(np.sign, None, kernel="({x} > 0) - ({x} < 0)", real_only=True)
-elementwise(np.floor, None, kernel="floor({x})")
-elementwise(np.ceil, None, kernel="ceil({x})")
-elementwise((np.trunc, np.fix), None, kernel="trunc({x})")
-elementwise(np.rint, None, kernel="rint({x})")
-elementwise(np.signbit, None, kernel="signbit({x})")
-elementwise((np.floor_divide, operator.floordiv), None, None, kernel="floor({a} / {b})")
-elementwise((np.nextafter, math.nextafter), "d", None, kernel="nextafter({a}, {b})")
+elementwise((np.ldexp, math.ldexp), "np.ldexp(d, b)", None)
+elementwise(np.sign, None, kernel="np.sign(x)", real_only=True)
+elementwise(np.floor, None, kernel="np.floor(x)")
+elementwise(np.ceil, None, kernel="np.ceil(x)")
+elementwise((np.trunc, np.fix), None, kernel="np.trunc(x)")
+elementwise(np.rint, None, kernel="np.rint(x)")
+elementwise(np.signbit, None)
+elementwise(
+    (np.floor_divide, operator.floordiv), None, None, kernel="a // b", kinds="fi"
+)
+elementwise((np.nextafter, math.nextafter), "d", None)
 
 
 def infer_round(a: Type, decimals: Type = NONE) -> Type:
@@ -473,28 +479,28 @@ def _(y, val):
 
 
 inert(np.imag, signature="val", attributes=["imag"], infer=infer_part)
-elementwise(np.conjugate, "d", kernel="{x}", alias="maybe")
+elementwise(np.conjugate, "d", kernel="x", kinds="fi", alias="maybe")
 operation(np.conjugate, methods=["conj", "conjugate"])
 
 # -- comparisons, logic and bits -----------------------------------------------------
-elementwise((np.less, operator.lt), None, None, kernel="{a} < {b}")
-elementwise((np.less_equal, operator.le), None, None, kernel="{a} <= {b}")
-elementwise((np.greater, operator.gt), None, None, kernel="{a} > {b}")
-elementwise((np.greater_equal, operator.ge), None, None, kernel="{a} >= {b}")
-elementwise((np.equal, operator.eq), None, None, kernel="{a} == {b}")
-elementwise((np.not_equal, operator.ne), None, None, kernel="{a} != {b}")
-elementwise(np.logical_and, None, None, kernel="{a} && {b}")
-elementwise(np.logical_or, None, None, kernel="{a} || {b}")
-elementwise(np.logical_xor, None, None, kernel="!{a} != !{b}")
-elementwise(np.logical_not, None, kernel="!{x}")
-elementwise((np.isnan, math.isnan), None, kernel="{x} != {x}")
-elementwise((np.isinf, math.isinf), None, kernel="isinf({x})")
-elementwise((np.isfinite, math.isfinite), None, kernel="isfinite({x})")
-elementwise((np.bitwise_and, operator.and_), None, None, kernel="{a} & {b}")
-elementwise((np.bitwise_or, operator.or_), None, None, kernel="{a} | {b}")
-elementwise((np.bitwise_xor, operator.xor), None, None, kernel="{a} ^ {b}")
-elementwise((np.left_shift, operator.lshift), None, None, kernel="{a} << {b}")
-elementwise((np.right_shift, operator.rshift), None, None, kernel="{a} >> {b}")
+elementwise((np.less, operator.lt), None, None, kernel="a < b", kinds="fib")
+elementwise((np.less_equal, operator.le), None, None, kernel="a <= b", kinds="fib")
+elementwise((np.greater, operator.gt), None, None, kernel="a > b", kinds="fib")
+elementwise((np.greater_equal, operator.ge), None, None, kernel="a >= b", kinds="fib")
+elementwise((np.equal, operator.eq), None, None, kernel="a == b", kinds="fib")
+elementwise((np.not_equal, operator.ne), None, None, kernel="a != b", kinds="fib")
+elementwise(np.logical_and, None, None, kernel="a != 0 and b != 0", kinds="fib")
+elementwise(np.logical_or, None, None, kernel="a != 0 or b != 0", kinds="fib")
+elementwise(np.logical_xor, None, None, kernel="(a != 0) != (b != 0)", kinds="fib")
+elementwise(np.logical_not, None, kernel="x == 0", kinds="fib")
+elementwise((np.isnan, math.isnan), None, kernel="x != x", kinds="fi")
+elementwise((np.isinf, math.isinf), None, kernel="np.isinf(x)")
+elementwise((np.isfinite, math.isfinite), None, kernel="np.isfinite(x)")
+elementwise((np.bitwise_and, operator.and_), None, None, kernel="a & b", kinds="ib")
+elementwise((np.bitwise_or, operator.or_), None, None, kernel="a | b", kinds="ib")
+elementwise((np.bitwise_xor, operator.xor), None, None, kernel="a ^ b", kinds="ib")
+elementwise((np.left_shift, operator.lshift), None, None, kernel="a << b", kinds="i")
+elementwise((np.right_shift, operator.rshift), None, None, kernel="a >> b", kinds="i")
 elementwise((np.invert, operator.invert), None)
 
 

@@ -103,6 +103,22 @@ class Template:
         )
 
 
+@dataclass(frozen=True)
+class Fold:
+    """How a reduction goes on from one element to the next, for kernels.
+
+    `y` is what was found so far, `x` the next element, `n` how many there are. Sums are
+    `added`, which says that their order does not matter.
+    """
+
+    start: float
+    step: str
+    finish: str = ""
+    #: Of no elements it raises.
+    of_some: bool = False
+    kinds: str = "f"
+
+
 @dataclass
 class Op:
     """An operation and everything srcjax knows about it."""
@@ -120,7 +136,13 @@ class Op:
     #: beside it gives the terms of arguments that are in no group.
     linear: tuple[tuple[str, ...], ...] = ()
     batch: Any = None
+    #: What is computed for one element, in Python on numbers under the names of the
+    #: arguments, as NumPy computes it (`transforms.kernels`): "np.exp(x)".
     kernel: str | None = None
+    #: The kinds of arguments it is right for: floats, ints, bools (`dtype.kind`).
+    kinds: str = "f"
+    #: Of a reduction: how a kernel computes it.
+    fold: Fold | None = None
     #: "fresh": the result shares no memory; "view": it always shares its first
     #: argument's; "read-only": so that it cannot be written to, and an item may stand
     #: in it several times; "maybe": it may; "same": it is the argument itself.

@@ -8,6 +8,7 @@ zeros among the factors.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from srcjax.ops.infer_rules import (
     value_of_shape,
 )
 from srcjax.ops.known import MISSING, known
-from srcjax.ops.record import adjoint, inert, operation, tangent
+from srcjax.ops.record import Fold, adjoint, inert, operation, tangent
 from srcjax.runtime import summed
 
 # ruff: noqa: F821
@@ -323,3 +324,14 @@ for _function in (np.all, np.any):
     inert(_function, signature="a, axis=None, *, keepdims=False", infer=infer_truth)
 operation(np.all, methods=["all"])
 operation(np.any, methods=["any"])
+
+# -- one element after the other, for kernels ----------------------------------------
+_LARGER = "x if x > y or x != x else y"
+_SMALLER = "x if x < y or x != x else y"
+operation(np.sum, fold=Fold(0.0, "added(y, x)"))
+operation(np.mean, fold=Fold(0.0, "added(y, x)", finish="y / n"))
+operation(np.prod, fold=Fold(1.0, "y * x"))
+operation(np.max, fold=Fold(-math.inf, _LARGER, of_some=True))
+operation(np.min, fold=Fold(math.inf, _SMALLER, of_some=True))
+operation(np.any, fold=Fold(False, "y or x", kinds="b"))
+operation(np.all, fold=Fold(True, "y and x", kinds="b"))

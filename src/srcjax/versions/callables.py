@@ -444,6 +444,10 @@ class Transform:
             return version, values, {}
         return version, *self.arguments(values)
 
+    def run(self, version: Version, values: list, keywords: dict) -> Any:
+        """What a version gives."""
+        return version.call(*values, **keywords)
+
     def promote(self, version: Version) -> None:
         """Let calls find the version by a few tests instead of by their key."""
         if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
@@ -904,7 +908,7 @@ def make_callable(transform: Transform) -> Callable:
             return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
         version, values, keywords = transform.prepare(args, kwargs)
         try:
-            result = version.call(*values, **keywords)
+            result = transform.run(version, values, keywords)
         except Exception as error:
             report(error)
             raise

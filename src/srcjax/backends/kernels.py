@@ -1,0 +1,285 @@
+"""Kernels: functions that Numba compiles, and keeps in the user's cache folder.
+
+    @kernel
+    def f_kernel(x): ...
+
+is compiled when it is first called. Its text goes to a file of its own, named by its
+content, in a folder that only the user can write to: there Numba keeps what it
+compiled, and the next process finds it. Where the folder cannot be had, it is compiled
+anew. `@checked_kernel` says that it has indices of the user's, which may be wrong.
+
+A kernel is plain Python. What Numba does not compile runs as that, and `explain` says
+so.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import inspect
+import math
+import os
+import stat
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.backends.elementary import compiled, name_of
+
+#: Where compiled kernels are kept instead of the user's cache folder.
+CACHE_VARIABLE = "SRCJAX_CACHE_DIR"
+
+
+class Differs(Exception):
+    """Python's own numbers do here what machine numbers do not: the kernel is left."""
+
+
+def added(y: Any, x: Any) -> Any:
+    """`y + x`, the next step of a sum, in which the order does not matter."""
+    return y + x
+
+
+@functools.cache
+def has_numba() -> bool:
+    """Whether there is a compiler."""
+    return importlib.util.find_spec("numba") is not None
+
+
+class NotCompilable(Exception):
+    """Numba does not compile a kernel that is all of a function."""
+
+
+class Kernel:
+    """A kernel, compiled when it is first called."""
+
+    #: Whether it is all of a function, which runs as it is if it cannot be compiled.
+    whole = False
+
+    def __init__(self, function: Callable, checked: bool = False) -> None:
+        self.__name__: str = function.__name__
+        self.__doc__ = function.__doc__
+        self.checked = checked
+        self.function = function
+        self.text = inspect.getsource(function)
+        #: Why it was not compiled, if it was not.
+        self.failure = ""
+        self.call: Callable = self.first
+        self._lock = threading.Lock()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.call(*args)
+
+    def first(self, *args: Any) -> Any:
+        """The first call: compile, or find that it cannot be compiled."""
+        from numba.core.errors import NumbaError
+
+        with self._lock:
+            compiled = self.compiled
+        try:
+            result = compiled(*args)
+        except (NumbaError, NotImplementedError) as error:
+            self.failure = " ".join(str(error).split())
+            self.call = self.function
+            if self.whole:
+                raise NotCompilable(self.failure) from None
+            return self.function(*args)
+        self.call = compiled
+        return result
+
+    @functools.cached_property
+    def compiled(self) -> Callable:
+        """The dispatcher that Numba makes."""
+        from numba import njit
+
+        module = module_of(self.text, self.__name__)
+        if module is not None:
+            names = vars(module)
+        else:  # nowhere to keep it
+            names = {}
+            exec(compile(file_text(self.text), "<kernel>", "exec"), names)
+        function = names[self.__name__]
+        names["added"] = compiled_sum()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            make: Any = njit(
+                cache=module is not None,
+                error_model="numpy",
+                nogil=True,
+                boundscheck=self.checked,
+            )
+            found: Callable = make(function)
+        return found
+
+
+def kernel(function: Callable) -> Kernel:
+    """Decorator: a function that is compiled when it is first called."""
+    return Kernel(function)
+
+
+def checked_kernel(function: Callable) -> Kernel:
+    """Decorator: the same for one in which an index may be out of bounds."""
+    return Kernel(function, checked=True)
+
+
+@functools.cache
+def compiled_sum() -> Any:
+    """`added`, of which a compiler may change the order."""
+    from numba import njit
+
+    return njit(fastmath={"reassoc"}, inline="never")(added)
+
+
+# -- the folder of compiled kernels --------------------------------------------------
+
+
+def cache_folder() -> Path | None:
+    """The folder that kernels are kept in; None where only the user's will not do."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        folder = Path(chosen)
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base) / "srcjax" / "kernels"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        return None
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return None
+    return folder
+
+
+def module_of(text: str, name: str) -> ModuleType | None:
+    """The module of a kernel's text, from the folder; None where there is none."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    whole = file_text(text)
+    path = folder / f"{name}_{digest(whole)}.py"
+    try:
+        if not path.exists() or path.read_text() != whole:
+            write_at_once(path, whole)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    except OSError:
+        return None
+    return module
+
+
+def file_text(text: str) -> str:
+    """What stands in the file of a kernel."""
+    node = syntax.gast_of(text[text.index("def ") :]).body[0]
+    used: set[str] = set()
+
+    def visit(expr: Any) -> Any:
+        if isinstance(expr, gast.Call):
+            path = syntax.dotted(expr.func) or ""
+            function = getattr(_MODULES.get(path.partition(".")[0]), path[3:], None)
+            function = function or getattr(math, path.removeprefix("math."), None)
+            name = name_of(function) if "." in path else None
+            if name is not None:
+                used.add(name)
+                return gast.Call(syntax.name(f"{name}_"), expr.args, [])
+        if isinstance(expr, gast.BinOp) and isinstance(expr.op, gast.Pow):
+            used.add("power")
+            return syntax.call("power_", expr.left, expr.right)
+        return expr
+
+    node.body = [syntax.map_expressions(s, visit) for s in node.body]
+    own = sorted(syntax.names_read(node) & {"Differs", "added"})
+    own += ["elementary"] * bool(used)
+    lines = ["import math", "import numpy as np"]
+    if own:
+        lines.append(f"from srcjax.backends.kernels import {', '.join(sorted(own))}")
+    lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
+    return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
+
+
+#: Modules whose functions may be elementary, by the names that texts have for them.
+_MODULES = {"np": np}
+
+
+# Numba compares the parameters of `typed` with those of what it gives: no annotations.
+# mypy: disable-error-code=no-untyped-def
+
+
+@functools.cache
+def elementary(name: str) -> Any:
+    """An elementary function for floats of either precision, which vectorises."""
+    from numba import types
+    from numba.extending import overload
+
+    function = getattr(np, name, None) or getattr(math, name)
+
+    def of(*args: Any) -> Any:
+        """The function for the widest of these types."""
+        if not all(isinstance(a, types.Float) for a in args):
+            raise TypeError(f"{name} of numbers that are no floats")
+        wide = any(a.bitwidth == 64 for a in args)
+        return compiled(function, np.float64 if wide else np.float32)
+
+    if name in ("power", "arctan2", "logaddexp"):
+
+        def of_two(a, b):
+            return function(a, b)
+
+        @overload(of_two)
+        def typed_two(a, b):
+            found = of(a, b)
+            return lambda a, b: found(a, b)
+
+        return of_two
+
+    def of_one(a):
+        return function(a)
+
+    @overload(of_one)
+    def typed_one(a):
+        found = of(a)
+        return lambda a: found(a)
+
+    return of_one
+
+
+@functools.cache
+def sources() -> str:
+    """What the functions are known by that kernels call."""
+    folder = Path(__file__).parent
+    files = [Path(__file__), *sorted((folder / "elementary").glob("*.py"))]
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def digest(text: str) -> str:
+    """What a kernel, and what compiles it, is known by."""
+    import numba
+
+    versions = f"{numba.__version__} {np.__version__} {sys.version} {sources()}"
+    return hashlib.sha256(f"{versions}\n{text}".encode()).hexdigest()[:24]
+
+
+def write_at_once(path: Path, text: str) -> None:
+    """Write a file that others never see half of."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise

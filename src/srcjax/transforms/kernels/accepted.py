@@ -1,0 +1,59 @@
+"""What kernels compute with, and what is said of the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.types import Array, Const, Scalar, Type, dtype_of, is_number
+
+#: What machine arithmetic computes as NumPy does.
+DTYPES = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.bool_)))
+#: The largest whole number whose sums and products are sure to fit.
+LARGEST = 2**62
+
+
+class NotCompiled(Exception):
+    """Why a statement stays Python."""
+
+    def __init__(self, stmt: Any, reason: str) -> None:
+        super().__init__(reason)
+        self.stmt = stmt
+        self.reason = reason
+
+
+def kind(t: Type) -> str:
+    """`f`, `i` or `b` of numbers and arrays that kernels compute with, else nothing."""
+    if not (is_number(t) or isinstance(t, Array)):
+        return ""
+    dtype = dtype_of(t)
+    known = t.value if isinstance(t, Const) else 0
+    if isinstance(known, int) and abs(known) > LARGEST:
+        return ""
+    if dtype is None or not any(dtype is d or dtype.str == d.str for d in DTYPES):
+        return ""
+    return dtype.kind
+
+
+def is_kernel_number(t: Type) -> bool:
+    """Whether a value is one number in a kernel."""
+    return is_number(t) and kind(t) != ""
+
+
+def is_kernel_array(t: Type) -> bool:
+    """Whether a value is an array in a kernel: those without dimensions are none."""
+    return isinstance(t, Array) and kind(t) != "" and bool(t.shape)
+
+
+def is_single(t: Type) -> bool:
+    """Whether a value has single precision."""
+    dtype = dtype_of(t)
+    return dtype is not None and dtype.str == np.dtype(np.float32).str
+
+
+def is_pythons(t: Type) -> bool:
+    """Whether a number is Python's own: it divides by zero loudly, and never wraps."""
+    if isinstance(t, Const):
+        return isinstance(t.value, (int, float))
+    return isinstance(t, Scalar) and t.python

@@ -1,0 +1,180 @@
+"""A whole function as one kernel, and the function that calls it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Tuple,
+    Type,
+    ageless_buffers,
+    all_buffers,
+)
+from srcjax.frontend.unit import Unit, passed_on
+from srcjax.transforms.kernels.accepted import (
+    NotCompiled,
+    is_kernel_array,
+    is_kernel_number,
+)
+from srcjax.transforms.kernels.regions import Regions, Stays
+from srcjax.transforms.kernels.rows import without_unread
+from srcjax.transforms.kernels.statements import KernelWriter
+from srcjax.transforms.kernels.tidy import tidied
+from srcjax.transforms.kernels.wrapping import (
+    decorator,
+    function,
+    is_numpys,
+    numpys,
+    values_from_around,
+)
+
+
+@dataclass
+class Compiled:
+    """Kernels, and the function that calls them."""
+
+    kernels: list[gast.FunctionDef]
+    driver: gast.FunctionDef
+    #: What stays Python, and why.
+    stays: list[Stays]
+    #: Whether there is Python between them.
+    divided: bool = False
+
+
+def divided(program: Program, unit: Unit, entry: str, reason: NotCompiled) -> Compiled:
+    """Kernels and the Python between them. Raises `reason` where there is no kernel."""
+    found = Regions(program, unit).partition()
+    if not found.kernels:
+        raise reason
+    driver = gast.FunctionDef(
+        entry, plain_arguments(unit), found.body, [], None, None, []
+    )
+    return Compiled(found.kernels, driver, found.stays, divided=True)
+
+
+def plain_arguments(unit: Unit) -> gast.arguments:
+    """The parameters, without their defaults: all of them are given."""
+    arguments: gast.arguments = syntax.clone(unit.node.args)
+    arguments.defaults = []
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    return arguments
+
+
+def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
+    """The function as one kernel. Raises NotCompiled.
+
+    Args:
+        entry: the name of the function that calls the kernel.
+        own: the name of the function itself, that runs where the kernel is left.
+    """
+    arguments = plain_arguments(unit)
+    if arguments.vararg or arguments.kwarg:
+        raise NotCompiled(unit.node, "`*args` or `**kwargs`")
+    writer = KernelWriter(program, unit)
+    writer.numbers.may_leave = not writes_given(program)
+    *body, last = unit.node.body
+    result = program.facts.results.get(id(unit.source.func), UNKNOWN)
+    check_result(result, last, unit)
+    for name in unit.parameters:
+        t = writer.types.get(name, UNKNOWN)
+        used = writer.reads[name]
+        if used and not (is_kernel_number(t) or is_kernel_array(t)):
+            raise NotCompiled(unit.node, f"`{name}` is no number or array")
+    stmts = writer.block(body)
+    out: list[gast.stmt] = []
+    writer.numbers.emit = out.append
+    value = returned(writer, last.value, result)
+    stmts += [*out, gast.Return(value)]
+    stmts = tidied(without_unread(stmts, set()), unit)
+    inputs = [n for n in unit.parameters if syntax.count_uses(stmts, n)]
+    outside = values_from_around(stmts, program, unit, set(inputs))
+    inputs += sorted(outside)
+    name = writer.unit.names.fresh(f"{unit.name}_kernel")
+    kernel = function(name, inputs, stmts)
+    kernel.decorator_list = [decorator(writer)]
+    call = syntax.call(name, *map(syntax.name, inputs))
+    driver = gast.FunctionDef(
+        entry,
+        arguments,
+        driver_body(call, result, own, arguments, writer.numbers.leaves, unit),
+        [],
+        None,
+        None,
+        [],
+    )
+    return Compiled([kernel], driver, [])
+
+
+def writes_given(program: Program) -> bool:
+    """Whether the function writes to what it is given, or finds around it."""
+    made = {id(n) for u in program.units.values() for n in syntax.walk(u.node)}
+    return not all(b in made for b in ageless_buffers(program.facts.written()))
+
+
+def check_result(t: Type, stmt: Any, unit: Unit) -> None:
+    """Raise NotCompiled unless a kernel can give what the function gives."""
+    if isinstance(t, Const) and t.value is None:
+        return
+    if is_kernel_number(t):
+        return
+    made = {id(n) for n in syntax.walk(unit.node)}
+    if is_kernel_array(t):
+        if not all(b in made for b in ageless_buffers(all_buffers(t))):
+            raise NotCompiled(stmt, "the result is, or may be, an argument")
+        return
+    if isinstance(t, Tuple) and t.cls is None and t.items:
+        for item in t.items:
+            check_result(item, stmt, unit)
+        return
+    raise NotCompiled(stmt, "the result is no number, array, or tuple of these")
+
+
+def returned(writer: KernelWriter, node: Any, t: Type) -> gast.expr:
+    """What the kernel returns."""
+    if node is None or (isinstance(t, Const) and t.value is None):
+        return syntax.const(None)
+    if isinstance(node, gast.Tuple):
+        assert isinstance(t, Tuple)
+        parts = [
+            returned(writer, e, i) for e, i in zip(node.elts, t.items, strict=True)
+        ]
+        return gast.Tuple(parts, syntax.LOAD)
+    if isinstance(t, (Array, Tuple)) and isinstance(node, gast.Name):
+        return node
+    return writer.numbers.number(node)
+
+
+def driver_body(
+    call: gast.expr,
+    result: Type,
+    own: str,
+    arguments: gast.arguments,
+    leaves: bool,
+    unit: Unit,
+) -> list[gast.stmt]:
+    """`return f_kernel(x)`, or what the function itself gives."""
+    if isinstance(result, Tuple) and any(map(is_numpys, result.items)):
+        names = [unit.names.fresh(f"result_{k}") for k in range(len(result.items))]
+        target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
+        parts = [
+            numpys(syntax.name(n), i) for n, i in zip(names, result.items, strict=True)
+        ]
+        body = [
+            gast.Assign([target], call, None),
+            gast.Return(gast.Tuple(parts, syntax.LOAD)),
+        ]
+    else:
+        body = [gast.Return(numpys(call, result))]
+    if not leaves:
+        return body
+    again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
+    handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
+    return [gast.Try(body, [handler], [], [])]

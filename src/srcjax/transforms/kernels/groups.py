@@ -1,0 +1,161 @@
+"""Which statements share a loop.
+
+    negative = -x                     for i in range(x.shape[0]):
+    e = np.exp(negative)        ->        e_i = exp(-x[i])
+    total = np.sum(e)                     total = added(total, e_i)
+    ratio = e / total                 for i in range(x.shape[0]):
+                                          ratio[i] = ...
+
+A statement joins the last group of its shape that nothing which it needs comes after.
+What it needs of that group itself must be there element by element: `ratio` needs all
+of `total`. Statements that write in place, and those of which it is not known, are in
+the way of all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import NONE, Buffers, Shape, same_size
+
+
+@dataclass
+class Member:
+    """A statement of which the elements are computed in a loop."""
+
+    stmt: Any
+    #: The name that is assigned; of a store, the name of the array that is written to.
+    name: str
+    #: "map", "fold" or "store".
+    kind: str
+    #: The shape that is looped over.
+    shape: Shape
+    #: What is computed of each element: an `Operation`, or the array that is copied.
+    value: Any
+    reads: set[str]
+    #: Of a fold, the axes that it goes along (all of them: None) and `keepdims`.
+    axes: tuple[int, ...] | None = None
+    keepdims: bool = False
+    #: Of a store, the operation that is applied in place, if there is one.
+    update: Any = None
+    #: Of a store, the array of which a part is written to.
+    base: str = ""
+    #: The memory that it reads, and of a store that it writes to.
+    seen: Buffers = NONE
+    changed: Buffers = NONE
+
+
+@dataclass
+class Group:
+    """Members that share a loop."""
+
+    shape: Shape
+    members: list[Member] = field(default_factory=list)
+
+    @property
+    def maps(self) -> set[str]:
+        """The names whose elements are at hand in the loop."""
+        return {m.name for m in self.members if m.kind == "map"}
+
+
+@dataclass
+class Plain:
+    """A statement that stands for itself."""
+
+    stmt: Any
+    reads: set[str]
+    writes: set[str]
+    #: Whether it may write to memory, or read what is written, or leave.
+    barrier: bool
+
+
+def grouped(items: list[Member | Plain]) -> list[Group | Plain]:
+    """The statements in an order in which those that can share a loop do."""
+    found: list[Group | Plain] = []
+    for item in items:
+        if isinstance(item, Plain):
+            found.insert(_earliest(found, item), item)
+            continue
+        place = _place(found, item)
+        if place is None:
+            found.append(Group(item.shape, [item]))
+        else:
+            place.members.append(item)
+    return found
+
+
+def _earliest(found: list[Group | Plain], item: Plain) -> int:
+    """Where a statement may stand that only binds names, so that loops stay near."""
+    at = len(found)
+    while not item.barrier and at and not _in_the_way(found[at - 1], item):
+        at -= 1
+    return at if any(isinstance(e, Group) for e in found[at:]) else len(found)
+
+
+def _in_the_way(each: Group | Plain, item: Plain) -> bool:
+    """Whether a statement cannot stand before this."""
+    if isinstance(each, Plain):
+        names = each.writes | each.reads
+        return each.barrier or bool(each.writes & item.reads or names & item.writes)
+    writes = {m.name for m in each.members}
+    reads = set().union(*(m.reads for m in each.members))
+    return bool(writes & item.reads or (writes | reads) & item.writes)
+
+
+def _place(found: list[Group | Plain], item: Member) -> Group | None:
+    """The group that a member joins."""
+    for each in reversed(found):
+        alike = isinstance(each, Group) and _same(each.shape, item.shape)
+        if isinstance(each, Group) and alike and not _needs_all(each, item):
+            return each
+        if _before(each, item):
+            return None
+    return None
+
+
+def _needs_all(group: Group, item: Member) -> bool:
+    """Whether a member reads what a group has only at its end, or writes in its way."""
+    for m in group.members:
+        if m.kind == "fold" and (m.name in item.reads or m.name == item.name):
+            return True
+        if m.kind == "store" or item.changed & m.seen:
+            return True
+        if m.name in (item.name, item.base) or item.name in m.reads:
+            return True
+    return False
+
+
+def _before(each: Group | Plain, item: Member) -> bool:
+    """Whether a member has to come after it."""
+    if isinstance(each, Plain):
+        return (
+            each.barrier
+            or item.kind == "store"
+            or bool(each.writes & item.reads)
+            or item.name in each.reads | each.writes
+        )
+    return any(
+        m.kind == "store"
+        or item.kind == "store"
+        or m.name in item.reads
+        or m.name == item.name
+        or item.name in m.reads
+        for m in each.members
+    )
+
+
+def _same(a: Shape, b: Shape) -> bool:
+    return len(a) == len(b) and all(same_size(m, n) for m, n in zip(a, b, strict=True))
+
+
+def reads_of(node: Any) -> set[str]:
+    """The names that an expression or statement reads."""
+    found: set[str] = syntax.names_read(node)
+    return found
+
+
+__all__ = ["Group", "Member", "Plain", "grouped", "gast"]

@@ -1,0 +1,441 @@
+"""The loops of a group: one pass over the elements for all of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Dim,
+    Scalar,
+    Shape,
+    Type,
+    dtype_of,
+    same_size,
+    shape_of,
+)
+from srcjax.ops.record import Fold
+from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array, kind
+from srcjax.transforms.kernels.groups import Group, Member
+from srcjax.transforms.kernels.numbers import Numbers
+from srcjax.transforms.kernels.operations import Operation
+
+
+@dataclass
+class Nest:
+    """Loops inside each other, and what stands around each of them."""
+
+    indices: list[str]
+    sizes: list[gast.expr]
+    #: What stands before and after the loop over each axis; last, the innermost body.
+    before: list[list[gast.stmt]] = field(default_factory=list)
+    after: list[list[gast.stmt]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rank = len(self.indices)
+        self.before = [[] for _ in range(rank + 1)]
+        self.after = [[] for _ in range(rank + 1)]
+
+    def statements(self) -> list[gast.stmt]:
+        """The loops as Python."""
+        if not self.indices:
+            return self.inside(-1)
+        return [*self.before[0], *self.loop(0, self.inside(0)), *self.after[0]]
+
+    def loop(self, axis: int, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The loop over an axis; one of size 1 has none."""
+        if is_one(self.sizes[axis]):
+            return body
+        over = syntax.call("range", syntax.clone(self.sizes[axis]))
+        target = syntax.name(self.indices[axis], store=True)
+        return [gast.For(target, over, body, [], None)]
+
+    def inside(self, outer: int) -> list[gast.stmt]:
+        """What stands in the loop over an axis."""
+        inner = [*self.before[-1], *self.after[-1]]
+        for axis in reversed(range(outer + 1, len(self.indices))):
+            loop = self.loop(axis, inner)
+            inner = [*self.before[axis], *loop, *self.after[axis]]
+        return inner
+
+
+class Loops:
+    """Writes the loops of one group."""
+
+    def __init__(
+        self,
+        group: Group,
+        numbers: Numbers,
+        type_of: Callable[[gast.expr], Type],
+        fresh: Callable[[str], str],
+        is_needed: Callable[[str, Group], bool],
+    ) -> None:
+        self.group = group
+        self.numbers = numbers
+        self.type_of = type_of
+        self.fresh = fresh
+        self.is_needed = is_needed
+        rank = len(group.shape)
+        indices = [fresh(n) for n in ("i", "j", "k", "l", "m", "n")[:rank]]
+        if len(indices) < rank:
+            raise NotCompiled(group.members[0].stmt, "more than six dimensions")
+        self.nest = Nest(indices, [self.size(axis) for axis in range(rank)])
+        #: The names of elements, by array and index.
+        self.elements: dict[tuple[str, tuple], str] = {}
+        #: Names whose values are there when the loops are done, not row by row.
+        self.late: set[str] = set()
+
+    def write(self) -> None:
+        """Fill the nest. Raises NotCompiled."""
+        writers = {"map": self.map, "fold": self.fold, "store": self.store}
+        for member in self.group.members:
+            writers[member.kind](member)
+
+    @property
+    def produced(self) -> set[str]:
+        """The names that the loops bind."""
+        return {m.name for m in self.group.members}
+
+    @property
+    def reads(self) -> set[str]:
+        """The names that the members read."""
+        return set().union(*(m.reads for m in self.group.members))
+
+    @property
+    def stores(self) -> bool:
+        """Whether they write in place."""
+        return any(m.kind == "store" for m in self.group.members)
+
+    # -- sizes -----------------------------------------------------------------------
+
+    def size(self, axis: int) -> gast.expr:
+        """How many places an axis has, as an array that is there before says it."""
+        dim = self.group.shape[axis]
+        if isinstance(dim, int):
+            return syntax.const(dim)
+        inside = self.group.maps
+        for member in self.group.members:
+            for node in operands(member):
+                t = self.type_of(node)
+                if not isinstance(node, gast.Name) or node.id in inside:
+                    continue
+                place = axis - len(self.group.shape) + len(shape_of(t) or ())
+                if is_kernel_array(t) and place >= 0:
+                    assert isinstance(t, Array) and t.shape is not None
+                    if same_size(t.shape[place], dim):
+                        return size_of(node.id, place)
+        raise NotCompiled(self.group.members[0].stmt, "a size that no array tells")
+
+    def shape(self, axes: list[int]) -> gast.expr:
+        """The shape of an array over these axes (-1: of size 1)."""
+        sizes = [
+            syntax.const(1) if a < 0 else syntax.clone(self.nest.sizes[a]) for a in axes
+        ]
+        return sizes[0] if len(sizes) == 1 else gast.Tuple(sizes, syntax.LOAD)
+
+    def place(self, axes: list[int]) -> gast.expr:
+        """The index of the element at hand of an array over these axes."""
+        found = [
+            syntax.const(0)
+            if a < 0 or is_one(self.nest.sizes[a])
+            else syntax.name(self.nest.indices[a])
+            for a in axes
+        ]
+        return found[0] if len(found) == 1 else gast.Tuple(found, syntax.LOAD)
+
+    def element(self, name: str, axes: list[int], store: bool = False) -> gast.expr:
+        """`x[i, j]`."""
+        ctx = syntax.STORE if store else syntax.LOAD
+        return gast.Subscript(syntax.name(name), self.place(axes), ctx)
+
+    # -- elements --------------------------------------------------------------------
+
+    def value(self, node: gast.expr) -> gast.expr:
+        """One element of an expression. Raises NotCompiled."""
+        t = self.type_of(node)
+        if not isinstance(t, Array):
+            self.numbers.emit = self.nest.before[0].append
+            return self.numbers.number(node)
+        if isinstance(node, gast.Name):
+            return self.loaded(node, t)
+        operation = self.numbers.operations.of(node)
+        if operation is None:
+            shown = syntax.text(node)
+            raise NotCompiled(node, f"`{shown}` is no operation with a kernel")
+        return self.applied(node, operation, t)
+
+    def loaded(self, node: gast.Name, t: Type) -> gast.expr:
+        """An element of an array that a name holds."""
+        if (node.id, ()) in self.elements:
+            return syntax.name(self.elements[node.id, ()])
+        if not is_kernel_array(t):
+            raise NotCompiled(node, f"`{node.id}` is no array of numbers of 64 bits")
+        axes = self.axes_of(node, t)
+        key = node.id, tuple(axes)
+        if key not in self.elements:
+            depth = max([a + 1 for a in axes if a >= 0], default=0)
+            marks = "".join("ijklmn"[a] if a >= 0 else "0" for a in axes)
+            self.elements[key] = name = self.fresh(f"{node.id}_{marks}")
+            load = syntax.assign(name, self.element(node.id, axes))
+            self.nest.before[depth].append(load)
+        return syntax.name(self.elements[key])
+
+    def axes_of(self, node: Any, t: Type) -> list[int]:
+        """The axes of the loops that those of an array follow; -1: it has size 1."""
+        shape, whole = shape_of(t), self.group.shape
+        assert shape is not None
+        if len(shape) > len(whole):
+            raise NotCompiled(node, f"`{syntax.text(node)}` has more dimensions")
+        return [
+            self.axis_of(node, dim, axis, whole[axis])
+            for axis, dim in enumerate(shape, len(whole) - len(shape))
+        ]
+
+    def axis_of(self, node: Any, dim: Dim, axis: int, whole: Dim) -> int:
+        if same_size(dim, whole):
+            return axis
+        if dim == 1 and isinstance(dim, int):
+            return -1
+        raise NotCompiled(node, f"it is not known which size `{syntax.text(node)}` has")
+
+    def applied(self, node: gast.expr, operation: Operation, result: Type) -> gast.expr:
+        """One element of what an operation gives."""
+        values = {k: self.value(v) for k, v in operation.operands.items()}
+        types = {k: self.type_of(v) for k, v in operation.operands.items()}
+        self.numbers.emit = self.nest.before[-1].append
+        return self.numbers.operate(node, operation, values, types, result)
+
+    # -- members ---------------------------------------------------------------------
+
+    def map(self, member: Member) -> None:
+        """`y = op(a, b)`."""
+        t = self.type_of(syntax.name(member.name))
+        if not is_kernel_array(t):
+            raise NotCompiled(member.stmt, f"`{member.name}` is no array of numbers")
+        value = self.member_value(member, t)
+        self.numbers.emit = self.nest.before[-1].append
+        name = self.fresh(f"{member.name}_{'ijklmn'[: len(self.group.shape)]}")
+        self.nest.before[-1].append(syntax.assign(name, value))
+        self.elements[member.name, ()] = name
+        if self.is_needed(member.name, self.group):
+            axes = list(range(len(self.group.shape)))
+            made = member.name
+            if made in member.reads:  # `w = w - rate * dw`: not in the place of the old
+                made = self.fresh(f"new_{made}")
+                self.nest.after[0].append(syntax.assign(member.name, syntax.name(made)))
+            self.nest.before[0].append(self.made(made, axes, dtype_of(t)))
+            target = self.element(made, axes, store=True)
+            self.nest.after[-1].append(gast.Assign([target], syntax.name(name), None))
+
+    def member_value(self, member: Member, t: Type) -> gast.expr:
+        """The element that a member computes."""
+        if isinstance(member.value, Operation):
+            return self.applied(member.stmt.value, member.value, t)
+        value = self.value(member.value)
+        return converted(value, self.type_of(member.value), t, member.stmt)
+
+    def made(
+        self, name: str, axes: list[int], dtype: Any, value: str = ""
+    ) -> gast.stmt:
+        """`y = np.empty(shape)`."""
+        text = f"np.full(n, {value})" if value else "np.empty(n)"
+        if value in ("0.0", "1.0"):
+            text = "np.zeros(n)" if value == "0.0" else "np.ones(n)"
+        if dtype != np.float64:
+            text = f"{text[:-1]}, np.{np.dtype(dtype).type.__name__})"
+        return syntax.assign(name, syntax.expression(text, n=self.shape(axes)))
+
+    def fold(self, member: Member) -> None:
+        """`y = np.sum(a, axis)`."""
+        operation: Operation = member.value
+        fold = operation.op.fold
+        assert fold is not None
+        (array,) = (v for k, v in operation.operands.items() if k == "a")
+        of, t = self.type_of(array), self.type_of(syntax.name(member.name))
+        x = self.folded(member, self.value(array), of, fold)
+        rank = len(self.group.shape)
+        along = range(rank) if member.axes is None else member.axes
+        kept = [a for a in range(rank) if a not in along]
+        if fold.of_some:
+            self.refuse_none(member, list(along), operation)
+        start = number_text(fold.start)
+        if not kept or kept[0] != 0:
+            self.late.add(member.name)
+        if kept != list(range(len(kept))):  # the axes that are kept are inner ones
+            self.fold_into(member, fold, x, kept, t, start)
+            return
+        depth = len(kept)
+        array_of = member.keepdims or bool(kept)
+        if array_of and member.name in member.reads:
+            raise NotCompiled(member.stmt, "a reduction under the name of its array")
+        marks = "".join("ijklmn"[a] for a in kept) or "all"
+        fresh = array_of or member.name in member.reads
+        name = self.fresh(f"{member.name}_{marks}") if fresh else member.name
+        self.nest.before[depth].append(syntax.assign(name, syntax.expression(start)))
+        step = syntax.expression(fold.step, y=syntax.name(name), x=x)
+        self.nest.before[-1].append(syntax.assign(name, step))
+        after = self.nest.after[depth]
+        value = self.finished(fold, syntax.name(name), list(along), t)
+        if array_of and not syntax.is_atom(value):
+            after.append(syntax.assign(name, value))
+            value = syntax.name(name)
+        if not array_of:
+            if not syntax.is_name(value, member.name):
+                after.append(syntax.assign(member.name, value))
+            return
+        axes = (
+            [a if a in kept else -1 for a in range(rank)] if member.keepdims else kept
+        )
+        self.nest.before[0].append(self.made(member.name, axes, dtype_of(t)))
+        target = self.element(member.name, axes, store=True)
+        after.append(gast.Assign([target], value, None))
+
+    def folded(self, member: Member, x: gast.expr, of: Type, fold: Fold) -> gast.expr:
+        """The element that a fold takes, under a name."""
+        if kind(of) not in fold.kinds:
+            if "f" not in fold.kinds or kind(of) != "i" or fold.finish == "":
+                raise NotCompiled(member.stmt, "a reduction of such numbers")
+            x = syntax.call("float", x)
+        self.numbers.emit = self.nest.before[-1].append
+        if "added" in fold.step:
+            return x
+        return self.numbers.atom(x, f"{member.name}_item")
+
+    def finished(
+        self, fold: Fold, value: gast.expr, along: list[int], t: Type
+    ) -> gast.expr:
+        """The result of a fold, from the last step."""
+        if fold.finish:
+            count: Any = None
+            for axis in along:
+                size = syntax.clone(self.nest.sizes[axis])
+                count = size if count is None else gast.BinOp(count, gast.Mult(), size)
+            value = syntax.expression(fold.finish, y=value, n=count)
+        if dtype_of(t) == np.float32:
+            return syntax.expression("np.float32(y)", y=value)
+        return value
+
+    def fold_into(
+        self,
+        member: Member,
+        fold: Fold,
+        x: gast.expr,
+        kept: list[int],
+        t: Type,
+        start: str,
+    ) -> None:
+        """A fold along outer axes: each item of the result is gone through often."""
+        rank = len(self.group.shape)
+        if member.name in member.reads:
+            raise NotCompiled(member.stmt, "a reduction under the name of its array")
+        if dtype_of(t) != np.float64:
+            raise NotCompiled(member.stmt, "a reduction along outer axes in this dtype")
+        axes = (
+            [a if a in kept else -1 for a in range(rank)] if member.keepdims else kept
+        )
+        self.nest.before[0].append(self.made(member.name, axes, np.float64, start))
+        here = self.element(member.name, axes)
+        step = syntax.expression(fold.step, y=here, x=x)
+        target = self.element(member.name, axes, store=True)
+        self.nest.after[-1].append(gast.Assign([target], step, None))
+        if fold.finish:
+            along = [a for a in range(rank) if a not in kept]
+            once = Nest(
+                [self.fresh(self.nest.indices[a]) for a in kept],
+                [self.nest.sizes[a] for a in kept],
+            )
+            value = self.finished(fold, syntax.clone(here), along, t)
+            done = gast.Assign([syntax.clone(target)], value, None)
+            names = {
+                self.nest.indices[a]: i for a, i in zip(kept, once.indices, strict=True)
+            }
+            syntax.rename([done], names)
+            once.before[-1].append(done)
+            self.nest.after[0].extend(once.statements())
+
+    def refuse_none(self, member: Member, along: list[int], of: Operation) -> None:
+        """NumPy's error where there is nothing to take the largest of."""
+        sizes = [self.nest.sizes[a] for a in along]
+        if all(isinstance(s, gast.Constant) and s.value > 0 for s in sizes):
+            return
+        empty = " or ".join(f"{syntax.text(s)} == 0" for s in sizes)
+        name = {"max": "maximum", "min": "minimum"}.get(of.op.name.split(".")[-1], "")
+        message = f"zero-size array to reduction operation {name} which has no identity"
+        self.nest.before[0].extend(
+            syntax.statements(f"if {empty}:\n    raise ValueError({message!r})")
+        )
+
+    def store(self, member: Member) -> None:
+        """`u[...] = a`, `u += a`; the name is that of what is written to."""
+        t = self.type_of(syntax.name(member.name))
+        axes = list(range(len(self.group.shape)))
+        target = self.element(member.name, axes, store=True)
+        if member.update is None:
+            value = self.member_value(member, t)
+        else:
+            here = self.element(member.name, axes)
+            other = self.value(member.value)
+            self.numbers.emit = self.nest.before[-1].append
+            a, b = member.update.operands
+            value = self.numbers.operate(
+                member.stmt,
+                member.update,
+                {a: here, b: other},
+                {a: t, b: self.type_of(member.value)},
+                t,
+            )
+        self.nest.after[-1].append(gast.Assign([target], value, None))
+
+
+def is_one(size: gast.expr) -> bool:
+    """Whether an axis has one place."""
+    return isinstance(size, gast.Constant) and size.value == 1
+
+
+def operands(member: Member) -> list[gast.expr]:
+    """The names that a member reads, and the array that it writes to."""
+    nodes = (
+        list(member.value.operands.values())
+        if isinstance(member.value, Operation)
+        else [member.value]
+    )
+    found = [n for node in nodes for n in syntax.walk(node) if isinstance(n, gast.Name)]
+    if member.kind == "store":
+        found.append(syntax.name(member.name))
+    return found
+
+
+def size_of(name: str, axis: int) -> gast.expr:
+    """`len(x)`, `x.shape[1]`."""
+    if axis == 0:
+        return syntax.call("len", syntax.name(name))
+    return syntax.expression(f"x.shape[{axis}]", x=syntax.name(name))
+
+
+def converted(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
+    """A number stored in an array of another dtype, as NumPy converts it."""
+    known = isinstance(of, (Scalar, Const)) or dtype_of(of) == dtype_of(to)
+    if kind(of) == kind(to) and known:
+        return value
+    if kind(to) == "f" and kind(of) in ("f", "i", "b"):
+        return value
+    if kind(to) == "i" and kind(of) == "b":
+        return syntax.call("int", value)
+    raise NotCompiled(stmt, "a number is stored in an array of another dtype")
+
+
+def number_text(value: float) -> str:
+    """A number as a kernel writes it."""
+    if value in (float("inf"), -float("inf")):
+        return "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
+
+
+__all__ = ["Loops", "Shape"]

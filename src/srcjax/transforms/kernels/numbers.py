@@ -1,0 +1,432 @@
+"""What is computed for one number, typed as NumPy and Python type it.
+
+A kernel's arithmetic is that of the machine. Where Python's differs, for numbers that
+are Python's own, the kernel is left (`raise Differs`) and the function runs as it was
+written: a division by zero, `math.log(-1.0)`, an int that no longer fits in 64 bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.types import Array, Const, Scalar, Type, dtype_of
+from srcjax.transforms.kernels.accepted import (
+    LARGEST,
+    NotCompiled,
+    is_kernel_array,
+    is_kernel_number,
+    is_pythons,
+    is_single,
+    kind,
+)
+from srcjax.transforms.kernels.operations import Operation, Operations
+
+#: Operations on Python's numbers that fail where machines give NaN or infinity.
+_DIVISIONS = ("a / b", "a // b", "a % b")
+#: Those whose result may not fit in 64 bits.
+_GROWING = ("a + b", "a - b", "a * b", "a << b")
+#: Casts, by what is called.
+_CASTS = {float: "f", int: "i", bool: "b", np.float64: "f", np.float32: "s"}
+_CASTS |= {np.int64: "i", np.bool_: "b"}
+Emit = Callable[[gast.stmt], None]
+
+
+class Numbers:
+    """Expressions of single numbers, as a kernel computes them."""
+
+    def __init__(
+        self,
+        type_of: Callable[[gast.expr], Type],
+        operations: Operations,
+        is_local: Callable[[str], bool],
+        fresh: Callable[[str], str],
+    ) -> None:
+        self.type_of = type_of
+        self.operations = operations
+        self.is_local = is_local
+        self.fresh = fresh
+        #: Whether it has an index that may be out of bounds.
+        self.indexes = False
+        #: Names of ints that are small: those of loops over ranges.
+        self.small: set[str] = set()
+        #: Whether the kernel may be left, and the function run again from its start.
+        self.may_leave = True
+        #: Whether it says so somewhere.
+        self.leaves = False
+        #: Takes the statements that an expression needs before it.
+        self.emit: Emit = lambda stmt: None
+
+    def number(self, node: gast.expr) -> gast.expr:
+        """The expression of a number. Raises NotCompiled."""
+        t = self.type_of(node)
+        if not is_kernel_number(t):
+            raise NotCompiled(node, f"`{syntax.text(node)}` is no number of 64 bits")
+        if isinstance(node, gast.Name) and self.is_local(node.id):
+            return node
+        if isinstance(t, Const):
+            return literal(t.value, node)
+        if isinstance(node, gast.Constant):
+            return node
+        if isinstance(node, gast.Subscript):
+            return self.item(node)
+        if syntax.dotted(node) in ("np.pi", "math.pi", "np.e", "math.e", "np.inf"):
+            return node
+        if isinstance(node, gast.Attribute) and is_kernel_array(
+            self.type_of(node.value)
+        ):
+            return gast.Attribute(self.array(node.value), node.attr, syntax.LOAD)
+        if isinstance(node, gast.IfExp):
+            parts = [self.number(n) for n in (node.test, node.body, node.orelse)]
+            return gast.IfExp(*parts)
+        if isinstance(node, gast.BoolOp):
+            if any(kind(self.type_of(v)) != "b" for v in node.values):
+                raise NotCompiled(node, "`and`, `or` of what is no truth value")
+            return gast.BoolOp(node.op, [self.number(v) for v in node.values])
+        if isinstance(node, gast.Call):
+            found = self.call(node)
+            if found is not None:
+                return found
+        operation = self.operations.of(node)
+        if operation is None:
+            shown = syntax.text(node)
+            raise NotCompiled(node, f"`{shown}` is no operation with a kernel")
+        operands = {k: self.number(v) for k, v in operation.operands.items()}
+        types = {k: self.type_of(v) for k, v in operation.operands.items()}
+        return self.operate(node, operation, operands, types, t)
+
+    def array(self, node: gast.expr) -> gast.expr:
+        """The name of an array. Raises NotCompiled."""
+        if not isinstance(node, gast.Name):
+            raise NotCompiled(node, f"`{syntax.text(node)}` is no name of an array")
+        return node
+
+    def item(self, node: gast.Subscript) -> gast.expr:
+        """An element of an array, a size, or an item of a list that the kernel made."""
+        base = node.value
+        shape = isinstance(base, gast.Attribute) and base.attr == "shape"
+        if shape and isinstance(node.slice, gast.Constant):
+            array = self.array(base.value)
+            sizes = gast.Attribute(array, "shape", syntax.LOAD)
+            return gast.Subscript(sizes, node.slice, syntax.LOAD)
+        if is_kernel_array(self.type_of(base)):
+            return gast.Subscript(
+                self.array(base), self.index(node.slice, base), syntax.LOAD
+            )
+        raise NotCompiled(node, f"`{syntax.text(node)}` is no element of an array")
+
+    def index(self, node: gast.expr, base: gast.expr) -> gast.expr:
+        """The index of one element. Raises NotCompiled."""
+        items = node.elts if isinstance(node, gast.Tuple) else [node]
+        t = self.type_of(base)
+        if not isinstance(t, Array) or len(items) != len(t.shape or ()):
+            raise NotCompiled(node, "an index of another length")
+        self.indexes = True
+        found = [self.whole(item) for item in items]
+        if isinstance(node, gast.Tuple):
+            return gast.Tuple(found, syntax.LOAD)
+        return found[0]
+
+    def whole(self, node: gast.expr) -> gast.expr:
+        """The expression of an int."""
+        if kind(self.type_of(node)) != "i":
+            raise NotCompiled(node, f"`{syntax.text(node)}` is no int")
+        return self.number(node)
+
+    def call(self, node: gast.Call) -> gast.expr | None:
+        """`len(x)`, and casts; None for other calls."""
+        owner = self.type_of(node.func)
+        function = owner.value if isinstance(owner, Const) else None
+        if len(node.args) != 1 or node.keywords or function is None:
+            return None
+        (value,) = node.args
+        if function is len and is_kernel_array(self.type_of(value)):
+            return syntax.call("len", self.array(value))
+        if isinstance(function, type) and function in _CASTS:
+            return self.cast(node, _CASTS[function], value)
+        return None
+
+    def cast(self, node: gast.expr, to: str, value: gast.expr) -> gast.expr:
+        """`float(x)`; an int that a float does not fit in leaves the kernel."""
+        x, t = self.number(value), self.type_of(value)
+        if to == "i" and kind(t) == "f":
+            x = self.atom(x, "value")
+            self.unless(f"abs(x) < {float(LARGEST)}", node, x=x)
+            return syntax.call("int", x)
+        if to == kind(t) and not (to == "f" and is_single(t)):
+            return x
+        if to == "b":
+            return syntax.expression("x != 0", x=x)
+        if kind(t) == "b" and to in "fs":
+            x = as_float(x, "b")
+        names = {"f": "float", "i": "int", "s": "np.float32"}
+        return syntax.expression(f"{names[to]}(x)", x=x)
+
+    # -- operations ------------------------------------------------------------------
+
+    def operate(
+        self,
+        node: gast.expr,
+        operation: Operation,
+        operands: dict[str, gast.expr],
+        types: dict[str, Type],
+        result: Type,
+    ) -> gast.expr:
+        """An elementwise operation on numbers of these types. Raises NotCompiled."""
+        op, kernel = operation.op, operation.op.kernel
+        if not op.elementwise or kernel is None:
+            raise NotCompiled(node, f"`{op.name}` has no kernel")
+        names = names_in(kernel)
+        if set(operands) != names:
+            raise NotCompiled(node, f"`{op.name}` with other arguments")
+        expanded = self.power(kernel, operands, types, result)
+        if expanded is not None:
+            return expanded
+        values = {
+            n: self.fitting(node, op, n, operands[n], types, result) for n in operands
+        }
+        python = all(map(is_pythons, types.values()))
+        if python:
+            values = self.checked_operands(node, kernel, values, types)
+        for name in values:
+            if names_in(kernel, name) > 1:
+                values[name] = self.atom(values[name], name)
+        found = syntax.expression(kernel, **values)
+        if is_single(result) and not _stays_single(kernel):
+            found = syntax.call(syntax.expression("np.float32"), found)
+        if python:
+            return self.checked_result(node, operation, found, values, types, result)
+        return found
+
+    def power(
+        self,
+        kernel: str,
+        operands: dict[str, gast.expr],
+        types: dict[str, Type],
+        result: Type,
+    ) -> gast.expr | None:
+        """`x**2` as the product that NumPy computes."""
+        if kernel != "a ** b" or kind(types["a"]) != "f":
+            return None
+        exponent = getattr(types["b"], "value", None)
+        if isinstance(exponent, bool) or not isinstance(exponent, (int, float)):
+            return None
+        python = is_pythons(types["a"])
+        if kind(result) != "f" or is_single(result) != is_single(types["a"]):
+            return None
+        if exponent in (2, 3, 4):
+            x = self.atom(operands["a"], "a")
+            found = syntax.expression(
+                {2: "x * x", 3: "x * x * x"}.get(int(exponent), "x"), x=x
+            )
+            if exponent == 4:
+                square = self.atom(syntax.expression("x * x", x=x), "square")
+                found = syntax.expression("y * y", y=square)
+            if python:  # `1e200**2` raises
+                found = self.atom(found, "power")
+                self.unless("y - y == 0 or x - x != 0", node=found, y=found, x=x)
+            return found
+        if exponent == 0.5 and not python:
+            return syntax.expression("np.sqrt(x)", x=operands["a"])
+        if exponent == -1 and not python:
+            one = "np.float32(1)" if is_single(result) else "1.0"
+            return syntax.expression(f"{one} / x", x=operands["a"])
+        return None
+
+    def fitting(
+        self,
+        node: gast.expr,
+        op: Any,
+        name: str,
+        value: gast.expr,
+        types: dict[str, Type],
+        result: Type,
+    ) -> gast.expr:
+        """An operand in the precision that the operation is computed in."""
+        t = types[name]
+        own = kind(t)
+        kinds = {kind(each) for each in types.values()}
+        condition = op.kernel == "b if a else c" and name == "a"
+        if condition:
+            if own != "b":
+                return syntax.expression("x != 0", x=value)
+            return value
+        floating = "f" in kinds or (kind(result) == "f")
+        if floating:
+            single = self.in_single(types, result)
+            if single and not (own == "f" and is_single(t) and not is_pythons(t)):
+                if isinstance(value, gast.Constant) and own in "if":
+                    value = syntax.const(float(value.value))
+                if own == "b":
+                    value = as_float(value, own)
+                return syntax.call(syntax.expression("np.float32"), value)
+            if own in "ib" and "f" in op.kinds:
+                return as_float(value, own)
+            if own == "f":
+                return value
+        elif (
+            own in op.kinds
+            and kinds == {own}
+            or own in op.kinds
+            and "i" in op.kinds
+            and own == "i"
+        ):
+            return value
+        elif own == "b" and "i" in kinds and "i" in op.kinds:
+            return syntax.call("int", value)
+        raise NotCompiled(node, f"`{op.name}` of such numbers")
+
+    def in_single(self, types: dict[str, Type], result: Type) -> bool:
+        """Whether it is computed in single precision; the result may be a bool."""
+        strong = [t for t in types.values() if not is_pythons(t) and kind(t) == "f"]
+        if kind(result) == "f":
+            return is_single(result)
+        return bool(strong) and all(map(is_single, strong))
+
+    # -- where Python's numbers differ -----------------------------------------------
+
+    def checked_operands(
+        self,
+        node: gast.expr,
+        kernel: str,
+        values: dict[str, gast.expr],
+        types: dict[str, Type],
+    ) -> dict[str, gast.expr]:
+        """The operands, tested before the operation where Python would raise."""
+        if kernel in _DIVISIONS:
+            known = getattr(types["b"], "value", 0)
+            if known == 0:
+                values["b"] = self.atom(values["b"], "divisor")
+                self.unless("b != 0", node, b=values["b"])
+        if kernel in _GROWING and {kind(t) for t in types.values()} <= {"i", "b"}:
+            bounded = [
+                is_bounded(t) or getattr(values[n], "id", "") in self.small
+                for n, t in types.items()
+            ]
+            enough = any(bounded) if kernel in ("a + b", "a - b") else all(bounded)
+            if not enough:
+                values = {k: self.atom(v, k) for k, v in values.items()}
+                text = kernel.replace("a", "float(a)").replace("b", "float(b)")
+                if kernel == "a << b":
+                    text = "float(a) * 2.0**b"
+                self.unless(f"abs({text}) < {float(LARGEST)}", node, **values)
+        return values
+
+    def checked_result(
+        self,
+        node: gast.expr,
+        operation: Operation,
+        found: gast.expr,
+        values: dict[str, gast.expr],
+        types: dict[str, Type],
+        result: Type,
+    ) -> gast.expr:
+        """The result, tested where Python raises: `math.log(-1.0)`, `0.0**-1`."""
+        kernel = operation.op.kernel or ""
+        raising = kernel == "a ** b" or (
+            getattr(operation.function, "__module__", "") == "math"
+            and kind(result) == "f"
+        )
+        if not raising:
+            return found
+        if kernel == "a ** b" and not (kind(types["a"]) == "f"):
+            raise NotCompiled(node, "a power of an int")
+        found = self.atom(found, "y")
+        finite = " or ".join(
+            [
+                "y - y == 0",
+                *(f"{n} - {n} != 0" for n, v in values.items() if not is_constant(v)),
+            ]
+        )
+        atoms = {n: v for n, v in values.items() if not is_constant(v)}
+        if any(not isinstance(v, gast.Name) for v in atoms.values()):
+            # What a name does not hold is finite where the result is.
+            finite, atoms = "y - y == 0", {}
+        self.unless(finite, node, y=found, **atoms)
+        return found
+
+    def unless(self, text: str, node: gast.expr, **holes: gast.expr) -> None:
+        """Leave the kernel where this does not hold."""
+        if not self.may_leave:
+            shown = syntax.text(node)
+            raise NotCompiled(
+                node, f"`{shown}` of Python's own numbers may raise after a write"
+            )
+        self.leaves = True
+        test = syntax.expression(f"not ({text})", **holes)
+        body = syntax.statements("raise Differs")
+        self.emit(gast.If(test, body, []))
+
+    def atom(self, value: gast.expr, base: str) -> gast.expr:
+        """A name for the value, unless it is one."""
+        if isinstance(value, (gast.Name, gast.Constant)):
+            return value
+        name = self.fresh(base)
+        self.emit(syntax.assign(name, value))
+        return syntax.name(name)
+
+
+def as_float(value: gast.expr, own: str) -> gast.expr:
+    """A whole number or truth value as a float."""
+    if isinstance(value, gast.Constant):
+        return syntax.const(float(value.value))
+    if own == "b":
+        return syntax.expression("1.0 if x else 0.0", x=value)
+    return syntax.call("float", value)
+
+
+def is_constant(node: gast.expr) -> bool:
+    return isinstance(node, gast.Constant)
+
+
+def is_bounded(t: Type) -> bool:
+    """Whether an int is small: a constant, or the number of places of an axis."""
+    if isinstance(t, Const):
+        return abs(int(t.value)) <= 2**31
+    return kind(t) == "b" or (isinstance(t, Scalar) and t.size is not None)
+
+
+def _stays_single(kernel: str) -> bool:
+    """Whether a kernel gives single precision where its operands have it."""
+    return not any(c.isdigit() for c in kernel) and "math." not in kernel
+
+
+@functools.cache
+def _parsed(kernel: str) -> gast.expr:
+    return syntax.expression(kernel)
+
+
+def names_in(kernel: str, name: str | None = None) -> Any:
+    """The names of arguments in a kernel, or how often it has one."""
+    counts = syntax.read_counts(_parsed(kernel))
+    if name is not None:
+        return counts[name]
+    return {n for n in counts if n not in ("np", "math", "abs")}
+
+
+def literal(value: Any, node: gast.expr) -> gast.expr:
+    """A number that is known, as a kernel writes it."""
+    if isinstance(value, (bool, np.bool_)):
+        return syntax.const(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return syntax.const(int(value))
+    if isinstance(value, np.float32):
+        return syntax.expression(f"np.float32({float(value)!r})")
+    if not math.isfinite(value):
+        text = "np.nan" if value != value else "np.inf" if value > 0 else "-np.inf"
+        return syntax.expression(text)
+    return syntax.const(float(value))
+
+
+def zero_of(t: Type) -> gast.expr:
+    """A zero of the dtype."""
+    return syntax.const(0.0 if kind(t) == "f" else 0 if kind(t) == "i" else False)
+
+
+__all__ = ["Numbers", "literal", "zero_of", "dtype_of"]

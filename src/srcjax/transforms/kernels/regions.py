@@ -1,0 +1,269 @@
+"""Which statements of a function become kernels, and the Python between them.
+
+    for i in range(len(params)):          for i in range(len(params)):
+        W, b = params[i]                      W, b = params[i]
+        product = x @ W                       x = f_kernel(x, W, b)
+        total = product + b         ->    ...
+        x = np.tanh(total)
+
+A kernel is a run of statements that stand after each other and are all accepted. One
+that goes through no loop, or computes only one thing of each element, is left to NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.flow.bindings import (
+    bound_before,
+    exposed,
+    stored_names,
+    surely_in,
+)
+from srcjax.analysis.flow.control import has_break
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Type,
+    ageless_buffers,
+    all_buffers,
+    is_number,
+)
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.kernels.accepted import (
+    NotCompiled,
+    is_kernel_array,
+    is_kernel_number,
+    is_pythons,
+)
+from srcjax.transforms.kernels.groups import Group, grouped
+from srcjax.transforms.kernels.rows import without_unread
+from srcjax.transforms.kernels.statements import KernelWriter
+from srcjax.transforms.kernels.tidy import tidied
+from srcjax.transforms.kernels.wrapping import (
+    decorator,
+    function,
+    numpys,
+    values_from_around,
+)
+
+
+@dataclass
+class Region:
+    """A run of statements that is a kernel."""
+
+    kernel: gast.FunctionDef
+    #: The statements that call it.
+    call: list[gast.stmt]
+    #: Values from around that it is given, by name.
+    outside: dict[str, Any]
+
+
+@dataclass
+class Stays:
+    """A statement that stays Python, and why."""
+
+    stmt: Any
+    reason: str
+
+
+@dataclass
+class Partition:
+    """The body of the function that calls the kernels."""
+
+    body: list[gast.stmt]
+    kernels: list[gast.FunctionDef] = field(default_factory=list)
+    outside: dict[str, Any] = field(default_factory=dict)
+    stays: list[Stays] = field(default_factory=list)
+
+
+class Regions:
+    """Cuts a function into kernels and the Python between them."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
+        self.unit = unit
+        self.writer = KernelWriter(program, unit)
+        self.writer.numbers.may_leave = False
+        self.found = Partition([])
+        self.types = self.writer.types
+
+    def partition(self) -> Partition:
+        """The kernels, and what calls them."""
+        self.found.body = self.block(self.unit.node.body)
+        return self.found
+
+    def block(self, stmts: list[Any]) -> list[Any]:
+        """The statements of a block, with kernels in the place of runs."""
+        out: list[Any] = []
+        run: list[Any] = []
+        for stmt in stmts:
+            reason = self.refusal(stmt)
+            if reason is None:
+                run.append(stmt)
+                continue
+            out += self.kernels(run)
+            run = []
+            out.append(self.inside(stmt, reason))
+        return out + self.kernels(run)
+
+    def inside(self, stmt: Any, reason: str) -> Any:
+        """A statement that stays, with kernels in its blocks."""
+        if isinstance(stmt, (gast.For, gast.While, gast.If)):
+            return syntax.rebuilt(stmt, self.block)
+        if not isinstance(stmt, (gast.Return, gast.Break, gast.Pass)):
+            self.found.stays.append(Stays(stmt, reason))
+        return stmt
+
+    def refusal(self, stmt: Any) -> str | None:
+        """Why a statement cannot be in a kernel; None if it can."""
+        if isinstance(stmt, (gast.Return, gast.Break)):
+            return "it leaves a block"
+        if isinstance(stmt, gast.If) and has_break(gast.While(stmt.test, [stmt], [])):
+            return "it leaves a loop"
+        try:
+            self.writer.block([syntax.clone_shallow(stmt)])
+        except NotCompiled as stays:
+            return stays.reason
+        return None
+
+    def kernels(self, run: list[Any]) -> list[Any]:
+        """A run of statements as a kernel, or as few as can be."""
+        if not run or not self.is_worth_it(run):
+            return run
+        try:
+            region = self.region(run)
+        except NotCompiled as stays:
+            at = next((k for k, s in enumerate(run) if _holds(s, stays.stmt)), len(run))
+            if at == len(run):
+                self.found.stays += [Stays(s, stays.reason) for s in run]
+                return run
+            stay = self.inside(run[at], stays.reason)
+            return [*self.kernels(run[:at]), stay, *self.kernels(run[at + 1 :])]
+        self.found.kernels.append(region.kernel)
+        self.found.outside |= region.outside
+        return region.call
+
+    def is_worth_it(self, run: list[Any]) -> bool:
+        """Whether a call of a kernel is sure to be faster than the statements."""
+        if any(isinstance(s, (gast.For, gast.While)) for s in syntax.walk(run)):
+            return True
+        items = [self.writer.item(s) for s in run if not syntax.is_comment(s)]
+        groups = [g for g in grouped(items) if isinstance(g, Group)]
+        return any(len(g.members) > 1 for g in groups) or len(groups) > 2
+
+    def region(self, run: list[Any]) -> Region:
+        """The kernel of a run. Raises NotCompiled."""
+        writer = self.writer
+        writer.lists = set()
+        writer.numbers.indexes = False
+        outputs = self.outputs(run)
+        stmts = [syntax.clone_shallow(s) for s in run]
+        inputs = exposed(run) & writer.bound
+        inputs |= {n for n in outputs if n not in surely_in(run)}
+        self.check_inputs(run, inputs)
+        body = writer.block(stmts)
+        values = [syntax.name(n) for n in outputs]
+        if values:
+            value = values[0] if len(values) == 1 else gast.Tuple(values, syntax.LOAD)
+            body.append(gast.Return(value))
+        body = tidied(without_unread(body, set()), self.unit)
+        parameters = [n for n in self.ordered(inputs) if syntax.count_uses(body, n)]
+        outside = values_from_around(body, self.program, self.unit, set(parameters))
+        parameters += sorted(outside)
+        name = self.unit.names.fresh(f"{self.unit.name}_kernel")
+        kernel = function(name, parameters, body)
+        kernel.decorator_list = [decorator(writer)]
+        call = syntax.call(name, *map(syntax.name, parameters))
+        return Region(kernel, self.called(call, outputs), outside)
+
+    def bound(self, run: list[Any]) -> set[str]:
+        """The names that a run binds; an array that is updated stays what it is."""
+        updated = {
+            n
+            for n in _stored(run, True)
+            if not isinstance(self.types.get(n, UNKNOWN), Array)
+        }
+        return _stored(run, False) | updated
+
+    def outputs(self, run: list[Any]) -> list[str]:
+        """The names that a run binds and others read. Raises NotCompiled."""
+        inside = syntax.read_counts(run)
+        found = []
+        made = {id(n) for n in syntax.walk(run)}
+        for name in self.ordered(self.bound(run)):
+            if self.writer.reads[name] <= inside[name] and not self.is_carried(
+                name, run
+            ):
+                continue
+            t = self.types.get(name, UNKNOWN)
+            where = next(s for s in run if name in self.bound([s]))
+            if not (is_kernel_number(t) or is_kernel_array(t)):
+                raise NotCompiled(where, f"`{name}` is no number or array")
+            memory = ageless_buffers(all_buffers(t))
+            if isinstance(t, Array) and not all(b in made for b in memory):
+                raise NotCompiled(where, f"`{name}` is memory from around the kernel")
+            found.append(name)
+        return found
+
+    def is_carried(self, name: str, run: list[Any]) -> bool:
+        """Whether the run reads a name from an earlier iteration."""
+        return name in exposed(run)
+
+    def check_inputs(self, run: list[Any], inputs: set[str]) -> None:
+        """Raise NotCompiled unless a kernel can be given all of these."""
+        bound = bound_before(self.unit.node.body, run[0]) | set(self.unit.parameters)
+        for name in inputs:
+            t = self.types.get(name, UNKNOWN)
+            where = next((s for s in run if name in syntax.all_names(s)), run[0])
+            if not (is_kernel_number(t) or is_kernel_array(t)):
+                raise NotCompiled(where, f"`{name}` is no number or array")
+            if name not in bound:
+                raise NotCompiled(where, f"`{name}` may have no value yet")
+
+    def ordered(self, names: set[str]) -> list[str]:
+        """Names in the order in which the function binds them."""
+        order = [*self.unit.parameters]
+        for node in syntax.walk(self.unit.node.body):
+            if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store):
+                order.append(node.id)
+        place = {n: k for k, n in reversed(list(enumerate(order)))}
+        return sorted(names, key=lambda n: (place.get(n, len(order)), n))
+
+    def called(self, call: gast.expr, outputs: list[str]) -> list[gast.stmt]:
+        """The call of a kernel; numbers are NumPy's where they were."""
+        if not outputs:
+            return [gast.Expr(call)]
+        types: list[Type] = [self.types.get(n, UNKNOWN) for n in outputs]
+        if len(outputs) == 1:
+            return [syntax.assign(outputs[0], numpys(call, types[0]))]
+        targets = [syntax.name(n, store=True) for n in outputs]
+        found: list[gast.stmt] = [
+            gast.Assign([gast.Tuple(targets, syntax.STORE)], call, None)
+        ]
+        for name, t in zip(outputs, types, strict=True):
+            if is_number(t) and not is_pythons(t):
+                found.append(syntax.assign(name, numpys(syntax.name(name), t)))
+        return found
+
+
+def _stored(stmts: Any, updates: bool) -> set[str]:
+    """The names that statements bind; or only those that they update."""
+    found: set[str] = set()
+    for stmt in syntax.walk(stmts):
+        if isinstance(stmt, gast.AugAssign) and updates:
+            found |= stored_names(stmt.target)
+        elif isinstance(stmt, gast.Assign) and not updates:
+            found |= stored_names(stmt.targets)
+        elif isinstance(stmt, gast.For) and not updates:
+            found |= stored_names(stmt.target)
+    return found
+
+
+def _holds(stmt: Any, node: Any) -> bool:
+    return any(n is node for n in syntax.walk(stmt))

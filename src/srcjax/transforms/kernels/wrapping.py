@@ -1,0 +1,69 @@
+"""What stands around a kernel: its parameters, and what it gives to NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.types import Tuple, Type, dtype_of, is_number, type_of
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.kernels.accepted import (
+    NotCompiled,
+    is_kernel_array,
+    is_pythons,
+)
+from srcjax.transforms.kernels.statements import KernelWriter
+
+#: What every kernel knows: names of modules, builtins and `backends.kernels`.
+KNOWN = {"np", "math", "len", "range", "abs", "float", "int"}
+KNOWN |= {"added", "Differs", "ValueError"}
+
+
+def values_from_around(
+    stmts: list[gast.stmt], program: Program, unit: Unit, given: set[str]
+) -> dict[str, Any]:
+    """The arrays that a kernel reads and nobody gives it, by name.
+
+    Their contents may change, so that they are arguments of the kernel.
+    """
+    found = {}
+    for name in syntax.names_read(stmts) - syntax.names_written(stmts) - given - KNOWN:
+        try:
+            value = program.resolve(unit, name)
+        except KeyError:
+            raise NotCompiled(unit.node, f"`{name}` is not known") from None
+        if not is_kernel_array(type_of(value)):
+            raise NotCompiled(unit.node, f"`{name}` is no array from around")
+        found[name] = value
+    return found
+
+
+def function(name: str, parameters: list[str], body: list[gast.stmt]) -> Any:
+    """A function of plain parameters."""
+    names = [gast.Name(p, gast.Param(), None, None) for p in parameters]
+    arguments = gast.arguments(names, [], None, [], [], None, [])
+    return gast.FunctionDef(name, arguments, body, [], None, None, [])
+
+
+def decorator(writer: KernelWriter) -> gast.expr:
+    """How a kernel is compiled."""
+    return syntax.name("checked_kernel" if writer.numbers.indexes else "kernel")
+
+
+def is_numpys(t: Type) -> bool:
+    """Whether a value is a NumPy scalar, which a kernel gives as Python's."""
+    if isinstance(t, Tuple):
+        return any(map(is_numpys, t.items))
+    return is_number(t) and not is_pythons(t)
+
+
+def numpys(value: gast.expr, t: Type) -> gast.expr:
+    """The value as the NumPy scalar that the function gives."""
+    if is_number(t) and not is_pythons(t):
+        dtype = dtype_of(t)
+        assert dtype is not None
+        return syntax.expression(f"np.{dtype.type.__name__}(v)", v=value)
+    return value

@@ -1,0 +1,322 @@
+"""`jit`: what the function gives, compiled."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+import srcjax
+
+pytest.importorskip("numba")
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=7)
+A = RNG.normal(size=(4, 5))
+TABLE = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def folder(tmp_path_factory):
+    """Kernels of the tests are kept apart from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("kernels")
+        folder.chmod(0o700)
+        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
+        yield folder
+
+
+def chain(x):
+    return np.sum(np.tanh(np.exp(-(x**2)) * x + 1 / (1 + np.exp(-x))))
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def columns(x):
+    return (x - x.mean(axis=0)) / np.sqrt(np.mean((x - x.mean(axis=0)) ** 2, axis=0))
+
+
+def heat(u):
+    u = u.copy()
+    for _ in range(20):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def recurrence(x):
+    u = np.zeros_like(x)
+    u[0] = x[0]
+    for i in range(1, len(x)):
+        u[i] = 0.5 * u[i - 1] + np.sin(x[i])
+        u[i - 1] *= x[i]
+    return u.sum()
+
+
+def kepler(M, e):
+    E = M
+    for _ in range(50):
+        d = (E - e * np.sin(E) - M) / (1 - e * np.cos(E))
+        E -= d
+        if abs(d) < 1e-10:
+            break
+    return E
+
+
+def descent(w, X, y):
+    for _ in range(3):
+        w = w - 0.1 * (X.T @ (X @ w - y))
+    return np.sum((X @ w - y) ** 2)
+
+
+def reversed_part(x):
+    y = x * 2.0
+    y[::-1][1:] += x[1:]
+    return y.sum() * y[0]
+
+
+def layers(params, x):
+    for W, b in params:
+        x = np.tanh(x @ W + b) * 0.5
+    return np.sum(x**2)
+
+
+CASES = [
+    (chain, (X,)),
+    (softmax, (A,)),
+    (columns, (A,)),
+    (heat, (X,)),
+    (recurrence, (X,)),
+    (kepler, (0.3, 0.1)),
+    (descent, (A[0], A, A[:, 0])),
+    (reversed_part, (X,)),
+    (layers, ([(A.T, X[:4]), (A, X[:5])], A)),
+]
+
+
+def compare(got, wanted):
+    if isinstance(wanted, (tuple, list)):
+        assert type(got) is type(wanted)
+        for a, b in zip(got, wanted, strict=True):
+            compare(a, b)
+        return
+    assert type(got) is type(wanted)
+    assert np.asarray(got).dtype == np.asarray(wanted).dtype
+    np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize(("f", "args"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_values_and_gradients(f, args):
+    compiled = srcjax.jit(f)
+    compare(compiled(*args), f(*args))
+    module = compiled.__srcjax_transform__.module_for(args, {})
+    assert (module.stays == "") == (f is not layers)  # a list of arrays stays Python
+    if np.ndim(f(*args)) == 0:
+        compare(srcjax.jit(srcjax.grad(f))(*args), srcjax.grad(f)(*args))
+        compare(srcjax.grad(srcjax.jit(f))(*args), srcjax.grad(f)(*args))
+
+
+def test_other_sizes_and_none():
+    compiled = srcjax.jit(srcjax.value_and_grad(chain))
+    for size in (1, 2, 33, 0):
+        x = RNG.normal(size=size)
+        compare(compiled(x), srcjax.value_and_grad(chain)(x))
+    assert len(compiled.__srcjax_transform__.general) <= 3  # one, none, and all others
+
+
+def test_strides():
+    wide = RNG.normal(size=(6, 8))
+    compiled = srcjax.jit(softmax)
+    for x in (wide[::2, ::-1], wide.T, np.broadcast_to(wide[0], (3, 8))):
+        compare(compiled(x), softmax(x))
+
+
+def test_single_precision_stays():
+    x = X.astype(np.float32)
+
+    def f(x):
+        return 2 * np.sum(np.where(x > 0, 1.05, 0) * np.exp(x) / 3 + x**3)
+
+    def g(x):
+        y = np.tanh(x * 0.5) * 2 + x**2 / 3 - np.maximum(x, 0.1)
+        return (y - y.mean()) * np.exp(-(y**2)).sum()
+
+    got = srcjax.jit(f)(x)
+    assert got.dtype == f(x).dtype
+    np.testing.assert_allclose(got, f(x), rtol=1e-5)
+    assert srcjax.jit(g)(x).dtype == np.float32
+    np.testing.assert_allclose(srcjax.jit(g)(x), g(x), rtol=1e-5)
+    gradient = srcjax.jit(srcjax.grad(f))(x)
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, srcjax.grad(f)(x), rtol=1e-5)
+
+
+def test_numbers_of_python_raise_and_do_not_wrap():
+    def ratio(a, b):
+        return a / b
+
+    def root(a):
+        return math.sqrt(a) + math.log(a)
+
+    def fibonacci(n):
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    def power(a, b):
+        return a**b
+
+    with pytest.raises(ZeroDivisionError):
+        srcjax.jit(ratio)(1.0, 0.0)
+    assert srcjax.jit(ratio)(1.0, 4.0) == 0.25
+    with pytest.raises(ValueError, match="math domain|nonnegative"):
+        srcjax.jit(root)(-1.0)
+    assert srcjax.jit(fibonacci)(20) == 6765
+    assert srcjax.jit(fibonacci)(120) == fibonacci(120)
+    with pytest.raises(OverflowError):
+        srcjax.jit(power)(1e200, 2.0)
+    assert srcjax.jit(power)(-8.0, 0.5) == (-8.0) ** 0.5
+    with np.errstate(divide="ignore"):
+        assert srcjax.jit(ratio)(np.float64(1.0), np.float64(0.0)) == np.inf
+
+
+def test_an_index_out_of_bounds_raises():
+    def f(x, n):
+        total = 0.0
+        for i in range(n):
+            total += x[i] * x[-i]
+        return total
+
+    compare(srcjax.jit(f)(X, 7), f(X, 7))
+    with pytest.raises(IndexError):
+        srcjax.jit(f)(X, 8)
+
+
+def test_the_largest_of_none_raises():
+    def f(x):
+        return np.max(x * 2.0) + 1.0
+
+    compare(srcjax.jit(f)(X), f(X))
+    with pytest.raises(ValueError, match="zero-size array"):
+        srcjax.jit(f)(np.zeros(0))
+    assert np.isnan(srcjax.jit(f)(np.array([1.0, np.nan, 0.0])))
+
+
+def test_arguments_are_written_to():
+    def relax(u, f):
+        for i in range(1, len(u) - 1):
+            u[i] = 0.5 * (u[i - 1] + u[i + 1] - f[i])
+
+    mine, plain = X.copy(), X.copy()
+    assert srcjax.jit(relax)(mine, X) is None
+    relax(plain, X)
+    np.testing.assert_allclose(mine, plain, rtol=1e-14)
+
+
+def test_what_is_given_back_is_the_argument():
+    def f(x, y):
+        x += y * 2.0
+        return x
+
+    x = X.copy()
+    assert srcjax.jit(f)(x, X) is x
+    np.testing.assert_array_equal(x, X + X * 2.0)
+
+
+def test_arrays_from_around_may_change():
+    def f(x):
+        return np.sum(x * TABLE + np.exp(x))
+
+    compiled = srcjax.jit(f)
+    x = X[:3]
+    compare(compiled(x), f(x))
+    TABLE[0] = 5.0
+    compare(compiled(x), f(x))
+
+
+def test_what_is_printed_is_printed(capsys):
+    def f(x):
+        y = np.sin(x) * x + 1.0
+        print("half way")
+        return np.sum(np.cos(y) * y)
+
+    compiled = srcjax.jit(f)
+    compare(compiled(X), f(X))
+    assert capsys.readouterr().out == "half way\n" * 2
+    report = srcjax.explain(compiled, X)
+    assert "print" in report
+    assert "f_kernel" in report
+
+
+def test_text_that_can_be_read():
+    text = str(srcjax.source(srcjax.jit(srcjax.grad(chain)), X))
+    assert "@kernel" in text
+    assert "for i in range(len(x))" in text
+    assert "np.exp(" in text
+
+
+def test_static_arguments():
+    def f(x, kind, n=2):
+        return np.sum(x**n) if kind == "power" else np.sum(np.exp(x))
+
+    compiled = srcjax.jit(f, static_argnums=1, static_argnames="n")
+    compare(compiled(X, "power"), f(X, "power"))
+    compare(compiled(X, "power", n=3), f(X, "power", n=3))
+    compare(compiled(X, "exp"), f(X, "exp"))
+    with pytest.raises(srcjax.errors.ArgumentError, match="has no hash"):
+        compiled(X, ["power"])
+    with pytest.raises(srcjax.errors.ArgumentError, match="static_argnums=5"):
+        srcjax.jit(f, static_argnums=5)
+
+
+def test_inside_of_a_differentiated_function():
+    @srcjax.jit
+    def inner(x):
+        return np.sin(x) * x
+
+    def f(x):
+        return np.sum(inner(x) ** 2)
+
+    def plain(x):
+        return np.sum((np.sin(x) * x) ** 2)
+
+    compare(srcjax.grad(f)(X), srcjax.grad(plain)(X))
+    compare(srcjax.vmap(inner)(A), np.sin(A) * A)
+
+
+def test_a_broken_entry_of_the_cache_is_made_anew(folder):
+    def f(x):
+        return np.sum(np.cos(x) * 3.0 + x)
+
+    compare(srcjax.jit(f)(X), f(X))
+    for path in folder.glob("f_kernel_*.py"):
+        path.write_text("nonsense(")
+    compare(srcjax.jit(lambda x: f(x))(X), f(X))
+    compare(srcjax.jit(f)(np.append(X, 1.0)), f(np.append(X, 1.0)))
+
+
+def test_threads():
+    compiled = srcjax.jit(srcjax.grad(chain))
+    wanted = srcjax.grad(chain)(X)
+    found = []
+
+    def work():
+        found.append(compiled(X))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    for each in found:
+        np.testing.assert_allclose(each, wanted, rtol=1e-12)
+
+
+def test_what_jit_has_not():
+    with pytest.raises(srcjax.errors.ArgumentError, match="device"):
+        srcjax.jit(chain, device="tpu")
+    with pytest.raises(srcjax.errors.ArgumentError, match="jit made"):
+        srcjax.explain(chain, X)

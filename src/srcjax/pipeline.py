@@ -42,6 +42,7 @@ from srcjax.analysis.types import (
     mapping,
     resolved,
     shape_of,
+    varies,
     varying,
     with_active,
 )
@@ -79,7 +80,13 @@ from srcjax.transforms.inferred import (
     infer_written,
 )
 from srcjax.transforms.kernels.accepted import NotCompiled
-from srcjax.transforms.kernels.entry import compiled, divided
+from srcjax.transforms.kernels.entry import (
+    Compiled,
+    Example,
+    compiled,
+    divided,
+    for_examples,
+)
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.reverse.entry import Reverse
@@ -329,6 +336,32 @@ def jitted(request: Request) -> Module:
     return plain_module(request, name, reason)
 
 
+def jitted_examples(
+    request: Request, mapped: dict[str, bool], batched: Callable
+) -> Module | None:
+    """One kernel that loops over the examples of a `vmap`; None where it is no better.
+
+    Args:
+        request: the function of one example.
+        mapped: which arguments have examples along their first axis.
+        batched: what runs where the kernel is left.
+    """
+    if not has_numba():
+        return None
+    given = [Example(n, t, mapped[n]) for n, t in request.types.items()]
+    try:
+        with varying(Varies.RUN_TIME):
+            program, unit = at_run_time(request)
+            if sorted(unit.parameters) != sorted(mapped):
+                return None
+            entry = entry_name(program, f"jit_vmap_{unit.name}")
+            own = names_around(program, entry).fresh(f"vmap_{unit.name}")
+            found = for_examples(program, unit, entry, own, given)
+            return module_of_kernels(program, unit, found, own, batched)
+    except (NotCompiled, SrcjaxError):
+        return None
+
+
 def kernel_module(program: Program, unit: Unit, function: Any) -> Module:
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
@@ -337,6 +370,14 @@ def kernel_module(program: Program, unit: Unit, function: Any) -> Module:
         found = compiled(program, unit, entry, own)
     except NotCompiled as reason:
         found = divided(program, unit, entry, reason)
+    return module_of_kernels(program, unit, found, own, function)
+
+
+def module_of_kernels(
+    program: Program, unit: Unit, found: Compiled, own: str, function: Any
+) -> Module:
+    """The module of kernels and of what calls them; `own` is `function`'s name."""
+    entry = found.driver.name
     functions = [*found.kernels, found.driver]
     module = Module(entry, functions, {}, entry=entry)
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
@@ -433,7 +474,7 @@ def validate(program: Program, stage: str) -> None:
     if not VALIDATE:
         return
     for unit in program.units.values():
-        found = violations(unit)
+        found = violations(unit, written=varies() is Varies.RUN_TIME)
         if found:
             raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
 

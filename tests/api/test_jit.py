@@ -286,6 +286,30 @@ def test_inside_of_a_differentiated_function():
     compare(srcjax.vmap(inner)(A), np.sin(A) * A)
 
 
+def test_examples_that_go_their_own_ways():
+    M, e = np.linspace(0.1, 3.0, 9), np.linspace(0.0, 0.8, 9)
+
+    def collatz(n):
+        steps = 0
+        while n > 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    for f, args in [
+        (srcjax.vmap(kepler), (M, e)),
+        (srcjax.vmap(srcjax.grad(kepler, (0, 1))), (M, e)),
+        (srcjax.vmap(kepler, in_axes=(0, None)), (M, 0.2)),
+        (srcjax.vmap(collatz), (np.arange(1, 30),)),
+    ]:
+        compiled = srcjax.jit(f)
+        compare(compiled(*args), f(*args))
+        text = str(srcjax.source(compiled, *args))
+        assert "for lane in range(len(" in text
+        none = [a[:0] if isinstance(a, np.ndarray) else a for a in args]
+        compare(compiled(*none), f(*none))
+
+
 def test_a_broken_entry_of_the_cache_is_made_anew(folder):
     def f(x):
         return np.sum(np.cos(x) * 3.0 + x)

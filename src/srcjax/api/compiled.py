@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Type
+from srcjax.analysis.request import Request
+from srcjax.analysis.types import Type, Varies, varying, with_active
 from srcjax.backends.kernels import Kernel, NotCompilable
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
@@ -31,7 +32,31 @@ class Jit(Transform):
     def build(self, types: list[Type], typed: bool) -> Module:
         from srcjax import pipeline
 
-        return pipeline.jitted(self.request(types))
+        return self.of_examples(types) or pipeline.jitted(self.request(types))
+
+    def of_examples(self, types: list[Type]) -> Module | None:
+        """One kernel for all examples of a `vmap`, where each goes its own way."""
+        from srcjax import pipeline
+        from srcjax.api.batch import Batched, example_of
+
+        mapped = self.inner
+        if not isinstance(mapped, Batched) or mapped.axis_name is not None:
+            return None
+        axes = mapped.axes_of_types(len(types))
+        plain = all(a is None or a == 0 and isinstance(a, int) for a in axes)
+        if not plain or mapped.out_axes != 0 or all(a is None for a in axes):
+            return None
+        with varying(Varies.EXAMPLES):
+            examples = [example_of(t, a) for t, a in zip(types, axes, strict=True)]
+        examples = [with_active(t, False) for t in examples]
+        inner = mapped.inner
+        function = underlying(mapped.function)
+        if inner is not None:
+            function = inner.function_for(examples)
+        names = dict(zip(self.parameters, examples, strict=True))
+        request = Request(function, names, [])
+        by_name = {n: a is not None for n, a in zip(self.parameters, axes, strict=True)}
+        return pipeline.jitted_examples(request, by_name, mapped.function_for(types))
 
     def run(self, version: Version, values: list, keywords: dict) -> Any:
         whole = version.module.whole

@@ -34,6 +34,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import compiled, name_of
 
 #: Where compiled kernels are kept instead of the user's cache folder.
@@ -201,7 +202,9 @@ def file_text(text: str) -> str:
             return syntax.call("power_", expr.left, expr.right)
         return expr
 
-    node.body = [syntax.map_expressions(s, visit) for s in node.body]
+    for loop in syntax.walk(node.body):
+        if isinstance(loop, gast.For) and becomes_vectors(loop.body):
+            loop.body = [syntax.map_expressions(s, visit) for s in loop.body]
     own = sorted(syntax.names_read(node) & {"Differs", "added"})
     own += ["elementary"] * bool(used)
     lines = ["import math", "import numpy as np"]
@@ -209,6 +212,31 @@ def file_text(text: str) -> str:
         lines.append(f"from srcjax.backends.kernels import {', '.join(sorted(own))}")
     lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
     return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
+
+
+def becomes_vectors(body: list[Any]) -> bool:
+    """Whether the iterations of a loop do not depend on each other, but for sums.
+
+    Elsewhere what the library of the machine computes is faster: one number at a time.
+    """
+    if not all(isinstance(s, gast.Assign) for s in body):
+        return False
+    loaded, stored = set(), set()
+    for node in syntax.walk(body):
+        if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
+            here = isinstance(node.ctx, gast.Store)
+            (stored if here else loaded).add((node.value.id, syntax.text(node.slice)))
+    arrays = {name for name, _ in stored}
+    if any(name in arrays and (name, at) not in stored for name, at in loaded):
+        return False
+    sums = {
+        s.targets[0].id
+        for s in body
+        if isinstance(s.targets[0], gast.Name)
+        and isinstance(s.value, gast.Call)
+        and syntax.is_name(s.value.func, "added")
+    }
+    return exposed(body) & syntax.names_written(body) <= sums | arrays
 
 
 #: Modules whose functions may be elementary, by the names that texts have for them.

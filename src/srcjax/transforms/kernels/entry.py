@@ -17,6 +17,7 @@ from srcjax.analysis.types import (
     Type,
     ageless_buffers,
     all_buffers,
+    dtype_of,
 )
 from srcjax.frontend.unit import Unit, passed_on
 from srcjax.transforms.kernels.accepted import (
@@ -111,6 +112,101 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
         [],
     )
     return Compiled([kernel], driver, [])
+
+
+@dataclass
+class Example:
+    """What a kernel for many examples is given: an argument, and its type for one."""
+
+    name: str
+    type: Type
+    #: Whether the examples stand along its first axis; else it is the same for all.
+    mapped: bool
+
+
+def for_examples(
+    program: Program, unit: Unit, entry: str, own: str, given: list[Example]
+) -> Compiled:
+    """A loop over the examples of a batch, each with control flow of its own.
+
+    Raises:
+        NotCompiled: a result is no number, products of matrices are better made at
+            once, or all goes straight on, so that nothing is won.
+    """
+    writer = KernelWriter(program, unit)
+    if writes_given(program):
+        raise NotCompiled(unit.node, "what is given is written to")
+    if not any(isinstance(s, _FLOW) for s in syntax.walk(unit.node.body)):
+        raise NotCompiled(unit.node, "all examples go the same way")
+    *body, last = unit.node.body
+    result = program.facts.results.get(id(unit.source.func), UNKNOWN)
+    parts = result.items if isinstance(result, Tuple) else (result,)
+    if not parts or not all(map(is_kernel_number, parts)):
+        raise NotCompiled(last, "the result of an example is no number")
+    for each in given:
+        if not (is_kernel_number(each.type) or is_kernel_array(each.type)):
+            raise NotCompiled(unit.node, f"`{each.name}` is no number or array")
+    stmts = writer.block(body)
+    if any(syntax.dotted(n) == "np.dot" for n in syntax.walk(stmts)):
+        raise NotCompiled(unit.node, "products of matrices are made at once")
+    out: list[gast.stmt] = []
+    writer.numbers.emit = out.append
+    value = returned(writer, last.value, result)
+    values = value.elts if isinstance(value, gast.Tuple) else [value]
+    if isinstance(result, Tuple) and isinstance(value, gast.Name):
+        values = [
+            gast.Subscript(syntax.name(value.id), syntax.const(k), syntax.LOAD)
+            for k in range(len(parts))
+        ]
+    lane, many = writer.fresh("lane"), [e for e in given if e.mapped]
+    size = syntax.call("len", syntax.name(many[0].name))
+    results = [writer.fresh("result") for _ in parts]
+    before = [
+        syntax.assign(name, made(size, t))
+        for name, t in zip(results, parts, strict=True)
+    ]
+    ones = {e.name: writer.fresh(f"{e.name}_lane") for e in many}
+    inner = [*stmts, *out]
+    for name, each in zip(results, values, strict=True):
+        place = gast.Subscript(syntax.name(name), syntax.name(lane), syntax.STORE)
+        inner.append(gast.Assign([place], each, None))
+    syntax.rename(inner, ones)
+    loads = [
+        syntax.assign(one, syntax.expression(f"{name}[{lane}]"))
+        for name, one in ones.items()
+    ]
+    over = syntax.call("range", syntax.clone(size))
+    loop = gast.For(syntax.name(lane, store=True), over, [*loads, *inner], [], None)
+    back: gast.expr = syntax.name(results[0])
+    if isinstance(result, Tuple):
+        back = gast.Tuple([syntax.name(n) for n in results], syntax.LOAD)
+    whole = tidied(without_unread([*before, loop, gast.Return(back)], set()), unit)
+    inputs = [e.name for e in given if syntax.count_uses(whole, e.name)]
+    outside = values_from_around(whole, program, unit, set(inputs))
+    inputs += sorted(outside)
+    name = writer.unit.names.fresh(f"{unit.name}_kernel")
+    kernel = function(name, inputs, whole)
+    kernel.decorator_list = [decorator(writer)]
+    arguments = plain_arguments(unit)
+    call: list[gast.stmt] = [gast.Return(syntax.call(name, *map(syntax.name, inputs)))]
+    if writer.numbers.leaves:
+        again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
+        handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
+        call = [gast.Try(call, [handler], [], [])]
+    driver = gast.FunctionDef(entry, arguments, call, [], None, None, [])
+    return Compiled([kernel], driver, [])
+
+
+#: Where examples go their own ways.
+_FLOW = (gast.For, gast.While, gast.If)
+
+
+def made(size: gast.expr, t: Type) -> gast.expr:
+    """The array of a number of each example."""
+    dtype = dtype_of(t)
+    assert dtype is not None
+    text = "" if dtype.str == "<f8" else f", np.{dtype.type.__name__}"
+    return syntax.expression(f"np.empty(n{text})", n=syntax.clone(size))
 
 
 def writes_given(program: Program) -> bool:

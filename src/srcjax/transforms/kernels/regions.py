@@ -29,6 +29,11 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Const,
+    Dict,
+    List,
+    Range,
+    Tuple,
     Type,
     ageless_buffers,
     all_buffers,
@@ -95,8 +100,20 @@ class Regions:
 
     def partition(self) -> Partition:
         """The kernels, and what calls them."""
+        self.check_lengths()
         self.found.body = self.block(self.unit.node.body)
         return self.found
+
+    def check_lengths(self) -> None:
+        """Raise NotCompiled where a length is asked of what may have none.
+
+        Loops over what is not known are loops over places in core form.
+        """
+        for node in syntax.walk(self.unit.node.body):
+            if isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
+                t = self.writer.type_of(node.args[0]) if node.args else UNKNOWN
+                if not isinstance(t, (Array, List, Tuple, Dict, Const, Range)):
+                    raise NotCompiled(node, "it is not known what is looped over")
 
     def block(self, stmts: list[Any]) -> list[Any]:
         """The statements of a block, with kernels in the place of runs."""

@@ -188,6 +188,8 @@ class KernelWriter:
         if axis is ... or keepdims is ...:
             raise self.refuse(stmt, "an axis that is not known")
         axes = None
+        if axis == ():
+            raise self.refuse(stmt, "a reduction along no axis")
         if axis is not None:
             several = axis if isinstance(axis, tuple) else (axis,)
             axes = tuple(sorted(a % len(shape) for a in several))

@@ -11,6 +11,8 @@ from srcjax.frontend.unit import Unit
 
 #: What has functions, and no methods.
 MODULES = ("np", "math")
+#: Functions of all elements of an array.
+READING = ("np.dot",)
 #: No expression gets wider than this by what is nested into it.
 WIDTH = 64
 #: What is evaluated once, before anything in the statement's blocks.
@@ -71,7 +73,10 @@ def moves(value: Any, between: list[Any]) -> bool:
     reads = syntax.names_read(value)
     if reads & syntax.names_written(between):
         return False
-    loads = any(isinstance(n, gast.Subscript) for n in syntax.walk(value))
+    loads = any(
+        isinstance(n, gast.Subscript) or syntax.dotted(n) in READING
+        for n in syntax.walk(value)
+    )
     return not (loads and any(map(stores, between)))
 
 

@@ -221,7 +221,8 @@ def becomes_vectors(body: list[Any]) -> bool:
     """
     if not all(isinstance(s, gast.Assign) for s in body):
         return False
-    loaded, stored = set(), set()
+    loaded: set[tuple[str, str]] = set()
+    stored: set[tuple[str, str]] = set()
     for node in syntax.walk(body):
         if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
             here = isinstance(node.ctx, gast.Store)

@@ -47,7 +47,7 @@ from srcjax.transforms.kernels.accepted import (
     is_pythons,
 )
 from srcjax.transforms.kernels.groups import Group, grouped
-from srcjax.transforms.kernels.rows import without_unread
+from srcjax.transforms.kernels.rows import root, without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
 from srcjax.transforms.kernels.tidy import tidied
 from srcjax.transforms.kernels.wrapping import (
@@ -110,9 +110,16 @@ class Regions:
         Loops over what is not known are loops over places in core form.
         """
         for node in syntax.walk(self.unit.node.body):
+            if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call):
+                made_by = getattr(self.writer.type_of(node.value.func), "value", None)
+                made = isinstance(made_by, type) and hasattr(made_by, "__next__")
+                (target,) = node.targets
+                if made and syntax.count_reads(self.unit.node.body, root(target)):
+                    raise NotCompiled(node, "an iterator is not known in kernels")
             if isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
                 t = self.writer.type_of(node.args[0]) if node.args else UNKNOWN
-                if not isinstance(t, (Array, List, Tuple, Dict, Const, Range)):
+                known = isinstance(t, Const) and hasattr(t.value, "__len__")
+                if not (known or isinstance(t, (Array, List, Tuple, Dict, Range))):
                     raise NotCompiled(node, "it is not known what is looped over")
 
     def block(self, stmts: list[Any]) -> list[Any]:

@@ -139,10 +139,27 @@ class KernelWriter:
                 isinstance(n, gast.Subscript) for n in syntax.walk(value.slice)
             )
             return whole or (isinstance(value, gast.Attribute) and value.attr == "T")
-        loads = any(isinstance(n, gast.Subscript) for n in syntax.walk(value))
+        loads = self.reads_elements(value)
         calls = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute)
         known = not calls or self.operations.of(value) is not None
         return is_number(self.type_of(stmt.targets[0])) and not loads and known
+
+    def reads_elements(self, value: gast.expr) -> bool:
+        """Whether an expression reads an array, and not only its sizes."""
+        sizes = {
+            id(n.value)
+            for n in syntax.walk(value)
+            if isinstance(n, gast.Attribute) and n.attr in ("shape", "size", "ndim")
+        }
+        for node in syntax.walk(value):
+            if self.is_call(node, len):
+                sizes |= set(map(id, node.args))
+        return any(
+            isinstance(n, gast.Name)
+            and id(n) not in sizes
+            and isinstance(self.type_of(n), Array)
+            for n in syntax.walk(value)
+        )
 
     def member(self, stmt: Any) -> Member | None:
         """The member of a loop that a statement is; None for all others."""

@@ -42,8 +42,9 @@ class Member:
     keepdims: bool = False
     #: Of a store, the operation that is applied in place, if there is one.
     update: Any = None
-    #: Of a store, the array of which a part is written to.
+    #: Of a store, the array of which a part is written to, and what takes the part.
     base: str = ""
+    before: list[gast.stmt] = field(default_factory=list)
     #: The memory that it reads, and of a store that it writes to.
     seen: Buffers = NONE
     changed: Buffers = NONE

@@ -59,8 +59,6 @@ class KernelWriter:
         )
         #: How often each name is read, in all of the unit.
         self.reads = syntax.read_counts(unit.node)
-        #: The views that stores write to, by statement.
-        self.parts: dict[int, list[gast.stmt]] = {}
         #: Lists that were made in the kernel.
         self.lists: set[str] = set()
 
@@ -101,7 +99,7 @@ class KernelWriter:
                 continue
             loops = Loops(each, self.numbers, self.type_of, self.fresh, self.is_needed)
             for member in each.members:
-                loops.nest.before[0].extend(self.parts.get(id(member.stmt), []))
+                loops.nest.before[0].extend(member.before)
             loops.write()
             run.append(loops)
         return out + joined(run)
@@ -274,7 +272,6 @@ class KernelWriter:
             part = syntax.as_load(syntax.clone(target))
             self.types[name] = place
             before = self.view(syntax.assign(name, part), part)
-        self.parts[id(stmt)] = before
         item = Member(
             stmt,
             name,
@@ -285,6 +282,7 @@ class KernelWriter:
             update=update,
             changed=written,
             base=syntax.root_of(target),
+            before=before,
         )
         self.reads[name] += 1
         return item

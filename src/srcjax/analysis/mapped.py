@@ -40,6 +40,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     is_active,
+    parts,
     with_active,
 )
 from srcjax.analysis.uniform import Uniform, lifted
@@ -84,7 +85,8 @@ class MappedInterpreter(Interpreter):
         self.outside.clear()
         while True:
             known = len(self.batches), self.uniform.size
-            found = super().run(unit, self.entered(unit, arguments))
+            self.enter(unit, arguments)
+            found = super().run(unit, dict(arguments))
             if not self.settled:
                 return found
             more = (len(self.batches), self.uniform.size) != known
@@ -95,15 +97,25 @@ class MappedInterpreter(Interpreter):
             self.stack.clear()
             self.provisional.clear()
 
-    def entered(self, unit: Unit, arguments: Env) -> Env:
-        """The parameters; one that holds a batch anywhere holds one everywhere."""
-        if not self.settled:
-            return dict(arguments)
+    def enter(self, unit: Unit, arguments: Env) -> None:
+        """A parameter that holds a batch holds one wherever it is assigned again."""
+        if self.settled:
+            key = id(unit.source.func)
+            self.batches |= {(key, n) for n, t in arguments.items() if is_active(t)}
+
+    def given(self, unit: Unit, arguments: Env) -> Env:
+        """The arguments of a call: a batch where the parameter holds one anywhere.
+
+        Those of the function itself are what they are given as, and of a container
+        each part is, or is not, a batch.
+        """
+        self.enter(unit, arguments)
         key = id(unit.source.func)
-        self.batches |= {(key, n) for n, t in arguments.items() if is_active(t)}
         return {
             n: with_active(t, True)
-            if (key, n) in self.batches and not isinstance(t, (Closure, Other))
+            if self.settled
+            and (key, n) in self.batches
+            and not (isinstance(t, (Closure, Other)) or parts(t))
             else t
             for n, t in arguments.items()
         }
@@ -145,7 +157,7 @@ class MappedInterpreter(Interpreter):
             n: with_active(t, True) if (key, n) in self.uniform.names else t
             for n, t in arguments.items()
         }
-        found = super().call_unit(unit, self.entered(unit, arguments))
+        found = super().call_unit(unit, self.given(unit, arguments))
         known = self.uniform.results.get(key)
         return found if known is None else lifted(found, known)
 

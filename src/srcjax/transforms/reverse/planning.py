@@ -214,6 +214,7 @@ class Planner(Recomputing, Sharing):
         self.collect(self.nodes)
         self.find_carried()
         self.check_swaps()
+        self.check_objects()
         self.check_aliases()
         self.check_repeats()
         self.plan_all()

@@ -14,6 +14,7 @@ from srcjax.analysis.types import (
     Array,
     Const,
     Earlier,
+    Object,
     Scalar,
     Type,
     ageless_buffers,
@@ -95,6 +96,28 @@ class Sharing(Memory):
                     self.refuse_later_writes(
                         stmt, where, frozenset(shared), other, target
                     )
+
+    def check_objects(self) -> None:
+        """Refuse to hand an object on from name to name in a loop that changes it.
+
+        `q = p; q.a = ...; p = q`, as `p += r` is of a class with `__iadd__`: each name
+        has adjoints of its own for the attributes, which no iteration hands on.
+        """
+        for stmt, where in self.linking:
+            if not (where.loops and isinstance(stmt, gast.Assign)):
+                continue
+            (target,) = stmt.targets
+            if not (syntax.is_name(stmt.value) and syntax.is_name(target)):
+                continue
+            t = self.rules.type_of_name(target.id)
+            if not (isinstance(t, Object) and len(self.defs.get(target.id, ())) > 1):
+                continue
+            if self.rules.active(target) and t.buffers & self.rules.written:
+                self.rules.stmt = stmt
+                raise self.rules.refuse(
+                    "an object that is changed in this loop is bound again",
+                    "change the object under one name, or make a new one",
+                )
 
     def check_repeats(self) -> None:
         """Refuse writes to an item of a container that may hold the item twice.

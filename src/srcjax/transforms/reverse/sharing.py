@@ -103,12 +103,22 @@ class Sharing(Memory):
         `q = p; q.a = ...; p = q`, as `p += r` is of a class with `__iadd__`: each name
         has adjoints of its own for the attributes, which no iteration hands on.
         """
+        handed = {
+            (s.targets[0].id, s.value.id)
+            for s, where in self.linking
+            if where.loops
+            and isinstance(s, gast.Assign)
+            and syntax.is_name(s.value)
+            and syntax.is_name(s.targets[0])
+        }
         for stmt, where in self.linking:
             if not (where.loops and isinstance(stmt, gast.Assign)):
                 continue
             (target,) = stmt.targets
             if not (syntax.is_name(stmt.value) and syntax.is_name(target)):
                 continue
+            if (stmt.value.id, target.id) not in handed:
+                continue  # no iteration gets it back
             t = self.rules.type_of_name(target.id)
             if not (isinstance(t, Object) and len(self.defs.get(target.id, ())) > 1):
                 continue

@@ -40,6 +40,7 @@ ORDER = [
     ("transforms",),
     ("backends",),
     ("pipeline",),
+    ("compiling",),  # what `jit` does after the pipeline
     ("show",),
     ("checks",),  # what a derivative is compared with when it is run
     ("versions",),

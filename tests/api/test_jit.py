@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.backends.kernels import Kernel
 
 pytest.importorskip("numba")
 RNG = np.random.default_rng(3)
@@ -310,15 +311,33 @@ def test_examples_that_go_their_own_ways():
         compare(compiled(*none), f(*none))
 
 
-def test_a_broken_entry_of_the_cache_is_made_anew(folder):
-    def f(x):
-        return np.sum(np.cos(x) * 3.0 + x)
+def of_broken_entry(x):
+    return np.sum(np.cos(x) * 3.0 + x)
 
+
+def test_a_broken_entry_of_the_cache_is_made_anew(folder):
+    f = of_broken_entry
     compare(srcjax.jit(f)(X), f(X))
-    for path in folder.glob("f_kernel_*.py"):
-        path.write_text("nonsense(")
-    compare(srcjax.jit(lambda x: f(x))(X), f(X))
-    compare(srcjax.jit(f)(np.append(X, 1.0)), f(np.append(X, 1.0)))
+    (entry,) = folder.glob("of_broken_entry_kernel_*.py")
+    text = entry.read_text()
+    entry.write_text("nonsense(")
+    transform = srcjax.jit(f).__srcjax_transform__
+    module = transform.module_for((X,), {}).load()
+    again = Kernel(module.of_broken_entry_kernel.function)
+    compare(np.float64(again(X)), f(X))
+    assert not again.failure
+    assert entry.read_text() == text
+
+
+def of_open_folder(x):
+    return np.sum(np.sin(x) * 5.0 + x)
+
+
+def test_a_folder_that_others_write_to_is_not_used(tmp_path, monkeypatch):
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("SRCJAX_CACHE_DIR", str(tmp_path))
+    compare(srcjax.jit(of_open_folder)(X), of_open_folder(X))
+    assert not list(tmp_path.iterdir())
 
 
 def test_threads():

@@ -30,13 +30,13 @@ class Jit(Transform):
         return f"What {self.shown_name} gives, compiled"
 
     def build(self, types: list[Type], typed: bool) -> Module:
-        from srcjax import pipeline
+        from srcjax import compiling
 
-        return self.of_examples(types) or pipeline.jitted(self.request(types))
+        return self.of_examples(types) or compiling.jitted(self.request(types))
 
     def of_examples(self, types: list[Type]) -> Module | None:
         """One kernel for all examples of a `vmap`, where each goes its own way."""
-        from srcjax import pipeline
+        from srcjax import compiling
         from srcjax.api.batch import Batched, example_of
 
         mapped = self.inner
@@ -56,7 +56,7 @@ class Jit(Transform):
         names = dict(zip(self.parameters, examples, strict=True))
         request = Request(function, names, [])
         by_name = {n: a is not None for n, a in zip(self.parameters, axes, strict=True)}
-        return pipeline.jitted_examples(request, by_name, mapped.function_for(types))
+        return compiling.jitted_examples(request, by_name, mapped.function_for(types))
 
     def run(self, version: Version, values: list, keywords: dict) -> Any:
         whole = version.module.whole

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import gast
 import numpy as np
 
+from srcjax import syntax
 from srcjax.analysis.types import Array, Const, Scalar, Type, dtype_of, is_number
 
 #: What machine arithmetic computes as NumPy does.
@@ -57,3 +59,20 @@ def is_pythons(t: Type) -> bool:
     if isinstance(t, Const):
         return isinstance(t.value, (int, float))
     return isinstance(t, Scalar) and t.python
+
+
+def array_of(maker: str, shape: gast.expr, dtype: Any, *fill: gast.expr) -> gast.expr:
+    """An array that is made: `np.empty(shape)`, `np.full((n, m), v, np.float32)`."""
+    given = [shape, *fill]
+    if dtype != np.float64:
+        given.append(syntax.expression(f"np.{np.dtype(dtype).type.__name__}"))
+    return syntax.call(syntax.expression(f"np.{maker}"), *given)
+
+
+def stored_number(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
+    """A number that is stored in an array, as NumPy converts it."""
+    if kind(of) == kind(to) or kind(to) == "f":
+        return value
+    if kind(to) == "i" and kind(of) == "b":
+        return syntax.call("int", value)
+    raise NotCompiled(stmt, "a number is stored in an array of another dtype")

@@ -22,20 +22,13 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit, passed_on
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
+    array_of,
     is_kernel_array,
     is_kernel_number,
 )
 from srcjax.transforms.kernels.regions import Regions, Stays
-from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.tidy import tidied
-from srcjax.transforms.kernels.wrapping import (
-    decorator,
-    function,
-    is_numpys,
-    numpys,
-    values_from_around,
-)
+from srcjax.transforms.kernels.wrapping import given_back, kernel_of
 
 
 @dataclass
@@ -94,24 +87,21 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
     writer.numbers.emit = out.append
     value = returned(writer, last.value, result)
     stmts += [*out, gast.Return(value)]
-    stmts = tidied(without_unread(stmts, set()), unit)
-    inputs = [n for n in unit.parameters if syntax.count_uses(stmts, n)]
-    outside = values_from_around(stmts, program, unit, set(inputs))
-    inputs += sorted(outside)
-    name = writer.unit.names.fresh(f"{unit.name}_kernel")
-    kernel = function(name, inputs, stmts)
-    kernel.decorator_list = [decorator(writer)]
-    call = syntax.call(name, *map(syntax.name, inputs))
-    driver = gast.FunctionDef(
-        entry,
-        arguments,
-        driver_body(call, result, own, arguments, writer.numbers.leaves, unit),
-        [],
-        None,
-        None,
-        [],
-    )
-    return Compiled([kernel], driver, [])
+    kernel = kernel_of(writer, stmts, unit.parameters)
+    driver = driver_of(writer, entry, own, given_back(kernel.call, result, unit))
+    return Compiled([kernel.node], driver, [])
+
+
+def driver_of(
+    writer: KernelWriter, entry: str, own: str, body: list[gast.stmt]
+) -> gast.FunctionDef:
+    """The function that calls a kernel, or the function itself where that leaves."""
+    arguments = plain_arguments(writer.unit)
+    if writer.numbers.leaves:
+        again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
+        handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
+        body = [gast.Try(body, [handler], [], [])]
+    return gast.FunctionDef(entry, arguments, body, [], None, None, [])
 
 
 @dataclass
@@ -162,7 +152,7 @@ def for_examples(
     size = syntax.call("len", syntax.name(many[0].name))
     results = [writer.fresh("result") for _ in parts]
     before = [
-        syntax.assign(name, made(size, t))
+        syntax.assign(name, array_of("empty", syntax.clone(size), dtype_of(t)))
         for name, t in zip(results, parts, strict=True)
     ]
     ones = {e.name: writer.fresh(f"{e.name}_lane") for e in many}
@@ -180,33 +170,14 @@ def for_examples(
     back: gast.expr = syntax.name(results[0])
     if isinstance(result, Tuple):
         back = gast.Tuple([syntax.name(n) for n in results], syntax.LOAD)
-    whole = tidied(without_unread([*before, loop, gast.Return(back)], set()), unit)
-    inputs = [e.name for e in given if syntax.count_uses(whole, e.name)]
-    outside = values_from_around(whole, program, unit, set(inputs))
-    inputs += sorted(outside)
-    name = writer.unit.names.fresh(f"{unit.name}_kernel")
-    kernel = function(name, inputs, whole)
-    kernel.decorator_list = [decorator(writer)]
-    arguments = plain_arguments(unit)
-    call: list[gast.stmt] = [gast.Return(syntax.call(name, *map(syntax.name, inputs)))]
-    if writer.numbers.leaves:
-        again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
-        handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
-        call = [gast.Try(call, [handler], [], [])]
-    driver = gast.FunctionDef(entry, arguments, call, [], None, None, [])
-    return Compiled([kernel], driver, [])
+    whole = [*before, loop, gast.Return(back)]
+    kernel = kernel_of(writer, whole, [e.name for e in given])
+    driver = driver_of(writer, entry, own, [gast.Return(kernel.call)])
+    return Compiled([kernel.node], driver, [])
 
 
 #: Where examples go their own ways.
 _FLOW = (gast.For, gast.While, gast.If)
-
-
-def made(size: gast.expr, t: Type) -> gast.expr:
-    """The array of a number of each example."""
-    dtype = dtype_of(t)
-    assert dtype is not None
-    text = "" if dtype.str == "<f8" else f", np.{dtype.type.__name__}"
-    return syntax.expression(f"np.empty(n{text})", n=syntax.clone(size))
 
 
 def writes_given(program: Program) -> bool:
@@ -246,31 +217,3 @@ def returned(writer: KernelWriter, node: Any, t: Type) -> gast.expr:
     if isinstance(t, (Array, Tuple)) and isinstance(node, gast.Name):
         return node
     return writer.numbers.number(node)
-
-
-def driver_body(
-    call: gast.expr,
-    result: Type,
-    own: str,
-    arguments: gast.arguments,
-    leaves: bool,
-    unit: Unit,
-) -> list[gast.stmt]:
-    """`return f_kernel(x)`, or what the function itself gives."""
-    if isinstance(result, Tuple) and any(map(is_numpys, result.items)):
-        names = [unit.names.fresh(f"result_{k}") for k in range(len(result.items))]
-        target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
-        parts = [
-            numpys(syntax.name(n), i) for n, i in zip(names, result.items, strict=True)
-        ]
-        body = [
-            gast.Assign([target], call, None),
-            gast.Return(gast.Tuple(parts, syntax.LOAD)),
-        ]
-    else:
-        body = [gast.Return(numpys(call, result))]
-    if not leaves:
-        return body
-    again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
-    handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
-    return [gast.Try(body, [handler], [], [])]

@@ -19,7 +19,6 @@ from typing import Any
 
 import gast
 
-from srcjax import syntax
 from srcjax.analysis.types import NONE, Buffers, Shape, same_size
 
 
@@ -151,12 +150,3 @@ def _before(each: Group | Plain, item: Member) -> bool:
 
 def _same(a: Shape, b: Shape) -> bool:
     return len(a) == len(b) and all(same_size(m, n) for m, n in zip(a, b, strict=True))
-
-
-def reads_of(node: Any) -> set[str]:
-    """The names that an expression or statement reads."""
-    found: set[str] = syntax.names_read(node)
-    return found
-
-
-__all__ = ["Group", "Member", "Plain", "grouped", "gast"]

@@ -12,17 +12,20 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import (
     Array,
-    Const,
     Dim,
-    Scalar,
-    Shape,
     Type,
     dtype_of,
     same_size,
     shape_of,
 )
 from srcjax.ops.record import Fold
-from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array, kind
+from srcjax.transforms.kernels.accepted import (
+    NotCompiled,
+    array_of,
+    is_kernel_array,
+    kind,
+    stored_number,
+)
 from srcjax.transforms.kernels.groups import Group, Member
 from srcjax.transforms.kernels.numbers import Numbers
 from srcjax.transforms.kernels.operations import Operation
@@ -239,18 +242,15 @@ class Loops:
         if isinstance(member.value, Operation):
             return self.applied(member.stmt.value, member.value, t)
         value = self.value(member.value)
-        return converted(value, self.type_of(member.value), t, member.stmt)
+        return stored_number(value, self.type_of(member.value), t, member.stmt)
 
     def made(
         self, name: str, axes: list[int], dtype: Any, value: str = ""
     ) -> gast.stmt:
         """`y = np.empty(shape)`."""
-        text = f"np.full(n, {value})" if value else "np.empty(n)"
-        if value in ("0.0", "1.0"):
-            text = "np.zeros(n)" if value == "0.0" else "np.ones(n)"
-        if dtype != np.float64:
-            text = f"{text[:-1]}, np.{np.dtype(dtype).type.__name__})"
-        return syntax.assign(name, syntax.expression(text, n=self.shape(axes)))
+        maker = _MAKERS.get(value, "full")
+        fill = [syntax.expression(value)] if maker == "full" else []
+        return syntax.assign(name, array_of(maker, self.shape(axes), dtype, *fill))
 
     def fold(self, member: Member) -> None:
         """`y = np.sum(a, axis)`."""
@@ -272,21 +272,21 @@ class Loops:
             self.fold_into(member, fold, x, kept, t, start)
             return
         depth = len(kept)
-        array_of = member.keepdims or bool(kept)
-        if array_of and member.name in member.reads:
+        is_array = member.keepdims or bool(kept)
+        if is_array and member.name in member.reads:
             raise NotCompiled(member.stmt, "a reduction under the name of its array")
         marks = "".join("ijklmn"[a] for a in kept) or "all"
-        fresh = array_of or member.name in member.reads
+        fresh = is_array or member.name in member.reads
         name = self.fresh(f"{member.name}_{marks}") if fresh else member.name
         self.nest.before[depth].append(syntax.assign(name, syntax.expression(start)))
         step = syntax.expression(fold.step, y=syntax.name(name), x=x)
         self.nest.before[-1].append(syntax.assign(name, step))
         after = self.nest.after[depth]
         value = self.finished(fold, syntax.name(name), list(along), t)
-        if array_of and not syntax.is_atom(value):
+        if is_array and not syntax.is_atom(value):
             after.append(syntax.assign(name, value))
             value = syntax.name(name)
-        if not array_of:
+        if not is_array:
             if not syntax.is_name(value, member.name):
                 after.append(syntax.assign(member.name, value))
             return
@@ -394,6 +394,10 @@ class Loops:
         self.nest.after[-1].append(gast.Assign([target], value, None))
 
 
+#: What makes an array that is filled with this.
+_MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones"}
+
+
 def is_one(size: gast.expr) -> bool:
     """Whether an axis has one place."""
     return isinstance(size, gast.Constant) and size.value == 1
@@ -419,23 +423,8 @@ def size_of(name: str, axis: int) -> gast.expr:
     return syntax.expression(f"x.shape[{axis}]", x=syntax.name(name))
 
 
-def converted(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
-    """A number stored in an array of another dtype, as NumPy converts it."""
-    known = isinstance(of, (Scalar, Const)) or dtype_of(of) == dtype_of(to)
-    if kind(of) == kind(to) and known:
-        return value
-    if kind(to) == "f" and kind(of) in ("f", "i", "b"):
-        return value
-    if kind(to) == "i" and kind(of) == "b":
-        return syntax.call("int", value)
-    raise NotCompiled(stmt, "a number is stored in an array of another dtype")
-
-
 def number_text(value: float) -> str:
     """A number as a kernel writes it."""
     if value in (float("inf"), -float("inf")):
         return "np.inf" if value > 0 else "-np.inf"
     return repr(value)
-
-
-__all__ = ["Loops", "Shape"]

@@ -16,7 +16,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Const, Scalar, Type, dtype_of
+from srcjax.analysis.types import Array, Const, Scalar, Type
 from srcjax.transforms.kernels.accepted import (
     LARGEST,
     NotCompiled,
@@ -422,11 +422,3 @@ def literal(value: Any, node: gast.expr) -> gast.expr:
         text = "np.nan" if value != value else "np.inf" if value > 0 else "-np.inf"
         return syntax.expression(text)
     return syntax.const(float(value))
-
-
-def zero_of(t: Type) -> gast.expr:
-    """A zero of the dtype."""
-    return syntax.const(0.0 if kind(t) == "f" else 0 if kind(t) == "i" else False)
-
-
-__all__ = ["Numbers", "literal", "zero_of", "dtype_of"]

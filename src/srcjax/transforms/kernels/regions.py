@@ -47,26 +47,9 @@ from srcjax.transforms.kernels.accepted import (
     is_pythons,
 )
 from srcjax.transforms.kernels.groups import Group, grouped
-from srcjax.transforms.kernels.rows import root, without_unread
+from srcjax.transforms.kernels.rows import root
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.tidy import tidied
-from srcjax.transforms.kernels.wrapping import (
-    decorator,
-    function,
-    numpys,
-    values_from_around,
-)
-
-
-@dataclass
-class Region:
-    """A run of statements that is a kernel."""
-
-    kernel: gast.FunctionDef
-    #: The statements that call it.
-    call: list[gast.stmt]
-    #: Values from around that it is given, by name.
-    outside: dict[str, Any]
+from srcjax.transforms.kernels.wrapping import Kernel, kernel_of, numpys
 
 
 @dataclass
@@ -161,7 +144,7 @@ class Regions:
         if not run or not self.is_worth_it(run):
             return run
         try:
-            region = self.region(run)
+            kernel, call = self.region(run)
         except NotCompiled as stays:
             at = next((k for k, s in enumerate(run) if _holds(s, stays.stmt)), len(run))
             if at == len(run):
@@ -169,9 +152,9 @@ class Regions:
                 return run
             stay = self.inside(run[at], stays.reason)
             return [*self.kernels(run[:at]), stay, *self.kernels(run[at + 1 :])]
-        self.found.kernels.append(region.kernel)
-        self.found.outside |= region.outside
-        return region.call
+        self.found.kernels.append(kernel.node)
+        self.found.outside |= kernel.outside
+        return call
 
     def is_worth_it(self, run: list[Any]) -> bool:
         """Whether a call of a kernel is sure to be faster than the statements."""
@@ -181,8 +164,8 @@ class Regions:
         groups = [g for g in grouped(items) if isinstance(g, Group)]
         return any(len(g.members) > 1 for g in groups) or len(groups) > 2
 
-    def region(self, run: list[Any]) -> Region:
-        """The kernel of a run. Raises NotCompiled."""
+    def region(self, run: list[Any]) -> tuple[Kernel, list[gast.stmt]]:
+        """The kernel of a run, and what calls it. Raises NotCompiled."""
         writer = self.writer
         writer.lists = set()
         writer.numbers.indexes = False
@@ -196,15 +179,8 @@ class Regions:
         if values:
             value = values[0] if len(values) == 1 else gast.Tuple(values, syntax.LOAD)
             body.append(gast.Return(value))
-        body = tidied(without_unread(body, set()), self.unit)
-        parameters = [n for n in self.ordered(inputs) if syntax.count_uses(body, n)]
-        outside = values_from_around(body, self.program, self.unit, set(parameters))
-        parameters += sorted(outside)
-        name = self.unit.names.fresh(f"{self.unit.name}_kernel")
-        kernel = function(name, parameters, body)
-        kernel.decorator_list = [decorator(writer)]
-        call = syntax.call(name, *map(syntax.name, parameters))
-        return Region(kernel, self.called(call, outputs), outside)
+        kernel = kernel_of(writer, body, self.ordered(inputs))
+        return kernel, self.called(kernel.call, outputs)
 
     def bound(self, run: list[Any]) -> set[str]:
         """The names that a run binds; an array that is updated stays what it is."""

@@ -94,7 +94,7 @@ def forwarded(body: list[Any]) -> list[Any]:
     return out
 
 
-def without_unread(stmts: list[Any], keep: set[str]) -> list[Any]:
+def without_unread(stmts: list[Any]) -> list[Any]:
     """The statements without arrays that are made and filled, and never read."""
     made = {
         s.targets[0].id
@@ -117,7 +117,7 @@ def without_unread(stmts: list[Any], keep: set[str]) -> list[Any]:
         and isinstance(n.ctx, gast.Load)
         and id(n) not in filled
     }
-    idle = made - read - keep
+    idle = made - read
 
     def block(body: list[Any]) -> list[Any]:
         out = []

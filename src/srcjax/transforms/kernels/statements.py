@@ -27,9 +27,11 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
+    array_of,
     is_kernel_array,
     is_kernel_number,
     kind,
+    stored_number,
 )
 from srcjax.transforms.kernels.groups import Group, Member, Plain, grouped
 from srcjax.transforms.kernels.loops import Loops
@@ -548,7 +550,6 @@ class KernelWriter:
         """`np.zeros((n, m))`, `np.zeros_like(x)`."""
         function, given = operation.function, operation.operands
         dtype = dtype_of(t)
-        text = "" if dtype == np.float64 else f", np.{np.dtype(dtype).type.__name__}"
         if function in _LIKE and set(given) <= {"a", "prototype", "dtype"}:
             like = next(iter(given.values()))
             if not is_kernel_array(self.type_of(like)) or not isinstance(
@@ -556,12 +557,10 @@ class KernelWriter:
             ):
                 return None
             rank = len(shape_of(self.type_of(like)) or ())
-            shape = "len(x)" if rank == 1 else "x.shape"
-            made = f"np.{_LIKE[function]}({shape}{text})"
-            return syntax.expression(made, x=like)
+            shape = syntax.expression("len(x)" if rank == 1 else "x.shape", x=like)
+            return array_of(_LIKE[function], shape, dtype)
         if function in _MADE and set(given) <= {"shape", "dtype"}:
-            shape = self.shape(given["shape"])
-            return syntax.expression(f"np.{_MADE[function]}(n{text})", n=shape)
+            return array_of(_MADE[function], self.shape(given["shape"]), dtype)
         return None
 
     def shape(self, node: gast.expr) -> gast.expr:
@@ -614,12 +613,3 @@ def less_one(node: gast.expr) -> gast.expr:
     if isinstance(node, gast.Constant):
         return syntax.const(node.value - 1)
     return syntax.expression("n - 1", n=node)
-
-
-def stored_number(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
-    """A number that is stored in an array, as NumPy converts it."""
-    if kind(of) == kind(to) or kind(to) == "f":
-        return value
-    if kind(to) == "i" and kind(of) == "b":
-        return syntax.call("int", value)
-    raise NotCompiled(stmt, "a number is stored in an array of another dtype")

@@ -119,6 +119,3 @@ def substitute(stmt: Any, name: str, value: gast.expr) -> None:
     new = syntax.map_expressions(stmt, visit)
     if new is not stmt:
         stmt.__dict__.update(new.__dict__)
-
-
-__all__ = ["Unit", "tidied"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -15,11 +16,41 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_array,
     is_pythons,
 )
+from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
+from srcjax.transforms.kernels.tidy import tidied
 
 #: What every kernel knows: names of modules, builtins and `backends.kernels`.
 KNOWN = {"np", "math", "len", "range", "abs", "float", "int"}
 KNOWN |= {"added", "Differs", "ValueError"}
+
+
+@dataclass
+class Kernel:
+    """A kernel, and how it is called."""
+
+    node: gast.FunctionDef
+    call: gast.expr
+    #: Values from around that it is given, by name.
+    outside: dict[str, Any]
+
+
+def kernel_of(writer: KernelWriter, stmts: list[Any], parameters: list[str]) -> Kernel:
+    """The kernel of written statements. Raises NotCompiled.
+
+    Args:
+        parameters: what it may be given; it is given what it mentions.
+    """
+    unit = writer.unit
+    body = tidied(without_unread(stmts), unit)
+    inputs = [n for n in parameters if syntax.count_uses(body, n)]
+    outside = values_from_around(body, writer.program, unit, set(inputs))
+    inputs += sorted(outside)
+    name = unit.names.fresh(f"{unit.name}_kernel")
+    node = function(name, inputs, body)
+    made = "checked_kernel" if writer.numbers.indexes else "kernel"
+    node.decorator_list = [syntax.name(made)]
+    return Kernel(node, syntax.call(name, *map(syntax.name, inputs)), outside)
 
 
 def values_from_around(
@@ -48,11 +79,6 @@ def function(name: str, parameters: list[str], body: list[gast.stmt]) -> Any:
     return gast.FunctionDef(name, arguments, body, [], None, None, [])
 
 
-def decorator(writer: KernelWriter) -> gast.expr:
-    """How a kernel is compiled."""
-    return syntax.name("checked_kernel" if writer.numbers.indexes else "kernel")
-
-
 def is_numpys(t: Type) -> bool:
     """Whether a value is a NumPy scalar, which a kernel gives as Python's."""
     if isinstance(t, Tuple):
@@ -67,3 +93,16 @@ def numpys(value: gast.expr, t: Type) -> gast.expr:
         assert dtype is not None
         return syntax.expression(f"np.{dtype.type.__name__}(v)", v=value)
     return value
+
+
+def given_back(call: gast.expr, result: Type, unit: Unit) -> list[gast.stmt]:
+    """`return f_kernel(x)`, with NumPy's scalars where the function gives them."""
+    if not (isinstance(result, Tuple) and any(map(is_numpys, result.items))):
+        return [gast.Return(numpys(call, result))]
+    names = [unit.names.fresh(f"result_{k}") for k in range(len(result.items))]
+    target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
+    parts = [
+        numpys(syntax.name(n), i) for n, i in zip(names, result.items, strict=True)
+    ]
+    whole = gast.Tuple(parts, syntax.LOAD)
+    return [gast.Assign([target], call, None), gast.Return(whole)]

@@ -1,0 +1,141 @@
+"""`jit`: from typed core form to modules of kernels."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from srcjax import syntax
+from srcjax.analysis.program import Program
+from srcjax.analysis.request import Request
+from srcjax.analysis.types import UNKNOWN, Varies, varying
+from srcjax.backends import kernels
+from srcjax.backends.kernels import has_numba
+from srcjax.backends.module import Module
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.read import read
+from srcjax.frontend.unit import Unit, parameter_names, passed_on
+from srcjax.pipeline import at_run_time, entry_name, names_around
+from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.entry import (
+    Compiled,
+    Example,
+    compiled,
+    divided,
+    for_examples,
+)
+from srcjax.transforms.writer import Writer
+from srcjax.transforms.written import Written, value_of
+
+
+def jitted(request: Request) -> Module:
+    """The module with `jit_f`: one kernel, or else the function as it is."""
+    name = getattr(request.function, "__name__", "f")
+    reason = "there is no compiler: Numba is not installed"
+    if has_numba():
+        try:
+            with varying(Varies.RUN_TIME):
+                program, unit = at_run_time(request)
+                return kernel_module(program, unit, request.function)
+        except NotCompiled as stays:
+            reason = stays.reason
+        except SrcjaxError as stays:
+            reason = stays.reason
+    return plain_module(request, name, reason)
+
+
+def jitted_examples(
+    request: Request, mapped: dict[str, bool], batched: Callable
+) -> Module | None:
+    """One kernel that loops over the examples of a `vmap`; None where it is no better.
+
+    Args:
+        request: the function of one example.
+        mapped: which arguments have examples along their first axis.
+        batched: what runs where the kernel is left.
+    """
+    if not has_numba():
+        return None
+    given = [Example(n, t, mapped[n]) for n, t in request.types.items()]
+    try:
+        with varying(Varies.RUN_TIME):
+            program, unit = at_run_time(request)
+            if sorted(unit.parameters) != sorted(mapped):
+                return None
+            entry = entry_name(program, f"jit_vmap_{unit.name}")
+            own = names_around(program, entry).fresh(f"vmap_{unit.name}")
+            found = for_examples(program, unit, entry, own, given)
+            return module_of_kernels(program, unit, found, own, batched)
+    except (NotCompiled, SrcjaxError):
+        return None
+
+
+def kernel_module(program: Program, unit: Unit, function: Any) -> Module:
+    """The module of a function in kernels. Raises NotCompiled."""
+    entry = entry_name(program, f"jit_{unit.name}")
+    own = names_around(program, entry).fresh(unit.name)
+    try:
+        found = compiled(program, unit, entry, own)
+    except NotCompiled as reason:
+        found = divided(program, unit, entry, reason)
+    return module_of_kernels(program, unit, found, own, function)
+
+
+def module_of_kernels(
+    program: Program, unit: Unit, found: Compiled, own: str, function: Any
+) -> Module:
+    """The module of kernels and of what calls them; `own` is `function`'s name."""
+    entry = found.driver.name
+    functions = [*found.kernels, found.driver]
+    module = Module(entry, functions, {}, entry=entry)
+    module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
+    module.whole = None if found.divided else function
+    module.values = values_of_kernels(program, unit, functions, {own: function})
+    module.guards = list(program.guards.values())
+    module.result = program.facts.results.get(program.entry, UNKNOWN)
+    module.print()
+    return module
+
+
+def values_of_kernels(
+    program: Program, unit: Unit, functions: list[Any], own: dict[str, Any]
+) -> dict[str, Any]:
+    """What the free names of kernels, and of what calls them, stand for."""
+    known = own | {"kernel": kernels.kernel, "Differs": kernels.Differs}
+    known |= {"added": kernels.added, "checked_kernel": kernels.checked_kernel}
+    bound = {f.name for f in functions}
+    found: dict[str, Any] = {}
+    for function in functions:
+        local = syntax.names_written(function) | set(parameter_names(function.args))
+        for name in syntax.names_read(function) - local - bound:
+            if name in known:
+                found[name] = known[name]
+                continue
+            value = value_of(
+                Written(function, unit, Writer(program, unit)), program, name
+            )
+            if value is not None:
+                found[name] = value[0]
+            elif not hasattr(builtins, name):
+                raise NotCompiled(unit.node, f"`{name}` is not known")
+    return found
+
+
+def plain_module(request: Request, name: str, reason: str) -> Module:
+    """The module of a function that stays as it is."""
+    name = name if name.isidentifier() else "fn"
+    source = read(request.function)
+    node = syntax.clone(source.node)
+    for key in ("posonlyargs", "args", "kwonlyargs"):
+        kept = [a for a in getattr(node.args, key) if a.id not in source.bound]
+        setattr(node.args, key, kept)
+    passed = ", ".join(passed_on(node.args))
+    node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
+    (driver,) = syntax.statements(f"def jit_{name}():\n    return {name}({passed})")
+    driver.args = node.args
+    module = Module(f"jit_{name}", [driver], {name: request.function})
+    module.entry = f"jit_{name}"
+    module.stays = reason
+    module.print()
+    return module

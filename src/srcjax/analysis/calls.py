@@ -637,11 +637,14 @@ class Calls(Constructing):
             return result
         self.meet_followed(function, args, kwargs, node, followed=True)
         result = self.call_unit(unit, arguments)
-        self.hidden |= self.written_in(unit, [*args, *kwargs.values()])
+        written = self.written_in(unit, [*args, *kwargs.values()])
+        self.hidden |= written
         if node is None:
             return result
         if not active:  # it stays as it is, and may write all the same
-            self.wrote_in(unit, [*args, *kwargs.values()], node)
+            self.wrote_parts(written, node)
+        elif written and isinstance(node, gast.expr):
+            self.wrote(node, Unknown(False, written))
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))

@@ -84,6 +84,8 @@ class Effects:
         self.facts = program.facts
         self.recording = False
         self.memo: dict[tuple, Type | None] = {}
+        #: What those calls filled, of what they were given.
+        self.fills: dict[tuple, Buffers] = {}
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
@@ -95,6 +97,10 @@ class Effects:
         self.places: dict[int, set[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
         self.hidden: Buffers = NONE
+        #: Memory from outside of the function at hand that got a value which varies.
+        self.filled: Buffers = NONE
+        #: The same of calls in this statement that are followed in their own unit.
+        self.handed: Buffers = NONE
         #: Calls that are followed in some visit, by node and function, and what the
         #: visits that are not pass to the callee.
         self.followed: set[tuple[int, int]] = set()
@@ -112,8 +118,8 @@ class Effects:
         self.declared: dict[int, set[str]] = {}
         self.fixed_masks: dict[int, dict[str, int]] = {}
         #: What holds after loops that were executed without being recorded, by what
-        #: held before; with what the keys know by its identity.
-        self.loops: dict[tuple, tuple[Any, Env | None]] = {}
+        #: held before, and what they filled; with what the keys know by its identity.
+        self.loops: dict[tuple, tuple[Any, Env | None, Buffers]] = {}
         #: What evaluates each kind of expression (see `eval`).
         self.handlers: dict[type, Any] = {}
         #: What operations give, by place and types of operands (see `Applied.apply`).
@@ -212,6 +218,8 @@ class Effects:
             return t
 
         written = base.buffers
+        if written and is_active(change(base)):
+            self.filled |= written
         for name, t in env.items():
             view: View | None = getattr(t, "view", None)
             if view and isinstance(base, Dict) and (view.memory or NONE) & written:
@@ -232,6 +240,7 @@ class Effects:
 
     def forget_hidden(self, env: Env) -> None:
         """Nothing is known any more of what calls wrote that are not looked into."""
+        self.fill_handed(env)
         hidden, self.hidden = self.hidden, NONE
         if not hidden:
             return
@@ -245,6 +254,28 @@ class Effects:
         for name, t in env.items():
             if not is_leaf(t) and not hidden.isdisjoint(all_buffers(t)):
                 env[name] = visit(t)
+
+    def fill_handed(self, env: Env) -> None:
+        """What calls in their own unit filled with what varies, varies after it."""
+        filled, self.handed = self.handed, NONE
+        if not filled:
+            return
+        self.filled |= filled
+
+        def visit(t: Type) -> Type:
+            t = map_parts(t, visit)
+            if t.buffers.isdisjoint(filled):
+                return t
+            return forgotten(with_active(t, True), True)
+
+        for name, t in env.items():
+            if filled.isdisjoint(all_buffers(t)):
+                continue
+            env[name] = new = visit(t)
+            if is_active(new) and not is_active(t):
+                self.require(name)
+                if self.recording:
+                    self.facts.note_change(self.unit.node, name, new)
 
     def iteration(self, over: Type) -> list[Type] | None:
         """The items that a loop visits, one by one, where they are known."""
@@ -360,7 +391,7 @@ class Effects:
 def forgotten(t: Type, active: bool = False) -> Type:
     """The container with any items in place of its own, the object with attributes.
 
-    With `active`, any attribute of the object may carry a derivative from now on.
+    With `active`, anything in it may carry a derivative from now on.
     """
     if isinstance(t, Object):
         attributes = ((key, _replaced(held, active)) for key, held in t.items)
@@ -369,7 +400,7 @@ def forgotten(t: Type, active: bool = False) -> Type:
     if not changes:
         return t
     memory = NONE.union(*map(all_buffers, parts(t)))
-    held = Unknown(any(map(is_active, parts(t))), memory)
+    held = Unknown(active or any(map(is_active, parts(t))), memory)
     return replace(t, items=None, elem=held)
 
 

@@ -89,6 +89,7 @@ class Interpreter(Expressions):
     def body_of(self, unit: Unit, env: Env) -> Type:
         outer, self.unit = self.unit, unit
         hidden, self.hidden = self.hidden, NONE
+        handed, self.handed = self.handed, NONE
         try:
             end = self.block(unit.node.body[:-1], env)
             if end is None:
@@ -104,7 +105,7 @@ class Interpreter(Expressions):
             return result
         finally:
             self.unit = outer
-            self.hidden = hidden
+            self.hidden, self.handed = hidden, handed
 
     def returned(self, last: gast.Return, end: Env) -> Type:
         """What the last statement of a unit returns."""
@@ -609,14 +610,18 @@ class Interpreter(Expressions):
         place = id(stmt), id(self.unit), around, self.executed, self.classes, recording
         key = (place, tuple(env.items()))
         if key in self.loops:
-            end = self.loops[key][1]
+            _, end, filled = self.loops[key]
+            self.filled |= filled
             for watch in REMEMBERED:
                 watch(self, lambda: run(stmt, dict(env)), end)
             return None if end is None else dict(end)
         before = self.progress()
+        filled, self.filled = self.filled, NONE
         end = run(stmt, env)
         if self.progress() == before and self.refusal is None:
-            self.loops[key] = (stmt, self.unit), None if end is None else dict(end)
+            kept = None if end is None else dict(end)
+            self.loops[key] = (stmt, self.unit), kept, self.filled
+        self.filled |= filled
         return end
 
     def progress(self) -> tuple:

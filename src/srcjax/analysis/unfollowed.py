@@ -66,6 +66,7 @@ class Unfollowed(Applied):
             known = self.memo[key]
             if any(key == k for _, k in self.stack):
                 self.provisional.append(key)
+            self.hand_over(arguments, self.fills.get(key, NONE))
             if known is None:
                 raise Unreachable
             return known
@@ -74,9 +75,10 @@ class Unfollowed(Applied):
         self.memo[key] = None
         self.stack.append((function, key))
         outer, self.provisional = self.provisional, []
+        filled, self.filled = self.filled, NONE
         try:
             for attempt in range(8):
-                before = self.memo[key]
+                before, known_fills = self.memo[key], self.fills.get(key, NONE)
                 try:
                     result = self.body_of(unit, dict(arguments))
                 except Unreachable:
@@ -86,19 +88,43 @@ class Unfollowed(Applied):
                 if attempt == 6 and result is not None and result != before:
                     result = Unknown(is_active(result), all_buffers(result))
                 self.memo[key] = result
-                if result == before:
+                self.fills[key] = known_fills | self.filled
+                if result == before and self.fills[key] == known_fills:
                     break
         finally:
             self.stack.pop()
+            self.filled = filled
             unfinished = [k for k in self.provisional if k != key]
             self.provisional = outer + unfinished
         found = self.memo[key]
+        self.hand_over(arguments, self.fills[key])
+        if self.recording:
+            self.enters(unit, arguments, self.fills[key])
         if found is None or unfinished:
             # It rests on a call further out that is not finished: not to be kept.
             del self.memo[key]
+            del self.fills[key]
         if found is None:
             raise Unreachable
         return found
+
+    def hand_over(self, arguments: Env, filled: Buffers) -> None:
+        """What a call was given and has filled with values that vary."""
+        if not filled:
+            return
+        filled = ageless_buffers(filled)
+        given = NONE.union(*map(all_buffers, arguments.values()))
+        # A recursive call has aged what it was given.
+        memory = given | ageless_buffers(given)
+        self.handed |= {b for b in memory if ageless_buffers(frozenset([b])) <= filled}
+
+    def enters(self, unit: Unit, arguments: Env, filled: Buffers) -> None:
+        """What is filled with values that vary is given with what they are made of."""
+        filled = ageless_buffers(filled)
+        active = self.program.entry_active[id(unit.source.func)]
+        for name, t in arguments.items():
+            if not ageless_buffers(all_buffers(t)).isdisjoint(filled):
+                active.add(name)
 
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
         """The callee's unit, normalised for the parameters that are active."""

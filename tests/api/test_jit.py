@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.backends.kernels import Kernel
+from srcjax.backends.kernels import Kernel, NotCompilable
 
 pytest.importorskip("numba")
 RNG = np.random.default_rng(3)
@@ -151,6 +151,32 @@ def test_single_precision_stays():
     gradient = srcjax.jit(srcjax.grad(f))(x)
     assert gradient.dtype == np.float32
     np.testing.assert_allclose(gradient, srcjax.grad(f)(x), rtol=1e-5)
+
+
+def test_numbers_of_one_precision_after_another():
+    def worth(rate, values):
+        values = np.asarray(values)
+        return np.sum(values / (1 + rate) ** np.arange(len(values)))
+
+    compiled = srcjax.jit(worth)
+    for rate in (0.3, np.float32(0.3), np.float64(0.1), np.float16(0.5), 2):
+        args = rate, [0.5, 1.0, 2.0]
+        assert type(compiled(*args)) is type(worth(*args))
+        np.testing.assert_allclose(compiled(*args), worth(*args), rtol=1e-6)
+
+
+def test_a_later_call_that_is_not_compiled():
+    compiled = srcjax.jit(chain)
+    compare(compiled(X), chain(X))
+    module = compiled.__srcjax_transform__.module_for((X,), {})
+    kernels = [k for k in vars(module.load()).values() if isinstance(k, Kernel)]
+    (kernel,) = kernels
+    assert kernel(X) == compiled(X)
+    with pytest.raises(NotCompilable):
+        kernel(X.astype(object))
+    kernel.whole = False
+    assert kernel.failure
+    assert np.isclose(kernel(X), chain(X))
 
 
 def test_numbers_of_python_raise_and_do_not_wrap():

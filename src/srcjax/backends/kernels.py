@@ -78,24 +78,23 @@ class Kernel:
         self._lock = threading.Lock()
 
     def __call__(self, *args: Any) -> Any:
-        return self.call(*args)
-
-    def first(self, *args: Any) -> Any:
-        """The first call: compile, or find that it cannot be compiled."""
-        from numba.core.errors import NumbaError
-
-        with self._lock:
-            compiled = self.compiled
+        """Any call may be the first one with numbers of these types."""
         try:
-            result = compiled(*args)
-        except (NumbaError, NotImplementedError) as error:
+            return self.call(*args)
+        except Exception as error:
+            if self.call is self.function or not is_of_compiler(error):
+                raise
             self.failure = " ".join(str(error).split())
             self.call = self.function
-            if self.whole:
-                raise NotCompilable(self.failure) from None
-            return self.function(*args)
-        self.call = compiled
-        return result
+        if self.whole:
+            raise NotCompilable(self.failure)
+        return self.function(*args)
+
+    def first(self, *args: Any) -> Any:
+        """The first call, which compiles."""
+        with self._lock:
+            self.call = self.compiled
+        return self.call(*args)
 
     @functools.cached_property
     def compiled(self) -> Callable:
@@ -120,6 +119,13 @@ class Kernel:
             )
             found: Callable = make(function)
         return found
+
+
+def is_of_compiler(error: Exception) -> bool:
+    """Whether Numba says that it does not compile something."""
+    from numba.core.errors import NumbaError
+
+    return isinstance(error, (NumbaError, NotImplementedError))
 
 
 def kernel(function: Callable) -> Kernel:
@@ -271,7 +277,9 @@ def elementary(name: str) -> Any:
         @overload(of_two)
         def typed_two(a, b):
             found = of(a, b)
-            return lambda a, b: found(a, b)
+            if a == b:
+                return lambda a, b: found(a, b)
+            return lambda a, b: found(np.float64(a), np.float64(b))
 
         return of_two
 

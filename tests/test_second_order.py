@@ -63,10 +63,32 @@ def items_that_carry_nothing(x):
     return payment(x[0], -x[1], x[1])
 
 
+def mixed(x, state, scale):
+    gate = 1 / (1 + np.exp(-x * state))
+    new = np.tanh(scale * (x + gate * state))
+    old = np.tanh(scale * state + x)
+    return (1 - gate) * old * state + gate * new
+
+
+def states_of(rows, scale):
+    state = np.zeros(2)
+    states = []
+    for row in rows:
+        state = mixed(row, state, scale)
+        states.append(state)
+    return np.stack(states)
+
+
+def a_state_that_starts_as_a_constant(x):
+    states = states_of(np.array([[1.0, 2.0], [3.0, 0.5]]) * x, x[0])
+    return np.sum(np.array([0.5, 2.0]) * states)
+
+
 @pytest.mark.parametrize(
     "function",
     [
         items_that_carry_nothing,
+        a_state_that_starts_as_a_constant,
         keywords_that_are_popped,
         integers_at_run_time,
         arrays_without_axes,

@@ -11,6 +11,7 @@ was contributed yet) or present, and then either of the full shape of its value 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -170,18 +171,34 @@ def is_lazy(have: Type, want: Type) -> bool:
     return any(m == 1 and not is_one(n) for m, n in zip(small, full, strict=False))
 
 
-def inactive_zero(t: Type) -> gast.expr:
+def inactive_zero(t: Type, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:
     """What stands for the adjoint of a part that carries none.
 
     A callee that was written for other calls too may add to it: a number for numbers.
+    A loop over a list adds to each item what it adds to those `beside` it, which may
+    carry one.
     """
     dtype = dtype_of(t)
     number = is_number(t) or shape_of(t) == ()
     real = number and dtype is not None and dtype.kind in "fiub"
+    if not real and isinstance(t, Array) and any(map(is_active, beside)):
+        return zero_of(t, like)
     return syntax.const(0.0 if real else None)
 
 
-def zero_of(t: Type | None, like: gast.expr) -> gast.expr:
+def parts_beside(t: Type, key: Any, beside: Sequence[Type]) -> list[Type]:
+    """What stands where the part does, in other items of the list that it is in."""
+    found: list[Type] = []
+    for other in beside:
+        parts = dict(keyed_parts(other))
+        if type(other) is type(t) and key in parts:
+            found.append(parts[key])
+    if isinstance(t, List):
+        found += [part for other, part in keyed_parts(t) if other != key]
+    return found
+
+
+def zero_of(t: Type | None, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:
     """The zero of the type; `like` is an expression of a value of that type."""
     if t is None:
         return syntax.call("zeros_like", like)
@@ -190,12 +207,11 @@ def zero_of(t: Type | None, like: gast.expr) -> gast.expr:
     if isinstance(t, Array):
         return syntax.call("np.zeros_like", like)
     if is_static(t) and not isinstance(t, (List, Dict)):
-        parts = [
-            zero_of(part, read_part(t, like, key))
-            if is_active(part)
-            else inactive_zero(part)
-            for key, part in keyed_parts(t)
-        ]
+        parts = []
+        for key, part in keyed_parts(t):
+            zero = zero_of if is_active(part) else inactive_zero
+            others = parts_beside(t, key, beside)
+            parts.append(zero(part, read_part(t, like, key), others))
         return rebuild(t, parts)
     if isinstance(t, List):
         elems: list[Type | None] = [p for _, p in keyed_parts(t)] or [t.elem]

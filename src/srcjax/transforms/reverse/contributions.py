@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gast
@@ -37,6 +38,7 @@ from srcjax.transforms.places import (
     is_static,
     keyed_parts,
     part_of,
+    parts_beside,
     read_part,
     spread_over,
     zero_of,
@@ -140,7 +142,9 @@ class Contributions(OneStep):
             return syntax.substitute(view, {"__root": self.adjoint(root)})
         return self.adjoint_at(name, (), self.type_of_name(name), full)
 
-    def adjoint_at(self, name: str, path: Path, t: Type, full: bool) -> gast.expr:
+    def adjoint_at(
+        self, name: str, path: Path, t: Type, full: bool, beside: Sequence[Type] = ()
+    ) -> gast.expr:
         self.consumed.add((name, path))
         place = self.places.present.get((name, path))
         if place is not None:
@@ -159,13 +163,15 @@ class Contributions(OneStep):
             return value
         below = [p for p in self.places.of(name) if p[1][: len(path)] == path]
         if not below:
-            return self.zero(t, self.primal(name, path))
-        parts = [
-            self.adjoint_at(name, (*path, key), part, full)
-            if is_active(part)
-            else inactive_zero(part)
-            for key, part in keyed_parts(t)
-        ]
+            return zero_of(t, self.primal(name, path), beside)
+        parts = []
+        for key, part in keyed_parts(t):
+            at, others = (*path, key), parts_beside(t, key, beside)
+            parts.append(
+                self.adjoint_at(name, at, part, full, others)
+                if is_active(part)
+                else inactive_zero(part, self.primal(name, at), others)
+            )
         return self.rebuild(t, parts)
 
     def primal(self, name: str, path: Path) -> gast.expr:

@@ -323,7 +323,18 @@ def test_examples_that_go_their_own_ways():
             steps += 1
         return steps
 
+    def cube_root(low, high, y):
+        while high - low > 1e-9:
+            middle = (low + high) / 2
+            if middle**3 < y:
+                low = middle
+            else:
+                high = middle
+        return low
+
     for f, args in [
+        (srcjax.vmap(cube_root, in_axes=(None, None, 0)), (0.0, 3.0, M)),
+        (srcjax.vmap(cube_root, in_axes=(0, None, None)), (-e, 3.0, 2.0)),
         (srcjax.vmap(kepler), (M, e)),
         (srcjax.vmap(srcjax.grad(kepler, (0, 1))), (M, e)),
         (srcjax.vmap(kepler, in_axes=(0, None)), (M, 0.2)),

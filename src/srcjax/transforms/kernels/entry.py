@@ -155,15 +155,24 @@ def for_examples(
         syntax.assign(name, array_of("empty", syntax.clone(size), dtype_of(t)))
         for name, t in zip(results, parts, strict=True)
     ]
-    ones = {e.name: writer.fresh(f"{e.name}_lane") for e in many}
     inner = [*stmts, *out]
+    bound = syntax.names_written(inner)
+    ones = {
+        e.name: writer.fresh(f"{e.name}_lane")
+        for e in given
+        if e.mapped or e.name in bound  # for each example, what was given
+    }
     for name, each in zip(results, values, strict=True):
         place = gast.Subscript(syntax.name(name), syntax.name(lane), syntax.STORE)
         inner.append(gast.Assign([place], each, None))
     syntax.rename(inner, ones)
     loads = [
-        syntax.assign(one, syntax.expression(f"{name}[{lane}]"))
-        for name, one in ones.items()
+        syntax.assign(
+            ones[e.name],
+            syntax.expression(f"{e.name}[{lane}]" if e.mapped else e.name),
+        )
+        for e in given
+        if e.name in ones
     ]
     over = syntax.call("range", syntax.clone(size))
     loop = gast.For(syntax.name(lane, store=True), over, [*loads, *inner], [], None)

@@ -209,9 +209,9 @@ def zero_of(t: Type | None, like: gast.expr, beside: Sequence[Type] = ()) -> gas
     if is_static(t) and not isinstance(t, (List, Dict)):
         parts = []
         for key, part in keyed_parts(t):
-            zero = zero_of if is_active(part) else inactive_zero
+            start = zero_of if is_active(part) else inactive_zero
             others = parts_beside(t, key, beside)
-            parts.append(zero(part, read_part(t, like, key), others))
+            parts.append(start(part, read_part(t, like, key), others))
         return rebuild(t, parts)
     if isinstance(t, List):
         elems: list[Type | None] = [p for _, p in keyed_parts(t)] or [t.elem]

@@ -51,6 +51,7 @@ TABLES = {
     "transforms/forward/calls.py": 2,
     "transforms/settle/loops.py": 4,
     "transforms/batch/operations.py": 2,
+    "transforms/kernels/known.py": 1,
     # a loop over what has no type yet (`for k, v in d.items()`): the text checks it
     "transforms/iterables.py": 1,
     # names of operations that were found to be called

@@ -77,6 +77,7 @@ from srcjax.transforms.inferred import (
     check_written,
     infer_written,
 )
+from srcjax.transforms.kernels.containers import name_parts
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.reverse.entry import Reverse
@@ -143,6 +144,12 @@ ROUND = (
     UnitPass(
         "masked",
         lambda program: is_mapping() and reduce_masked(program),
+        undoes=("webs", "common", "aliases", "cancelling"),
+    ),
+    UnitPass(
+        "containers",
+        lambda program: varies() is Varies.RUN_TIME and name_parts(program),
+        once=True,
         undoes=("webs", "common", "aliases", "cancelling"),
     ),
 )

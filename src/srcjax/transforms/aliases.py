@@ -8,7 +8,8 @@ Before:                          After:
 Only for objects that are changed in place, where the two names must have one adjoint;
 both names must be assigned once (or `a` a parameter), so that they stay one object. And
 a temporary that is only handed over, as an argument of an inlined function is, has the
-name that it is handed to: `total = x + y; b = total` is `b = x + y`.
+name that it is handed to: `total = x + y; b = total` is `b = x + y`. What is compiled
+has one name for all values that are the same.
 """
 
 from __future__ import annotations
@@ -17,13 +18,29 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Array, Dict, List, Object, all_buffers
+from srcjax.analysis.types import (
+    Array,
+    Dict,
+    List,
+    Object,
+    Varies,
+    all_buffers,
+    varies,
+)
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.reads_writes import is_handed_over
 
 
 def merge_aliases(program: Program, unit: Unit) -> bool:
     """Replace the second name of an object by its first; whether there is any."""
+    merged = _merge(program, unit)
+    while merged and varies() is Varies.RUN_TIME and _merge(program, unit):
+        pass
+    return merged
+
+
+def _merge(program: Program, unit: Unit) -> bool:
+    """Go through the statements once."""
     written = program.facts.written()
     merged: set[int] = set()
     bound = syntax.binding_counts(unit.node)
@@ -49,9 +66,13 @@ def merge_aliases(program: Program, unit: Unit) -> bool:
             continue
         types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
         kinds = (Array, List, Dict, Object)
-        if not types or not all(isinstance(t, kinds) for t in types):
-            continue
-        if any(all_buffers(t) & written for t in types):
+        updated = (
+            bool(types)
+            and all(isinstance(t, kinds) for t in types)
+            and any(all_buffers(t) & written for t in types)
+        )
+        compiled = varies() is Varies.RUN_TIME and _stays(unit, stmt, first, second)
+        if updated or compiled:
             if first in unit.temps and second not in unit.temps:
                 first, second = second, first
             syntax.rename(unit.node.body, {second: first})
@@ -70,6 +91,18 @@ def _unread_before(unit: Unit, alias: gast.stmt, first: str, second: str) -> boo
                 continue
             made = [j for j in range(k) if first in syntax.names_written(block[j])]
             return second not in syntax.names_read(block[made[-1] : k])
+    return False
+
+
+def _stays(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:
+    """Whether the second name is only read while the first still holds the same."""
+    for block in syntax.blocks(unit.node.body):
+        for k, stmt in enumerate(block):
+            if stmt is alias:
+                after = block[k + 1 :]
+                reads = syntax.count_reads(after, second)
+                all_reads = syntax.count_reads(unit.node.body, second)
+                return reads == all_reads and first not in syntax.names_written(after)
     return False
 
 

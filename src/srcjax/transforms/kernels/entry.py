@@ -26,9 +26,15 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_array,
     is_kernel_number,
 )
+from srcjax.transforms.kernels.around import (
+    Around,
+    bound_results,
+    nested_once,
+    unpacked,
+)
 from srcjax.transforms.kernels.regions import Regions, Stays
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.wrapping import given_back, kernel_of
+from srcjax.transforms.kernels.wrapping import bound_in, kernel_of
 
 
 @dataclass
@@ -74,22 +80,28 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
         raise NotCompiled(unit.node, "`*args` or `**kwargs`")
     writer = KernelWriter(program, unit)
     writer.numbers.may_leave = not writes_given(program)
-    *body, last = unit.node.body
-    result = program.facts.results.get(id(unit.source.func), UNKNOWN)
-    check_result(result, last, unit)
-    for name in unit.parameters:
+    around = Around(unit, writer.types)
+    given = [*unit.parameters, *around.loaded]
+    for name in given:
         t = writer.types.get(name, UNKNOWN)
-        used = writer.reads[name]
+        used = name in syntax.all_names(around.body)
         if used and not (is_kernel_number(t) or is_kernel_array(t)):
             raise NotCompiled(unit.node, f"`{name}` is no number or array")
-    stmts = writer.block(body)
-    out: list[gast.stmt] = []
-    writer.numbers.emit = out.append
-    value = returned(writer, last.value, result)
-    stmts += [*out, gast.Return(value)]
-    kernel = kernel_of(writer, stmts, unit.parameters)
-    driver = driver_of(writer, entry, own, given_back(kernel.call, result, unit))
-    return Compiled([kernel.node], driver, [])
+    bound = bound_in(around.body, writer.types)
+    outputs = [n for n in around.results if n in bound or n not in given]
+    for name in outputs:
+        check_result(writer.types.get(name, UNKNOWN), around.last, unit)
+    stmts = writer.block(around.body)
+    if not outputs and not stmts:
+        raise NotCompiled(around.last, "there is nothing to compile")
+    value: gast.expr = gast.Tuple([syntax.name(n) for n in outputs], syntax.LOAD)
+    if len(outputs) < 2:
+        value = syntax.name(outputs[0]) if outputs else syntax.const(None)
+    kernel = kernel_of(writer, [*stmts, gast.Return(value)], given)
+    called = bound_results(kernel.call, outputs, writer.types)
+    loads = unpacked(around.loads, writer.types)
+    body = [*loads, *nested_once([*called, *around.builds, around.last])]
+    return Compiled([kernel.node], driver_of(writer, entry, own, body), [])
 
 
 def driver_of(

@@ -21,7 +21,6 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import (
     bound_before,
     exposed,
-    stored_names,
     surely_in,
 )
 from srcjax.analysis.flow.control import has_break
@@ -49,7 +48,7 @@ from srcjax.transforms.kernels.accepted import (
 from srcjax.transforms.kernels.groups import Group, grouped
 from srcjax.transforms.kernels.rows import root
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.wrapping import Kernel, kernel_of, numpys
+from srcjax.transforms.kernels.wrapping import Kernel, bound_in, kernel_of, numpys
 
 
 @dataclass
@@ -182,27 +181,18 @@ class Regions:
         kernel = kernel_of(writer, body, self.ordered(inputs))
         return kernel, self.called(kernel.call, outputs)
 
-    def bound(self, run: list[Any]) -> set[str]:
-        """The names that a run binds; an array that is updated stays what it is."""
-        updated = {
-            n
-            for n in _stored(run, True)
-            if not isinstance(self.types.get(n, UNKNOWN), Array)
-        }
-        return _stored(run, False) | updated
-
     def outputs(self, run: list[Any]) -> list[str]:
         """The names that a run binds and others read. Raises NotCompiled."""
         inside = syntax.read_counts(run)
         found = []
         made = {id(n) for n in syntax.walk(run)}
-        for name in self.ordered(self.bound(run)):
+        for name in self.ordered(bound_in(run, self.types)):
             if self.writer.reads[name] <= inside[name] and not self.is_carried(
                 name, run
             ):
                 continue
             t = self.types.get(name, UNKNOWN)
-            where = next(s for s in run if name in self.bound([s]))
+            where = next(s for s in run if name in bound_in([s], self.types))
             if not (is_kernel_number(t) or is_kernel_array(t)):
                 raise NotCompiled(where, f"`{name}` is no number or array")
             memory = ageless_buffers(all_buffers(t))
@@ -250,19 +240,6 @@ class Regions:
             if is_number(t) and not is_pythons(t):
                 found.append(syntax.assign(name, numpys(syntax.name(name), t)))
         return found
-
-
-def _stored(stmts: Any, updates: bool) -> set[str]:
-    """The names that statements bind; or only those that they update."""
-    found: set[str] = set()
-    for stmt in syntax.walk(stmts):
-        if isinstance(stmt, gast.AugAssign) and updates:
-            found |= stored_names(stmt.target)
-        elif isinstance(stmt, gast.Assign) and not updates:
-            found |= stored_names(stmt.targets)
-        elif isinstance(stmt, gast.For) and not updates:
-            found |= stored_names(stmt.target)
-    return found
 
 
 def _holds(stmt: Any, node: Any) -> bool:

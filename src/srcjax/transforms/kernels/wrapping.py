@@ -8,8 +8,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import stored_names
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Tuple, Type, dtype_of, is_number, type_of
+from srcjax.analysis.types import Array, Tuple, Type, dtype_of, is_number, type_of
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
@@ -95,14 +96,15 @@ def numpys(value: gast.expr, t: Type) -> gast.expr:
     return value
 
 
-def given_back(call: gast.expr, result: Type, unit: Unit) -> list[gast.stmt]:
-    """`return f_kernel(x)`, with NumPy's scalars where the function gives them."""
-    if not (isinstance(result, Tuple) and any(map(is_numpys, result.items))):
-        return [gast.Return(numpys(call, result))]
-    names = [unit.names.fresh(f"result_{k}") for k in range(len(result.items))]
-    target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
-    parts = [
-        numpys(syntax.name(n), i) for n, i in zip(names, result.items, strict=True)
-    ]
-    whole = gast.Tuple(parts, syntax.LOAD)
-    return [gast.Assign([target], call, None), gast.Return(whole)]
+def bound_in(stmts: Any, types: dict[str, Type]) -> set[str]:
+    """The names that statements bind; an array that is updated stays what it is."""
+    found: set[str] = set()
+    for stmt in syntax.walk(stmts):
+        if isinstance(stmt, gast.AugAssign):
+            names = stored_names(stmt.target)
+            found |= {n for n in names if not isinstance(types.get(n), Array)}
+        elif isinstance(stmt, gast.Assign):
+            found |= stored_names(stmt.targets)
+        elif isinstance(stmt, gast.For):
+            found |= stored_names(stmt.target)
+    return found

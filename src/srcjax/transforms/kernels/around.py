@@ -1,0 +1,141 @@
+"""What stands around a kernel that is all of a function: only containers.
+
+(W, b), (W2, b2) = layers                     what the caller gives, taken apart
+dW, db, dW2, db2 = f_kernel(x, W, b, W2, b2)
+return [(dW, db), (dW2, db2)]                 what it gets, put together
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.types import UNKNOWN, Dict, List, Tuple, Type
+from srcjax.frontend.unit import Unit
+from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.wrapping import is_numpys, numpys
+
+
+class Around:
+    """The statements of a function, in three: `loads`, `body` and `builds`."""
+
+    def __init__(self, unit: Unit, types: dict[str, Type]) -> None:
+        *self.body, self.last = unit.node.body
+        self.types = types
+        #: What takes parts of containers that are given.
+        self.loads: list[Any] = []
+        #: What makes containers of results.
+        self.builds: list[Any] = []
+        #: The names of the parts.
+        self.loaded: list[str] = []
+        bound = syntax.binding_counts(unit.node.body)
+        held = set(unit.parameters) - set(bound)
+        while self.body and self.is_load(self.body[0], held):
+            stmt = self.body.pop(0)
+            (target,) = stmt.targets
+            if bound[target.id] > 1:
+                raise NotCompiled(stmt, "a part of a container under several names")
+            held.add(target.id)
+            self.loaded.append(target.id)
+            self.loads.append(stmt)
+        while self.body and is_display(self.body[-1]):
+            self.builds.insert(0, self.body.pop())
+        built = syntax.names_written(self.builds)
+        reads = syntax.names_read([*self.builds, self.last])
+        names = (n.id for n in syntax.walk(unit.node.body) if isinstance(n, gast.Name))
+        #: The names of what the kernel gives.
+        self.results = [n for n in dict.fromkeys(names) if n in reads - built]
+
+    def is_load(self, stmt: Any, held: set[str]) -> bool:
+        """Whether a statement takes a part of a container that is given."""
+        if not isinstance(stmt, gast.Assign):
+            return False
+        (target,), value = stmt.targets, stmt.value
+        if not (isinstance(target, gast.Name) and isinstance(value, gast.Subscript)):
+            return False
+        if not isinstance(value.slice, gast.Constant):
+            return False
+        base = getattr(value.value, "id", "")
+        t = self.types.get(base, UNKNOWN) if base in held else UNKNOWN
+        return isinstance(t, (Tuple, List, Dict))
+
+
+def is_display(stmt: Any) -> bool:
+    """Whether a statement makes a container of its parts."""
+    kinds = (gast.Tuple, gast.List, gast.Dict)
+    return isinstance(stmt, gast.Assign) and isinstance(stmt.value, kinds)
+
+
+def bound_results(
+    call: gast.expr, names: list[str], types: dict[str, Type]
+) -> list[gast.stmt]:
+    """`dW, db = f_kernel(W, b)`, with NumPy's scalars where the function has them."""
+    if not names:
+        return [gast.Expr(call)]
+    if len(names) == 1:
+        return [syntax.assign(names[0], numpys(call, types.get(names[0], UNKNOWN)))]
+    target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
+    out: list[gast.stmt] = [gast.Assign([target], call, None)]
+    for name in names:
+        t = types.get(name, UNKNOWN)
+        if is_numpys(t):
+            out.append(syntax.assign(name, numpys(syntax.name(name), t)))
+    return out
+
+
+def nested_once(body: list[Any]) -> list[Any]:
+    """A container that is used once stands where it is used."""
+    reads = syntax.read_counts(body)
+    bound = syntax.binding_counts(body)
+    out: list[Any] = []
+    for stmt in reversed(body):
+        out.insert(0, stmt)
+        if not isinstance(stmt, gast.Assign):
+            continue
+        name = getattr(stmt.targets[0], "id", "")
+        if reads[name] != 1 or bound[name] != 1:
+            continue
+        direct = isinstance(out[1], gast.Return) and syntax.is_name(out[1].value, name)
+        if is_display(stmt) or direct:
+            del out[0]
+            out = syntax.substitute(out, {name: stmt.value})
+    return out
+
+
+def unpacked(loads: list[Any], types: dict[str, Type]) -> list[Any]:
+    """`(W, b), (W2, b2) = layers` where all is used, else `W = layers[0][0]`."""
+    parts: dict[str, dict[Any, str]] = {}
+    for stmt in loads:
+        key = stmt.value.slice.value
+        parts.setdefault(stmt.value.value.id, {})[key] = stmt.targets[0].id
+
+    def target(name: str) -> Any:
+        """The target that takes all of a container; None where some is not used."""
+        t, found = types.get(name, UNKNOWN), parts.get(name)
+        if found is None:
+            return syntax.name(name, store=True)
+        items = t.items if isinstance(t, (Tuple, List)) else None
+        if items is None or set(found) != set(range(len(items))):
+            return None
+        inner = [target(found[k]) for k in range(len(items))]
+        return None if None in inner else gast.Tuple(inner, syntax.STORE)
+
+    def taken(name: str, path: gast.expr) -> list[Any]:
+        """What takes the parts of a container."""
+        whole = target(name)
+        if whole is not None and len(whole.elts) > 1:
+            return [gast.Assign([whole], path, None)]
+        out: list[Any] = []
+        for key, part in parts[name].items():
+            inner = gast.Subscript(syntax.clone(path), syntax.const(key), syntax.LOAD)
+            if part in parts:
+                out += taken(part, inner)
+            else:
+                out.append(syntax.assign(part, inner))
+        return out
+
+    inside = {part for found in parts.values() for part in found.values()}
+    given = [name for name in parts if name not in inside]
+    return [s for name in given for s in taken(name, syntax.name(name))]

@@ -418,6 +418,32 @@ def iterators_in_variables(x):
     return total + sum(large) * columns[1][0] * backwards[0]
 
 
+@program(normal(2, 4))
+def columns_looped_over(x):
+    rows = [np.split(part, 2, axis=-1) for part in np.split(x, 2, axis=-1)]
+    total = np.zeros((2, 1))
+    for i, (a, b) in enumerate(zip(*rows, strict=False)):
+        total = total + (i + 1) * a * b
+    return [np.sum(p * np.sin(q)) for p, q in zip(*rows, strict=False)], total
+
+
+AFFINE = {"slope": np.array([0.5, -1.5]), "offset": 0.3}
+LIMITS = (0.1, 0.9)
+
+
+def line(x, offset, slope):
+    return slope * x + offset
+
+
+def clamped(x, low, high):
+    return low + (high - low) / (1 + np.exp(-x))
+
+
+@program(normal(2))
+def keywords_from_around(x):
+    return clamped(line(x, **AFFINE), *LIMITS)
+
+
 @program([1.1, 2.0, 0.5], jax=False)
 def iterators_taken_as_they_come(x):
     total = 1.0

@@ -149,3 +149,32 @@ def test_a_number_that_changes_needs_no_new_text():
     assert list(transform.versions.values()) == versions
     model.training = False
     np.testing.assert_allclose(gradient(X), 0.5 * np.cos(X))
+
+
+GIVEN: dict[str, object] = {"power": 2.0}
+REST = (3.0,)
+
+
+def weighted(x, *factors, power, scale=1.0):
+    return scale * np.sum(x**power) * sum(factors)
+
+
+def test_what_stars_give_changes(monkeypatch):
+    def f(x):
+        return weighted(np.abs(x), *REST, **GIVEN)
+
+    gradient, mapped = srcjax.grad(f), srcjax.vmap(f)
+    batch = np.stack([X, 2 * X])
+
+    def check():
+        np.testing.assert_allclose(gradient(X), differences(f), atol=1e-8)
+        np.testing.assert_allclose(mapped(batch), [f(row) for row in batch])
+
+    check()
+    for key, value in [("scale", 0.5), ("power", 3.0), ("scale", np.array(0.1))]:
+        GIVEN[key] = value
+        check()
+    monkeypatch.setitem(globals(), "REST", (3.0, 0.5))
+    check()
+    del GIVEN["scale"]
+    check()

@@ -130,6 +130,8 @@ class Loops(SequenceCalls, Generators):
             if self.varying.all_kinds and self.varying.is_builtin(node.func, "range"):
                 args = self.atoms(node.args)
                 return gast.copy_location(gast.Call(node.func, args, []), node)
+            if self.rows_of(node) is not None:
+                return self.atom(_listed(node))
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
                 args = [self.iterable(a) for a in node.args]
                 args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
@@ -158,6 +160,11 @@ class Loops(SequenceCalls, Generators):
             text = "zip() arguments have different lengths"
             error = syntax.call("ValueError", syntax.const(text))
             self.emit(gast.If(test, [gast.Raise(error, None)], []))
+
+
+def _listed(node: gast.expr) -> gast.expr:
+    """`list(node)`: what an iterator gives, at once."""
+    return gast.copy_location(syntax.call("list", node), node)
 
 
 def binds(node: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.binding import BoundTo, global_type
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
@@ -200,7 +200,7 @@ class CallSettling(ContainerSettling):
         args: list[gast.expr] = []
         for a in call.args:
             if isinstance(a, gast.Starred) and isinstance(a.value, gast.Name):
-                t = self.type_before(stmt, a.value.id)
+                t = self.type_here(stmt, a.value.id)
                 items = getattr(t, "items", None)
                 count = row_count(t)
                 if isinstance(t, (Tuple, List)) and items is not None:
@@ -214,7 +214,7 @@ class CallSettling(ContainerSettling):
         keywords: list[gast.keyword] = []
         for k in call.keywords:
             if k.arg is None and isinstance(k.value, gast.Name):
-                t = self.type_before(stmt, k.value.id)
+                t = self.type_here(stmt, k.value.id)
                 if isinstance(t, Dict) and t.items is not None:
                     for key, _ in t.items:
                         item = self.held_item(before, k.value, key)
@@ -223,6 +223,16 @@ class CallSettling(ContainerSettling):
             keywords.append(k)
         call.keywords = keywords
         return before
+
+    def type_here(self, stmt: gast.stmt, name: str) -> Type | None:
+        """What a name is, also one from around the function."""
+        found = self.type_before(stmt, name)
+        if found is not None or not self.facts.of(stmt):
+            return found
+        try:
+            return global_type(self.program.resolve(self.unit, name), name)
+        except KeyError:
+            return None
 
     def should_inline(
         self, stmt: gast.stmt, call: gast.Call, callee: Any, target: str | None

@@ -209,6 +209,29 @@ def test_numbers_of_python_raise_and_do_not_wrap():
         assert srcjax.jit(ratio)(np.float64(1.0), np.float64(0.0)) == np.inf
 
 
+@pytest.mark.parametrize("name", ["sqrt", "log", "sin", "exp", "gamma", "tanh"])
+@pytest.mark.parametrize("number", [float, np.float64])
+def test_functions_of_math_raise_for_all_numbers(name, number):
+    function = getattr(math, name)
+
+    def f(x):
+        total = 0.0
+        for k in range(len(x)):
+            total += function(x[k])
+        return total
+
+    compiled = srcjax.jit(f)
+    for value in (0.5, -1.5, 0.0, 800.0, math.inf, -math.inf, math.nan):
+        x = np.array([1.0, value]) if number is np.float64 else (1.0, value)
+        try:
+            wanted = f(x)
+        except (ValueError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                compiled(x)
+        else:
+            np.testing.assert_allclose(compiled(x), wanted, rtol=1e-13)
+
+
 def test_an_index_out_of_bounds_raises():
     def f(x, n):
         total = 0.0

@@ -200,7 +200,7 @@ class Numbers:
         found = syntax.expression(kernel, **values)
         if is_single(result) and not _stays_single(kernel):
             found = syntax.call(syntax.expression("np.float32"), found)
-        if python:
+        if python or raises_itself(operation.function):
             return self.checked_result(node, operation, found, values, types, result)
         return found
 
@@ -329,21 +329,18 @@ class Numbers:
     ) -> gast.expr:
         """The result, tested where Python raises: `math.log(-1.0)`, `0.0**-1`."""
         kernel = operation.op.kernel or ""
-        raising = kernel == "a ** b" or (
-            getattr(operation.function, "__module__", "") == "math"
-            and kind(result) == "f"
-        )
-        if not raising:
+        itself = raises_itself(operation.function)
+        if kind(result) != "f" or not (itself or kernel == "a ** b"):
             return found
         if kernel == "a ** b" and not (kind(types["a"]) == "f"):
             raise NotCompiled(node, "a power of an int")
         found = self.atom(found, "y")
-        finite = " or ".join(
-            [
-                "y - y == 0",
-                *(f"{n} - {n} != 0" for n, v in values.items() if not is_constant(v)),
-            ]
-        )
+        varying = [n for n, v in values.items() if not is_constant(v)]
+        finite = " or ".join(["y - y == 0", *(f"{n} - {n} != 0" for n in varying)])
+        if itself and varying:  # `math.sin(inf)` raises, `math.exp(inf)` does not
+            nan = " or ".join(f"{n} != {n}" for n in varying)
+            far = " or ".join(f"{n} - {n} != 0" for n in varying)
+            finite = f"y - y == 0 or {nan} or (y == y and ({far}))"
         atoms = {n: v for n, v in values.items() if not is_constant(v)}
         if any(not isinstance(v, gast.Name) for v in atoms.values()):
             # What a name does not hold is finite where the result is.
@@ -370,6 +367,27 @@ class Numbers:
         name = self.fresh(base)
         self.emit(syntax.assign(name, value))
         return syntax.name(name)
+
+
+def raises_itself(function: Any) -> bool:
+    """Whether it raises where NumPy's gives NaN or infinity, for numbers of NumPy's too."""
+    return (
+        getattr(function, "__module__", "") == "math" and function not in _NEVER_RAISING
+    )
+
+
+#: Functions of `math` that give a number for all numbers.
+_NEVER_RAISING = (
+    math.fabs,
+    math.copysign,
+    math.atan,
+    math.atan2,
+    math.asinh,
+    math.tanh,
+    math.erf,
+    math.erfc,
+    math.radians,
+)
 
 
 def as_float(value: gast.expr, own: str) -> gast.expr:

@@ -6,7 +6,7 @@ A `method_*` function returns the type of the result and the container's new typ
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from srcjax.analysis.types import (
     INT,
@@ -138,7 +138,7 @@ def repeat(a: Type, b: Type, site: int) -> Type:
 def method_append(base: Any, value: Type) -> tuple[Type, Type]:
     if base.items is not None:
         return RETURNS_NONE, replace(base, items=(*base.items, value))
-    return RETURNS_NONE, replace(base, elem=join_all([*parts(base), value]))
+    return RETURNS_NONE, with_element(base, join_all([*parts(base), value]))
 
 
 def method_extend(base: Any, value: Type) -> tuple[Type, Type]:
@@ -175,7 +175,14 @@ def method_pop(
         items = list(base.items)
         found = items.pop(position)
         return found, replace(base, items=tuple(items))
-    return element(base), replace(base, items=None, elem=join_all(parts(base)))
+    return element(base), with_element(base, join_all(parts(base)))
+
+
+def with_element(base: Any, elem: Type | None) -> Type:
+    """A list of any length of such items: the same one, where it is that already."""
+    if base.items is None and base.elem is elem:
+        return cast(Type, base)
+    return cast(Type, replace(base, items=None, elem=elem))
 
 
 def method_reverse(base: Any) -> tuple[Type, Type]:

@@ -199,18 +199,29 @@ class Effects:
                 after[name] = aged(t, here)
         return after
 
-    def update(self, base: Type, env: Env, change: Any) -> None:
-        """Change the type of everything that may be the written object."""
+    def update(self, base: Type, env: Env, change: Any) -> list[str]:
+        """Change the type of everything that may be the written object.
+
+        Returns the names of which the types are others now.
+        """
         must = len(base.buffers) <= 1 and not any(
             isinstance(b, Earlier) for b in base.buffers
         )
 
         def visit(t: Type) -> Type:
-            t = map_parts(t, visit)
-            if t.buffers.isdisjoint(written):
+            if is_leaf(t):
+                return new_of(t) if not t.buffers.isdisjoint(written) else t
+            if all_buffers(t).isdisjoint(written):
                 return t
+            t = map_parts(t, visit)
+            return t if t.buffers.isdisjoint(written) else new_of(t)
+
+        def new_of(t: Type) -> Type:
             if type(t) is type(base):
-                return change(t) if must else join(t, change(t))
+                new = change(t)
+                if not must:
+                    return join(t, new)
+                return t if new is t or new == t else new
             if isinstance(base, Unknown):  # what is in it may be anything now
                 return forgotten(change(t) if is_active(change(base)) else t)
             if isinstance(t, Unknown) and is_active(change(base)):
@@ -220,30 +231,41 @@ class Effects:
         written = base.buffers
         if written and is_active(change(base)):
             self.filled |= written
+        changed = []
         for name, t in env.items():
-            view: View | None = getattr(t, "view", None)
-            if view and isinstance(base, Dict) and (view.memory or NONE) & written:
-                keys = view.kind == "keys" and containers.method_keys(change(base))[0]
-                if not keys or keys != t:
-                    env[name] = Stale()
+            if is_leaf(t):
+                if t.buffers.isdisjoint(written):
+                    continue  # as most are
+            else:
+                view: View | None = getattr(t, "view", None)
+                if view and isinstance(base, Dict) and (view.memory or NONE) & written:
+                    seen = change(base) if view.kind == "keys" else None
+                    if seen is None or containers.method_keys(seen)[0] != t:
+                        env[name] = Stale()
+                        changed.append(name)
+                        continue
+                if all_buffers(t).isdisjoint(written):
                     continue
-            apart = t.buffers.isdisjoint(written)
-            if apart and not parts(t):
-                continue  # as most are
-            if not apart or not written.isdisjoint(all_buffers(t)):
-                new = visit(t)
-                if is_active(new) and not is_active(t):
-                    self.require(name)
-                    if self.recording:
-                        self.facts.note_change(self.unit.node, name, new)
-                env[name] = new
+            new = visit(t)
+            if new is t:
+                continue
+            if is_active(new) and not is_active(t):
+                self.require(name)
+                if self.recording:
+                    self.facts.note_change(self.unit.node, name, new)
+            env[name] = new
+            changed.append(name)
+        return changed
 
-    def forget_hidden(self, env: Env) -> None:
-        """Nothing is known any more of what calls wrote that are not looked into."""
+    def forget_hidden(self, env: Env) -> list[str]:
+        """Nothing is known any more of what calls wrote that are not looked into.
+
+        Returns the names of which the types are others now.
+        """
         self.fill_handed(env)
         hidden, self.hidden = self.hidden, NONE
         if not hidden:
-            return
+            return []
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
@@ -251,9 +273,12 @@ class Effects:
                 return t
             return forgotten(t, self.settled and is_active(t))
 
+        changed = []
         for name, t in env.items():
             if not is_leaf(t) and not hidden.isdisjoint(all_buffers(t)):
                 env[name] = visit(t)
+                changed.append(name)
+        return changed
 
     def fill_handed(self, env: Env) -> None:
         """What calls in their own unit filled with what varies, varies after it."""

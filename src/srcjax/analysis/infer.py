@@ -626,7 +626,7 @@ class Interpreter(Expressions):
 
     def progress(self) -> tuple:
         """What a loop that is executed again might find otherwise than before."""
-        return len(self.counting), len(self.provisional), self.told, self.hidden
+        return *self.learned(), len(self.provisional), self.hidden
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)

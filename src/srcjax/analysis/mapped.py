@@ -140,14 +140,15 @@ class MappedInterpreter(Interpreter):
             value = self.marked(value, places)
         super().store(stmt, target, base, value, env)
 
-    def update(self, base: Type, env: Env, change: Any) -> None:
+    def update(self, base: Type, env: Env, change: Any) -> list[str]:
         before = {n for n, t in env.items() if is_active(t)}
-        super().update(base, env, change)
+        changed = super().update(base, env, change)
         if self.settled:
             for name, t in env.items():
                 env[name] = t = self.uniform.applied(t)
                 if is_active(t) and name not in before:
                     self.batches.add((id(self.unit.source.func), name))
+        return changed
 
     def call_unit(self, unit: Unit, arguments: Env) -> Type:
         key = id(unit.source.func)

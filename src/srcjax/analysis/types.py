@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -490,12 +491,18 @@ class Earlier:
     buffer: Any
 
 
+@lru_cache(maxsize=16384)
+def earlier(buffer: Any) -> Earlier:
+    """The memory, as one object: sets compare what they hold by identity first."""
+    return Earlier(buffer)
+
+
 def aged(t: Type, sites: Set[int]) -> Type:
     """The type of a value once these places are about to make memory again."""
 
     def older(buffer: Any) -> Any:
         made_here = not isinstance(buffer, Earlier) and site_of(buffer) in sites
-        return Earlier(buffer) if made_here else buffer
+        return earlier(buffer) if made_here else buffer
 
     t = map_parts(t, lambda part: aged(part, sites))
     return replace(t, buffers=frozenset(map(older, t.buffers))) if t.buffers else t
@@ -516,8 +523,11 @@ def _ageless(t: Type) -> Type:
     return replace(t, buffers=ageless_buffers(t.buffers))
 
 
+@lru_cache(maxsize=4096)
 def ageless_buffers(buffers: Buffers) -> Buffers:
     """Memory named by the place that made it alone."""
+    if not any(isinstance(b, Earlier) for b in buffers):
+        return buffers
     return frozenset(b.buffer if isinstance(b, Earlier) else b for b in buffers)
 
 
@@ -548,7 +558,7 @@ def returned_by(t: Type, site: int, given: Buffers) -> Type:
     def renamed(buffer: Any) -> Buffers:
         if isinstance(buffer, Earlier):  # a recursive call has aged what it was given
             same = given & {buffer, buffer.buffer}
-            return same or frozenset(map(Earlier, renamed(buffer.buffer)))
+            return same or frozenset(map(earlier, renamed(buffer.buffer)))
         if buffer in given or site_of(buffer) is None:
             return frozenset([buffer])
         return frozenset([(site, buffer[1] if isinstance(buffer, tuple) else buffer)])
@@ -636,9 +646,17 @@ def is_size(value: Any) -> bool:
 
 
 def join(a: Type, b: Type) -> Type:
-    """The least type that covers both: what is known where two paths meet."""
+    """The least type that covers both: what is known where two paths meet.
+
+    The first one itself, where it covers the other.
+    """
     if a is b or a == b:
         return a
+    both = _joined(a, b)
+    return a if both == a else both
+
+
+def _joined(a: Type, b: Type) -> Type:
     active = a.active or b.active
     buffers = a.buffers | b.buffers
     if isinstance(a, Stale) or isinstance(b, Stale):

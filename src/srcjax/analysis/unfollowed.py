@@ -79,6 +79,7 @@ class Unfollowed(Applied):
         try:
             for attempt in range(8):
                 before, known_fills = self.memo[key], self.fills.get(key, NONE)
+                learned = self.learned()
                 try:
                     result = self.body_of(unit, dict(arguments))
                 except Unreachable:
@@ -89,7 +90,10 @@ class Unfollowed(Applied):
                     result = Unknown(is_active(result), all_buffers(result))
                 self.memo[key] = result
                 self.fills[key] = known_fills | self.filled
-                if result == before and self.fills[key] == known_fills:
+                # Sure, if nothing rests on what was supposed of the call.
+                sure = key not in self.provisional and self.learned() == learned
+                same = result == before and self.fills[key] == known_fills
+                if sure or same:
                     break
         finally:
             self.stack.pop()
@@ -125,6 +129,10 @@ class Unfollowed(Applied):
         for name, t in arguments.items():
             if not ageless_buffers(all_buffers(t)).isdisjoint(filled):
                 active.add(name)
+
+    def learned(self) -> tuple:
+        """What was found out that another execution of the same code goes by."""
+        return len(self.counting), self.told, self.must_stay
 
     def active_unit(self, function: Any, args: list[Type], kwargs: dict) -> Unit | None:
         """The callee's unit, normalised for the parameters that are active."""

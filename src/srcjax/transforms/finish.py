@@ -234,6 +234,8 @@ class Finisher(Tidying):
         self.atoms: set[str] = set()
         #: What is written to, as far as a pass asked for it.
         self.known_writes: KeptNew | None = None
+        #: The memory of values, and the inference that found it.
+        self.known_held: tuple[Any, Held] | None = None
         #: Whether anything is written in place: if not, no matter what shares memory.
         self.writes = self.writes_in_place()
 
@@ -330,11 +332,14 @@ class Finisher(Tidying):
     def held(self) -> Held:
         """The memory of values, as inference finds it in the text as it stands."""
         inference = self.written.inference
-        return Held(
-            functools.partial(inference.memory_of, self.written),
-            inference.memory(self.written),
-            inference.given(self.written),
-        )
+        if self.known_held is None or self.known_held[0] is not inference:
+            found = Held(
+                functools.partial(inference.memory_of, self.written),
+                inference.memory(self.written),
+                inference.given(self.written),
+            )
+            self.known_held = inference, found
+        return self.known_held[1]
 
     def keep_dtypes(self) -> None:
         at = self.written.gradient_at

@@ -271,16 +271,16 @@ class WrittenInterpreter(Interpreter):
         for new, old in pairs:
             self.assign(stmt, syntax.name(new, store=True), before[old], env)
 
-    def update(self, base: Type, env: Env, change: Any) -> None:
+    def update(self, base: Type, env: Env, change: Any) -> list[str]:
         """Remember what names that no statement mentions became as well."""
-        before = dict(env) if self.recording else env
-        super().update(base, env, change)
-        self.note_changes(before, env)
+        changed = super().update(base, env, change)
+        self.note_changes(changed, env)
+        return changed
 
-    def forget_hidden(self, env: Env) -> None:
-        before = dict(env) if self.recording and self.hidden else env
-        super().forget_hidden(env)
-        self.note_changes(before, env)
+    def forget_hidden(self, env: Env) -> list[str]:
+        changed = super().forget_hidden(env)
+        self.note_changes(changed, env)
+        return changed
 
     def store(
         self, stmt: gast.stmt, target: gast.Subscript, base: Type, value: Type, env: Env
@@ -291,12 +291,10 @@ class WrittenInterpreter(Interpreter):
         if isinstance(base, Unknown) and held - base.buffers:
             self.update(base, env, lambda t: replace_in(t, buffers=t.buffers | held))
 
-    def note_changes(self, before: Env, after: Env) -> None:
-        if before is after:
-            return
-        for name, t in after.items():
-            if t is not before[name]:
-                self.facts.note_change(self.unit.node, name, t)
+    def note_changes(self, names: list[str], env: Env) -> None:
+        if self.recording:
+            for name in names:
+                self.facts.note_change(self.unit.node, name, env[name])
 
     def takes_each(self, over: Type, items: list[Type]) -> bool:
         """Loops are executed item by item where the items differ, as layers do."""
@@ -440,8 +438,7 @@ class Inference:
         facts = self.found.facts
         tables = [
             facts.held.get((id(stmt), after), {})
-            for stmt in syntax.walk(unit.node)
-            if isinstance(stmt, gast.stmt)
+            for stmt in (unit.node, *syntax.all_statements(unit.node.body))
             for after in (False, True)
         ]
         changed = facts.changed.get(id(unit.node), {})

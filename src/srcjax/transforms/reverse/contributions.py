@@ -291,8 +291,8 @@ class Contributions(OneStep):
             weak = isinstance(have, Scalar) and (have.python or not other)
             if not weak and (unsure or other):
                 self.mixed.add(name)
-            reads = syntax.names_read(value)
-            for place_, held in self.places.variables.items():
+            reads = syntax.names_read(value) if self.mixed else set()
+            for place_, held in self.places.variables.items() if reads else ():
                 if held in reads and place_[0] in self.mixed:
                     self.mixed.add(name)
         lazy = have if self.may_be_lazy(have, t) else None

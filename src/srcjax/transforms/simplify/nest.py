@@ -13,7 +13,7 @@ into a loop that would compute it again, and never so that a line gets hard to r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import gast
@@ -48,8 +48,9 @@ class Nesting:
         self.bases: dict[int, set[str]] = {}
         #: The statements of a block that read a name, or did, with their places in it.
         self.readers: _Mentioning | None = None
-        #: Those that bind a name.
+        #: Those that bind a name, and those that write to its memory.
         self.binders: _Mentioning = {}
+        self.writers: _Mentioning | None = None
         self.places: dict[int, int] = {}
         self.indexed: list[gast.stmt] = []
         #: The statements of the function's body by what they mention, or did.
@@ -107,7 +108,6 @@ class Nesting:
         several = self.definitions.get(name, 0) != 1
         if not several and not syntax.is_atom(value) and self.reads.get(name) != 1:
             return False
-        rest = stmts[position + 1 :]
         if several:
             uses, count, closed = self.until_redefined(stmts, position, name)
             if not closed and not (count == 1 and self.stays_in_blocks(name)):
@@ -120,11 +120,11 @@ class Nesting:
         if count == 0:
             return False
         if syntax.is_atom(value):
-            moved = self.spread(name, value, rest, uses)
+            moved = self.spread(name, value, stmts, position, uses)
         elif count != 1 or len(uses) != 1 or not stays_new(stmt, uses[0]):
             return False
         else:
-            moved = self.move(name, value, rest, uses[0])
+            moved = self.move(name, value, stmts, position, uses[0])
         if moved:
             self.now_read(syntax.names_read(value), stmt, uses)
         if moved and getattr(stmt, "fresh", False):
@@ -181,7 +181,7 @@ class Nesting:
 
     def index(self, stmts: list[gast.stmt]) -> None:
         """Note who reads what in this block, from which statements may go now."""
-        self.indexed = stmts
+        self.indexed, self.writers = stmts, None
         self.places = {id(stmt): place for place, stmt in enumerate(stmts)}
         self.readers, self.binders = {}, {}
         for place, stmt in enumerate(stmts):
@@ -204,12 +204,45 @@ class Nesting:
             found = {**found, **self.binders.get(name, {})}
         return [found[place] for place in sorted(found) if place > here]
 
+    def touched(
+        self,
+        stmts: list[gast.stmt],
+        position: int,
+        last: int,
+        bound: Collection[str],
+        written: Collection[str] = (),
+    ) -> bool:
+        """Whether statements behind this place, up to the `last`, change the names.
+
+        They bind one of the first, or write to the memory of one of the second.
+        """
+        if self.readers is None or self.indexed is not stmts:
+            self.index(stmts)
+        if self.writers is None:
+            self.writers = {}
+            for stmt in stmts:
+                for name in self.written(stmt):
+                    self.writers.setdefault(name, {})[self.places[id(stmt)]] = stmt
+        start, end = self.places[id(stmts[position])], self.places[id(stmts[last])]
+        return any(
+            start < place <= end
+            for table, names in ((self.binders, bound), (self.writers, written))
+            for name in names
+            for place in table.get(name, ())
+        )
+
     def now_read(self, names: set[str], gone: gast.stmt, uses: list[gast.stmt]) -> None:
         """Other statements of the block read these names in place of one."""
         if self.readers is None:
             return
         for name in self.known.of(gone).binds:
             self.binders.get(name, {}).pop(self.places[id(gone)], None)
+        if self.writers is not None:
+            for name in self.written(gone):
+                self.writers.get(name, {}).pop(self.places[id(gone)], None)
+            for use in uses:
+                for name in self.written(use):
+                    self.writers.setdefault(name, {})[self.places[id(use)]] = use
         for name in names:
             readers = self.readers.setdefault(name, {})
             readers.pop(self.places[id(gone)], None)
@@ -285,22 +318,23 @@ class Nesting:
         return covered == sum(self.count(stmt, name) for stmt in body)
 
     def spread(
-        self, name: str, value: gast.expr, rest: list[gast.stmt], uses: list[gast.stmt]
+        self,
+        name: str,
+        value: gast.expr,
+        stmts: list[gast.stmt],
+        position: int,
+        uses: list[gast.stmt],
     ) -> bool:
         """Replace a name by the name or literal that it stands for, everywhere."""
         if any(self.rebinds(s, name) for s in syntax.all_statements(uses)):
             return False
         if isinstance(value, gast.Name):
-            last = rest.index(uses[-1])
-            between = rest[: last + 1]
-            for stmt in between:
-                written = value.id in self.known.of(stmt).binds
-                if stmt is uses[-1] and not syntax.has_blocks(stmt):
-                    continue
-                if written:
-                    return False
-            changed = set().union(*map(self.written, between))
-            if {name, value.id, *self.shares(value.id)} & changed:
+            last = stmts.index(uses[-1], position + 1)
+            bound = last if syntax.has_blocks(uses[-1]) else last - 1
+            if self.touched(stmts, position, bound, (value.id,)):
+                return False
+            shared = {name, value.id, *self.shares(value.id)}
+            if self.touched(stmts, position, last, (), shared):
                 return False
         for stmt in uses:
             self.replace(stmt, name, value)
@@ -310,7 +344,12 @@ class Nesting:
         return True
 
     def move(
-        self, name: str, value: gast.expr, rest: list[gast.stmt], use: gast.stmt
+        self,
+        name: str,
+        value: gast.expr,
+        stmts: list[gast.stmt],
+        position: int,
+        use: gast.stmt,
     ) -> bool:
         """Replace the one use of a name by its value."""
         if self.rebinds(use, name):
@@ -322,22 +361,19 @@ class Nesting:
             return False
         if self.inside_scope(use, name):
             return False
-        between = rest[: rest.index(use)]
+        last = stmts.index(use, position + 1) - 1
         pure = is_pure(value)
-        if self.caught and between:
+        if self.caught and last > position:
             return False  # which of two exceptions comes first is seen
-        if not pure and (between or not self.evaluated_first(use, name, value)):
+        if not pure and (last > position or not self.evaluated_first(use, name, value)):
             return False
         reads = syntax.names_read(value)
         shared = set(reads)
         for read in reads:
             shared |= self.shares(read)
-        looks_inside = _reads_contents(value)
-        for stmt in between:
-            if not self.known.of(stmt).binds.isdisjoint(reads):
-                return False
-            if looks_inside and not self.written(stmt).isdisjoint(shared):
-                return False
+        written = shared if _reads_contents(value) else ()
+        if self.touched(stmts, position, last, reads, written):
+            return False
         if (
             isinstance(use, gast.Assign)
             and isinstance(use.targets[0], gast.Tuple)

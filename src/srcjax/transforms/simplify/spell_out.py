@@ -48,14 +48,13 @@ def spell_out(
 ) -> bool:
     """Write out cheap temporaries of the function, in place; whether there were any."""
     spelling = _Spelling(node, may_nest, leave, shares)
-    changed = False
     while spelling.run():
-        changed = True
-    return changed
+        pass
+    return spelling.changed
 
 
 class _Spelling:
-    """Walks over the function, and writes out one name at a time."""
+    """Walks over the function, and writes out the names that may be."""
 
     def __init__(self, node: Any, may_nest: Any, leave: Any, shares: Any) -> None:
         self.node = node
@@ -63,6 +62,11 @@ class _Spelling:
         self.leave = leave
         self.shares = shares
         self.changed = False
+        #: Whether a statement that was passed by may be written out now.
+        self.again = False
+        #: The names of the values that were passed by, and those that they read.
+        self.passed: set[str] = set()
+        self.passed_reads: set[str] = set()
         #: Knows what statements mention.
         self.nesting = Nesting(node, may_nest, shares)
         #: Statements with a value that stays in its name, until they change.
@@ -76,19 +80,25 @@ class _Spelling:
                 counts[sub.id] = counts.get(sub.id, 0) + 1
 
     def run(self) -> bool:
-        self.changed = False
+        """Write out values from the top on; whether to begin there again."""
+        self.again = False
+        self.passed.clear()
+        self.passed_reads.clear()
         self.nesting.known.compound.clear()
         self.node.body = self.block(self.node.body)
-        return self.changed
+        return self.again
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
-        for position, stmt in enumerate(stmts):
-            syntax.rewrite_blocks(stmt, self.block)
-            if self.changed:
-                break
-            if self.written_out(stmts, position):
+        position = 0
+        while position < len(stmts):
+            syntax.rewrite_blocks(stmts[position], self.block)
+            if not self.again and self.written_out(stmts, position):
                 self.changed = True
                 del stmts[position]  # in place: the index of the block still holds
+                self.nesting.known.compound.clear()
+            else:
+                position += 1
+            if self.again:
                 break
         return stmts or [gast.Pass()]
 
@@ -102,27 +112,50 @@ class _Spelling:
         target, value = stmt.targets[0], stmt.value
         if not isinstance(target, gast.Name) or not self.may_nest(target.id):
             return False
-        name = target.id
+        name, reads = target.id, syntax.names_read(value)
         leave = self.leave(value)
-        if leave is None or name in syntax.names_read(value) or not is_pure(value):
+        if leave is None or name in reads or not is_pure(value):
             self.left[id(stmt)] = stmt
             return False
-        rest = stmts[position + 1 :]
+        found = self.uses(stmts, position, name, leave)
+        if found is None or not self.replaced(stmts, position, leave, *found):
+            self.passed.add(name)
+            self.passed_reads |= reads
+            return False
+        self.again = name in self.passed_reads or not self.passed.isdisjoint(
+            {name, *reads}
+        )
+        return True
+
+    def uses(
+        self, stmts: list[gast.stmt], position: int, name: str, leave: Leave
+    ) -> tuple[list[gast.stmt], int] | None:
+        """The statements that read the value, and how often; None if others may."""
         nesting = self.nesting
         if self.bindings.get(name) != 1:
             uses, count, _ = nesting.until_redefined(stmts, position, name)
-            if not 0 < count <= leave.reads or not nesting.stays_in_blocks(name):
-                return False
-        else:
-            total = self.reads.get(name, 0)
-            if not 0 < total <= leave.reads:
-                return False
-            uses, count = nesting.all_uses(stmts, position, name, total)
-            if count != total:
-                return False
+            once = 0 < count <= leave.reads and nesting.stays_in_blocks(name)
+            return (uses, count) if once else None
+        total = self.reads.get(name, 0)
+        if not 0 < total <= leave.reads:
+            return None
+        uses, count = nesting.all_uses(stmts, position, name, total)
+        return (uses, count) if count == total else None
+
+    def replaced(
+        self,
+        stmts: list[gast.stmt],
+        position: int,
+        leave: Leave,
+        uses: list[gast.stmt],
+        count: int,
+    ) -> bool:
+        """Put the value in place of the name in all uses, where it may stand there."""
+        nesting, stmt = self.nesting, stmts[position]
+        name, value = stmt.targets[0].id, stmt.value
         if leave.together and (len(uses) != 1 or syntax.has_blocks(uses[0])):
             return False
-        if not self.stays(value, rest[: rest.index(uses[-1]) + 1]):
+        if not self.stays(value, stmts, position, uses[-1]):
             return False
         if not all(self.fits(use, name, value, leave) for use in uses):
             return False
@@ -139,20 +172,19 @@ class _Spelling:
         self.left[id(stmt)] = stmt  # it is gone: none other may be known by its id
         return True
 
-    def stays(self, value: gast.expr, between: list[gast.stmt]) -> bool:
-        """Whether the value is the same up to the last of the statements."""
+    def stays(
+        self, value: gast.expr, stmts: list[gast.stmt], position: int, use: gast.stmt
+    ) -> bool:
+        """Whether the value is the same up to its last use."""
         reads = syntax.names_read(value)
         shared = set(reads)
         for read in reads:
             shared |= self.shares(read)
-        for stmt in between:
-            last = stmt is between[-1] and not syntax.has_blocks(stmt)
-            if last and isinstance(stmt, (gast.Assign, gast.AugAssign)):
-                continue  # it reads before it writes
-            bound, written = self.nesting.known.of(stmt).binds, self.nesting.written
-            if bound & reads or written(stmt) & shared:
-                return False
-        return True
+        last = stmts.index(use, position + 1)
+        plain = isinstance(use, (gast.Assign, gast.AugAssign))
+        if plain and not syntax.has_blocks(use):
+            last -= 1  # it reads before it writes
+        return not self.nesting.touched(stmts, position, last, reads, shared)
 
     def fits(self, use: Any, name: str, value: gast.expr, leave: Leave) -> bool:
         """Whether the value may stand in the statement, and reads well there."""

@@ -370,7 +370,7 @@ class Numbers:
 
 
 def raises_itself(function: Any) -> bool:
-    """Whether it raises where NumPy's gives NaN or infinity, for numbers of NumPy's too."""
+    """Whether it raises where NumPy's gives NaN or infinity, for NumPy numbers too."""
     return (
         getattr(function, "__module__", "") == "math" and function not in _NEVER_RAISING
     )

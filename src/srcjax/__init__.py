@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from srcjax.api.batch import vmap
     from srcjax.api.compiled import explain, jit
+    from srcjax.api.devices import device_get, device_put, devices
     from srcjax.api.forward import jvp, linearize
     from srcjax.api.jacobians import hessian, hvp, jacfwd, jacrev
     from srcjax.api.reverse import (
@@ -47,6 +48,9 @@ __all__ = [
     "config",
     "custom_jvp",
     "custom_vjp",
+    "device_get",
+    "device_put",
+    "devices",
     "elementwise",
     "explain",
     "export",
@@ -79,6 +83,7 @@ __all__ = [
 _NAMES = {
     "api.batch": "vmap",
     "api.compiled": "explain jit",
+    "api.devices": "device_get device_put devices",
     "api.forward": "jvp linearize",
     "api.jacobians": "hessian hvp jacfwd jacrev",
     "api.reverse": (

@@ -11,6 +11,9 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import UNKNOWN, Varies, varying
 from srcjax.backends import kernels
+from srcjax.backends.cuda import run
+from srcjax.backends.cuda.host import with_launches
+from srcjax.backends.cuda.kinds import NotCuda
 from srcjax.backends.kernels import has_numba
 from srcjax.backends.module import Module
 from srcjax.errors import SrcjaxError
@@ -24,20 +27,21 @@ from srcjax.transforms.kernels.entry import (
     compiled,
     divided,
     for_examples,
+    writes_given,
 )
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
 
-def jitted(request: Request) -> Module:
+def jitted(request: Request, device: str = "cpu") -> Module:
     """The module with `jit_f`: one kernel, or else the function as it is."""
     name = getattr(request.function, "__name__", "f")
     reason = "there is no compiler: Numba is not installed"
-    if has_numba():
+    if device == "gpu" or has_numba():
         try:
             with varying(Varies.RUN_TIME):
                 program, unit = at_run_time(request)
-                return kernel_module(program, unit, request.function)
+                return kernel_module(program, unit, request.function, device)
         except NotCompiled as stays:
             reason = stays.reason
         except SrcjaxError as stays:
@@ -46,7 +50,10 @@ def jitted(request: Request) -> Module:
 
 
 def jitted_examples(
-    request: Request, mapped: dict[str, bool], batched: Callable
+    request: Request,
+    mapped: dict[str, bool],
+    batched: Callable,
+    device: str = "cpu",
 ) -> Module | None:
     """One kernel that loops over the examples of a `vmap`; None where it is no better.
 
@@ -55,7 +62,7 @@ def jitted_examples(
         mapped: which arguments have examples along their first axis.
         batched: what runs where the kernel is left.
     """
-    if not has_numba():
+    if device == "cpu" and not has_numba():
         return None
     given = [Example(n, t, mapped[n]) for n, t in request.types.items()]
     try:
@@ -66,12 +73,12 @@ def jitted_examples(
             entry = entry_name(program, f"jit_vmap_{unit.name}")
             own = names_around(program, entry).fresh(f"vmap_{unit.name}")
             found = for_examples(program, unit, entry, own, given)
-            return module_of_kernels(program, unit, found, own, batched)
+            return module_of_kernels(program, unit, found, own, batched, device)
     except (NotCompiled, SrcjaxError):
         return None
 
 
-def kernel_module(program: Program, unit: Unit, function: Any) -> Module:
+def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> Module:
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
@@ -79,19 +86,29 @@ def kernel_module(program: Program, unit: Unit, function: Any) -> Module:
         found = compiled(program, unit, entry, own)
     except NotCompiled as reason:
         found = divided(program, unit, entry, reason)
-    return module_of_kernels(program, unit, found, own, function)
+    return module_of_kernels(program, unit, found, own, function, device)
 
 
 def module_of_kernels(
-    program: Program, unit: Unit, found: Compiled, own: str, function: Any
+    program: Program, unit: Unit, found: Compiled, own: str, function: Any, device: str
 ) -> Module:
     """The module of kernels and of what calls them; `own` is `function`'s name."""
     entry = found.driver.name
     functions = [*found.kernels, found.driver]
+    known: dict[str, Any] = {own: function}
+    if device == "gpu":
+        try:
+            launches, driver, uses = with_launches(found.kernels, found.driver)
+        except NotCuda as stays:
+            raise NotCompiled(unit.node, str(stays)) from None
+        functions = [*launches, driver]
+        known |= {name: getattr(run, name) for name in uses}
+        known |= {"cupy": run.the_cupy()}
     module = Module(entry, functions, {}, entry=entry)
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
-    module.whole = None if found.divided else function
-    module.values = values_of_kernels(program, unit, functions, {own: function})
+    module.whole = function if device == "cpu" and not found.divided else None
+    module.values = values_of_kernels(program, unit, functions, known)
+    module.changes_given = writes_given(program)
     module.guards = list(program.guards.values())
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     module.print()

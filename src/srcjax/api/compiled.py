@@ -11,6 +11,8 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import Type, Varies, varying, with_active
+from srcjax.api.devices import device_of, device_put, leaves
+from srcjax.backends.cuda.run import CudaKernel, is_on_device, the_cupy
 from srcjax.backends.kernels import Kernel, NotCompilable
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
@@ -23,8 +25,14 @@ class Jit(Transform):
 
     name = "jit"
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(
+        self, function: Callable, device: str = "cpu", place: str | None = None
+    ) -> None:
         super().__init__(function, ())
+        #: Where what it computes with is.
+        self.device = device
+        #: Where arguments are moved first.
+        self.place = place
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives, compiled"
@@ -32,7 +40,8 @@ class Jit(Transform):
     def build(self, types: list[Type], typed: bool) -> Module:
         from srcjax import compiling
 
-        return self.of_examples(types) or compiling.jitted(self.request(types))
+        of_examples = self.of_examples(types)
+        return of_examples or compiling.jitted(self.request(types), self.device)
 
     def of_examples(self, types: list[Type]) -> Module | None:
         """One kernel for all examples of a `vmap`, where each goes its own way."""
@@ -56,7 +65,35 @@ class Jit(Transform):
         names = dict(zip(self.parameters, examples, strict=True))
         request = Request(function, names, [])
         by_name = {n: a is not None for n, a in zip(self.parameters, axes, strict=True)}
-        return compiling.jitted_examples(request, by_name, mapped.function_for(types))
+        batched = mapped.function_for(types)
+        return compiling.jitted_examples(request, by_name, batched, self.device)
+
+    @functools.cached_property
+    def on_gpu(self) -> Jit:
+        """The same for arrays of the device. What is called often is found in `hot`."""
+        other = Jit(self.function, "gpu")
+        other.hot, other.array_class = self.hot, the_cupy().ndarray
+        return other
+
+    def version(self, values: list[Any], key: Any) -> Version:
+        if self.device == "gpu" or device_of(values, self.parameters) == "cpu":
+            return super().version(values, key)
+        found = self.on_gpu.version(values, key)
+        self.reals[key] = self.on_gpu.reals[key]
+        return found
+
+    def module_for(self, args: tuple, kwargs: dict) -> Module:
+        """The module for example arguments, where they are or are moved."""
+        if self.place is not None:
+            args, kwargs = device_put((args, kwargs), self.place)
+        names = list(map(str, range(len(args))))
+        if self.device == "cpu" and device_of(list(args), names) == "gpu":
+            return self.on_gpu.module_for(args, kwargs)
+        return super().module_for(args, kwargs)
+
+    def changes(self, args: tuple, kwargs: dict) -> bool:
+        """Whether a call may write to its arguments."""
+        return self.prepare(args, kwargs)[0].module.changes_given
 
     def run(self, version: Version, values: list, keywords: dict) -> Any:
         whole = version.module.whole
@@ -92,12 +129,19 @@ def jit(
     elementwise chains with their sums, and numbers are compiled with Numba (the extra
     `numba`); without it the function runs as it is.
 
+    Arrays of CuPy stay on their GPU: the same loops are CUDA kernels there, with one
+    thread for each element, row or example, and numbers that only kernels read stay
+    on the device. `source` shows their text. NumPy's arrays stay on the CPU; a call
+    with both raises ArgumentError.
+
     Args:
         f: a Python function of NumPy values, or what another transform made of one.
         static_argnums: positions of arguments that the text is written for by value;
             they have a hash. A new value is compiled anew.
         static_argnames: the same by name.
-        device: None or "cpu": where the arguments are.
+        device: where it runs: None, where its arguments are; "gpu" and "cpu" copy
+            arguments from elsewhere first (what the function writes to them is
+            written back), and leave the results there.
 
     Returns:
         A function of the same arguments. Without `f`, a decorator. `grad`, `vmap` and
@@ -106,17 +150,19 @@ def jit(
     Raises:
         ArgumentError: a static argument has no hash, or there is no such device.
     """
-    if device not in (None, "cpu"):
+    if device not in (None, "cpu", "gpu"):
         raise ArgumentError(
-            f"jit: there is no device {device!r}", instead='None, or "cpu"'
+            f"jit: there is no device {device!r}", instead='None, "cpu" or "gpu"'
         )
 
     def make(g: Callable) -> Callable:
         static = _listed(static_argnums), _listed(static_argnames)
-        transform = Jit(g)
-        if not any(static):
-            return make_callable(transform)
-        return _with_static(transform, *static)
+        transform = Jit(g, place=device)
+        if any(static):
+            compiled = _with_static(transform, *static)
+        else:
+            compiled = make_callable(transform)
+        return compiled if device is None else _placed(compiled, transform)
 
     return make if f is None else make(f)
 
@@ -147,13 +193,40 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     lines = []
     for node in module.functions[:-1]:
         given = ", ".join(parameter_names(node.args))
-        failure = getattr(vars(loaded)[node.name], "failure", "")
+        made = vars(loaded)[node.name]
+        failure = getattr(made, "failure", "")
         target = f"Python, for Numba says: {failure}" if failure else "compiled"
+        if isinstance(made, CudaKernel):
+            target = "CUDA"
+        elif not isinstance(made, Kernel):
+            target = "Python that launches these"
         lines.append(f"{node.name}({given}): {target}")
     for stmt, reason in module.python:
         first = syntax.text(stmt).splitlines()[0]
         lines.append(f"Python: {first}  # {reason}")
     return "\n".join(lines)
+
+
+def _placed(compiled: Callable, transform: Jit) -> Callable:
+    """The function with its arguments moved to a device."""
+    device = transform.place or "cpu"
+
+    @functools.wraps(compiled)
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        given = args, kwargs
+        moved = device_put(given, device)
+        result = compiled(*moved[0], **moved[1])
+        pairs = [
+            (a, b)
+            for a, b in zip(leaves(given), leaves(moved), strict=True)
+            if a is not b
+        ]
+        if pairs and transform.changes(*moved):
+            for old, new in pairs:
+                old[...] = device_put(new, "gpu" if is_on_device(old) else "cpu")
+        return result
+
+    return placed
 
 
 def _listed(given: Any) -> tuple:

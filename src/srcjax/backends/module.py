@@ -33,7 +33,7 @@ PUBLIC = (
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
 #: Where kernels are made.
-KERNELS = "srcjax.backends.kernels"
+KERNELS = ("srcjax.backends.kernels", "srcjax.backends.cuda.run")
 FROM_RUNTIME = "from srcjax.runtime import "
 
 
@@ -76,6 +76,8 @@ class Module:
     stays: str = ""
     python: tuple[tuple[Any, str], ...] = ()
     whole: Callable | None = None
+    #: Whether what it is given may be written to.
+    changes_given: bool = True
     #: The adjoints among them.
     adjoints: frozenset[str] = frozenset()
 
@@ -143,9 +145,10 @@ class Module:
             ):
                 alias = "" if value.__name__ == name else f" as {name}"
                 found[name] = f"from srcjax import {value.__name__}{alias}"
-            elif getattr(value, "__module__", "") == KERNELS:
+            elif getattr(value, "__module__", "") in KERNELS:
                 alias = "" if value.__name__ == name else f" as {name}"
-                found[name] = f"from {KERNELS} import {value.__name__}{alias}"
+                line = f"from {value.__module__} import {value.__name__}"
+                found[name] = f"{line}{alias}"
             elif value is not None and getattr(runtime, name, None) is value:
                 found[name] = f"from srcjax.runtime import {name}"
             elif helper_name(value) is not None:

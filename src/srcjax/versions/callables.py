@@ -105,6 +105,8 @@ class Transform:
     name = "transform"
     #: Whether arguments have a batch axis (`vmap`, `vectorize`).
     maps = False
+    #: The class of arrays for which calls are told apart fast.
+    array_class: type = np.ndarray
     #: For those, inside a transformed function, what each parameter gets: an "arg" by
     #: position, a "keyword", or a default or a variable from around, without that axis.
     given: tuple[str, ...] | None = None
@@ -454,7 +456,12 @@ class Transform:
             return
         version.tried = True
         match = dispatch.matcher(
-            self.parameters, version.types, version.guards, version.order, version.made
+            self.parameters,
+            version.types,
+            version.guards,
+            version.order,
+            version.made,
+            self.array_class,
         )
         if match is not None:
             self.hot.append((match, version.call, version))

@@ -152,6 +152,7 @@ def matcher(
     guards: Iterable[Guard],
     order: Iterable[tuple[Sym | int, Sym | int]] = (),
     made: Iterable[tuple[Sym | int, Sym | int]] = (),
+    array_class: type = np.ndarray,
 ) -> Callable[..., bool] | None:
     """The function that tells whether arguments are of these types and guards hold.
 
@@ -160,7 +161,7 @@ def matcher(
 
     None if the types cannot be told apart by a few cheap tests.
     """
-    tests = Tests(names)
+    tests = Tests(names, array_class)
     try:
         for name, t in zip(tests.parameters, types, strict=True):
             tests.of_type(name, t)
@@ -191,8 +192,10 @@ class NotCheap(Exception):
 class Tests:
     """Writes the statements of a matcher."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], array_class: type) -> None:
         self.names = syntax.Names(USED)
+        #: The class of all arrays.
+        self.array_class = array_class
         self.parameters = [self.names.fresh(name) for name in names]
         self.lines: list[str] = []
         #: Live values that the tests refer to.
@@ -271,7 +274,7 @@ class Tests:
         if t.dtype is None or t.shape is None:
             raise NotCheap
         first = [
-            self.of_class(place, np.ndarray),
+            self.of_class(place, self.array_class),
             f"{place}.dtype is not {self.value(t.dtype, t.dtype.name)}",
         ]
         if all(isinstance(n, int) for n in t.shape):

@@ -192,7 +192,8 @@ def for_examples(
     if isinstance(result, Tuple):
         back = gast.Tuple([syntax.name(n) for n in results], syntax.LOAD)
     whole = [*before, loop, gast.Return(back)]
-    kernel = kernel_of(writer, whole, [e.name for e in given])
+    batches = frozenset(e.name for e in many)
+    kernel = kernel_of(writer, whole, [e.name for e in given], batches)
     driver = driver_of(writer, entry, own, [gast.Return(kernel.call)])
     return Compiled([kernel.node], driver, [])
 

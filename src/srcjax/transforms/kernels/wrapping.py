@@ -10,7 +10,16 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import stored_names
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Array, Tuple, Type, dtype_of, is_number, type_of
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Tuple,
+    Type,
+    dtype_of,
+    is_number,
+    shape_of,
+    type_of,
+)
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
@@ -36,11 +45,17 @@ class Kernel:
     outside: dict[str, Any]
 
 
-def kernel_of(writer: KernelWriter, stmts: list[Any], parameters: list[str]) -> Kernel:
+def kernel_of(
+    writer: KernelWriter,
+    stmts: list[Any],
+    parameters: list[str],
+    batches: frozenset[str] = frozenset(),
+) -> Kernel:
     """The kernel of written statements. Raises NotCompiled.
 
     Args:
         parameters: what it may be given; it is given what it mentions.
+        batches: those that have another axis in front, of examples.
     """
     unit = writer.unit
     body = tidied(without_unread(stmts), unit)
@@ -51,6 +66,14 @@ def kernel_of(writer: KernelWriter, stmts: list[Any], parameters: list[str]) -> 
     node = function(name, inputs, body)
     made = "checked_kernel" if writer.numbers.indexes else "kernel"
     node.decorator_list = [syntax.name(made)]
+    types = {n: writer.types.get(n, UNKNOWN) for n in inputs}
+    types |= {n: type_of(value) for n, value in outside.items()}
+    #: What it is given, for those who write it in another language.
+    node.given = {
+        n: (dtype_of(t), len(shape_of(t) or ()) + (n in batches))
+        for n, t in types.items()
+    }
+    node.outside = frozenset(outside)
     return Kernel(node, syntax.call(name, *map(syntax.name, inputs)), outside)
 
 

@@ -1,0 +1,392 @@
+"""Which loops' iterations do not depend on each other, but for folds.
+
+Two iterations may run at once where each element that one of them writes is read and
+written by that one alone: every index of an array that is written to has the variable
+of the loop in the same place. Numbers that are carried from one to the next are sums,
+products, extremes or truth values of all, in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
+from srcjax.backends.cuda.expressions import affine
+from srcjax.backends.cuda.kinds import (
+    MAKERS,
+    Elements,
+    Kinds,
+    NotCuda,
+    Tape,
+    items_of,
+)
+from srcjax.backends.cuda.statements import bounds, is_differs
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A number that all iterations add to, or the like."""
+
+    name: str
+    #: How two values become one, as `srcjax.cuh` calls it.
+    by: str
+
+
+#: What a fold starts from, by how it goes on.
+IDENTITY = {
+    "by_sum": "0",
+    "by_product": "1",
+    "by_largest": "-INF",
+    "by_smallest": "INF",
+    "by_any": "false",
+    "by_all": "true",
+}
+#: Steps of folds: `x` is the element, `y` what was found so far.
+_STEPS = {
+    "added(y, x)": "by_sum",
+    "y + x": "by_sum",
+    "x + y": "by_sum",
+    "y - x": "by_sum",
+    "y * x": "by_product",
+    "x * y": "by_product",
+    "x if x > y or x != x else y": "by_largest",
+    "x if x < y or x != x else y": "by_smallest",
+    "y or x": "by_any",
+    "y and x": "by_all",
+}
+_PATTERNS = {text: syntax.expression(text) for text in _STEPS}
+
+
+@dataclass
+class Nest:
+    """Loops directly inside each other, and what stands in the innermost one."""
+
+    loops: list[gast.For]
+    #: What is computed before an inner loop, and does not change in it.
+    prelude: list[Any]
+    body: list[Any]
+    #: The places, in `loops`, of those whose iterations may run at once.
+    parallel: list[int] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    #: Arrays that are written to and others, which have to be apart in memory.
+    apart: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def stmts(self) -> list[Any]:
+        return [*self.prelude, *self.body]
+
+
+@dataclass
+class Access:
+    """An index of an array."""
+
+    array: str
+    items: list[Any]
+    stores: bool
+
+
+class Parallel:
+    """Says what may run at once in a kernel."""
+
+    def __init__(self, function: gast.FunctionDef, kinds: Kinds, after: Any) -> None:
+        self.kinds = kinds
+        self.after = after
+        self.bindings = syntax.binding_counts(function.body)
+        self.fresh: set[str] = set()
+        #: Arrays that other names may stand for, in whole or in part.
+        self.viewed: set[str] = set()
+        for stmt in syntax.walk(function.body):
+            if isinstance(stmt, gast.Assign):
+                self.note(stmt)
+
+    def note(self, stmt: gast.Assign) -> None:
+        target, value = stmt.targets[0], stmt.value
+        values = value.elts if isinstance(value, gast.Tuple) else [value]
+        for each in values:
+            root = each
+            while isinstance(root, (gast.Subscript, gast.Attribute)):
+                root = root.value
+            if isinstance(root, gast.Name) and not isinstance(
+                self.kinds.of.get(getattr(target, "id", ""), Tape("")), str
+            ):
+                self.viewed.add(root.id)
+        path = syntax.dotted(getattr(value, "func", None))
+        made = path in MAKERS or path == "np.dot"
+        if made and isinstance(target, gast.Name) and self.bindings[target.id] == 1:
+            self.fresh.add(target.id)
+
+    def surely_apart(self, a: str, b: str) -> bool:
+        """Whether two arrays under different names have no memory in common."""
+        both = a in self.fresh and b in self.fresh
+        return both or any(n in self.fresh and n not in self.viewed for n in (a, b))
+
+    # -- nests -----------------------------------------------------------------------
+
+    def nest(self, loop: gast.For) -> Nest | None:
+        """The loops of a nest that may run at once; None if there are none."""
+        try:
+            found = self.grown(loop)
+        except NotCuda:
+            return None
+        live = self.after.live(loop)
+        for place, each in enumerate(found.loops):
+            one = Nest([each], [], found.stmts)
+            others = [o for o in found.loops if o is not each]
+            if self.independent(one, live, others):
+                found.parallel.append(place)
+                found.folds, found.apart = one.folds, one.apart
+        if not found.parallel:
+            return None
+        # The others stay loops in each thread: what is folded is theirs as well.
+        whole = Nest(found.loops, [], found.stmts)
+        if not self.independent(whole, live, []):
+            return None
+        found.folds = whole.folds
+        return found
+
+    def grown(self, loop: gast.For) -> Nest:
+        """As many loops inside each other as there are."""
+        found = Nest([loop], [], loop.body)
+        bounds(loop)
+        while True:
+            stmts = [s for s in found.body if not syntax.is_comment(s)]
+            inner = stmts[-1] if stmts else None
+            if not isinstance(inner, gast.For):
+                return found
+            if not all(map(self.is_pure, stmts[:-1])) or breaks(inner.body):
+                return found
+            start, stop, _ = bounds(inner)
+            reads = syntax.names_read([start, stop])
+            inside = syntax.names_written([found.loops[0], *found.prelude])
+            if reads & inside or has_elements([start, stop]):
+                return found
+            if inner.target.id in {each.target.id for each in found.loops}:
+                return found
+            before = [*found.prelude, *stmts[:-1]]
+            changed = syntax.names_written(inner.body) | stored_arrays(inner.body)
+            if changed & syntax.all_names(before):
+                return found  # it is not the same each time
+            found.loops.append(inner)
+            found.prelude = [*found.prelude, *stmts[:-1]]
+            found.body = inner.body
+
+    def is_pure(self, stmt: Any) -> bool:
+        """Whether a statement only binds a number, to what stays the same."""
+        if not isinstance(stmt, gast.Assign) or not isinstance(
+            stmt.targets[0], gast.Name
+        ):
+            return False
+        name = stmt.targets[0].id
+        kind = self.kinds.of.get(name)
+        methods = [
+            n
+            for n in syntax.walk(stmt.value)
+            if isinstance(n, gast.Attribute) and n.attr == "pop"
+        ]
+        return (
+            isinstance(kind, str)
+            and not methods
+            and name not in syntax.names_read(stmt.value)
+        )
+
+    def independent(self, nest: Nest, live: Any, others: list[gast.For]) -> bool:
+        """Whether iterations may run at once; fills in the folds of a nest."""
+        body = nest.stmts
+        targets = {loop.target.id for loop in nest.loops}
+        inner = {loop.target.id for loop in others}
+        if any(breaks(b) for b in ([nest.body] if others else [body])):
+            return False
+        written = {
+            n
+            for n in syntax.names_written(body)
+            if not isinstance(self.kinds.of.get(n), Elements)
+        }
+        written -= stored_arrays(body)
+        if targets & (written | live):
+            return False
+        carried = (exposed(body) | live) & written - inner
+        nest.folds = []
+        for name in sorted(carried):
+            kind = self.kinds.of.get(name)
+            by = fold_of(body, name) if isinstance(kind, str) else None
+            if by is None:
+                return False
+            nest.folds.append(Fold(name, by))
+        lists = {n for n, k in self.kinds.of.items() if isinstance(k, Tape)}
+        if syntax.all_names(body) & lists - syntax.names_written(body):
+            return False
+        return self.arrays_apart(nest, body, targets)
+
+    def arrays_apart(self, nest: Nest, body: list[Any], targets: set[str]) -> bool:
+        """Whether each element that is written belongs to one iteration."""
+        found = self.accesses(body)
+        if found is None:
+            return False
+        stored = {a.array for a in found if a.stores}
+        nest.apart = []
+        for array in sorted(stored):
+            items = [a.items for a in found if a.array == array]
+            for target in targets if len(nest.loops) == 1 else ():
+                if not any(
+                    self.is_own([i[p] if p < len(i) else None for i in items], target)
+                    for p in range(max(map(len, items)))
+                ):
+                    return False
+            for other in sorted({a.array for a in found} - {array}):
+                if not self.surely_apart(array, other):
+                    nest.apart.append((array, other))
+        return True
+
+    def is_own(self, items: list[Any], target: str) -> bool:
+        """Whether all of these are the same place, another one in each iteration."""
+        if any(item is None for item in items):
+            return False
+        name, _ = affine(items[0])
+        return name == target and all(syntax.equal(items[0], i) for i in items)
+
+    def accesses(self, body: list[Any]) -> list[Access] | None:
+        """All indices of arrays; None where an array is used as a whole."""
+        views: dict[str, tuple[str, list[Any]]] = {}
+        for stmt in syntax.walk(body):
+            if not isinstance(stmt, gast.Assign):
+                continue
+            for name in syntax.names_written(stmt):
+                if not isinstance(self.kinds.of.get(name), Elements):
+                    continue
+                value = stmt.value
+                if (
+                    isinstance(stmt.targets[0], gast.Name)
+                    and stmt.targets[0].id == name
+                ):
+                    part = isinstance(value, gast.Subscript) and isinstance(
+                        value.value, gast.Name
+                    )
+                    plain = part and not has_slices(value)
+                    if not plain or self.bindings[name] != 1:
+                        return None
+                    views[name] = value.value.id, items_of(value)
+        found, known = [], set()
+        for node in syntax.walk(body):
+            base = getattr(node, "value", None)
+            if isinstance(node, gast.Subscript) and isinstance(base, gast.Name):
+                known.add(id(base))
+                array, items = base.id, items_of(node)
+                if has_slices(node):
+                    return None
+                while array in views:
+                    array, before = views[array]
+                    items = [*before, *items]
+                found.append(Access(array, items, isinstance(node.ctx, gast.Store)))
+            elif isinstance(node, gast.Attribute) and node.attr in ("shape", "size"):
+                known.add(id(base))
+            elif isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
+                known |= set(map(id, node.args))
+        for node in syntax.walk(body):
+            if isinstance(node, gast.Name) and id(node) not in known:
+                whole = isinstance(self.kinds.of.get(node.id), Elements)
+                if whole and not (isinstance(node.ctx, gast.Store)):
+                    return None
+        return found
+
+
+def has_slices(node: gast.Subscript) -> bool:
+    return any(
+        isinstance(i, gast.Slice) or getattr(i, "value", 0) in (None, ...)
+        for i in items_of(node)
+        if isinstance(i, (gast.Slice, gast.Constant))
+    )
+
+
+def has_elements(nodes: Any) -> bool:
+    """Whether an element of an array is read, and not only its sizes."""
+    return any(
+        isinstance(n, gast.Subscript) and not isinstance(n.value, gast.Attribute)
+        for n in syntax.walk(nodes)
+    )
+
+
+def stored_arrays(body: list[Any]) -> set[str]:
+    """Names that are written through, which `names_written` may have."""
+    return {
+        n.value.id
+        for n in syntax.walk(body)
+        if isinstance(n, gast.Subscript)
+        and isinstance(n.ctx, gast.Store)
+        and isinstance(n.value, gast.Name)
+    }
+
+
+def breaks(body: list[Any]) -> bool:
+    """Whether a block leaves the loop that it is the body of, or raises an error."""
+    for stmt in body:
+        if isinstance(stmt, (gast.Break, gast.Return)):
+            return True
+        if isinstance(stmt, gast.Raise) and not is_differs(stmt):
+            return True
+        inside = syntax.inner_blocks(stmt)
+        if isinstance(stmt, (gast.For, gast.While)):
+            if any(
+                isinstance(s, (gast.Return, gast.Raise)) and not is_differs_or_return(s)
+                for s in syntax.walk(inside)
+            ):
+                return True
+            continue
+        if any(map(breaks, inside)):
+            return True
+    return False
+
+
+def is_differs_or_return(stmt: Any) -> bool:
+    return isinstance(stmt, gast.Raise) and is_differs(stmt)
+
+
+def fold_of(body: list[Any], name: str) -> str | None:
+    """How a number goes on from one iteration to the next, if it is folded."""
+    ways: set[str | None] = set()
+    mentions = 0
+    for stmt in syntax.walk(body):
+        if not isinstance(stmt, gast.Assign) or not syntax.is_name(
+            stmt.targets[0], name
+        ):
+            continue
+        way, inside = step_of(stmt.value, name)
+        ways.add(way)
+        mentions += inside
+    if len(ways) != 1 or None in ways:
+        return None
+    return ways.pop() if mentions == syntax.count_uses(body, name) else None
+
+
+def step_of(value: Any, name: str) -> tuple[str | None, int]:
+    """The way of a step, and how often it has the name."""
+    for text, way in _STEPS.items():
+        holes: dict[str, Any] = {}
+        if matches(_PATTERNS[text], value, holes) and syntax.is_name(holes["y"], name):
+            if syntax.count_uses([gast.Expr(holes["x"])], name):
+                return None, 0
+            return way, syntax.count_uses([gast.Expr(value)], name)
+    return None, 0
+
+
+def matches(pattern: Any, node: Any, holes: dict[str, Any]) -> bool:
+    """Whether an expression is a pattern, with something in the place of `x`, `y`."""
+    if isinstance(pattern, gast.Name) and pattern.id in ("x", "y"):
+        if pattern.id in holes:
+            return syntax.equal(holes[pattern.id], node)
+        holes[pattern.id] = node
+        return True
+    if type(pattern) is not type(node):
+        return False
+    if isinstance(pattern, gast.Name):
+        return bool(pattern.id == node.id)
+    mine, theirs = (
+        list(gast.iter_child_nodes(pattern)),
+        list(gast.iter_child_nodes(node)),
+    )
+    return len(mine) == len(theirs) and all(
+        matches(a, b, holes) for a, b in zip(mine, theirs, strict=True)
+    )

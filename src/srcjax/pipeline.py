@@ -78,6 +78,7 @@ from srcjax.transforms.inferred import (
     infer_written,
 )
 from srcjax.transforms.kernels.containers import name_parts
+from srcjax.transforms.layouts import settle_layouts
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.reverse.entry import Reverse
@@ -130,27 +131,28 @@ def _in_each(
     return run
 
 
+#: What is done once all else is settled, and again where that changed.
+_ONCE = ("webs", "common", "aliases", "layouts", "cancelling")
 #: After inference, until nothing changes.
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
-    UnitPass("dissolve", dissolve, undoes=("webs", "common", "aliases", "cancelling")),
-    UnitPass(
-        "nested", write_nested, undoes=("webs", "common", "aliases", "cancelling")
-    ),
+    UnitPass("dissolve", dissolve, undoes=_ONCE),
+    UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
+    UnitPass("layouts", _in_every_unit(settle_layouts), once=True),
     UnitPass("cancelling", _in_every_unit(mark_cancelling), once=True),
     UnitPass(
         "masked",
         lambda program: is_mapping() and reduce_masked(program),
-        undoes=("webs", "common", "aliases", "cancelling"),
+        undoes=_ONCE,
     ),
     UnitPass(
         "containers",
         lambda program: varies() is Varies.RUN_TIME and name_parts(program),
         once=True,
-        undoes=("webs", "common", "aliases", "cancelling"),
+        undoes=_ONCE,
     ),
 )
 

@@ -18,6 +18,7 @@ from srcjax.analysis.known_values import (
 from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.told import TextOfValues
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Const,
@@ -117,7 +118,7 @@ class Applied(TextOfValues, NestedTransforms):
         try:
             bound = op.bind(args, kwargs)
         except TypeError:
-            return Unknown(active)
+            return Unknown(active, NONE.union(*map(all_buffers, everything)))
         if op.collective:
             names_of(op, bound.get("axis_name"), self.unit.source, node)
         try:
@@ -217,8 +218,8 @@ class Applied(TextOfValues, NestedTransforms):
                 buffers = frozenset([id(node)])
             else:
                 buffers = frozenset().union(*map(all_buffers, operands))
-                if alias == "maybe":
-                    self.facts.nodes.append(node)
+                self.facts.nodes.append(node)
+                buffers = buffers or frozenset([id(node)])  # made of numbers
             result = replace(result, buffers=buffers)
         if isinstance(result, (List, Tuple)) and op.alias != "fresh":
             buffers = frozenset().union(*map(all_buffers, operands))

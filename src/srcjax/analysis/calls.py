@@ -39,7 +39,6 @@ from srcjax.analysis.known_values import (
 from srcjax.analysis.standard import is_standard
 from srcjax.analysis.told import looks_only
 from srcjax.analysis.types import (
-    ACTIVE,
     BOOL,
     INT,
     NONE,
@@ -210,6 +209,7 @@ class Calls(Constructing):
                 raise self.refuse(node, "a view of another class", "the array itself")
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
+            op = op and op.as_called(kwargs)
             definition = op and op.completed([base, *args], kwargs)
             if definition is not None and any(map(is_active, [base, *args])):
                 bound = BoundTo(definition, base)
@@ -231,8 +231,8 @@ class Calls(Constructing):
         own = getattr(_BUILT_IN.get(type(base)), name, None)
         if own is not None and (active or is_active(base)):
             self.callee(node, own)
-            self.opaque_call(own, [base, *args, *kwargs.values()], node)
-            return ACTIVE
+            given = [base, *args, *kwargs.values()]
+            return with_active(self.opaque_call(own, given, node), True)
         if not active:
             found = self.drawn(base, name, args, kwargs, node)
             if found is not None:
@@ -292,9 +292,10 @@ class Calls(Constructing):
             if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):
                 raise self.no_rule(node, made_by, "differentiated values")
             self.callee(node, None)
+            given = [function, *args, *kwargs.values()]
             if active or is_active(function):
-                return ACTIVE
-            return self.opaque_call(None, [function, *args, *kwargs.values()], node)
+                return Unknown(True, NONE.union(*map(all_buffers, given)))
+            return self.opaque_call(None, given, node)
         value = function.value
         if value is object.__new__ and isinstance(args[0], Const):
             self.facts.nodes.append(node)
@@ -340,9 +341,10 @@ class Calls(Constructing):
             and not isinstance(value, type)
         ):
             self.callee(node, value)
+            given = [*args, *kwargs.values()]
             if active:
                 self.note_library(value, args, kwargs, node)
-                return ACTIVE
+                return Unknown(True, NONE.union(*map(all_buffers, given)))
             return self.library_call(value, args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"
@@ -353,6 +355,7 @@ class Calls(Constructing):
                 self.update(args[0], env, lambda t: with_active(t, True))
             return Const(value=None)
         op = lookup(value)
+        op = op and op.as_called(kwargs)
         definition = op and op.completed(args, kwargs)
         if definition is not None and active:
             return self.call_composite(value, definition, args, kwargs, node)
@@ -384,7 +387,7 @@ class Calls(Constructing):
             return self.call_function(call_method, [owner, *args], kwargs, node)
         self.callee(node, value)
         result = self.opaque_call(value, [*args, *kwargs.values()], node)
-        return ACTIVE if active else result
+        return with_active(result, active)
 
     def as_arrays(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any

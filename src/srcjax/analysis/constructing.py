@@ -15,7 +15,6 @@ from srcjax.analysis.binding import global_type
 from srcjax.analysis.effects import UNROLLED
 from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
-    ACTIVE,
     NONE,
     Array,
     List,
@@ -27,6 +26,7 @@ from srcjax.analysis.types import (
     is_active,
     replace,
     type_of,
+    with_active,
 )
 from srcjax.analysis.unfollowed import Unfollowed
 from srcjax.frontend.dataclass_init import describe_init
@@ -114,8 +114,8 @@ class Constructing(Unfollowed):
                 self.facts.nodes.append(node)
                 return replace(made, active=active)
         if active:
-            self.opaque_call(cls, [*args, *kwargs.values()], node)
-            return ACTIVE
+            given = [*args, *kwargs.values()]
+            return with_active(self.opaque_call(cls, given, node), True)
         memory = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
         self.facts.nodes.append(node)
         return Other(False, memory | {id(node)}, cls)

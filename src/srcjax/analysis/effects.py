@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     Earlier,
     List,
     Object,
+    Other,
     Range,
     Stale,
     Told,
@@ -39,6 +40,7 @@ from srcjax.analysis.types import (
     all_sites,
     is_active,
     is_leaf,
+    is_mapping,
     is_number,
     join,
     join_all,
@@ -224,8 +226,10 @@ class Effects:
                 return t if new is t or new == t else new
             if isinstance(base, Unknown):  # what is in it may be anything now
                 return forgotten(change(t) if is_active(change(base)) else t)
-            if isinstance(t, Unknown) and is_active(change(base)):
-                return with_active(t, True)
+            if is_active(change(base)) and (isinstance(t, Unknown) or type(t) is Other):
+                # Of an object that was made of the memory, nothing is known any more.
+                known = isinstance(t, Unknown) or is_mapping()
+                return with_active(t if known else Unknown(False, t.buffers), True)
             return t
 
         written = base.buffers

@@ -269,9 +269,11 @@ class Unfollowed(Applied):
     ) -> Type:
         """A function of NumPy's or SciPy's without a record, such as `rng.normal`."""
         changed = self.written_to(function, args, kwargs)
-        result = self.opaque_call(None, changed, node)
+        self.opaque_call(None, changed, node)
         self.facts.nodes.append(node)
-        return replace(result, buffers=result.buffers | {id(node)})
+        # A view of what it is given, for all that is known: `np.frombuffer(v)`.
+        given = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
+        return Unknown(False, given | {id(node)})
 
 
 def _active_parameters(

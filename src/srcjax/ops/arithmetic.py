@@ -479,8 +479,12 @@ def _(y, val):
 
 
 inert(np.imag, signature="val", attributes=["imag"], infer=infer_part)
-elementwise(np.conjugate, "d", kernel="x", kinds="fi", alias="maybe")
-operation(np.conjugate, methods=["conj", "conjugate"])
+elementwise(np.conjugate, "d", kernel="x", kinds="fi")
+# The method gives an array of reals itself.
+elementwise(
+    np.ndarray.conjugate, "d", kinds="fi", alias="maybe",
+    methods=["conj", "conjugate"],
+)  # fmt: skip
 
 # -- comparisons, logic and bits -----------------------------------------------------
 elementwise((np.less, operator.lt), None, None, kernel="a < b", kinds="fib")

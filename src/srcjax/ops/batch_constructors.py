@@ -111,6 +111,14 @@ batch(
 )(as_it_is("x"))  # fmt: skip
 
 
+@batch(runtime.apart)
+def _(call: MappedCall) -> Found:
+    # That of an example is a copy; that of the batch may be a view.
+    return (
+        syntax.expression("y.copy()", y=call.arg("y")) if only(call, "y", "x") else None
+    )
+
+
 @batch(np.array, np.asarray, lists=("object",))
 def _(call: MappedCall) -> Found:
     t = call.type("object")

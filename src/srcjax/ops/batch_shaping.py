@@ -90,7 +90,10 @@ def _(call: MappedCall) -> Found:
     if sizes is None or call.const("order", "C") != "C":
         return None
     reshape = gast.Attribute(call.arg("x"), "reshape", syntax.LOAD)
-    return syntax.call(reshape, syntax.clone(call.size), *sizes)
+    made = syntax.call(reshape, syntax.clone(call.size), *sizes)
+    if call.has("copy"):  # NumPy raises where it would not be a view
+        made.keywords = [gast.keyword("copy", call.arg("copy"))]
+    return made
 
 
 @batch(np.ravel)

@@ -67,6 +67,16 @@ def _(y, x):
     d[y] = unconjugate(d[x], x)
 
 
+@adjoint(np.ndarray.conjugate)
+def _(y, x):
+    d[x] = unconjugate(d[y], x)
+
+
+@tangent(np.ndarray.conjugate)
+def _(y, x):
+    d[y] = unconjugate(d[x], x)
+
+
 def infer_angle(z: Type, **_: Type) -> Type:
     part = infer_part(z)
     dtype = dtype_of(part)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax import runtime
 from srcjax.analysis.array_likes import nested
 from srcjax.analysis.types import (
     INT,
@@ -296,25 +297,25 @@ def _(y, a):
 
 @adjoint(
     np.array,
-    signature="object, dtype=None",
+    signature="object, dtype=None, *, copy=True",
     infer=infer_array,
     name="numpy.array",
     linear="object",
 )
-def _(y, object, dtype=None):
+def _(y, object, dtype=None, *, copy=True):
     d[object] = in_dtype_of(d[y], object)
 
 
 @adjoint(
     np.asarray,
     np.asanyarray,
-    signature="object, dtype=None",
+    signature="object, dtype=None, *, copy=None",
     infer=infer_array,
     alias="maybe",
     name="numpy.asarray",
     linear="object",
 )
-def _(y, object, dtype=None):
+def _(y, object, dtype=None, *, copy=None):
     d[object] = in_dtype_of(d[y], object)
 
 
@@ -340,6 +341,16 @@ def _(y, object, dtype=None):
 )
 def _(y, x, dtype, *, copy=True):
     d[x] = in_dtype_of(d[y], x)
+
+
+@adjoint(runtime.apart, infer=lambda y, x: y, constant=("x",))
+def _(z, y, x):
+    d[y] = d[z]
+
+
+@tangent(runtime.apart)
+def _(z, y, x):
+    d[z] = d[y].copy()
 
 
 if hasattr(np, "astype"):  # since NumPy 2.1

@@ -55,7 +55,7 @@ import textwrap
 import threading
 import types as pytypes
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -180,8 +180,22 @@ class Op:
     of_complex: Callable[..., Any] | None = None
     #: Whether one of so many functions is SciPy's.
     of_scipy: tuple[int, bool] | None = field(default=None, repr=False)
+    #: The same of calls whose `copy=` says otherwise than its default.
+    of_copy: Op | None = field(default=None, repr=False)
     #: Which arguments parameters get, by how many are given and the names of others.
     places: dict[tuple, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    def as_called(self, kwargs: dict[str, Type]) -> Op:
+        """The operation of a call that says `copy=...`: whether the result is new."""
+        copies = kwargs.get("copy")
+        if copies is None or self.alias not in ("fresh", "maybe"):
+            return self
+        alias = "fresh" if getattr(copies, "value", None) is True else "maybe"
+        if alias == self.alias:
+            return self
+        if self.of_copy is None:
+            self.of_copy = replace(self, alias=alias)
+        return self.of_copy
 
     @property
     def differentiable(self) -> tuple[str, ...]:

@@ -20,3 +20,17 @@ def refuse_in_place(x):
             "without types it was written for numbers: give srcjax example arguments "
             "or type hints, or write `x = x + y` for `x += y`"
         )
+
+
+def apart(y, x):
+    """`y`, a copy of what is in `x`. Raises ValueError if it is a view of it.
+
+    The code was written for arrays that lie in memory as NumPy makes them.
+    """
+    if np.may_share_memory(y, x):
+        raise ValueError(
+            "this array lies in memory otherwise than the code was written for, which "
+            "takes a copy of it for one: give it `np.ascontiguousarray(...)`, or copy "
+            "it first: `.copy()`"
+        )
+    return y

@@ -21,6 +21,7 @@ from srcjax import runtime, syntax
 from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Const, Type, Unknown, is_mapping
+from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op, inert
 
@@ -41,10 +42,21 @@ def check_of(
     of the program holds.
     """
     name = stmt.target.id
-    if not isinstance(old, Unknown) or is_mapping() or name in unit.adjoints:
+    if not isinstance(old, Unknown) or name in unit.adjoints:
+        return []
+    if is_mapping() and not old.buffers:
         return []
     if not _may_be_shared(program, unit, stmt, name, entry):
         return []
+    if is_mapping():  # a number for each example is an array too
+        raise error_at(
+            UnsupportedError,
+            unit.source,
+            stmt,
+            f"whether `{name}` is a number or an array that something else holds is "
+            "not known, and it is changed in place",
+            f"`{name} = {name} + ...`",
+        )
     return [refusal(unit, name)]
 
 

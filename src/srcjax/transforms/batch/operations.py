@@ -17,6 +17,7 @@ from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
 from srcjax.analysis.types import (
+    NONE,
     UNKNOWN,
     Array,
     Dict,
@@ -39,6 +40,7 @@ from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
 from srcjax.transforms.call_effects import called, made_from
+from srcjax.transforms.layouts import is_told, written_later
 from srcjax.transforms.rule_text import flat_arguments
 
 _CONTAINERS = (Tuple, List, Dict, Object)
@@ -668,7 +670,46 @@ class Operations(Lanes):
             )
         if made is not None:
             made = self.of_arrays(made, op)
+            if op.alias in ("maybe", "view"):
+                made = self.of_own_memory(op, made, value, bound, result)
         return self.looped(value, result, op) if made is None else made
+
+    def of_own_memory(
+        self,
+        op: Op,
+        made: gast.expr,
+        value: gast.expr,
+        bound: dict[str, Any],
+        result: Type,
+    ) -> gast.expr:
+        """The batch of what may be a view, and is written to: as for an example.
+
+        What is made of a number is new. Of an array `layouts` has settled what it is.
+        """
+        stmt = getattr(self.stmt, "origin", self.stmt)
+        if hasattr(value, "parted"):
+            return made  # nothing but `apart` reads it
+        operands = [self.type_of_bound(node) for node in bound.values()]
+        memory = all_buffers(result)
+        if result == UNKNOWN:
+            memory = NONE.union(*map(all_buffers, operands))
+        if not written_later(self.program, self.unit, stmt, memory):
+            return made
+        mapped = list(filter(is_active, operands))
+        if all(map(is_number, mapped)):
+            return syntax.expression("v.copy()", v=made)
+        told = is_told(op, value)
+        if (
+            told
+            or op.alias == "view"
+            or not any(all_buffers(t) & memory for t in mapped)
+        ):
+            return made
+        raise self.refuse(
+            f"`{syntax.text(value)}` may or may not share memory with an array that is "
+            "written in place",
+            "copy it first: `.copy()`",
+        )
 
     def is_changed(self, result: Type, *nodes: Any) -> bool:
         """Whether the result or an operand is written in place somewhere."""
@@ -743,8 +784,10 @@ class Operations(Lanes):
             raise self.refuse(
                 f"`{shown}` has no batch rule", "a loop over the examples"
             )
-        shares = op is not None and op.alias != "fresh"
-        if shares and any(self.examples[n].buffers & self.written for n in names):
+        memory = self.written & all_buffers(result)
+        if op is not None:  # what it gives may have no memory in its type
+            memory = self.written if op.alias != "fresh" else NONE
+        if any(self.examples[n].buffers & memory for n in names):
             raise self.refuse(
                 f"`{shown}` has no batch rule and shares memory that is written to",
                 "a copy",

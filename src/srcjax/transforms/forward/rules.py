@@ -109,6 +109,7 @@ class Rules(CallTangents):
                 )
             tangent = self.zero(self.type_of_name(name), syntax.name(name))
         tangent = self.typer.agree(tangent, self.envs)
+        self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)
         if self.must_be_fresh(name, tangent, value):
             made.fresh = True
@@ -164,6 +165,24 @@ class Rules(CallTangents):
             *(all_buffers(self.type_of_name(n)) for n in self.sources(tangent))
         )
         return bool(buffers & (self.written | self.shared_out))
+
+    def check_shared(self, name: str, value: gast.expr) -> None:
+        """Refuse writes to a view of which the tangent is no view of the tangent.
+
+        It is one where the tangent is a call like the user's own.
+        """
+        memory = self.type_of_name(name).buffers & self.written
+        callees = self.facts.callees.get(id(value), []) if memory else []
+        for callee in callees:
+            if not isinstance(callee, Op) or callee.alias == "fresh" or callee.linear:
+                continue
+            operands = syntax.names_read(value)
+            if any(all_buffers(self.type_of_name(n)) & memory for n in operands):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` may share memory with an array that is "
+                    "written in place",
+                    "copy it first: `.copy()`",
+                )
 
     def sources(self, tangent: gast.expr) -> list[str]:
         """The primal names whose tangents an expression reads."""

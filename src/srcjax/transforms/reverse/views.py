@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import swap_pairs
@@ -23,6 +24,7 @@ from srcjax.analysis.types import (
     Type,
     all_buffers,
     is_active,
+    is_number,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.effects import OWNER
@@ -172,6 +174,8 @@ def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[s
         if base is None:
             continue
         name, view = base
+        if is_number(rules.types.get(name, UNKNOWN)):
+            continue  # an array that is made of a number
         if isinstance(value, gast.Subscript) and not shares(rules, stmt, name):
             continue  # gathered by an index array: memory of its own
         if name in views:
@@ -328,9 +332,12 @@ def bindings(unit: Unit) -> Counter[str]:
 
 def is_maybe_view(rules: DerivativeWriter, value: gast.expr) -> bool:
     """Whether the value is a call such as `x.reshape(...)`: a view, or a copy."""
-    if is_told_to_be_a_view(value):
-        return False
     callees = rules.facts.callees.get(id(value), [])
+    converts = any(
+        isinstance(c, Op) and np.ndarray.astype in c.functions for c in callees
+    )
+    if is_told_to_be_a_view(value) and not converts:
+        return False
     return any(isinstance(c, Op) and c.alias == "maybe" for c in callees)
 
 

@@ -31,7 +31,9 @@ from srcjax.analysis.types import (
     all_buffers,
     is_active,
     join,
+    join_shapes,
     map_parts,
+    parts,
     replace,
     varies,
 )
@@ -44,6 +46,9 @@ from srcjax.ops.helpers import helper_of
 from srcjax.ops.library_writes import place_of_out, written_places
 from srcjax.ops.random_numbers import drawn, generator_class
 
+#: From so many calls in each other on, a function that calls itself is executed for
+#: arrays of any size.
+DEEP = 2
 #: The core form of helpers, which is the same for all programs.
 _HELPERS: dict[pytypes.FunctionType, Unit | None] = {}
 
@@ -57,6 +62,12 @@ class Unfollowed(Applied):
         arguments = {k: uncounted(t) for k, t in arguments.items()}
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
+            around = [dict(key[1]) for f, key in self.stack if f is function]
+            if len(around) > DEEP:  # the sizes of halves of halves have no end
+                last = around[-1]
+                arguments = {
+                    k: _in_sizes_of(t, last.get(k, t)) for k, t in arguments.items()
+                }
             arguments = self.made_before(unit.node, arguments)
         if self.recording:
             active = self.program.entry_active.setdefault(id(function), set())
@@ -310,6 +321,17 @@ def _widen(t: Type) -> Type:
     if isinstance(t, Scalar) and t.size is not None:
         return replace(t, size=None)
     return map_parts(t, _widen)
+
+
+def _in_sizes_of(t: Type, other: Type) -> Type:
+    """The type with those sizes alone that are the same in both."""
+    if isinstance(t, Array) and isinstance(other, Array):
+        return replace(t, shape=join_shapes(t.shape, other.shape))
+    inner, given = parts(t), parts(other)
+    if type(t) is not type(other) or len(inner) != len(given):
+        return t
+    left = iter(given)
+    return map_parts(t, lambda part: _in_sizes_of(part, next(left)))
 
 
 def is_hashable(function: Any) -> bool:

@@ -213,29 +213,29 @@ def infer_clip_method(a: Type, min: Type = NONE, max: Type = NONE) -> Type:
 @adjoint(np.clip, infer=infer_clip, elementwise=True)
 def _(y, a, a_min=None, a_max=None):
     d[a] = unbroadcast(clip_adjoint(d[y], a, a_min, a_max), a)
-    d[a_min] = unbroadcast(np.where(a == a_min, d[y] / 2, d[y] * (y == a_min)), a_min)
-    d[a_max] = unbroadcast(np.where(a == a_max, d[y] / 2, d[y] * (y == a_max)), a_max)
+    d[a_min] = unbroadcast(clip_adjoint_low(d[y], a, a_min, a_max), a_min)
+    d[a_max] = unbroadcast(clip_adjoint_high(d[y], a, a_min, a_max), a_max)
 
 
 @tangent(np.clip)
 def _(y, a, a_min=None, a_max=None):
     d[y] = clip_adjoint(d[a], a, a_min, a_max)
-    d[y] = np.where(a == a_min, d[a_min] / 2, d[a_min] * (y == a_min))
-    d[y] = np.where(a == a_max, d[a_max] / 2, d[a_max] * (y == a_max))
+    d[y] = clip_adjoint_low(d[a_min], a, a_min, a_max)
+    d[y] = clip_adjoint_high(d[a_max], a, a_min, a_max)
 
 
 @adjoint(np.ndarray.clip, methods=["clip"], infer=infer_clip_method, elementwise=True)
 def _(y, a, min=None, max=None):
     d[a] = unbroadcast(clip_adjoint(d[y], a, min, max), a)
-    d[min] = unbroadcast(np.where(a == min, d[y] / 2, d[y] * (y == min)), min)
-    d[max] = unbroadcast(np.where(a == max, d[y] / 2, d[y] * (y == max)), max)
+    d[min] = unbroadcast(clip_adjoint_low(d[y], a, min, max), min)
+    d[max] = unbroadcast(clip_adjoint_high(d[y], a, min, max), max)
 
 
 @tangent(np.ndarray.clip)
 def _(y, a, min=None, max=None):
     d[y] = clip_adjoint(d[a], a, min, max)
-    d[y] = np.where(a == min, d[min] / 2, d[min] * (y == min))
-    d[y] = np.where(a == max, d[max] / 2, d[max] * (y == max))
+    d[y] = clip_adjoint_low(d[min], a, min, max)
+    d[y] = clip_adjoint_high(d[max], a, min, max)
 
 
 # -- choice, sign and rounding -------------------------------------------------------

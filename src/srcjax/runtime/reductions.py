@@ -40,6 +40,22 @@ def clip_adjoint(d, x, lo, hi):
     return d * (x > lo) * (x < hi) + d * ((x == lo) | (x == hi)) / 2
 
 
+def clip_adjoint_low(d, x, lo, hi):
+    """The adjoint of the lower bound: half where it meets `x`, or the upper bound."""
+    if hi is None:
+        return d * (x < lo) + d * (x == lo) / 2
+    meets = (x == lo) & (lo < hi) | (x < lo) & (lo == hi)
+    return d * ((x < lo) & (lo < hi)) + d * meets / 2
+
+
+def clip_adjoint_high(d, x, lo, hi):
+    """The adjoint of the upper bound: half where it meets what it bounds."""
+    if lo is None:
+        return d * (x > hi) + d * (x == hi) / 2
+    above = np.maximum(x, lo)
+    return d * (above > hi) + d * (above == hi) / 2
+
+
 def in_dtype_of(d, x):
     """The adjoint `d` of a converted `x` in the dtype of `x` itself."""
     if isinstance(x, (list, tuple, dict)):

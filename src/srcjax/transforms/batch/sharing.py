@@ -178,7 +178,8 @@ class Sharing(Rules):
         return visit(everything) or (set(self.examples), everything, True)
 
     def is_lane_name(self, name: str) -> bool:
-        return is_active(self.examples.get(name, UNKNOWN))
+        t = self.examples.get(name, UNKNOWN)
+        return is_active(t) and not isinstance(t, Closure)
 
     def changed_buffers(self, stmts: list[gast.stmt]) -> frozenset:
         """Memory that the statements write in place."""

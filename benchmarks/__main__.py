@@ -1,7 +1,7 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
-Names are `elementary`, `generation`, `grad`, `jacobians`, `orders` and `vmap`; without
-one, all are printed.
+Names are `elementary`, `generation`, `gpu` (which says so where there is none), `grad`,
+`jacobians`, `orders` and `vmap`; without one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients. With
@@ -345,9 +345,17 @@ def elementary_report(quick: bool) -> str:
     return "\n\n".join(parts)
 
 
+def gpu_report(quick: bool) -> str:
+    """Kernels on a GPU."""
+    from . import gpu
+
+    return attempt(lambda: gpu.compare(quick))
+
+
 REPORTS = {
     "elementary": elementary_report,
     "generation": generation_report,
+    "gpu": gpu_report,
     "grad": grad_report,
     "jacobians": jacobians_report,
     "orders": orders_report,

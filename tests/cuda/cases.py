@@ -110,6 +110,10 @@ def columns(x):
     return centred / np.sqrt(np.mean(centred**2, axis=0) + 1e-3)
 
 
+def columns_loss(x):
+    return np.sum(columns(x) ** 3)
+
+
 def normalised(x):
     return x / np.sqrt(np.sum(x * x) + 1e-3)
 
@@ -181,6 +185,10 @@ def matrix(of):
     return (of.matrix(5),)
 
 
+def tall(of):
+    return (of.random.uniform(-1, 1, (of.n, 3)),)
+
+
 def scaled(of):
     return of.matrix(5), of.vector(), of.vector()
 
@@ -221,7 +229,8 @@ CASES = {
     "grad smoothed": (grad(smoothed), one(), (np.float64,)),
     "smoothed": (smoothed, one(), BOTH),
     "gauss_seidel": (gauss_seidel, matrix, (np.float64,)),
-    "columns": (columns, matrix, (np.float64,)),
+    "columns": (columns, tall, (np.float64,)),
+    "grad columns": (grad(columns_loss), tall, (np.float64,)),
     "normalised": (normalised, one(), BOTH),
     "grad sum_normalised": (grad(sum_normalised), matrix, BOTH),
     "largest": (largest, matrix, (np.float64,)),

@@ -95,7 +95,7 @@ WORDS = """
     TAPE_IS_FULL LARGE_ARRAYS row_sync row_mask of_row of_block among_warps sign_of
     wrap_add wrap_sub wrap_mul floor_div floor_mod left_shift right_shift whole_power
     whole_abs trips log_add_exp by_sum by_product by_largest by_smallest by_any by_all
-    j0 j1 jn y0 y1 yn gamma signbit linux unix std shim main
+    element k j0 j1 jn y0 y1 yn gamma signbit linux unix std shim main
 """
 #: What no variable may be called.
 TAKEN = set(FUNCTIONS.values()) | set(TESTS.values())

@@ -361,6 +361,8 @@ class Host:
         nest = pending.nest
         live = self.around.after.live(pending.stmts[0])
         launch = self.launch(pending.stmts, live)
+        if nest.columns:
+            return self.by_columns(nest, launch)
         by_rows = is_by_rows(nest, self.around)
         first = launch.rows(nest) if by_rows else launch.grid(nest)
         out: list[Any] = []
@@ -389,6 +391,25 @@ class Host:
             end = ending.end(nest.folds, pending.after)
             out += self.called(end, syntax.const(LAST))
         return out
+
+    def by_columns(self, nest: Nest, launch: Launch) -> list[Any]:
+        """A fold along outer axes: several threads for each element, then one."""
+        self.uses.add("shares")
+        count = self.count(nest)
+        rows = self.trips(nest.rest[0])
+        out: list[Any] = []
+        for place, _ in nest.columns:
+            kind = self.kinds.kind(place)
+            dtype = "" if kind == "double" else f", np.{NAMES[str(kind)]}"
+            made = syntax.expression(
+                f"cupy.empty((shares(n, m), n){dtype})", n=count, m=rows
+            )
+            out.append(syntax.assign(f"{place.value.id}_parts", made))
+        parts = syntax.expression("x.size", x=syntax.name(out[0].targets[0].id))
+        first = launch.columns(nest)
+        out += self.called(first, parts)
+        ending = Launch(self.around, launch.name, launch.stmts, launch.live)
+        return out + self.called(ending.columns_end(nest), syntax.clone(count))
 
     def one(self, stmts: list[Any]) -> list[Any]:
         """Statements that one thread runs."""

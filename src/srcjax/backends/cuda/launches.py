@@ -58,6 +58,8 @@ class Launch:
         self.name = name
         self.stmts = stmts
         self.live = live
+        #: Loops that were written for this kernel; their ids have to stay theirs.
+        self.made: list[gast.For] = []
         self.kinds = around.kinds
         self.writer = Statements(
             around.kinds, around.sizes, around.after, around.checked, True
@@ -104,6 +106,101 @@ class Launch:
         return self.kernel(
             self.name, [*body, *self.with_folds(nest, loop)], *self.io(nest)
         )
+
+    def columns(self, nest: Nest) -> Kernel:
+        """Each thread folds a share of the places that end in one element."""
+        nest, names = self.with_numbers(nest)
+        first, *others = nest.rest
+        body = self.inputs(self.numbers_given(nest))
+        counts = self.starts(nest)
+        own = self.written - {loop.target.id for loop in nest.loops} - set(names)
+        total = self.total(nest)
+        total = f"({total})" if "*" in total else total
+        inside = [
+            f"const index element = t % {total}, k = t / {total};",
+            *self.indices(nest, "element"),
+        ]
+        for place, by in nest.columns:
+            name = names_of(names, place)
+            kind = self.kinds.of[name]
+            inside.append(f"{kind} {self.cxx(name)} = {identity(by, kind)};")
+        inner: list[Any] = nest.stmts
+        for loop in reversed(others):
+            inner = [self.again(loop, inner)]
+        start, stop, by_step = bounds(first)
+        known = self.around.sizes.range(start, stop, by_step) or self.wide(first)
+        self.writer.expressions.loops[first.target.id] = known
+        var, begin = self.cxx(first.target.id), self.writer.bound(start)
+        sign = "<" if by_step > 0 else ">"
+        share = f"{abs(by_step)} * " if abs(by_step) > 1 else ""
+        op = "+" if by_step > 0 else "-"
+        shares = f"{self.parts_name(nest)}.n[0]"
+        head = (
+            f"for (index {var} = {first_of(begin, op, share)}; "
+            f"{var} {sign} {self.writer.bound(stop)}; {var} {op}= {share}{shares})"
+        )
+        inside += self.writer.braced(head, self.writer.block(inner, own))
+        for place, _ in nest.columns:
+            name = names_of(names, place)
+            part = f"{self.cxx(place.value.id)}_parts"
+            inside.append(f"{part}(k, element) = {self.cxx(name)};")
+        head = f"for (index t = thread(); t < {total} * {shares}; t += threads())"
+        body += [*counts, *self.writer.braced(head, inside)]
+        parts = [f"{place.value.id}_parts" for place, _ in nest.columns]
+        given = self.numbers_given(nest)
+        return self.kernel(self.name, body, given, [], parts, 2)
+
+    def columns_end(self, nest: Nest) -> Kernel:
+        """Each thread makes one element of what the shares left."""
+        body = [*self.inputs(self.numbers_given(nest)), *self.starts(nest)]
+        total = self.total(nest)
+        inside = self.indices(nest, "t")
+        for place, by in nest.columns:
+            part = f"{self.cxx(place.value.id)}_parts"
+            element = self.writer.expressions.element(place)
+            step = f"{by}::of({element}, {part}(k, t))"
+            inside += [
+                f"for (index k = 0; k < {part}.n[0]; ++k)",
+                f"    {element} = {step};",
+            ]
+        head = f"for (index t = thread(); t < {total}; t += threads())"
+        body += self.writer.braced(head, inside)
+        parts = [f"{place.value.id}_parts" for place, _ in nest.columns]
+        given = self.numbers_given(nest)
+        return self.kernel(f"{self.name}_end", body, given, [], parts, 2)
+
+    def with_numbers(self, nest: Nest) -> tuple[Nest, dict[str, str]]:
+        """The nest with names in the place of the elements that it folds."""
+        names: dict[str, str] = {}
+        for place, _ in nest.columns:
+            name = self.kinds.names.fresh(f"{place.value.id}_here")
+            names[name] = syntax.text(place)
+            self.kinds.of[name] = self.kinds.kind(place)
+
+        def visit(node: Any) -> Any:
+            if isinstance(node, gast.Subscript):
+                text = syntax.text(syntax.as_load(syntax.clone(node)))
+                for name, place in names.items():
+                    if text == place:
+                        return gast.Name(name, node.ctx, None, None)
+            return node
+
+        def rewritten(stmts: list[Any]) -> list[Any]:
+            return [syntax.map_expressions(syntax.clone(s), visit) for s in stmts]
+
+        found = Nest(nest.loops, rewritten(nest.prelude), rewritten(nest.body))
+        found.parallel, found.columns = nest.parallel, nest.columns
+        return found, names
+
+    def parts_name(self, nest: Nest) -> str:
+        return f"{self.cxx(nest.columns[0][0].value.id)}_parts"
+
+    def again(self, loop: gast.For, body: list[Any]) -> gast.For:
+        """The same loop with another body."""
+        fresh = gast.For(loop.target, loop.iter, body, [], None)
+        self.around.after.of[id(fresh)] = self.around.after.live(loop)
+        self.made.append(fresh)
+        return fresh
 
     def rows(self, nest: Nest) -> Kernel:
         """The threads of a row compute it together."""
@@ -180,6 +277,7 @@ class Launch:
         numbers: list[str],
         results: list[str],
         parts: list[str] | None = None,
+        rank: int = 1,
     ) -> Kernel:
         """The text of the kernel."""
         shown = "\n".join(body)
@@ -194,9 +292,10 @@ class Launch:
             parameters.append(f"array<{const}{kind.of}, {kind.rank}> {self.cxx(array)}")
             given.append(array)
         for part in parts or ():
-            of = self.kinds.of[part.removesuffix("_parts")]
+            whole = self.kinds.of[part.removesuffix("_parts")]
+            of = whole.of if isinstance(whole, Elements) else whole
             cxx = self.cxx(part.removesuffix("_parts"))
-            parameters.append(f"array<{of}, 1> {cxx}_parts")
+            parameters.append(f"array<{of}, {rank}> {cxx}_parts")
             given.append(part)
         for number in numbers:
             parameters.append(
@@ -246,59 +345,69 @@ class Launch:
 
     def elements(self, nest: Nest, first: str, step: str, body: Any) -> Lines:
         """The loop of a thread over its elements."""
-        loops = [nest.loops[k] for k in nest.parallel]
-        rest = [loop for k, loop in enumerate(nest.loops) if k not in nest.parallel]
         own = self.written - {f.name for f in nest.folds}
-        lines: Lines = []
-        names, trips, plain = [], [], []
-        for loop in loops:
-            start, stop, by = bounds(loop)
-            name = self.cxx(loop.target.id)
-            known = self.around.sizes.range(start, stop, by)
-            if known is None:  # a number says how many
-                known = self.wide(loop)
-            self.writer.expressions.loops[loop.target.id] = known
-            names.append(name)
-            first_text, stop_text = self.writer.bound(start), self.writer.bound(stop)
-            is_plain = first_text == "0" and by == 1
-            plain.append(is_plain)
-            trips.append(trips_text(first_text, stop_text, by))
-            own.discard(loop.target.id)
-        lines += [
-            f"const index n_{n} = {t};" for n, t in zip(names, trips, strict=True)
-        ]
-        total = " * ".join(f"n_{n}" for n in names)
-        single = len(loops) == 1 and plain[0]
-        counter = names[0] if single else "t"
-        inside: Lines = []
-        if not single:
-            left = "t"
-            for k in reversed(range(len(names))):
-                place = f"{left} % n_{names[k]}" if k else left
-                if k:
-                    left = (
-                        f"t / n_{names[k]}" if left == "t" else f"{left} / n_{names[k]}"
-                    )
-                start, _, by = bounds(loops[k])
-                begin = self.writer.bound(start)
-                if by != 1:
-                    place = f"({place}) * {by}"
-                if begin != "0":
-                    place = f"{begin} + {place}"
-                inside.insert(0, f"const index {names[k]} = {place};")
-        if rest:
+        own -= {nest.loops[k].target.id for k in nest.parallel}
+        lines = self.starts(nest)
+        single = self.single(nest)
+        counter = single or "t"
+        inside = [] if single else self.indices(nest, "t")
+        if nest.rest:
             inner: list[Any] = nest.stmts
-            for loop in reversed(rest):
-                fresh = gast.For(loop.target, loop.iter, inner, [], None)
-                self.around.after.of[id(fresh)] = self.around.after.live(loop)
-                inner = [fresh]
+            for loop in reversed(nest.rest):
+                inner = [self.again(loop, inner)]
             inside += self.writer.block(inner, own)
         else:
             inside += body(nest, own)
         head = (
-            f"for (index {counter} = {first}; {counter} < {total}; {counter} += {step})"
+            f"for (index {counter} = {first}; {counter} < {self.total(nest)}; "
+            f"{counter} += {step})"
         )
         return [*lines, *self.writer.braced(head, inside)]
+
+    def single(self, nest: Nest) -> str:
+        """The variable of a nest of one loop that counts from 0; else nothing."""
+        if len(nest.parallel) != 1:
+            return ""
+        loop = nest.loops[nest.parallel[0]]
+        start, _, by = bounds(loop)
+        plain = by == 1 and self.writer.bound(start) == "0"
+        return self.cxx(loop.target.id) if plain else ""
+
+    def starts(self, nest: Nest) -> Lines:
+        """How often each of the loops runs whose iterations run at once."""
+        lines = []
+        for k in nest.parallel:
+            loop = nest.loops[k]
+            start, stop, by = bounds(loop)
+            known = self.around.sizes.range(start, stop, by) or self.wide(loop)
+            self.writer.expressions.loops[loop.target.id] = known
+            trips = trips_text(self.writer.bound(start), self.writer.bound(stop), by)
+            lines.append(f"const index n_{self.cxx(loop.target.id)} = {trips};")
+        return lines
+
+    def total(self, nest: Nest) -> str:
+        """How many elements a nest has."""
+        return " * ".join(
+            f"n_{self.cxx(nest.loops[k].target.id)}" for k in nest.parallel
+        )
+
+    def indices(self, nest: Nest, counter: str) -> Lines:
+        """The variables of the loops, of the number of an element."""
+        lines: Lines = []
+        left = counter
+        for place, k in reversed(list(enumerate(nest.parallel))):
+            loop = nest.loops[k]
+            start, _, by = bounds(loop)
+            name = self.cxx(loop.target.id)
+            at = f"{left} % n_{name}" if place else left
+            left = f"{left} / n_{name}"
+            begin = self.writer.bound(start)
+            if by != 1:
+                at = f"({at}) * {by}"
+            if begin != "0":
+                at = f"{begin} + {at}"
+            lines.insert(0, f"const index {name} = {at};")
+        return lines
 
     def wide(self, loop: gast.For) -> Any:
         """The range of a loop whose bounds are numbers."""
@@ -452,6 +561,19 @@ def is_by_rows(nest: Nest, around: Around) -> bool:
     return not any(
         isinstance(around.kinds.of.get(n), Tape) for n in syntax.all_names(stmts)
     )
+
+
+def names_of(names: dict[str, str], place: gast.Subscript) -> str:
+    """The name that stands for an element."""
+    text = syntax.text(place)
+    return next(name for name, each in names.items() if each == text)
+
+
+def first_of(begin: str, op: str, share: str) -> str:
+    """Where the share of a thread begins."""
+    if begin == "0" and op == "+":
+        return f"{share}k"
+    return f"{begin} {op} {share}k"
 
 
 def identity(by: str, kind: Any) -> str:

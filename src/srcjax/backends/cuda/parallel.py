@@ -74,6 +74,13 @@ class Nest:
     folds: list[Fold] = field(default_factory=list)
     #: Arrays that are written to and others, which have to be apart in memory.
     apart: list[tuple[str, str]] = field(default_factory=list)
+    #: Elements that the other loops add to, or the like: the place, and how.
+    columns: list[tuple[gast.Subscript, str]] = field(default_factory=list)
+
+    @property
+    def rest(self) -> list[gast.For]:
+        """The loops whose iterations come one after the other."""
+        return [loop for k, loop in enumerate(self.loops) if k not in self.parallel]
 
     @property
     def stmts(self) -> list[Any]:
@@ -96,33 +103,38 @@ class Parallel:
         self.kinds = kinds
         self.after = after
         self.bindings = syntax.binding_counts(function.body)
+        self.given = frozenset(kinds.given)
         self.fresh: set[str] = set()
-        #: Arrays that other names may stand for, in whole or in part.
-        self.viewed: set[str] = set()
+        #: What a name that is bound once is a part of.
+        self.parts: dict[str, str] = {}
         for stmt in syntax.walk(function.body):
-            if isinstance(stmt, gast.Assign):
-                self.note(stmt)
+            if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+                self.note(stmt.targets[0].id, stmt.value)
 
-    def note(self, stmt: gast.Assign) -> None:
-        target, value = stmt.targets[0], stmt.value
-        values = value.elts if isinstance(value, gast.Tuple) else [value]
-        for each in values:
-            root = each
-            while isinstance(root, (gast.Subscript, gast.Attribute)):
-                root = root.value
-            if isinstance(root, gast.Name) and not isinstance(
-                self.kinds.of.get(getattr(target, "id", ""), Tape("")), str
-            ):
-                self.viewed.add(root.id)
+    def note(self, name: str, value: Any) -> None:
+        """An array is made, or is a part of another."""
+        if self.bindings[name] != 1 or name in self.given:
+            return
         path = syntax.dotted(getattr(value, "func", None))
-        made = path in MAKERS or path == "np.dot"
-        if made and isinstance(target, gast.Name) and self.bindings[target.id] == 1:
-            self.fresh.add(target.id)
+        if path in MAKERS or path == "np.dot":
+            self.fresh.add(name)
+        while isinstance(value, (gast.Subscript, gast.Attribute)):
+            value = value.value
+        if isinstance(value, gast.Name):
+            self.parts[name] = value.id
+
+    def root(self, array: str) -> str:
+        """The array that has the memory, as far as it is known."""
+        while array in self.parts:
+            array = self.parts[array]
+        return array
 
     def surely_apart(self, a: str, b: str) -> bool:
         """Whether two arrays under different names have no memory in common."""
-        both = a in self.fresh and b in self.fresh
-        return both or any(n in self.fresh and n not in self.viewed for n in (a, b))
+        a, b = self.root(a), self.root(b)
+        still = {n for n in self.given if not self.bindings[n]}
+        both = {a, b} <= self.fresh | still
+        return a != b and both and bool({a, b} & self.fresh)
 
     # -- nests -----------------------------------------------------------------------
 
@@ -146,6 +158,33 @@ class Parallel:
         if not self.independent(whole, live, []):
             return None
         found.folds = whole.folds
+        if found.rest and not found.folds and not found.apart:
+            found.columns = self.columns(found)
+        return found
+
+    def columns(self, nest: Nest) -> list[tuple[gast.Subscript, str]]:
+        """What is folded along the loops that are not parallel; empty if other is."""
+        body = nest.stmts
+        if any(isinstance(s, (gast.For, gast.While)) for s in syntax.walk(body)):
+            return []
+        accesses = self.accesses(body) or []
+        targets = {loop.target.id for loop in nest.rest}
+        found = []
+        for array in sorted({a.array for a in accesses if a.stores}):
+            items = [a.items for a in accesses if a.array == array]
+            own = all(
+                any(
+                    self.is_own([i[p] for i in items], target)
+                    for p in range(len(items[0]))
+                )
+                for target in targets
+            )
+            if own:
+                continue
+            folded = folded_element(body, array)
+            if folded is None:
+                return []
+            found.append(folded)
         return found
 
     def grown(self, loop: gast.For) -> Nest:
@@ -359,6 +398,42 @@ def fold_of(body: list[Any], name: str) -> str | None:
     if len(ways) != 1 or None in ways:
         return None
     return ways.pop() if mentions == syntax.count_uses(body, name) else None
+
+
+def folded_element(body: list[Any], array: str) -> tuple[gast.Subscript, str] | None:
+    """The one element of an array that a block goes on with, and how."""
+    place: Any = None
+    ways: set[str] = set()
+    mentions = 0
+    for stmt in syntax.walk(body):
+        if not isinstance(stmt, gast.Assign):
+            continue
+        (target,) = stmt.targets
+        if not isinstance(target, gast.Subscript) or not syntax.is_name(
+            target.value, array
+        ):
+            continue
+        here = syntax.as_load(syntax.clone(target))
+        if place is not None and not syntax.equal(place, here):
+            return None
+        place = here
+        for text, way in _STEPS.items():
+            holes: dict[str, Any] = {}
+            if matches(_PATTERNS[text], stmt.value, holes) and syntax.equal(
+                holes["y"], here
+            ):
+                ways.add(way)
+                mentions += 1 + array_mentions(stmt.value, array)
+                break
+        else:
+            return None
+    total = sum(array_mentions(s, array) for s in body)
+    one = len(ways) == 1 and place is not None and mentions == total
+    return (place, ways.pop()) if one else None
+
+
+def array_mentions(node: Any, array: str) -> int:
+    return sum(isinstance(n, gast.Name) and n.id == array for n in syntax.walk(node))
 
 
 def step_of(value: Any, name: str) -> tuple[str | None, int]:

@@ -199,6 +199,11 @@ def lanes(n: int) -> int:
     return 1 if n == 1 else blocks(n) * min(BLOCK, -(-max(n, 1) // 32) * 32)
 
 
+def shares(n: int, rows: int) -> int:
+    """Among how many threads `rows` places are divided that end in each of `n`."""
+    return max(1, min(-(-rows // 8), BLOCK * BLOCKS // 2 // max(n, 1), BLOCKS))
+
+
 def apart(x: Any, *others: Any) -> bool:
     """Whether an array has no memory in common with others."""
     low, high = limits(x)

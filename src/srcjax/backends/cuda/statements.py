@@ -65,7 +65,9 @@ class Statements:
     def quoted(self, stmt: Any) -> Lines:
         """The user's line, where it is not the one before."""
         where = getattr(stmt, "user_line", None)
-        if where is None or where == self.line:
+        if where is None or where == self.line or not isinstance(stmt, gast.Assign):
+            return []
+        if isinstance(stmt.value, (gast.List, gast.Constant)):
             return []
         self.line = where
         text = where[2].strip().rstrip("\\")

@@ -100,6 +100,10 @@ class Loops:
         writers = {"map": self.map, "fold": self.fold, "store": self.store}
         for member in self.group.members:
             writers[member.kind](member)
+            for stmts in (*self.nest.before, *self.nest.after):
+                for stmt in stmts:
+                    if not hasattr(stmt, "user_line"):
+                        stmt.user_line = getattr(member.stmt, "user_line", None)
 
     @property
     def produced(self) -> set[str]:

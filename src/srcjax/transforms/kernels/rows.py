@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.types import same_size
 from srcjax.transforms.kernels.loops import Loops, is_one
 
 
@@ -38,11 +39,11 @@ def _joins(first: Loops, then: Loops) -> bool:
     a, b = first.nest, then.nest
     if not (a.indices and b.indices) or len(a.indices) + len(b.indices) < 3:
         return False
-    if is_one(a.sizes[0]) or not syntax.equal(a.sizes[0], b.sizes[0]):
+    if is_one(a.sizes[0]) or not same_size(first.group.shape[0], then.group.shape[0]):
         return False
     if first.stores or then.stores:
         return False
-    if any(first.produced & syntax.names_read(s) for s in then.nest.before[0]):
+    if any(first.produced & read_beyond_sizes(s) for s in then.nest.before[0]):
         return False
     read = {
         name: axes for (name, axes) in then.elements if axes and name in first.produced
@@ -50,6 +51,18 @@ def _joins(first: Loops, then: Loops) -> bool:
     rowwise = all(axes[0] == 0 for axes in read.values())
     finished = not first.nest.after[0] and not (first.late & then.reads)
     return rowwise and finished and first.produced & then.reads <= set(read)
+
+
+def read_beyond_sizes(stmt: Any) -> set[str]:
+    """The names of which more is read than how long an axis is."""
+    counts = syntax.read_counts(stmt)
+    for node in syntax.walk(stmt):
+        sizes = isinstance(node, gast.Attribute) and node.attr == "shape"
+        if sizes and isinstance(node.value, gast.Name):
+            counts[node.value.id] -= 1
+        if isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
+            counts[getattr(node.args[0], "id", "")] -= 1
+    return {name for name, count in counts.items() if count > 0}
 
 
 def _written(rows: list[Loops]) -> list[gast.stmt]:
@@ -128,7 +141,8 @@ def without_unread(stmts: list[Any]) -> list[Any]:
             out.append(stmt)
         return out
 
-    return block(stmts) if idle else stmts
+    # The size of one that goes may be all that another was read for.
+    return without_unread(block(stmts)) if idle else stmts
 
 
 _MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")

@@ -59,7 +59,7 @@ from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
-from srcjax.transforms.aliases import merge_aliases
+from srcjax.transforms.aliases import merge_aliases, merge_handed_on
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch, batched
 from srcjax.transforms.batch.masked import reduce_masked
@@ -132,7 +132,7 @@ def _in_each(
 
 
 #: What is done once all else is settled, and again where that changed.
-_ONCE = ("webs", "common", "aliases", "layouts", "cancelling")
+_ONCE = ("webs", "common", "aliases", "handed_on", "layouts", "cancelling")
 #: After inference, until nothing changes.
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
@@ -141,6 +141,7 @@ ROUND = (
     UnitPass("webs", _split_webs, once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
+    UnitPass("handed_on", _in_every_unit(merge_handed_on), once=True),
     UnitPass("layouts", _in_every_unit(settle_layouts), once=True),
     UnitPass("cancelling", _in_every_unit(mark_cancelling), once=True),
     UnitPass(

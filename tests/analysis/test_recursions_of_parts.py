@@ -73,22 +73,27 @@ def test_inference_ends(f):
 
 
 def chosen(x, s):
-    if s > 0:
+    def first(z):
+        if z < 0.7:
+            return 0.3
+        return sum([0.5 for _ in x])
 
-        def shape(z):
-            return np.sin(z) * s
-
-        s = s + shape(x[0])
+    if s <= -0.3:
+        x = x * 2
     else:
 
-        def other(z):
-            return z * z
+        def second(z):
+            return first(s)
 
-        s = s - other(x[1])
-    return s * np.sum(x)
+        if s > 1.5:
+            third = lambda z: max(np.tanh(s), second(-0.3))  # noqa: E731, F841
+            s += np.sin(second(s))
+        else:
+            x = x.copy()
+    return s + np.sum(x)
 
 
 def test_functions_made_where_only_some_examples_go():
-    xs, s = np.stack([X, -X, X + 1]), np.array([0.5, -0.5, 0.25])
+    xs, s = np.stack([X, -X, X + 1]), np.array([-1.0, 0.5, 2.0])
     wanted = [chosen(x, v) for x, v in zip(xs, s, strict=True)]
     np.testing.assert_allclose(srcjax.vmap(chosen)(xs, s), wanted)

@@ -17,6 +17,8 @@ from __future__ import annotations
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
+from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     Array,
@@ -81,6 +83,92 @@ def _merge(program: Program, unit: Unit) -> bool:
     if merged:
         unit.node.body = _without(unit.node.body, merged)
     return bool(merged)
+
+
+def merge_handed_on(program: Program, unit: Unit) -> bool:
+    """One name for an object that names hand on to each other; whether there is any.
+
+        p = Pair(s, s)                   p = Pair(s, s)
+        for x in xs:                     for x in xs:
+            q = p                            p.a = p.a * x
+            q.a = q.a * x
+            p = q
+
+    So it is where one statement makes it, and all others that bind the names hand it
+    on: it is the same object whichever of them is read.
+    """
+    copies: dict[int, tuple[str, str]] = {}
+    for stmt in syntax.walk(unit.node.body):
+        if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
+            target = stmt.targets[0]
+            if isinstance(target, gast.Name) and isinstance(stmt.value, gast.Name):
+                copies[id(stmt)] = target.id, stmt.value.id
+    merged: set[int] = set()
+    for names in _handed_on(copies):
+        here = {key: pair for key, pair in copies.items() if set(pair) <= names}
+        if not _is_one_object(program, unit, names, here):
+            continue
+        first = min(names, key=lambda n: (n in unit.temps, n in unit.inlined, n))
+        syntax.rename(unit.node.body, dict.fromkeys(names - {first}, first))
+        merged |= set(here)
+    if merged:
+        unit.node.body = _without(unit.node.body, merged)
+    return bool(merged)
+
+
+def _handed_on(copies: dict[int, tuple[str, str]]) -> list[set[str]]:
+    """The names that copies go between, in sets that have nothing to do with others."""
+    found: list[set[str]] = []
+    for pair in copies.values():
+        joined = set(pair).union(*(names for names in found if names & set(pair)))
+        found = [names for names in found if not names & set(pair)] + [joined]
+    return found
+
+
+def _is_one_object(
+    program: Program, unit: Unit, names: set[str], copies: dict[int, tuple[str, str]]
+) -> bool:
+    """Whether the names hold one object that is changed, wherever they are read."""
+    bound = syntax.binding_counts(unit.node)
+    again = {target for target, _ in copies.values() if bound[target] > 1}
+    if not again or names & set(unit.parameters):
+        return False
+    if sum(bound[n] for n in names) != len(copies) + 1:
+        return False
+    for stmt in syntax.walk(unit.node.body):
+        if isinstance(stmt, gast.FunctionDef) and names & syntax.all_names(stmt):
+            return False
+    types = program.types_of(unit)
+    written = program.facts.written()
+    if not all(isinstance(types.get(n), (Array, List, Dict, Object)) for n in names):
+        return False
+    if not any(all_buffers(types[n]) & written for n in names):
+        return False
+    return _made_before_all(unit, names, copies)
+
+
+def _made_before_all(
+    unit: Unit, names: set[str], copies: dict[int, tuple[str, str]]
+) -> bool:
+    """Whether each time the object is made, no name of it is read that holds another.
+
+    The others are only used after it, in the same block and what is in it.
+    """
+    for block in syntax.blocks(unit.node.body):
+        for k, stmt in enumerate(block):
+            if id(stmt) in copies or is_compound(stmt):
+                continue
+            made = names & syntax.names_written(stmt)
+            if not made or not isinstance(stmt, gast.Assign):
+                continue
+            others, after = names - made, block[k + 1 :]
+            if any(
+                syntax.count_uses(after, n) != syntax.count_uses(unit.node.body, n)
+                for n in others
+            ):
+                return False
+            return not others & exposed(after)
+    return False
 
 
 def _unread_before(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:

@@ -209,6 +209,28 @@ def test_numbers_of_python_raise_and_do_not_wrap():
         assert srcjax.jit(ratio)(np.float64(1.0), np.float64(0.0)) == np.inf
 
 
+def test_lists_beside_what_is_not_known_yet():
+    def relaxed(x, k):
+        def pulls(x):
+            n = len(x)
+            found = [0.0] * n
+            for i in range(n):
+                for j in range(i + 1, n):
+                    pull = x[j] - x[i]
+                    found[i] += k * pull
+                    found[j] -= k * pull
+            return found
+
+        moves = pulls(x)
+        for _ in range(2):
+            x = [a + b for a, b in zip(x, moves)]  # noqa: B905
+            moves = pulls(x)
+        return sum(a**2 for a in moves)
+
+    args = [0.0, 1.2, 2.5], 0.1
+    compare(srcjax.jit(relaxed)(*args), relaxed(*args))
+
+
 @pytest.mark.parametrize("name", ["sqrt", "log", "sin", "exp", "gamma", "tanh"])
 @pytest.mark.parametrize("number", [float, np.float64])
 def test_functions_of_math_raise_for_all_numbers(name, number):

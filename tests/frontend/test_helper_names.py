@@ -41,6 +41,29 @@ def argument(x, add):
     return (items[0] + items[1]) * items[0]
 
 
+def builtins_beside_names_inside(x):
+    def mean(values):
+        sum = 0.0
+        for v in values:
+            sum += v
+        return sum / len(values)
+
+    doubled = [2 * max for max in [max(x) * v for v in x]]
+    powers = (lambda abs: abs**3)(abs(x[0]))
+    return mean(x) * sum(x) + max(doubled) * powers
+
+
+@pytest.mark.parametrize("transform", [srcjax.vmap, srcjax.jit, srcjax.grad])
+def test_builtins_beside_names_inside(transform):
+    f = builtins_beside_names_inside
+    if transform is srcjax.grad:
+        check_grads(f, (X,), order=2, modes=("rev", "fwd"))
+    elif transform is srcjax.vmap:
+        np.testing.assert_allclose(srcjax.vmap(f)(np.stack([X, -X])), [f(X), f(-X)])
+    else:
+        np.testing.assert_allclose(srcjax.jit(f)(X), f(X))
+
+
 @pytest.mark.parametrize(
     "function, args",
     [(local, (X,)), (function_of_the_module, (X,)), (argument, (X, 1.5))],

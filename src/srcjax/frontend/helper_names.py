@@ -19,6 +19,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.lift import SCOPES, own_nodes
 from srcjax.frontend.unit import parameter_names
 
 #: What generated code calls by name; the pipeline fills it.
@@ -43,15 +44,39 @@ def make_way(source: Any) -> Any:
         for name in (syntax.all_names(node) & set(HELPERS)) - own
         if _means_another(source, name)
     )
-    clashes += sorted((_NAMED & syntax.names_written(node.body)) - own)
-    if not clashes or source.renamed:
+    builtins = sorted((_NAMED & syntax.names_written(node.body)) - own)
+    if not (clashes or builtins) or source.renamed:
         return source
     names = syntax.Names(syntax.all_names(node) | set(HELPERS) | _NAMED)
-    fresh = {name: names.fresh(name) for name in clashes}
+    fresh = {name: names.fresh(name) for name in [*clashes, *builtins]}
     node = syntax.clone(node)
-    node.body = syntax.rename(node.body, fresh)
+    node.body = syntax.rename(node.body, {n: fresh[n] for n in clashes})
+    _rename_bound(node.body, {n: fresh[n] for n in builtins})
     renamed = {new: name for name, new in fresh.items()}
     return replace(source, node=node, renamed=renamed)
+
+
+def _rename_bound(scope: Any, names: dict[str, str]) -> None:
+    """Rename what is bound, where it is: elsewhere `sum` is the builtin.
+
+    A function or comprehension inside may bind a name that is free around it.
+    """
+    body = scope if isinstance(scope, list) else list(gast.iter_child_nodes(scope))
+    own = own_nodes(body)
+    bound = {
+        getattr(n, "id", None) or getattr(n, "name", None)
+        for n in own
+        if not isinstance(getattr(n, "ctx", None), gast.Load)
+    }
+    here = {name: new for name, new in names.items() if name in bound}
+    rest = {name: new for name, new in names.items() if name not in bound}
+    over = getattr(scope, "generators", [gast.comprehension()])[0]
+    first, over.iter = getattr(over, "iter", None), None  # it belongs to what is around
+    syntax.rename(scope, here)
+    over.iter = first
+    for node in own if rest else ():
+        if isinstance(node, SCOPES):
+            _rename_bound(node, rest)
 
 
 def _means_another(source: Any, name: str) -> bool:

@@ -31,7 +31,7 @@ from srcjax import syntax
 from srcjax.frontend.read import LIFTED, FunctionSource
 from srcjax.frontend.unit import parameter_names
 
-_SCOPES = (
+SCOPES = (
     gast.FunctionDef,
     gast.Lambda,
     gast.ListComp,
@@ -156,7 +156,7 @@ def own_nodes(body: Any) -> list[Any]:
     while todo:
         node = todo.pop()
         found.append(node)
-        if not isinstance(node, _SCOPES):
+        if not isinstance(node, SCOPES):
             todo.extend(list(gast.iter_child_nodes(node))[::-1])
     return found
 
@@ -202,7 +202,7 @@ def read_names(nodes: list[Any]) -> set[str]:
     """Names of this scope that the code reads, in scopes inside it too."""
     found: set[str] = set()
     for sub in own_nodes(nodes):
-        if isinstance(sub, _SCOPES):
+        if isinstance(sub, SCOPES):
             found |= free_names(sub)
         elif isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load):
             found.add(sub.id)

@@ -84,10 +84,11 @@ class LoopSettling(SettlingBase):
         return not (of_each and is_mapping())
 
     def takes_as_they_come(self, stmt: gast.For, variants: list[Variant]) -> bool:
-        """Whether it runs over what may be an iterator, alone."""
+        """Whether it runs over nothing but what may be iterators."""
         over = stmt.iter
         zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
-        return not zipped and self.may_be_iterator(over, variants)
+        sequences = over.args if zipped else [over]
+        return all(self.may_be_iterator(s, variants) for s in sequences)
 
     def is_by_key(self, stmt: gast.For) -> bool:
         """Whether it visits what surely are keys of what may be any container."""
@@ -224,9 +225,6 @@ class LoopSettling(SettlingBase):
     ) -> None:
         """Bind `target` to item number `index` of what the loop runs over."""
         i: gast.expr = syntax.name(index)
-        if self.may_be_iterator(over, variants):
-            self.as_they_come.append((target, over))
-            return
         plain = isinstance(over, gast.Call) and isinstance(over.func, gast.Name)
         if (
             plain
@@ -236,6 +234,9 @@ class LoopSettling(SettlingBase):
         ):
             for element, part in zip(target.elts, over.args, strict=True):
                 self.bind_items(element, part, index, lengths, binds, variants)
+            return
+        if self.may_be_iterator(over, variants):
+            self.as_they_come.append((target, over))
             return
         if (
             plain

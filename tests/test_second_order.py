@@ -84,9 +84,21 @@ def a_state_that_starts_as_a_constant(x):
     return np.sum(np.array([0.5, 2.0]) * states)
 
 
+def gradient_of_temperature(s, t, p):
+    s, t, p = list(map(np.asanyarray, (s, t, p)))
+    warm = 1.00024 * t
+    slope = 2.0 + (0.5 + 0.1 * warm) * warm + (1.5 - 0.2 * warm) * (s - 35)
+    return slope * p + (0.3 - 0.1 * warm) * p * p
+
+
+def a_tuple_that_is_looped_over(x):
+    return np.sum(x * gradient_of_temperature(x, x**2, 1 / x))
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        a_tuple_that_is_looped_over,
         items_that_carry_nothing,
         a_state_that_starts_as_a_constant,
         keywords_that_are_popped,

@@ -1052,3 +1052,27 @@ def parts_changed_by_helpers(x):
         last = add_into(tail, head * x[:2])
         last[0] += y[0]
     return np.sum(y**2) + np.sum(last * tail)
+
+
+@program(normal(3), normal(2), jax=False)
+def steps_of_all_parameters(w, b):
+    dw, db = 2 * w * np.sum(b), np.sum(w**2) * np.ones_like(b)
+    mw, mb = np.zeros_like(w), np.zeros_like(b)
+    w, b = w.copy(), b.copy()
+    for gradient in (dw, db):
+        np.clip(gradient, -5, 5, out=gradient)
+    for p, gradient, memory in zip([w, b], [dw, db], [mw, mb], strict=True):
+        memory += gradient * gradient
+        p += -0.1 * gradient / np.sqrt(memory + 1e-2)
+        p[0] *= 2.0
+    return np.sum(np.sin(w)) + np.sum(b**3) * memory[0]
+
+
+@program(0.5, 1.5, jax=False)
+def numbers_of_which_each_is_changed(a, b):
+    total = 0.0
+    for v in [a, b]:
+        v += 1.0
+        v *= a
+        total += v
+    return total * v * b

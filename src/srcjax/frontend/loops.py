@@ -11,6 +11,9 @@ from srcjax import syntax
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.sequences import SequenceCalls
 
+#: How many rows a loop has that is written out.
+_FEW = 16
+
 
 class Loops(SequenceCalls, Generators):
     """Lowers `for` and `while`."""
@@ -55,12 +58,70 @@ class Loops(SequenceCalls, Generators):
             for n in syntax.walk(stmt.body)
         )
 
+    def writes_to_what_is_shown(self, stmt: gast.For) -> bool:
+        """Whether a loop over names, `for a in [p, q]`, writes to what they hold.
+
+        Written out, it is known which of them each write changes.
+        """
+        rows = self.shown_rows(stmt)
+        targets = syntax.names_written(stmt.target)
+        if rows is None or not self.varying.carries(stmt.iter):
+            return False
+        names = {e.id for row in rows for e in row}
+        nodes = list(syntax.walk(stmt.body))
+        leaves = (gast.Break, gast.Continue, gast.FunctionDef, gast.Lambda)
+        if stmt.orelse or any(isinstance(n, leaves) for n in nodes):
+            return False
+        if names & (syntax.names_written(stmt.body) | targets):
+            return False
+        return any(
+            syntax.root_of(n.target) in targets
+            if isinstance(n, gast.AugAssign)
+            else n.arg == "out" and syntax.root_of(n.value) in targets
+            if isinstance(n, gast.keyword)
+            else isinstance(n, gast.Subscript)
+            and not isinstance(n.ctx, gast.Load)
+            and syntax.root_of(n) in targets
+            for n in nodes
+        )
+
+    def shown_rows(self, stmt: gast.For) -> list[list[gast.Name]] | None:
+        """The names that a loop runs over, `zip([a, b], [p, q])` row by row, if few."""
+        over = stmt.iter
+        columns, targets = [over], [stmt.target]
+        if isinstance(over, gast.Call) and self.varying.is_builtin(over.func, "zip"):
+            columns, targets = over.args, getattr(stmt.target, "elts", [])
+        shown = [getattr(c, "elts", None) for c in columns]
+        plain = all(isinstance(c, (gast.Tuple, gast.List)) for c in columns)
+        names = [e for elts in shown for e in elts or [None]]
+        if not plain or not all(isinstance(e, gast.Name) for e in [*names, *targets]):
+            return None
+        sizes = {len(elts or ()) for elts in shown}
+        if len(sizes) != 1 or len(targets) != len(columns) or max(sizes) > _FEW:
+            return None
+        return [list(row) for row in zip(*shown, strict=True)]
+
+    def written_out(self, stmt: gast.For) -> None:
+        """The body for each row; a target that it does not bind again is its item."""
+        targets = getattr(stmt.target, "elts", [stmt.target])
+        bound = syntax.names_written(stmt.body)
+        for row in self.shown_rows(stmt) or ():
+            for target, item in zip(targets, row, strict=True):
+                self.emit(syntax.assign(target, item))
+            named = zip(targets, row, strict=True)
+            same = {t.id: item for t, item in named if t.id not in bound}
+            for inner in syntax.substitute(stmt.body, same):
+                self.statement(inner)
+
     def on_For(self, stmt: gast.For) -> None:
         if self.by_attribute(stmt):
             for item in stmt.iter.elts:
                 self.emit(syntax.assign(stmt.target, item))
                 for inner in syntax.substitute(stmt.body, {stmt.target.id: item}):
                     self.statement(inner)
+            return
+        if self.writes_to_what_is_shown(stmt):
+            self.written_out(stmt)
             return
         if self.varying.carries(stmt.iter) and self.over_generator(stmt):
             return

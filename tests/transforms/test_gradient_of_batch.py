@@ -185,3 +185,42 @@ def test_axes_of_results():
     twice = srcjax.vmap(srcjax.vmap(f, (0, None)), (0, None), out_axes=1)
     expected = [[f(x, 0.7) for x in each] for each in batches]
     np.testing.assert_allclose(twice(batches, 0.7), np.transpose(expected))
+
+
+def rough(r):
+    a = 0.0012 * r
+    b = np.log(r) - 0.78
+    c = a + b - 0.2
+    d = 1.0 + c
+    k = (np.log(c) - 0.2) / d
+    f = b - (d + 0.5 * k) * k * c / (d + k * (1.0 + k / 3.0))
+    return 1.3 / (f - (np.log(a + f) + f - b) / (1.0 + a + f)) ** 2
+
+
+def factor(r, method=None):
+    if r < 20.0 or method == "laminar":
+        return 64.0 / r
+    if method is None:
+        return rough(r)
+    raise ValueError(method)
+
+
+def drop(m):
+    flat = factor(100 * m)
+    other = factor(130 * m)
+    if m > 1.2:
+        return flat * m**2
+    return (np.sqrt(flat) + other) * m + flat
+
+
+def loss(m):
+    return drop(m)
+
+
+def test_what_only_some_examples_save():
+    m = np.array([0.1, 0.6, 2.0])
+    mapped = srcjax.vmap(srcjax.grad(loss))
+    found = [(drop(v * (1 + 1e-6)) - drop(v * (1 - 1e-6))) / (2e-6 * v) for v in m]
+    np.testing.assert_allclose(mapped(m), found, rtol=1e-6)
+    text = str(srcjax.source(mapped, m))
+    assert text.count("drop_forward_batch(") == 2  # it is called once

@@ -107,6 +107,11 @@ def move_axes(x, source, target):
     return np.moveaxis(x, source, target)
 
 
+def items_of_each(x):
+    """The items of all examples of a batch: of an array along its second axis."""
+    return x if has_parts(x) else np.moveaxis(x, 1, 0)
+
+
 def gathered(x, where):
     """The examples of a batch at `where`; of a container, those of its arrays."""
     if has_parts(x):

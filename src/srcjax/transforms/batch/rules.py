@@ -73,8 +73,15 @@ class Rules(Operations):
     def define(self, stmt: gast.Assign, name: str) -> list[gast.stmt]:
         have = self.value_type(stmt, name)
         value = self.batched(stmt.value, have)
-        value = self.as_batch(value, stmt.value, have, name)
-        return [syntax.assign(name, value)]
+        whole = self.as_batch(value, stmt.value, have, name)
+        if (
+            isinstance(value, gast.Call)
+            and sum(n is value for n in syntax.walk(whole)) > 1
+        ):
+            # Its parts are looked at one by one: it is called once.
+            parts = self.as_batch(syntax.name(name), stmt.value, have, name)
+            return [syntax.assign(name, value), syntax.assign(name, parts)]
+        return [syntax.assign(name, whole)]
 
     def value_type(self, stmt: gast.stmt, name: str) -> Type:
         """What the statement gives the name, for one example."""
@@ -134,6 +141,8 @@ class Rules(Operations):
         value = self.batched(stmt.value, UNKNOWN)
         if isinstance(stmt.value, gast.Name) and self.is_batch(stmt.value):
             first = "x.T" if self.rank(stmt.value) == 1 else "np.moveaxis(x, 1, 0)"
+            if isinstance(self.example(stmt.value), Unknown):  # it may be a tuple
+                first = "items_of_each(x)"
             value = syntax.expression(first, x=value)
         out: list[gast.stmt] = [
             gast.Assign([syntax.clone(target)], value, None),

@@ -203,3 +203,14 @@ def guard_from_a_pole_taken(x):
     if abs(x) < 1e-3:
         return 1 - x**2 / 6
     return math.sin(x) / x
+
+
+def inside(x, low, high, k):
+    if k == 0:
+        return 1.0 if low <= x < high else 0.0
+    return x * inside(x, low, high, k - 1)
+
+
+@program(1.5, 0.5, 2.5)
+def constants_that_a_test_chooses(x, low, high):
+    return inside(x, low, high, 2) * (high - low) + inside(x, high, low, 1)

@@ -69,6 +69,8 @@ class OneStep(DerivativeWriter):
             return False
         if isinstance(node, gast.Subscript):
             return self.hides_active(node.value)
+        if isinstance(node, gast.IfExp):  # the test chooses only
+            return self.hides_active(node.body) or self.hides_active(node.orelse)
         if isinstance(node, gast.Name):
             return self.active(node)
         children: list[Any] = []

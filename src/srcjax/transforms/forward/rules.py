@@ -389,7 +389,7 @@ class Rules(CallTangents):
             return self.dot(value) if self.any_active(value) else None
         handler = getattr(self, f"of_{type(value).__name__}", None)
         if handler is None:
-            if not any(self.active(n) for n in syntax.walk(value)):
+            if not self.hides_active(value):
                 return None
             raise self.refuse(
                 f"`{syntax.text(value)}` cannot be differentiated",

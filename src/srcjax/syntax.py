@@ -416,25 +416,54 @@ _BINDERS = frozenset([gast.FunctionDef, gast.ClassDef, gast.alias, gast.ExceptHa
 
 def all_names(node: Any) -> set[str]:
     """Every identifier that occurs: read, written or bound."""
-    own = {sub.id for sub in walk(node) if isinstance(sub, gast.Name)}
-    return own | names_written(node)
+    names, bound = occurrences(node)
+    return {name.id for name in names}.union(bound)
+
+
+def names_in(node: Any) -> list[gast.Name]:
+    """The names that `walk` finds, in their order: in less than half of the time."""
+    return occurrences(node)[0]
+
+
+def occurrences(node: Any) -> tuple[list[gast.Name], list[str]]:
+    """The names inside in their order, and what definitions, imports, handlers bind."""
+    found: list[gast.Name] = []
+    bound: list[str] = []
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        current = pop()
+        cls = type(current)
+        if cls is gast.Name:
+            found.append(current)
+            continue
+        if cls is list:
+            stack.extend(current[::-1])
+            continue
+        fields = _CHILDREN[cls]
+        if fields is None:
+            continue
+        if cls in _BINDERS:
+            name = _bound_by(current)
+            if name is not None:
+                bound.append(name)
+        for field in fields:
+            value = getattr(current, field, None)
+            if value:
+                push(value)
+    return found, bound
 
 
 def count_reads(node: Any, id: str) -> int:
     """How often the name is loaded inside."""
     return sum(
-        isinstance(sub, gast.Name) and sub.id == id and isinstance(sub.ctx, gast.Load)
-        for sub in walk(node)
+        sub.id == id and isinstance(sub.ctx, gast.Load) for sub in names_in(node)
     )
 
 
 def read_counts(node: Any) -> Counter[str]:
     """How often each name is loaded inside."""
-    return Counter(
-        sub.id
-        for sub in walk(node)
-        if isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Load)
-    )
+    return Counter(sub.id for sub in names_in(node) if isinstance(sub.ctx, gast.Load))
 
 
 def use_counts(node: Any) -> Counter[str]:

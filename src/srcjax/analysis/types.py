@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import types as pytypes
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
@@ -80,6 +80,18 @@ Dim = int | Sym | Count | None
 Shape = tuple[Dim, ...]
 
 
+def _hash_of(t: Any, facts: Callable[[], tuple]) -> int:
+    """The hash of what a type says, kept with it: inference asks again and again."""
+    known: int | None = t.__dict__.get(_HASH)
+    if known is None:
+        known = t.__dict__[_HASH] = hash(facts())
+    return known
+
+
+#: Where a type keeps its hash: as `_KEPT`, no field.
+_HASH = "_hash"
+
+
 @dataclass(frozen=True)
 class Type:
     """Nothing is known but whether a derivative flows (`active`) and the buffers."""
@@ -128,7 +140,7 @@ class Const(Type):
         )
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return _hash_of(self, self._key)
 
 
 def _spelled(dtype: np.dtype | None) -> str | None:
@@ -170,7 +182,7 @@ class Scalar(Type):
         )
 
     def __hash__(self) -> int:
-        return hash(self._facts())
+        return _hash_of(self, self._facts)
 
 
 @dataclass(frozen=True)
@@ -191,7 +203,7 @@ class Array(Type):
         )
 
     def __hash__(self) -> int:
-        return hash(self._facts())
+        return _hash_of(self, self._facts)
 
 
 @dataclass(frozen=True)
@@ -219,6 +231,10 @@ class Tuple(Type):
     cls: type | None = None
     view: View | None = None
 
+    def __hash__(self) -> int:
+        facts = self.active, self.buffers, self.items, self.cls
+        return _hash_of(self, lambda: facts)
+
 
 @dataclass(frozen=True)
 class List(Type):
@@ -231,6 +247,11 @@ class List(Type):
     elem: Type | None = None
     cls: type = list
     view: View | None = None
+
+    def __hash__(self) -> int:
+        return _hash_of(
+            self, lambda: (self.active, self.buffers, self.items, self.elem)
+        )
 
 
 @dataclass(frozen=True)
@@ -440,6 +461,7 @@ def replace(t: Any, **changes: Any) -> Any:
     new = object.__new__(type(t))
     new.__dict__.update(t.__dict__)
     new.__dict__.pop(_KEPT, None)
+    new.__dict__.pop(_HASH, None)
     new.__dict__.update(changes)
     return new
 

@@ -63,7 +63,7 @@ def _merge(program: Program, unit: Unit) -> bool:
             and _unread_before(unit, stmt, first, second)
         ):
             syntax.rename(unit.node.body, {first: second})
-            bound = syntax.binding_counts(unit.node)
+            bound[second] += bound.pop(first)
             merged.add(id(stmt))
             continue
         types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
@@ -78,7 +78,7 @@ def _merge(program: Program, unit: Unit) -> bool:
             if first in unit.temps and second not in unit.temps:
                 first, second = second, first
             syntax.rename(unit.node.body, {second: first})
-            bound = syntax.binding_counts(unit.node)
+            bound[first] += bound.pop(second)
             merged.add(id(stmt))
     if merged:
         unit.node.body = _without(unit.node.body, merged)

@@ -39,6 +39,9 @@ def stored_names(target: Any) -> set[str]:
 
 def named_inside(node: Any) -> set[str]:
     """The names that `:=` binds in an expression; functions have their own."""
+    plain = not isinstance(node, gast.AnnAssign)
+    if plain and not any(type(n) is gast.NamedExpr for n in syntax.walk(node)):
+        return set()
     if isinstance(node, (gast.FunctionDef, gast.Lambda)):
         return set()
     found = {node.target.id} if isinstance(node, gast.NamedExpr) else set()

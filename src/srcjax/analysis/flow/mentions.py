@@ -28,14 +28,16 @@ class Mentions:
 def mentions(node: Any) -> Mentions:
     """What a node or a list of nodes mentions."""
     reads: dict[str, int] = {}
-    jumps = False
-    for sub in syntax.walk(node):
-        if isinstance(sub, gast.Name):
-            if isinstance(sub.ctx, gast.Load):
-                reads[sub.id] = reads.get(sub.id, 0) + 1
-        elif isinstance(sub, _JUMPS):
-            jumps = True
-    return Mentions(reads, syntax.names_written(node), jumps)
+    names, others = syntax.occurrences(node)
+    binds = set(others)
+    for name in names:
+        if isinstance(name.ctx, gast.Load):
+            reads[name.id] = reads.get(name.id, 0) + 1
+        elif isinstance(name.ctx, (gast.Store, gast.Del)):
+            binds.add(name.id)
+    stmts = node if isinstance(node, list) else [node]
+    jumps = any(isinstance(s, _JUMPS) for s in syntax.all_statements(stmts))
+    return Mentions(reads, binds, jumps)
 
 
 def own_mentions(stmt: Any) -> Mentions:

@@ -150,6 +150,7 @@ class Program:
         unit = normalise(source, wanted)
         for name in unit.looked_up:
             self.resolve(unit, name)
+        self.rests_on_defaults(unit)
         self.add(id(function), unit)
         self._alive.append(function)
         return unit
@@ -282,6 +283,11 @@ class Program:
         key = id(value), ""
         if key not in self.guards and has_items(value):
             self.guards[key] = Seen(value, "", value)
+
+    def rests_on_defaults(self, unit: Unit) -> None:
+        """Remember what is in the defaults of a function that is called."""
+        for default in unit.source.defaults.values():
+            self.rests_on(default)
 
     def read(self, holder: Any, name: str, value: Any) -> None:
         """Remember what an attribute was."""

@@ -171,7 +171,9 @@ class Unfollowed(Applied):
                 _HELPERS[function] = core_form(function)
             return _HELPERS[function]
         if id(function) not in units:
-            units[id(function)] = core_form(function)
+            units[id(function)] = unit = core_form(function)
+            if unit is not None:
+                self.program.rests_on_defaults(unit)
             self.program._alive.append(function)
         return units[id(function)]
 

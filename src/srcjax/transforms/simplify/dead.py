@@ -32,7 +32,7 @@ class DeadCode:
     def __init__(self, shares: Shares, local: set[str], given: frozenset[str]) -> None:
         self.shares = shares
         self.local = local
-        #: Names of what was given to code that may have kept it.
+        #: Names of what was given to code that may have kept it, or is from outside.
         self.given = given
         #: Tapes of which a popped value is not read, and those that may lose them all.
         self.idle_tapes: set[str] = set()
@@ -235,8 +235,12 @@ def _is_tape(node: gast.FunctionDef, name: str) -> bool:
     return bindings == 1 and mentions == uses + bindings
 
 
-def given_away(body: list[gast.stmt]) -> frozenset[str]:
-    """Names of what the user's calls may keep: what they write to may hold it."""
+def given_away(body: list[gast.stmt], own: set[str]) -> frozenset[str]:
+    """Names of what is seen from outside, where only the `own` names are not.
+
+    What the user's calls may keep: what they write to may hold it. And what is there
+    before: `cache = shared` of a global.
+    """
     effects = (
         (call, getattr(call, "effect", None))
         for call in syntax.walk(body)
@@ -245,7 +249,15 @@ def given_away(body: list[gast.stmt]) -> frozenset[str]:
     keeping = [
         c for c, effect in effects if effect and (effect.to_all or effect.writes)
     ]
-    return frozenset().union(*map(syntax.names_read, keeping))
+    found = {
+        name
+        for stmt in syntax.walk(body)
+        if isinstance(stmt, gast.Assign)
+        and isinstance(stmt.value, gast.Name)
+        and stmt.value.id not in own
+        for name in syntax.names_written(stmt)
+    }
+    return frozenset(found).union(*map(syntax.names_read, keeping))
 
 
 def remove_dead(
@@ -255,7 +267,7 @@ def remove_dead(
     """Remove dead code from the function, in place."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    given = given_away(node.body)
+    given = given_away(node.body, local | parameters)
     first = DeadCode(shares, local, given)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = {t for t in first.idle_tapes if _is_tape(node, t)}

@@ -161,6 +161,6 @@ def guard_last(
     """
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    guard = _Guard(shares, local, given_away(node.body))
+    guard = _Guard(shares, local, given_away(node.body, local | parameters))
     guard.costs = costs
     node.body = guard.block(node.body, set())

@@ -35,7 +35,7 @@ def rotate(
     """Rotate the backward loops of the function, in place; True if one was."""
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    rotation = _Rotation(shares, local, given_away(node.body))
+    rotation = _Rotation(shares, local, given_away(node.body, local | parameters))
     rotation.zeros = _zeros_before_loops(node.body)
     if not any(rotation.zeros.values()):
         return False

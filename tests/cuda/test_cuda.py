@@ -246,6 +246,23 @@ def test_without_cupy(monkeypatch):
         srcjax.jit(softmax, device="gpu")(np.ones((2, 3)))
 
 
+def elements_of_rows(x):
+    y = np.zeros(x.shape)
+    for i in range(len(x)):
+        for j in range(x.shape[1]):
+            y[i][j] = x[i][j] * (i + 1)
+    return y
+
+
+def test_what_has_no_kernel_stays(cupy):
+    x = np.ones((3, 4))
+    compiled = srcjax.jit(elements_of_rows)
+    values = cupy.asarray(x)
+    module = compiled.__srcjax_transform__.module_for((values,), {})
+    if not module.stays:  # it may be understood one day
+        compare(on_host(compiled(values)), elements_of_rows(x))
+
+
 def test_source_shows_both(cupy):
     text = srcjax.source(srcjax.jit(chain), *on_device(cupy, given("chain", 5)))
     assert "import cupy" in text and "@cuda" in text

@@ -308,6 +308,8 @@ class Expressions:
     def of_Call(self, node: gast.Call) -> C:
         path = syntax.dotted(node.func) or ""
         if isinstance(node.func, gast.Attribute) and node.func.attr == "pop":
+            if not isinstance(node.func.value, gast.Name):
+                raise NotCuda(f"`{syntax.text(node)}` in a kernel")
             name = node.func.value.id
             return C(f"{self.name(name)}.pop()", ATOM, number(self.kinds.kind(node)))
         if path == "len":
@@ -361,6 +363,8 @@ class Expressions:
 
     def element(self, node: gast.Subscript) -> str:
         """`x(i, j)`, or what tests its indices."""
+        if not isinstance(node.value, gast.Name):
+            raise NotCuda(f"`{syntax.text(node)}`: an element of what has no name")
         name, items = node.value.id, items_of(node)
         sure = [self.sure(name, axis, item) for axis, item in enumerate(items)]
         if all(s is not None for s in sure):

@@ -163,6 +163,8 @@ class Kinds:
         """`tape.append(v)` tells what is on the tape."""
         if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
             return
+        if not isinstance(call.func.value, gast.Name):
+            raise NotCuda(f"`{syntax.text(call)}` in a kernel")
         name = call.func.value.id
         kind = self.kind(call.args[0])
         if kind is UNSURE:
@@ -260,7 +262,8 @@ class Kinds:
             kind = self.kind(node.func.value)
             if kind is UNSURE:
                 return UNSURE
-            assert isinstance(kind, Tape)
+            if not isinstance(kind, Tape):
+                raise NotCuda(f"`{syntax.text(node)}` in a kernel")
             return kind.of
         if path == "len":
             return LONG
@@ -272,7 +275,8 @@ class Kinds:
             a, b = (self.kind(n) for n in node.args)
             if UNSURE in (a, b):
                 return UNSURE
-            assert isinstance(a, Elements) and isinstance(b, Elements)
+            if not (isinstance(a, Elements) and isinstance(b, Elements)):
+                raise NotCuda(f"`{syntax.text(node)}` in a kernel")
             rank = a.rank + b.rank - 2
             return Elements(a.of, rank) if rank else a.of
         if path in TESTS:
@@ -298,7 +302,8 @@ class Kinds:
             kind = self.kind(shape.value)
             if kind is UNSURE:
                 return UNSURE
-            assert isinstance(kind, Elements)
+            if not isinstance(kind, Elements):
+                raise NotCuda(f"`{syntax.text(node)}` in a kernel")
             return Elements(of, kind.rank)
         return Elements(of, 1)
 

@@ -311,6 +311,8 @@ class Parallel:
         found, known = [], set()
         for node in syntax.walk(body):
             base = getattr(node, "value", None)
+            if isinstance(node, gast.Subscript) and isinstance(base, gast.Subscript):
+                return None  # `a[i][j]`
             if isinstance(node, gast.Subscript) and isinstance(base, gast.Name):
                 known.add(id(base))
                 array, items = base.id, items_of(node)

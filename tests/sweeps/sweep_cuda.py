@@ -1,0 +1,72 @@
+"""The corpus as CUDA, by the shim: kernels give what the function gives."""
+
+import copy
+
+import numpy as np
+import optree
+import pytest
+
+import srcjax
+from tests.corpus.registry import PROGRAMS
+from tests.cuda import fake_cupy, shim
+
+pytestmark = [
+    pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++"),
+    pytest.mark.filterwarnings("ignore"),
+]
+every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+
+
+def moved(cupy, args):
+    """The arguments with their arrays on the device."""
+
+    def move(leaf):
+        return cupy.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+    return optree.tree_map(move, args, none_is_leaf=True)
+
+
+def check(function, args):
+    """Compare a call; what stays Python, or does not run with CuPy, is left out."""
+    wanted = function(*copy.deepcopy(args))
+    with fake_cupy.installed() as cupy:
+        given = moved(cupy, copy.deepcopy(args))
+        compiled = srcjax.jit(function)
+        module = compiled.__srcjax_transform__.module_for(given, {})
+        if module.stays or "__global__" not in module.text:
+            pytest.skip("no kernels")
+        try:
+            got = compiled(*given)
+        except Exception:
+            try:
+                function(*moved(cupy, copy.deepcopy(args)))
+            except Exception as error:
+                pytest.skip(f"it does not run with CuPy: {error}")
+            raise
+        got = srcjax.device_get(got)
+    pairs = zip(optree.tree_leaves(got), optree.tree_leaves(wanted), strict=True)
+    for a, b in pairs:
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+
+
+def arguments(program):
+    args = program.args()
+    if not any(np.ndim(leaf) for leaf in optree.tree_leaves(args)):
+        pytest.skip("no arrays")
+    return args
+
+
+@every_program
+def test_values(program):
+    check(program.function, arguments(program))
+
+
+@every_program
+def test_gradients(program):
+    args = arguments(program)
+    gradient = srcjax.grad(program.function, program.argnums)
+    try:
+        gradient(*copy.deepcopy(args))
+    except Exception as error:
+        pytest.skip(f"no gradient: {error}")
+    check(gradient, args)

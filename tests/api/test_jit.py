@@ -1,5 +1,7 @@
 """`jit`: what the function gives, compiled."""
 
+from __future__ import annotations
+
 import math
 import threading
 
@@ -207,6 +209,13 @@ def test_numbers_of_python_raise_and_do_not_wrap():
     assert srcjax.jit(power)(-8.0, 0.5) == (-8.0) ** 0.5
     with np.errstate(divide="ignore"):
         assert srcjax.jit(ratio)(np.float64(1.0), np.float64(0.0)) == np.inf
+
+
+def test_annotations_that_name_nothing():
+    def scaled(x: NotThere, factor: NeitherIsThis = 2.0):  # noqa: F821
+        return np.sort(x) * factor + np.exp(x)
+
+    compare(srcjax.jit(scaled)(X), scaled(X))
 
 
 def test_lists_beside_what_is_not_known_yet():

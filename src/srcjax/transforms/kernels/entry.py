@@ -65,6 +65,9 @@ def plain_arguments(unit: Unit) -> gast.arguments:
     arguments: gast.arguments = syntax.clone(unit.node.args)
     arguments.defaults = []
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    for parameter in syntax.walk(arguments):
+        if isinstance(parameter, gast.Name):
+            parameter.annotation = None  # it may name what only a type checker sees
     return arguments
 
 

@@ -1,7 +1,7 @@
 """Prints the tables: `python -m benchmarks [name] [--quick] [--threads N] [--save]`.
 
 Names are `elementary`, `generation`, `gpu` (which says so where there is none), `grad`,
-`jacobians`, `orders` and `vmap`; without one, all are printed.
+`jacobians`, `jit`, `orders` and `vmap`; without one, all are printed.
 
 Where other work shares the cores, `--threads 1` gives steadier times: libraries that
 wait for each other's threads are slow in a way that says nothing of the gradients. With
@@ -352,12 +352,21 @@ def gpu_report(quick: bool) -> str:
     return attempt(lambda: gpu.compare(quick))
 
 
+def jit_report(quick: bool) -> str:
+    """Compiled functions; needs Numba."""
+    from . import compiled
+
+    parts = compiled.report(quick)
+    return "\n\n".join(f"## {name}\n\n{attempt(make)}" for name, make in parts.items())
+
+
 REPORTS = {
     "elementary": elementary_report,
     "generation": generation_report,
     "gpu": gpu_report,
     "grad": grad_report,
     "jacobians": jacobians_report,
+    "jit": jit_report,
     "orders": orders_report,
     "vmap": vmap_report,
 }

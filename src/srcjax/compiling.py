@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from srcjax import syntax
+from srcjax import pipeline, syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import UNKNOWN, Varies, varying
@@ -46,6 +46,10 @@ def jitted(request: Request, device: str = "cpu") -> Module:
             reason = stays.reason
         except SrcjaxError as stays:
             reason = stays.reason
+        except Exception as error:  # a function that runs is not refused
+            if pipeline.VALIDATE:
+                raise
+            reason = f"srcjax fails: {type(error).__name__}: {error}"
     return plain_module(request, name, reason)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from srcjax.api.devices import device_of, device_put, leaves
 from srcjax.backends.cuda.run import CudaKernel, is_on_device, the_cupy
 from srcjax.backends.kernels import Kernel, NotCompilable
 from srcjax.backends.module import Module
-from srcjax.errors import ArgumentError
+from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.unit import parameter_names
 from srcjax.versions.callables import Transform, Version, make_callable, underlying
 
@@ -33,6 +34,8 @@ class Jit(Transform):
         self.device = device
         #: Where arguments are moved first.
         self.place = place
+        #: Versions for sizes by value.
+        self.exact: list[Version] = []
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives, compiled"
@@ -42,6 +45,20 @@ class Jit(Transform):
 
         of_examples = self.of_examples(types)
         return of_examples or compiling.jitted(self.request(types), self.device)
+
+    def version_for_sizes(self, types: list[Type], values: list[Any]) -> Version:
+        """A version for all sizes; for these alone where kernels have to know them."""
+        version = super().version_for_sizes(types, values)
+        if not unfinished(version) or len(self.exact) >= MOST_EXACT:
+            return version
+        try:
+            exact = self.built(types)
+        except SrcjaxError:
+            return version
+        if unfinished(exact) >= unfinished(version):
+            return version
+        self.exact.append(exact)
+        return exact
 
     def of_examples(self, types: list[Type]) -> Module | None:
         """One kernel for all examples of a `vmap`, where each goes its own way."""
@@ -114,6 +131,16 @@ class Jit(Transform):
         if self.inner is not None:
             return self.inner.function_for(types)
         return underlying(self.function)
+
+
+#: For so many sets of sizes a function is compiled by value; then for all sizes.
+MOST_EXACT = 8
+
+
+def unfinished(version: Version) -> float:
+    """How much of a version stays Python."""
+    module = version.module
+    return math.inf if module.stays else len(module.python)
 
 
 def jit(

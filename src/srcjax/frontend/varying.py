@@ -72,7 +72,7 @@ class Varying:
         self.run_time = self.what is Varies.RUN_TIME
         self.names: set[str] = set()
         self._resolve = resolve
-        self._bound = bound
+        self.bound = bound
 
     def value(self, node: gast.expr) -> Any:
         """The live object that a dotted name stands for, None when not known."""
@@ -80,7 +80,7 @@ class Varying:
         if chain is None:
             return None
         first, *rest = chain.split(".")
-        if first in self._bound:
+        if first in self.bound:
             return None
         try:
             value = self._resolve(first)
@@ -228,7 +228,7 @@ def find_varying(
     names = varying.names
     names.update(start)
     if varying.run_time:
-        names.update(syntax.names_written(body))
+        names.update(varying.bound)
     nodes = list(syntax.walk(body))
     size = -1
     while size != len(names):

@@ -36,6 +36,8 @@ class Member:
     #: What is computed of each element: an `Operation`, or the array that is copied.
     value: Any
     reads: set[str]
+    #: Of an array that is filled with a number, the one that it is like.
+    like: Any = None
     #: Of a fold, the axes that it goes along (all of them: None) and `keepdims`.
     axes: tuple[int, ...] | None = None
     keepdims: bool = False
@@ -44,6 +46,8 @@ class Member:
     #: Of a store, the array of which a part is written to, and what takes the part.
     base: str = ""
     before: list[gast.stmt] = field(default_factory=list)
+    #: The names of arrays that it does not read element by element.
+    whole: set[str] = field(default_factory=set)
     #: The memory that it reads, and of a store that it writes to.
     seen: Buffers = NONE
     changed: Buffers = NONE
@@ -122,7 +126,7 @@ def _needs_all(group: Group, item: Member) -> bool:
     for m in group.members:
         if m.kind == "fold" and (m.name in item.reads or m.name == item.name):
             return True
-        if m.kind == "store" or item.changed & m.seen:
+        if m.kind == "store" or item.changed & m.seen or m.name in item.whole:
             return True
         if m.name in (item.name, item.base) or item.name in m.reads:
             return True

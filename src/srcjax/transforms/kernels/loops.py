@@ -15,6 +15,7 @@ from srcjax.analysis.types import (
     Dim,
     Type,
     dtype_of,
+    rank_of,
     same_size,
     shape_of,
 )
@@ -23,12 +24,14 @@ from srcjax.transforms.kernels.accepted import (
     NotCompiled,
     array_of,
     is_kernel_array,
+    is_single,
     kind,
     stored_number,
 )
 from srcjax.transforms.kernels.groups import Group, Member
 from srcjax.transforms.kernels.numbers import Numbers
 from srcjax.transforms.kernels.operations import Operation
+from srcjax.transforms.kernels.places import seen
 
 
 @dataclass
@@ -129,15 +132,18 @@ class Loops:
             return syntax.const(dim)
         inside = self.group.maps
         for member in self.group.members:
+            if member.kind == "store":
+                return size_of(member.name, axis)
             for node in operands(member):
                 t = self.type_of(node)
                 if not isinstance(node, gast.Name) or node.id in inside:
                     continue
                 place = axis - len(self.group.shape) + len(shape_of(t) or ())
-                if is_kernel_array(t) and place >= 0:
-                    assert isinstance(t, Array) and t.shape is not None
-                    if same_size(t.shape[place], dim):
-                        return size_of(node.id, place)
+                shape = shape_of(t) if is_kernel_array(t) else None
+                places = sorted(range(len(shape or ())), key=lambda p: p != place)
+                for each in places:
+                    if shape is not None and same_size(shape[each], dim):
+                        return size_of(node.id, each)
         raise NotCompiled(self.group.members[0].stmt, "a size that no array tells")
 
     def shape(self, axes: list[int]) -> gast.expr:
@@ -170,27 +176,41 @@ class Loops:
         if not isinstance(t, Array):
             self.numbers.emit = self.nest.before[0].append
             return self.numbers.number(node)
-        if isinstance(node, gast.Name):
-            return self.loaded(node, t)
+        found = seen(node, self.rank_of)
+        if found is not None:
+            return self.loaded(node, t, *found)
         operation = self.numbers.operations.of(node)
         if operation is None:
             shown = syntax.text(node)
             raise NotCompiled(node, f"`{shown}` is no operation with a kernel")
         return self.applied(node, operation, t)
 
-    def loaded(self, node: gast.Name, t: Type) -> gast.expr:
-        """An element of an array that a name holds."""
-        if (node.id, ()) in self.elements:
-            return syntax.name(self.elements[node.id, ()])
-        if not is_kernel_array(t):
-            raise NotCompiled(node, f"`{node.id}` is no array of numbers of 64 bits")
-        axes = self.axes_of(node, t)
-        key = node.id, tuple(axes)
+    def rank_of(self, node: gast.expr) -> int | None:
+        """How many axes an array has."""
+        return rank_of(self.type_of(node))
+
+    def loaded(
+        self, node: gast.expr, t: Type, array: gast.Name, went: list[int]
+    ) -> gast.expr:
+        """An element of an array that a name holds, seen with other axes or as it is.
+
+        Args:
+            went: which axis of the view each of its axes is.
+        """
+        if (array.id, ()) in self.elements:
+            if isinstance(node, gast.Name):
+                return syntax.name(self.elements[array.id, ()])
+            raise NotCompiled(node, "an array is needed as a whole where it is made")
+        if not is_kernel_array(t) or not is_kernel_array(self.type_of(array)):
+            raise NotCompiled(node, f"`{array.id}` is no array of numbers of 64 bits")
+        placed = self.axes_of(node, t)
+        axes = [placed[axis] for axis in went]
+        key = array.id, tuple(axes)
         if key not in self.elements:
             depth = max([a + 1 for a in axes if a >= 0], default=0)
             marks = "".join("ijklmn"[a] if a >= 0 else "0" for a in axes)
-            self.elements[key] = name = self.fresh(f"{node.id}_{marks}")
-            load = syntax.assign(name, self.element(node.id, axes))
+            self.elements[key] = name = self.fresh(f"{array.id}_{marks}")
+            load = syntax.assign(name, self.element(array.id, axes))
             self.nest.before[depth].append(load)
         return syntax.name(self.elements[key])
 
@@ -210,6 +230,13 @@ class Loops:
             return axis
         if dim == 1 and isinstance(dim, int):
             return -1
+        if isinstance(node, gast.Name) and not isinstance(whole, int):
+            rank = len(shape_of(self.type_of(node)) or ())
+            here = size_of(node.id, axis - len(self.group.shape) + rank)
+            self.numbers.emit = self.nest.before[0].append
+            there = syntax.clone(self.nest.sizes[axis])
+            self.numbers.unless("a == b", node, a=here, b=there)
+            return axis
         raise NotCompiled(node, f"it is not known which size `{syntax.text(node)}` has")
 
     def applied(self, node: gast.expr, operation: Operation, result: Type) -> gast.expr:
@@ -237,15 +264,20 @@ class Loops:
             if made in member.reads:  # `w = w - rate * dw`: not in the place of the old
                 made = self.fresh(f"new_{made}")
                 self.nest.after[0].append(syntax.assign(member.name, syntax.name(made)))
-            self.nest.before[0].append(self.made(made, axes, dtype_of(t)))
-            target = self.element(made, axes, store=True)
-            self.nest.after[-1].append(gast.Assign([target], syntax.name(name), None))
+            fill = "" if member.like is None else number_text(member.value.value)
+            self.nest.before[0].append(self.made(made, axes, dtype_of(t), fill))
+            if member.like is None:
+                target = self.element(made, axes, store=True)
+                store = gast.Assign([target], syntax.name(name), None)
+                self.nest.after[-1].append(store)
 
     def member_value(self, member: Member, t: Type) -> gast.expr:
         """The element that a member computes."""
         if isinstance(member.value, Operation):
             return self.applied(member.stmt.value, member.value, t)
         value = self.value(member.value)
+        if member.like is not None and is_single(t):
+            return syntax.expression("np.float32(x)", x=value)
         return stored_number(value, self.type_of(member.value), t, member.stmt)
 
     def made(
@@ -304,9 +336,12 @@ class Loops:
     def folded(self, member: Member, x: gast.expr, of: Type, fold: Fold) -> gast.expr:
         """The element that a fold takes, under a name."""
         if kind(of) not in fold.kinds:
-            if "f" not in fold.kinds or kind(of) != "i" or fold.finish == "":
+            if "i" in fold.kinds and kind(of) == "b":
+                x = syntax.call("int", x)
+            elif "f" in fold.kinds and kind(of) == "i" and fold.finish:
+                x = syntax.call("float", x)
+            else:
                 raise NotCompiled(member.stmt, "a reduction of such numbers")
-            x = syntax.call("float", x)
         self.numbers.emit = self.nest.before[-1].append
         if "added" in fold.step:
             return x
@@ -417,6 +452,8 @@ def operands(member: Member) -> list[gast.expr]:
     found = [n for node in nodes for n in syntax.walk(node) if isinstance(n, gast.Name)]
     if member.kind == "store":
         found.append(syntax.name(member.name))
+    if member.like is not None:
+        found += [n for n in syntax.walk(member.like) if isinstance(n, gast.Name)]
     return found
 
 

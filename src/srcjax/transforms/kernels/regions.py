@@ -133,7 +133,7 @@ class Regions:
         if isinstance(stmt, gast.If) and has_break(gast.While(stmt.test, [stmt], [])):
             return "it leaves a loop"
         try:
-            self.writer.block([syntax.clone_shallow(stmt)])
+            self.writer.block([_copied(stmt)])
         except NotCompiled as stays:
             return stays.reason
         return None
@@ -145,7 +145,8 @@ class Regions:
         try:
             kernel, call = self.region(run)
         except NotCompiled as stays:
-            at = next((k for k, s in enumerate(run) if _holds(s, stays.stmt)), len(run))
+            where = getattr(stays.stmt, "origin", id(stays.stmt))
+            at = next((k for k, s in enumerate(run) if _holds(s, where)), len(run))
             if at == len(run):
                 self.found.stays += [Stays(s, stays.reason) for s in run]
                 return run
@@ -169,7 +170,7 @@ class Regions:
         writer.lists = set()
         writer.numbers.indexes = False
         outputs = self.outputs(run)
-        stmts = [syntax.clone_shallow(s) for s in run]
+        stmts = list(map(_copied, run))
         inputs = exposed(run) & writer.bound
         inputs |= {n for n in outputs if n not in surely_in(run)}
         self.check_inputs(run, inputs)
@@ -242,5 +243,13 @@ class Regions:
         return found
 
 
-def _holds(stmt: Any, node: Any) -> bool:
-    return any(n is node for n in syntax.walk(stmt))
+def _copied(stmt: Any) -> Any:
+    """A copy that tells which statement it is one of."""
+    copy = syntax.clone_shallow(stmt)
+    copy.origin = id(stmt)
+    return copy
+
+
+def _holds(stmt: Any, node: int) -> bool:
+    """Whether a statement has the node with this identity."""
+    return any(id(n) == node for n in syntax.walk(stmt))

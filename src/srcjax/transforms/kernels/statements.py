@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     dtype_of,
     is_number,
     parts,
+    rank_of,
     shape_of,
 )
 from srcjax.frontend.unit import Unit
@@ -37,11 +38,19 @@ from srcjax.transforms.kernels.groups import Group, Member, Plain, grouped
 from srcjax.transforms.kernels.loops import Loops
 from srcjax.transforms.kernels.numbers import Numbers, literal
 from srcjax.transforms.kernels.operations import Operation, Operations, constant
+from srcjax.transforms.kernels.places import (
+    is_dots,
+    is_new_axis,
+    is_whole,
+    seen,
+    with_axis,
+)
 from srcjax.transforms.kernels.rows import joined
 from srcjax.transforms.specialise import Typer
 
 _MADE = {np.zeros: "zeros", np.ones: "ones", np.empty: "empty"}
 _LIKE = {np.zeros_like: "zeros", np.ones_like: "ones", np.empty_like: "empty"}
+_FILLS = {np.zeros_like: 0.0, np.ones_like: 1.0}
 _PRODUCTS = {"numpy.dot", "numpy.matmul"}
 
 
@@ -119,6 +128,7 @@ class KernelWriter:
         if found is not None:
             memory = [self.types.get(n, UNKNOWN) for n in found.reads]
             found.seen = ageless_buffers(NONE.union(*map(all_buffers, memory)))
+            found.whole = seen_otherwise(stmt.value)
             return found
         return Plain(
             stmt,
@@ -163,6 +173,44 @@ class KernelWriter:
 
     def member(self, stmt: Any) -> Member | None:
         """The member of a loop that a statement is; None for all others."""
+        before: list[gast.stmt] = []
+        found = self.member_of(self.with_parts(stmt, before))
+        if found is not None:
+            found.before += before
+        return found
+
+    def with_parts(self, stmt: Any, before: list[gast.stmt]) -> Any:
+        """The statement with names for the parts of arrays in its operands."""
+        value = getattr(stmt, "value", None)
+        computes = isinstance(
+            value, (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Call)
+        )
+        if not computes and not isinstance(stmt, gast.AugAssign):
+            return stmt
+
+        def visit(node: gast.expr) -> gast.expr:
+            if not isinstance(node, gast.Subscript) or not isinstance(
+                node.value, gast.Name
+            ):
+                return node
+            t = self.type_of(node)
+            if not is_kernel_array(t) or seen(node, self.rank_of) is not None:
+                return node
+            name = self.fresh("part")
+            self.types[name] = t
+            self.reads[name] += 1
+            before.extend(self.view(syntax.assign(name, node), node))
+            return syntax.name(name)
+
+        new = syntax.map_expressions(value, visit)
+        if not before:
+            return stmt
+        changed = syntax.clone_shallow(stmt)
+        changed.value = new
+        return changed
+
+    def member_of(self, stmt: Any) -> Member | None:
+        """The same for a statement whose operands have names."""
         if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
             (target,) = stmt.targets
             if isinstance(target, gast.Name):
@@ -176,7 +224,7 @@ class KernelWriter:
     def assigned(self, stmt: Any, name: str) -> Member | None:
         """The member of `y = op(...)`; None if it has no loop."""
         value, t = stmt.value, self.types.get(name, UNKNOWN)
-        operation = self.operations.of(value)
+        operation = self.operations.of(self.spelled_out(value))
         reads = syntax.names_read(value)
         if operation is not None and operation.op.fold is not None:
             return self.folded(stmt, name, operation, reads)
@@ -187,8 +235,39 @@ class KernelWriter:
             if is_copy(value) and operation is not None:
                 (array,) = operation.operands.values()
                 return Member(stmt, name, "map", shape, array, reads)
-            return None
+            return self.filled(stmt, name, t, operation)
         return Member(stmt, name, "map", shape, operation, reads)
+
+    def spelled_out(self, value: gast.expr) -> gast.expr:
+        """`np.outer(a, b)` as `a[:, None] * b`; others as they are."""
+        operation = self.operations.of(value) if isinstance(value, gast.Call) else None
+        if operation is None or operation.op.name != "numpy.outer":
+            return value
+        a, b = operation.operands["a"], operation.operands["b"]
+        if len(operation.operands) > 2 or {self.rank_of(a), self.rank_of(b)} != {1}:
+            return value
+        return gast.BinOp(with_axis(a, 1, 1), gast.Mult(), b)
+
+    def rank_of(self, node: gast.expr) -> int | None:
+        """How many axes an array has."""
+        return rank_of(self.type_of(node))
+
+    def filled(
+        self, stmt: Any, name: str, t: Array, operation: Operation | None
+    ) -> Member | None:
+        """The member of `np.ones_like(x)`, which nobody writes to; else None."""
+        if operation is None or operation.function not in _FILLS:
+            return None
+        given = dict(operation.operands)
+        like = given.pop("a", None)
+        written = ageless_buffers(self.program.facts.written())
+        if given or like is None or ageless_buffers(all_buffers(t)) & written:
+            return None
+        if kind(t) != "f" or not is_kernel_array(self.type_of(like)):
+            return None
+        number = syntax.const(_FILLS[operation.function])
+        reads, shape = syntax.names_read(stmt.value), shape_of(t) or ()
+        return Member(stmt, name, "map", shape, number, reads, like)
 
     def folded(
         self, stmt: Any, name: str, operation: Operation, reads: set[str]
@@ -210,7 +289,9 @@ class KernelWriter:
         if axis is not None:
             several = axis if isinstance(axis, tuple) else (axis,)
             axes = tuple(sorted(a % len(shape) for a in several))
-        return Member(stmt, name, "fold", shape, operation, reads, axes, bool(keepdims))
+        fold = Member(stmt, name, "fold", shape, operation, reads)
+        fold.axes, fold.keepdims = axes, bool(keepdims)
+        return fold
 
     def option(self, node: gast.expr | None, default: Any) -> Any:
         """The value of an argument, ... if it is not known."""
@@ -257,10 +338,11 @@ class KernelWriter:
         if operation is not None and operation.op.kernel is None:
             operation = None
         written = ageless_buffers(all_buffers(place))
+        otherwise = seen_otherwise(value)
         for node in syntax.walk(value):
             if isinstance(node, gast.Name):
                 t = self.type_of(node)
-                same = syntax.is_name(target, node.id)
+                same = syntax.is_name(target, node.id) and node.id not in otherwise
                 shared = ageless_buffers(all_buffers(t)) & written
                 if isinstance(t, Array) and shared and not same:
                     raise self.refuse(
@@ -453,6 +535,8 @@ class KernelWriter:
     def bind(self, name: str, value: gast.expr, stmt: Any) -> list[gast.stmt]:
         """`name = value`."""
         t = self.types.get(name, UNKNOWN)
+        if syntax.is_atom(value) and not self.reads[name]:
+            return []
         if is_kernel_number(t):
             taken = self.taken(value)
             if taken is None:
@@ -498,6 +582,8 @@ class KernelWriter:
         operation = self.operations.of(value)
         if operation is None:
             return None
+        if operation.op.name == "numpy.expand_dims":
+            return self.with_new_axis(assign, operation)
         made = self.made(operation, t)
         if made is None:
             made = self.product(operation)
@@ -532,10 +618,10 @@ class KernelWriter:
                     for e in (item.lower, item.upper, item.step)
                 ]
                 found.append(gast.Slice(*ends))
-            elif isinstance(item, gast.Constant) and item.value in (None, ...):
-                found.append(item)
-            elif syntax.dotted(item) in ("np.newaxis", "numpy.newaxis"):
+            elif is_new_axis(item):
                 found.append(syntax.const(None))
+            elif is_dots(item):
+                found.append(item)
             else:
                 self.numbers.indexes = True
                 found.append(self.numbers.whole(item))
@@ -546,8 +632,18 @@ class KernelWriter:
         part = gast.Subscript(value.value, index, syntax.LOAD)
         return [*before, gast.Assign(assign.targets, part, None)]
 
+    def with_new_axis(
+        self, assign: gast.Assign, operation: Operation
+    ) -> list[gast.stmt] | None:
+        """`np.expand_dims(x, 1)` as `x[:, None]`."""
+        array, where = operation.operands.values()
+        axis, rank = self.option(where, ...), self.rank_of(array)
+        if type(axis) is not int or rank is None or not isinstance(array, gast.Name):
+            return None
+        return self.view(assign, with_axis(array, axis % (rank + 1), rank))
+
     def made(self, operation: Operation, t: Type) -> gast.expr | None:
-        """`np.zeros((n, m))`, `np.zeros_like(x)`."""
+        """`np.zeros((n, m))`, `np.zeros_like(x)`, `np.full(n, 1.0)`."""
         function, given = operation.function, operation.operands
         dtype = dtype_of(t)
         if function in _LIKE and set(given) <= {"a", "prototype", "dtype"}:
@@ -561,6 +657,12 @@ class KernelWriter:
             return array_of(_LIKE[function], shape, dtype)
         if function in _MADE and set(given) <= {"shape", "dtype"}:
             return array_of(_MADE[function], self.shape(given["shape"]), dtype)
+        if function is np.full and set(given) <= {"shape", "fill_value", "dtype"}:
+            shape, fill = self.shape(given["shape"]), given["fill_value"]
+            value = stored_number(
+                self.numbers.number(fill), self.type_of(fill), t, fill
+            )
+            return array_of("full", shape, dtype, value)
         return None
 
     def shape(self, node: gast.expr) -> gast.expr:
@@ -571,6 +673,8 @@ class KernelWriter:
         if isinstance(t, Tuple) and all(isinstance(i, Const) for i in t.items):
             sizes = [literal(constant(i), node) for i in t.items]
             return gast.Tuple(sizes, syntax.LOAD)
+        if isinstance(t, Tuple) and isinstance(node, gast.Name):
+            return node
         shape = isinstance(node, gast.Attribute) and node.attr == "shape"
         if shape and is_kernel_array(self.type_of(node.value)):
             return node
@@ -592,11 +696,15 @@ class KernelWriter:
         return syntax.call(syntax.expression("np.dot"), a, b)
 
 
-def is_whole(index: Any) -> bool:
-    """Whether an index takes all of an axis, or of several."""
-    if isinstance(index, gast.Slice):
-        return index.lower is None and index.upper is None and index.step is None
-    return isinstance(index, gast.Constant) and index.value is ...
+def seen_otherwise(value: gast.expr) -> set[str]:
+    """The names of arrays that an expression does not read element by element."""
+    sizes = ("shape", "size", "ndim")
+    return {
+        syntax.root_of(n)
+        for n in syntax.walk(value)
+        if isinstance(n, (gast.Subscript, gast.Attribute))
+        and not any(getattr(m, "attr", "") in sizes for m in syntax.walk(n))
+    }
 
 
 def is_copy(value: Any) -> bool:

@@ -1,0 +1,83 @@
+"""Arrays that are seen with other axes: where an element of them is in memory.
+
+d[:, None] * x.T      at (i, j)      d[i] * x[j, i]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+
+
+def seen(node: Any, rank_of: Any) -> tuple[gast.Name, list[int]] | None:
+    """The array behind a view with the same elements, and where its axes went.
+
+    For each axis of the array, which axis of the view it is. None for other nodes: also
+    where a part is taken, or an axis has an index.
+
+    Args:
+        rank_of: gives the rank of an expression, or None.
+    """
+    if isinstance(node, gast.Name):
+        rank = rank_of(node)
+        return None if rank is None else (node, list(range(rank)))
+    if isinstance(node, gast.Attribute) and node.attr == "T":
+        inner = seen(node.value, rank_of)
+        rank = rank_of(node.value)
+        if inner is None or rank is None:
+            return None
+        return inner[0], [rank - 1 - axis for axis in inner[1]]
+    if isinstance(node, gast.Subscript):
+        inner = seen(node.value, rank_of)
+        rank = rank_of(node.value)
+        if inner is None or rank is None:
+            return None
+        went = axes_after(node.slice, rank)
+        return None if went is None else (inner[0], [went[axis] for axis in inner[1]])
+    return None
+
+
+def axes_after(index: Any, rank: int) -> list[int] | None:
+    """Where each axis goes by an index of whole slices and new axes only."""
+    items = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+    if not all(is_new_axis(i) or is_whole(i) for i in items):
+        return None
+    dots = [k for k, i in enumerate(items) if is_dots(i)]
+    taken = sum(not is_new_axis(i) and not is_dots(i) for i in items)
+    if taken > rank or len(dots) > 1:
+        return None
+    if not dots:
+        dots, items = [len(items)], [*items, gast.Constant(..., None)]
+    items[dots[0] : dots[0] + 1] = [gast.Slice(None, None, None)] * (rank - taken)
+    return [k for k, item in enumerate(items) if not is_new_axis(item)]
+
+
+def is_new_axis(item: Any) -> bool:
+    """Whether an item of an index makes an axis."""
+    none = isinstance(item, gast.Constant) and item.value is None
+    return none or syntax.dotted(item) in ("np.newaxis", "numpy.newaxis")
+
+
+def is_dots(item: Any) -> bool:
+    """Whether it is `...`."""
+    return isinstance(item, gast.Constant) and item.value is ...
+
+
+def is_whole(item: Any) -> bool:
+    """Whether an item of an index takes all of an axis, or of several."""
+    if isinstance(item, gast.Slice):
+        return item.lower is None and item.upper is None and item.step is None
+    return is_dots(item)
+
+
+def with_axis(array: gast.expr, axis: int, rank: int) -> gast.Subscript:
+    """`x[:, None]`: the array with a new axis there."""
+    items: list[gast.expr] = [gast.Slice(None, None, None) for _ in range(rank)]
+    items.insert(axis, syntax.const(None))
+    while len(items) > 1 and isinstance(items[-1], gast.Slice):
+        items.pop()
+    index = items[0] if len(items) == 1 else gast.Tuple(items, syntax.LOAD)
+    return gast.Subscript(array, index, syntax.LOAD)

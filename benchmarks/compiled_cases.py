@@ -531,8 +531,10 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
         Work(
             "LSTM of 20 steps",
             lstm,
-            ((normal(8, 4 * width) / 4, normal(width, 4 * width) / 8, normal(4 * width)),
-             normal(20, 8)),
+            (
+                (normal(8, 4 * width), normal(width, 4 * width), normal(4 * width)),
+                normal(20, 8),
+            ),
         ),
         Work(
             "per-example gradients",
@@ -541,7 +543,7 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
             mode="vmap grad",
             axes=(None, 0, 0),
         ),
-    ]  # fmt: skip
+    ]
     kepler_args = rng.uniform(0, 6, lanes), rng.uniform(0, 0.9, lanes)
     examples = [
         Work("Kepler", kepler, kepler_args, "vmap", for_jax=kepler_for_jax),

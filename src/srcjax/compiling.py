@@ -29,6 +29,7 @@ from srcjax.transforms.kernels.entry import (
     for_examples,
     writes_given,
 )
+from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
@@ -99,6 +100,7 @@ def module_of_kernels(
     """The module of kernels and of what calls them; `own` is `function`'s name."""
     entry = found.driver.name
     functions = [*found.kernels, found.driver]
+    renumber(functions, unit)
     known: dict[str, Any] = {own: function}
     if device == "gpu":
         try:

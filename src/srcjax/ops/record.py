@@ -116,6 +116,7 @@ class Fold:
     finish: str = ""
     #: Of no elements it raises.
     of_some: bool = False
+    #: The kinds of numbers that it is for; truth values are counted as ints.
     kinds: str = "f"
 
 

@@ -328,9 +328,9 @@ operation(np.any, methods=["any"])
 # -- one element after the other, for kernels ----------------------------------------
 _LARGER = "x if x > y or x != x else y"
 _SMALLER = "x if x < y or x != x else y"
-operation(np.sum, fold=Fold(0.0, "added(y, x)"))
+operation(np.sum, fold=Fold(0.0, "added(y, x)", kinds="fi"))
 operation(np.mean, fold=Fold(0.0, "added(y, x)", finish="y / n"))
-operation(np.prod, fold=Fold(1.0, "y * x"))
+operation(np.prod, fold=Fold(1.0, "y * x", kinds="fi"))
 operation(np.max, fold=Fold(-math.inf, _LARGER, of_some=True))
 operation(np.min, fold=Fold(math.inf, _SMALLER, of_some=True))
 operation(np.any, fold=Fold(False, "y or x", kinds="b"))

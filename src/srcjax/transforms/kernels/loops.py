@@ -29,7 +29,7 @@ from srcjax.transforms.kernels.accepted import (
     stored_number,
 )
 from srcjax.transforms.kernels.groups import Group, Member
-from srcjax.transforms.kernels.numbers import Numbers
+from srcjax.transforms.kernels.numbers import Numbers, as_float
 from srcjax.transforms.kernels.operations import Operation
 from srcjax.transforms.kernels.places import seen
 
@@ -302,6 +302,8 @@ class Loops:
         if fold.of_some:
             self.refuse_none(member, list(along), operation)
         start = number_text(fold.start)
+        if kind(t) == "i":
+            start = repr(int(fold.start))
         if not kept or kept[0] != 0:
             self.late.add(member.name)
         if kept != list(range(len(kept))):  # the axes that are kept are inner ones
@@ -338,8 +340,8 @@ class Loops:
         if kind(of) not in fold.kinds:
             if "i" in fold.kinds and kind(of) == "b":
                 x = syntax.call("int", x)
-            elif "f" in fold.kinds and kind(of) == "i" and fold.finish:
-                x = syntax.call("float", x)
+            elif "f" in fold.kinds and kind(of) in "ib" and fold.finish:
+                x = as_float(x, kind(of))
             else:
                 raise NotCompiled(member.stmt, "a reduction of such numbers")
         self.numbers.emit = self.nest.before[-1].append
@@ -374,12 +376,12 @@ class Loops:
         rank = len(self.group.shape)
         if member.name in member.reads:
             raise NotCompiled(member.stmt, "a reduction under the name of its array")
-        if dtype_of(t) != np.float64:
+        if dtype_of(t) not in (np.float64, np.int64):
             raise NotCompiled(member.stmt, "a reduction along outer axes in this dtype")
         axes = (
             [a if a in kept else -1 for a in range(rank)] if member.keepdims else kept
         )
-        self.nest.before[0].append(self.made(member.name, axes, np.float64, start))
+        self.nest.before[0].append(self.made(member.name, axes, dtype_of(t), start))
         here = self.element(member.name, axes)
         step = syntax.expression(fold.step, y=here, x=x)
         target = self.element(member.name, axes, store=True)
@@ -434,7 +436,7 @@ class Loops:
 
 
 #: What makes an array that is filled with this.
-_MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones"}
+_MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones", "0": "zeros", "1": "ones"}
 
 
 def is_one(size: gast.expr) -> bool:

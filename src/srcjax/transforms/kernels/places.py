@@ -37,6 +37,13 @@ def seen(node: Any, rank_of: Any) -> tuple[gast.Name, list[int]] | None:
             return None
         went = axes_after(node.slice, rank)
         return None if went is None else (inner[0], [went[axis] for axis in inner[1]])
+    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "np.transpose":
+        array, order = node.args
+        inner = seen(array, rank_of)
+        if inner is None:
+            return None
+        places = [axis.value for axis in order.elts]
+        return inner[0], [places.index(axis) for axis in inner[1]]
     return None
 
 
@@ -81,3 +88,42 @@ def with_axis(array: gast.expr, axis: int, rank: int) -> gast.Subscript:
         items.pop()
     index = items[0] if len(items) == 1 else gast.Tuple(items, syntax.LOAD)
     return gast.Subscript(array, index, syntax.LOAD)
+
+
+def contraction(
+    text: str, arrays: list[gast.expr]
+) -> tuple[gast.expr, tuple[int, ...]] | None:
+    """The product that `np.einsum` sums, and along which axes.
+
+    None for what is no product of elements (`ii->i`, `...`), and for products of two
+    matrices, which are made at once.
+    """
+    given, arrow, out = text.replace(" ", "").partition("->")
+    parts = given.split(",")
+    letters = sorted(set(given) - {","})
+    if not arrow or "." in text or len(parts) != len(arrays):
+        return None
+    if any(len(set(p)) != len(p) for p in (*parts, out)) or not set(out) <= set(
+        letters
+    ):
+        return None
+    summed = [c for c in letters if c not in out]
+    if [len(p) for p in parts] == [2, 2] and len(summed) == 1 and len(out) == 2:
+        return None
+    order = [*out, *summed]
+    views = []
+    for array, part in zip(arrays, parts, strict=True):
+        here = [c for c in order if c in part]
+        if here != list(part):
+            axes = [syntax.const(part.index(c)) for c in here]
+            transpose = syntax.expression("np.transpose")
+            array = syntax.call(transpose, array, gast.Tuple(axes, syntax.LOAD))
+        for place, letter in enumerate(order):
+            if letter not in part:
+                array = with_axis(array, place, len(here))
+                here.insert(place, letter)
+        views.append(array)
+    product = views[0]
+    for view in views[1:]:
+        product = gast.BinOp(product, gast.Mult(), view)
+    return product, tuple(range(len(out), len(order)))

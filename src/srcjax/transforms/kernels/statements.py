@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import Unit
+from srcjax.ops.record import lookup
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
     array_of,
@@ -39,6 +40,7 @@ from srcjax.transforms.kernels.loops import Loops
 from srcjax.transforms.kernels.numbers import Numbers, literal
 from srcjax.transforms.kernels.operations import Operation, Operations, constant
 from srcjax.transforms.kernels.places import (
+    contraction,
     is_dots,
     is_new_axis,
     is_whole,
@@ -50,6 +52,8 @@ from srcjax.transforms.specialise import Typer
 
 _MADE = {np.zeros: "zeros", np.ones: "ones", np.empty: "empty"}
 _LIKE = {np.zeros_like: "zeros", np.ones_like: "ones", np.empty_like: "empty"}
+#: The sum, as operations know it.
+SUM: Any = lookup(np.sum)
 _FILLS = {np.zeros_like: 0.0, np.ones_like: 1.0}
 _PRODUCTS = {"numpy.dot", "numpy.matmul"}
 
@@ -224,7 +228,9 @@ class KernelWriter:
     def assigned(self, stmt: Any, name: str) -> Member | None:
         """The member of `y = op(...)`; None if it has no loop."""
         value, t = stmt.value, self.types.get(name, UNKNOWN)
-        operation = self.operations.of(self.spelled_out(value))
+        operation = self.contracted(value)
+        if operation is None:
+            operation = self.operations.of(self.spelled_out(value))
         reads = syntax.names_read(value)
         if operation is not None and operation.op.fold is not None:
             return self.folded(stmt, name, operation, reads)
@@ -247,6 +253,26 @@ class KernelWriter:
         if len(operation.operands) > 2 or {self.rank_of(a), self.rank_of(b)} != {1}:
             return value
         return gast.BinOp(with_axis(a, 1, 1), gast.Mult(), b)
+
+    def contracted(self, value: gast.expr) -> Operation | None:
+        """`np.einsum("bi,bi->b", x, y)` as the sum of a product of views; else None."""
+        operation = self.operations.of(value) if isinstance(value, gast.Call) else None
+        if operation is None or operation.op.name != "numpy.einsum":
+            return None
+        first, *arrays = value.args
+        text = self.option(first, None)
+        if value.keywords or not isinstance(text, str) or len(arrays) > 2:
+            return None
+        if not all(is_kernel_array(self.type_of(a)) for a in arrays):
+            return None
+        found = contraction(text, arrays)
+        if found is None:
+            return None
+        product, axes = found
+        if not axes:
+            return self.operations.of(product)
+        along = syntax.expression(repr(axes))
+        return Operation(SUM, {"a": product, "axis": along}, np.sum)
 
     def rank_of(self, node: gast.expr) -> int | None:
         """How many axes an array has."""
@@ -702,8 +728,8 @@ def seen_otherwise(value: gast.expr) -> set[str]:
     return {
         syntax.root_of(n)
         for n in syntax.walk(value)
-        if isinstance(n, (gast.Subscript, gast.Attribute))
-        and not any(getattr(m, "attr", "") in sizes for m in syntax.walk(n))
+        if isinstance(n, gast.Subscript) or getattr(n, "attr", "") == "T"
+        if not any(getattr(m, "attr", "") in sizes for m in syntax.walk(n))
     }
 
 

@@ -58,6 +58,43 @@ def tidied(stmts: list[Any], unit: Unit) -> list[Any]:
     return block(stmts)
 
 
+def without_dead(stmts: list[Any], unit: Unit, checked: bool) -> list[Any]:
+    """The statements without numbers that nobody reads.
+
+    Args:
+        checked: whether an index may be out of bounds: then elements are looked at.
+    """
+    while True:
+        reads = syntax.read_counts(stmts)
+
+        def is_dead(stmt: Any, reads: Any = reads) -> bool:
+            name = assigned_name(stmt)
+            if name is None or reads[name] or name not in unit.temps | unit.made:
+                return False
+            return not any(
+                (isinstance(n, gast.Subscript) and checked)
+                or (isinstance(n, gast.Call) and is_loud(n))
+                for n in syntax.walk(stmt.value)
+            )
+
+        def block(body: list[Any], is_dead: Any = is_dead) -> list[Any]:
+            kept = [s for s in body if not is_dead(s)]
+            for stmt in kept:
+                syntax.rewrite_blocks(stmt, lambda b: block(b) or [gast.Pass()])
+            return kept
+
+        before = len(list(syntax.all_statements(stmts)))
+        stmts = block(stmts)
+        if len(list(syntax.all_statements(stmts))) == before:
+            return stmts
+
+
+def is_loud(call: gast.Call) -> bool:
+    """Whether a call may do more than give a number."""
+    path = syntax.dotted(call.func) or ""
+    return path not in ("float", "int", "abs") and path.partition(".")[0] != "np"
+
+
 def assigned_name(stmt: Any) -> str | None:
     """The name that a statement binds to a number."""
     if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):

@@ -28,7 +28,7 @@ from srcjax.transforms.kernels.accepted import (
 )
 from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.tidy import tidied
+from srcjax.transforms.kernels.tidy import tidied, without_dead
 
 #: What every kernel knows: names of modules, builtins and `backends.kernels`.
 KNOWN = {"np", "math", "len", "range", "abs", "float", "int"}
@@ -59,6 +59,7 @@ def kernel_of(
     """
     unit = writer.unit
     body = tidied(without_unread(stmts), unit)
+    body = without_dead(body, unit, writer.numbers.indexes)
     inputs = [n for n in parameters if syntax.count_uses(body, n)]
     outside = values_from_around(body, writer.program, unit, set(inputs))
     inputs += sorted(outside)

@@ -1,0 +1,35 @@
+"""The functions that `jit` is measured on give the same compiled, and by JAX."""
+
+import numpy as np
+import optree
+import pytest
+
+pytest.importorskip("numba")
+pytest.importorskip("jax")
+
+from benchmarks.compiled import JIT, calls_of  # noqa: E402
+from benchmarks.compiled_cases import families  # noqa: E402
+from benchmarks.peers import OURS  # noqa: E402
+
+WORKS = [work for works in families(True).values() for work in works]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def folder(tmp_path_factory):
+    """Kernels of the tests are kept apart from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("kernels")
+        folder.chmod(0o700)
+        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
+        yield
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda w: w.name)
+def test_compiled(work):
+    found = {peer: optree.tree_leaves(call()) for peer, call in calls_of(work).items()}
+    single = "float32" in work.name
+    for peer, leaves in found.items():
+        rtol = 1e-9 if peer == JIT and not single else 2e-3 if single else 1e-6
+        for leaf, wanted in zip(leaves, found[OURS], strict=True):
+            scale = float(np.max(np.abs(wanted), initial=0.0))
+            np.testing.assert_allclose(leaf, wanted, rtol=rtol, atol=rtol * scale)

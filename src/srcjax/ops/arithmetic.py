@@ -278,7 +278,7 @@ elementwise(
     kernel="b if a == 0 else 1.0 if a > 0 else 0.0 if a < 0 else a",
 )
 elementwise((np.ldexp, math.ldexp), "np.ldexp(d, b)", None)
-elementwise(np.sign, None, kernel="np.sign(x)", real_only=True)
+elementwise(np.sign, None, kernel="np.sign(x)", kinds="fi", real_only=True)
 elementwise(np.floor, None, kernel="np.floor(x)")
 elementwise(np.ceil, None, kernel="np.ceil(x)")
 elementwise((np.trunc, np.fix), None, kernel="np.trunc(x)")

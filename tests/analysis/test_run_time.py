@@ -206,10 +206,10 @@ def leaves(value):
 
 def opaque(x):
     names = {f"a{i}" for i in range(3)}
-    seen = {}
-    for i in reversed(range(len(x))):
-        seen[i] = x[i] * len(names)
-    return sum(seen.values())
+    total = 0.0
+    for i in reversed(range(len(x))):  # one over containers would be written out
+        total = total + x[i] * len(names)
+    return total
 
 
 def test_what_has_no_core_form_stays():

@@ -3,6 +3,9 @@
 import re
 import sys
 
+import numpy as np
+
+import srcjax
 from srcjax import demo
 
 
@@ -17,6 +20,7 @@ def test_demo(capsys):
     accuracy = float(re.search(r"held-out digits: ([\d.]+)%", out)[1])
     assert accuracy >= 95
     assert re.search(r"to the first gradient: \d+ ms", out)
+    assert re.search(r"\d+ us as it is, \d+ us compiled", out)
     assert f"{demo.EPOCHS}/{demo.EPOCHS}" in err  # the progress bar
 
 
@@ -32,3 +36,10 @@ def test_missing(monkeypatch):
     assert demo.missing() == []
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert demo.missing() == ["tqdm"]
+
+
+def test_training_is_compiled():
+    params = demo.init_params((4, 3, 2), np.random.default_rng(0))
+    args = params, np.ones((5, 4)), np.eye(2)[[0, 1, 0, 1, 1]]
+    compiled, _ = demo.faster(srcjax.value_and_grad(demo.loss), args, count=1)
+    assert srcjax.explain(compiled, *args).endswith(": compiled")

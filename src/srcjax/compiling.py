@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from srcjax import pipeline, syntax
@@ -109,7 +110,7 @@ def module_of_kernels(
             raise NotCompiled(unit.node, str(stays)) from None
         functions = [*launches, driver]
         known |= {name: getattr(run, name) for name in uses}
-        known |= {"cupy": run.the_cupy()}
+        known |= {"cupy": run.the_cupy() if run.has_cupy() else ModuleType("cupy")}
     module = Module(entry, functions, {}, entry=entry)
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
     module.whole = function if device == "cpu" and not found.divided else None

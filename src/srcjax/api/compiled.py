@@ -13,11 +13,17 @@ from srcjax import syntax
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import Type, Varies, varying, with_active
 from srcjax.api.devices import device_of, device_put, leaves
-from srcjax.backends.cuda.run import CudaKernel, is_on_device, the_cupy
+from srcjax.backends.cuda.run import (
+    CudaKernel,
+    has_cupy,
+    is_on_device,
+    the_cupy,
+)
 from srcjax.backends.kernels import Kernel, NotCompilable
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.unit import parameter_names
+from srcjax.versions import tree
 from srcjax.versions.callables import Transform, Version, make_callable, underlying
 
 
@@ -101,12 +107,27 @@ class Jit(Transform):
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, where they are or are moved."""
+        if self.place == "gpu" and not has_cupy():
+            return self.text_for_gpu(args, kwargs)
         if self.place is not None:
             args, kwargs = device_put((args, kwargs), self.place)
         names = list(map(str, range(len(args))))
         if self.device == "cpu" and device_of(list(args), names) == "gpu":
             return self.on_gpu.module_for(args, kwargs)
         return super().module_for(args, kwargs)
+
+    def text_for_gpu(self, args: tuple, kwargs: dict) -> Module:
+        """What would run on a GPU, to be read where there is none."""
+        types = [
+            tree.argument_type(value, name, False)
+            for name, value in zip(
+                self.parameters, self.bind(args, kwargs), strict=True
+            )
+        ]
+        general, _, sizes = tree.generalise(types, self.parameters)
+        return self.described(
+            Jit(self.function, "gpu").build(general, True), general, sizes
+        )
 
     def changes(self, args: tuple, kwargs: dict) -> bool:
         """Whether a call may write to its arguments."""

@@ -14,6 +14,7 @@ was compiled, in memory and on disk. Numbers are given by value, or stay on the 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import inspect
 import re
 import textwrap
@@ -251,6 +252,12 @@ def item(x: Any) -> Any:
 
 
 @functools.cache
+@functools.cache
+def has_cupy() -> bool:
+    """Whether CuPy is there."""
+    return importlib.util.find_spec("cupy") is not None
+
+
 def the_cupy() -> Any:
     """The module `cupy`. Raises ArgumentError where there is none."""
     try:

@@ -12,9 +12,17 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import UNKNOWN, Dict, List, Tuple, Type
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Dict,
+    List,
+    Tuple,
+    Type,
+    same_shape,
+    shape_of,
+)
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
 from srcjax.transforms.kernels.wrapping import is_numpys, numpys
 
 
@@ -60,6 +68,34 @@ class Around:
         base = getattr(value.value, "id", "")
         t = self.types.get(base, UNKNOWN) if base in held else UNKNOWN
         return isinstance(t, (Tuple, List, Dict))
+
+
+def ask_given(body: list[Any], given: list[str], types: dict[str, Type]) -> None:
+    """Ask an array that is given for a size, not one that is made, in place.
+
+    `1 / total.size` is `1 / x.size` then, and needs not wait for `total`.
+    """
+    shapes = {n: shape_of(types[n]) for n in given if is_kernel_array(types[n])}
+
+    def alike(name: str, axes: slice) -> str:
+        """An array that is given with the same sizes of these axes."""
+        shape = shape_of(types.get(name, UNKNOWN))
+        if name in shapes or not shape:
+            return name
+        for other, found in shapes.items():
+            same = found is not None and same_shape(found[axes], shape[axes])
+            if same and (axes != slice(None) or len(found or ()) == len(shape)):
+                return other
+        return name
+
+    for node in syntax.walk(body):
+        array, axes = None, slice(None)
+        if isinstance(node, gast.Attribute) and node.attr == "size":
+            array = node.value
+        elif isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
+            array, axes = node.args[0], slice(0, 1)
+        if isinstance(array, gast.Name):
+            array.id = alike(array.id, axes)
 
 
 def is_display(stmt: Any) -> bool:

@@ -28,6 +28,7 @@ from srcjax.transforms.kernels.accepted import (
 )
 from srcjax.transforms.kernels.around import (
     Around,
+    ask_given,
     bound_results,
     nested_once,
     unpacked,
@@ -94,6 +95,7 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
     outputs = [n for n in around.results if n in bound or n not in given]
     for name in outputs:
         check_result(writer.types.get(name, UNKNOWN), around.last, unit)
+    ask_given(around.body, [n for n in given if n not in bound], writer.types)
     stmts = writer.block(around.body)
     if not outputs and not stmts:
         raise NotCompiled(around.last, "there is nothing to compile")

@@ -356,7 +356,7 @@ class Numbers:
                 node, f"`{shown}` of Python's own numbers may raise after a write"
             )
         self.leaves = True
-        test = syntax.expression(f"not ({text})", **holes)
+        test = opposite(syntax.expression(text, **holes))
         body = syntax.statements("raise Differs")
         self.emit(gast.If(test, body, []))
 
@@ -388,6 +388,15 @@ _NEVER_RAISING = (
     math.erfc,
     math.radians,
 )
+
+
+def opposite(test: gast.expr) -> gast.expr:
+    """Whether a test fails; NaN, which is in no order, fails all but `!=`."""
+    turned = {gast.NotEq: gast.Eq, gast.Eq: gast.NotEq}
+    if isinstance(test, gast.Compare) and type(test.ops[0]) in turned:
+        (op,) = test.ops
+        return gast.Compare(test.left, [turned[type(op)]()], test.comparators)
+    return gast.UnaryOp(gast.Not(), test)
 
 
 def as_float(value: gast.expr, own: str) -> gast.expr:

@@ -3,9 +3,21 @@
 import os
 import zlib
 
+import pytest
+
 from srcjax import pipeline
 
 pipeline.VALIDATE = True
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kernel_folder(tmp_path_factory):
+    """Kernels that tests compile are kept apart from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("kernels")
+        folder.chmod(0o700)
+        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
+        yield folder
 
 
 def pytest_collection_modifyitems(config, items):

@@ -18,16 +18,6 @@ A = RNG.normal(size=(4, 5))
 TABLE = np.array([1.0, 2.0, 3.0])
 
 
-@pytest.fixture(autouse=True, scope="module")
-def folder(tmp_path_factory):
-    """Kernels of the tests are kept apart from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        folder.chmod(0o700)
-        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
-        yield folder
-
-
 def chain(x):
     return np.sum(np.tanh(np.exp(-(x**2)) * x + 1 / (1 + np.exp(-x))))
 
@@ -406,10 +396,10 @@ def of_broken_entry(x):
     return np.sum(np.cos(x) * 3.0 + x)
 
 
-def test_a_broken_entry_of_the_cache_is_made_anew(folder):
+def test_a_broken_entry_of_the_cache_is_made_anew(kernel_folder):
     f = of_broken_entry
     compare(srcjax.jit(f)(X), f(X))
-    (entry,) = folder.glob("of_broken_entry_kernel_*.py")
+    (entry,) = kernel_folder.glob("of_broken_entry_kernel_*.py")
     text = entry.read_text()
     entry.write_text("nonsense(")
     transform = srcjax.jit(f).__srcjax_transform__

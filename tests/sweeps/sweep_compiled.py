@@ -14,16 +14,6 @@ from benchmarks.peers import OURS  # noqa: E402
 WORKS = [work for works in families(True).values() for work in works]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def folder(tmp_path_factory):
-    """Kernels of the tests are kept apart from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        folder.chmod(0o700)
-        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
-        yield
-
-
 @pytest.mark.parametrize("work", WORKS, ids=lambda w: w.name)
 def test_compiled(work):
     found = {peer: optree.tree_leaves(call()) for peer, call in calls_of(work).items()}

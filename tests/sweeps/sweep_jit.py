@@ -15,15 +15,6 @@ pytest.importorskip("numba")
 OF_BOTH = {"branches.piecewise"}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def folder(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        folder.chmod(0o700)
-        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
-        yield
-
-
 def check(got, wanted, loose, single=False):
     if isinstance(wanted, (tuple, list)):
         assert type(got) is type(wanted)

@@ -18,16 +18,6 @@ PAIRS = [(RNG.normal(size=4), 1.5), (RNG.normal(size=4), -0.5), (X + 1, 2.0)]
 Point = namedtuple("Point", "a b")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def folder(tmp_path_factory):
-    """Kernels of the tests are kept apart from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        folder.chmod(0o700)
-        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
-        yield folder
-
-
 @dataclasses.dataclass
 class Model:
     W: np.ndarray

@@ -15,16 +15,6 @@ B = RNG.normal(size=(5, 3, 4))
 C = RNG.normal(size=(5, 4, 2))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def folder(tmp_path_factory):
-    """Kernels of the tests are kept apart from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        folder.chmod(0o700)
-        patch.setenv("SRCJAX_CACHE_DIR", str(folder))
-        yield folder
-
-
 def rows(a):
     return np.einsum("ij,ij->i", a, a * 2.0)
 

@@ -11,7 +11,7 @@ from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.liveness import After
 from srcjax.backends.cuda.expressions import Expressions, Range, affine
 from srcjax.backends.cuda.kinds import Elements, Kinds, NotCuda, Tape, items_of
-from srcjax.backends.cuda.sizes import Sizes
+from srcjax.backends.cuda.sizes import Sizes, is_size
 
 Lines = list[str]
 LEAVE = "return;"
@@ -322,17 +322,6 @@ def step_of(node: Any) -> int:
         return -step_of(node.operand)
     value = getattr(node, "value", 0)
     return value if type(value) is int else 0
-
-
-def is_size(node: Any) -> bool:
-    """Whether it is `len(x)` or `x.shape[1]`."""
-    if isinstance(node, gast.Call):
-        return syntax.is_name(node.func, "len")
-    return (
-        isinstance(node, gast.Subscript)
-        and isinstance(node.value, gast.Attribute)
-        and node.value.attr == "shape"
-    )
 
 
 def is_differs(stmt: gast.Raise) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import threading
 
@@ -444,3 +445,12 @@ def test_what_jit_has_not():
         srcjax.jit(chain, device="tpu")
     with pytest.raises(srcjax.errors.ArgumentError, match="jit made"):
         srcjax.explain(chain, X)
+
+
+def test_cuda_can_be_read_without_a_gpu():
+    if importlib.util.find_spec("cupy") is not None:
+        pytest.skip("there is CuPy")
+    text = srcjax.source(srcjax.jit(srcjax.grad(chain), device="gpu"), X)
+    assert "__global__ void" in text and "cupy.empty(" in text
+    with pytest.raises(srcjax.errors.ArgumentError, match="CuPy"):
+        srcjax.jit(chain, device="gpu")(X)

@@ -167,3 +167,29 @@ def test_reverse_mode_is_right_or_loud(f):
     except UnsupportedError:
         return
     assert got == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6)
+
+
+def overwritten(v, k):
+    if k == 0:
+        return v.sum()
+    v[0] = 0.5 * k
+    return overwritten(v, k - 1)
+
+
+def scaled(v, k):
+    if k == 0:
+        return v.sum()
+    v[0] *= v[-1]
+    return scaled(v, k - 1)
+
+
+@pytest.mark.parametrize("recursion", [overwritten, scaled])
+def test_what_it_overwrites_is_put_back_for_the_gradient(recursion):
+    def f(x):
+        v = x * 2
+        squares = v * v  # needs what `v` held
+        return np.sum(squares) + recursion(v, 2)
+
+    step = 1e-6 * np.eye(3)
+    wanted = [(f(XS + e) - f(XS - e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(srcjax.grad(f)(XS), wanted, rtol=1e-6)

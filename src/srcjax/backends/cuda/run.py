@@ -17,6 +17,7 @@ import functools
 import importlib.util
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -251,13 +252,12 @@ def item(x: Any) -> Any:
     return x.item() if is_on_device(x) else x
 
 
-@functools.cache
-@functools.cache
 def has_cupy() -> bool:
     """Whether CuPy is there."""
-    return importlib.util.find_spec("cupy") is not None
+    return "cupy" in sys.modules or importlib.util.find_spec("cupy") is not None
 
 
+@functools.cache
 def the_cupy() -> Any:
     """The module `cupy`. Raises ArgumentError where there is none."""
     try:

@@ -75,7 +75,8 @@ def ask_given(body: list[Any], given: list[str], types: dict[str, Type]) -> None
 
     `1 / total.size` is `1 / x.size` then, and needs not wait for `total`.
     """
-    shapes = {n: shape_of(types[n]) for n in given if is_kernel_array(types[n])}
+    known = {n: types.get(n, UNKNOWN) for n in given}
+    shapes = {n: shape_of(t) for n, t in known.items() if is_kernel_array(t)}
 
     def alike(name: str, axes: slice) -> str:
         """An array that is given with the same sizes of these axes."""

@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Dict,
     List,
     Object,
@@ -184,7 +185,12 @@ class Saver(Planner):
         if id(stmt) in self.plan.contents:
             kept, put_back = self.save_given(stmt, where)
             after: list[gast.stmt] = []
-            if node.forward is None and self.may_be_new(stmt):
+            last: list[gast.stmt] = []
+            called = node.forward is not None and isinstance(stmt.value, gast.Call)
+            if called and self.writes_itself(stmt):
+                before, last = self.save_passed(stmt, where)
+                kept = [*kept, *before]
+            elif node.forward is None and self.may_be_new(stmt):
                 before, forward, restore = self.save_old(stmt, where)
                 kept, put_back = [*kept, *before], [*restore, *put_back]
             elif self.writes_itself(stmt):
@@ -194,7 +200,7 @@ class Saver(Planner):
             # An adjoint starts as long as what the statement left, not what it found.
             starts = [s for s in code if getattr(s, "initial", False)]
             rest = [s for s in code if not getattr(s, "initial", False)]
-            code = [*starts, *put_back, *rest]
+            code = [*starts, *put_back, *rest, *last]
         return forward, _commented(stmt, code)
 
     def save_name(self, name: str, where: Position) -> tuple[gast.stmt, gast.expr]:
@@ -510,6 +516,21 @@ class Saver(Planner):
             )
         writes = self.rules.facts.writes
         written = ageless_buffers(NONE.union(*(writes[id(n)] for n in hidden)))
+        return self.save_written(stmt, written, where)
+
+    def save_passed(
+        self, stmt: gast.stmt, where: Position
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """Keep what a function with a backward function of its own writes to.
+
+        That starts from what the function left: it is put back after it.
+        """
+        return self.save_written(stmt, self.written_buffers(stmt), where)
+
+    def save_written(
+        self, stmt: gast.stmt, written: Buffers, where: Position
+    ) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """Keep all that names of the statement hold in this memory; and put it back."""
         before: list[gast.stmt] = []
         restore: list[gast.stmt] = []
         for name in sorted(syntax.names_read(stmt)):

@@ -16,7 +16,7 @@ import pytest
 from tests.programs.running import report, run
 from tests.programs.shrinking import shrink
 
-COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "40"))
+COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "30"))
 FIRST = int(os.environ.get("SRCJAX_RANDOM_FIRST", "0"))
 BLOCK = 10
 FEW = 4  # of the grammars whose programs take long; the second stage runs more

@@ -16,7 +16,7 @@ from tests.transforms.inferred_facts import (
     watching,
 )
 
-SAMPLE = 40
+SAMPLE = 60
 EACH = [
     pytest.param(program, mode, id=f"{program.name}-{mode}")
     for program in PROGRAMS

@@ -186,7 +186,8 @@ class Saver(Planner):
             kept, put_back = self.save_given(stmt, where)
             after: list[gast.stmt] = []
             last: list[gast.stmt] = []
-            called = node.forward is not None and isinstance(stmt.value, gast.Call)
+            value = getattr(stmt, "value", None)
+            called = node.forward is not None and isinstance(value, gast.Call)
             if called and self.writes_itself(stmt):
                 before, last = self.save_passed(stmt, where)
                 kept = [*kept, *before]

@@ -38,7 +38,7 @@ from srcjax.analysis.types import (
     with_active,
     without_buffers,
 )
-from srcjax.errors import ArgumentError
+from srcjax.errors import ArgumentError, UnsupportedError
 
 Key = Any
 
@@ -462,6 +462,8 @@ def copy_saved(value: Any) -> Any:
 
     What a forward sweep saved may hold an array and views of it: the backward sweep
     puts contents back into the array and reads them through the views.
+
+    Raises UnsupportedError for an object that cannot be copied, as a queue.
     """
     memo: dict[int, Any] = {}
     roots: dict[int, np.ndarray] = {}
@@ -482,7 +484,13 @@ def copy_saved(value: Any) -> Any:
                 visit(item)
 
     visit(value)
-    return copy.deepcopy(value, memo)
+    try:
+        return copy.deepcopy(value, memo)
+    except TypeError as error:
+        raise UnsupportedError(
+            f"a pullback may be called again, but what it needs has no copy: {error}",
+            instead="`srcjax.grad`, or an object that `copy.deepcopy` copies",
+        ) from None
 
 
 def _same_view(part: np.ndarray, root: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -15,8 +15,13 @@ from srcjax.ops.record import composite
 
 @composite(np.bincount)
 def bincount(x, /, weights=None, minlength=0):
-    """The sum of the weights at each number."""
-    sums = np.zeros(max(minlength, np.max(x, initial=-1) + 1), np.float64)
+    """The sum of the weights at each number, or how often it is there."""
+    size = max(minlength, np.max(x, initial=-1) + 1)
+    if weights is None:
+        counts = np.zeros(size, np.intp)
+        np.add.at(counts, x, 1)
+        return counts
+    sums = np.zeros(size, np.float64)
     np.add.at(sums, x, weights)
     return sums
 

@@ -41,7 +41,7 @@ HERE = Path(__file__).resolve().parent
 #: out here are run by `sweep_corpus`.
 SAMPLE = {
     "test_differences_agree_with_jax": 8,
-    "test_generated_again": 8,
+    "test_generated_again": 6,
     "test_grad": 5,
     "test_grad_alone_and_called_again": 6,
     "test_grad_of_a_reduction": 7,

@@ -384,3 +384,15 @@ def test_layers_are_one_kernel():
     assert re.search(r"\(w, b\), \(w\d, b\d\), \(w\d, b\d\) = layers", text)
     assert "return [(" in text
     assert text.count("@kernel") == 1
+
+
+def test_a_tuple_that_is_not_taken_apart_keeps_its_types():
+    def f(x):
+        with np.errstate(all="ignore"):  # containers are not followed here
+            pair = (x[0], np.sum(x)) if x[0] > 0 else (x[1], np.max(x))
+        return pair
+
+    for given in (X, -X):
+        found, wanted = srcjax.jit(f)(given), f(given)
+        assert list(map(type, found)) == list(map(type, wanted))
+        same(found, wanted)

@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
-from srcjax.transforms.kernels.wrapping import is_numpys, numpys
+from srcjax.transforms.kernels.statements import KernelWriter
 
 
 class Around:
@@ -70,11 +70,12 @@ class Around:
         return isinstance(t, (Tuple, List, Dict))
 
 
-def ask_given(body: list[Any], given: list[str], types: dict[str, Type]) -> None:
+def ask_given(writer: KernelWriter, body: list[Any], given: list[str]) -> None:
     """Ask an array that is given for a size, not one that is made, in place.
 
     `1 / total.size` is `1 / x.size` then, and needs not wait for `total`.
     """
+    types = writer.types
     known = {n: types.get(n, UNKNOWN) for n in given}
     shapes = {n: shape_of(t) for n, t in known.items() if is_kernel_array(t)}
 
@@ -93,7 +94,7 @@ def ask_given(body: list[Any], given: list[str], types: dict[str, Type]) -> None
         array, axes = None, slice(None)
         if isinstance(node, gast.Attribute) and node.attr == "size":
             array = node.value
-        elif isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
+        elif writer.is_call(node, len):
             array, axes = node.args[0], slice(0, 1)
         if isinstance(array, gast.Name):
             array.id = alike(array.id, axes)
@@ -103,23 +104,6 @@ def is_display(stmt: Any) -> bool:
     """Whether a statement makes a container of its parts."""
     kinds = (gast.Tuple, gast.List, gast.Dict)
     return isinstance(stmt, gast.Assign) and isinstance(stmt.value, kinds)
-
-
-def bound_results(
-    call: gast.expr, names: list[str], types: dict[str, Type]
-) -> list[gast.stmt]:
-    """`dW, db = f_kernel(W, b)`, with NumPy's scalars where the function has them."""
-    if not names:
-        return [gast.Expr(call)]
-    if len(names) == 1:
-        return [syntax.assign(names[0], numpys(call, types.get(names[0], UNKNOWN)))]
-    target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
-    out: list[gast.stmt] = [gast.Assign([target], call, None)]
-    for name in names:
-        t = types.get(name, UNKNOWN)
-        if is_numpys(t):
-            out.append(syntax.assign(name, numpys(syntax.name(name), t)))
-    return out
 
 
 def nested_once(body: list[Any]) -> list[Any]:

@@ -29,13 +29,12 @@ from srcjax.transforms.kernels.accepted import (
 from srcjax.transforms.kernels.around import (
     Around,
     ask_given,
-    bound_results,
     nested_once,
     unpacked,
 )
 from srcjax.transforms.kernels.regions import Regions, Stays
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.wrapping import bound_in, kernel_of
+from srcjax.transforms.kernels.wrapping import bound_in, bound_results, kernel_of
 
 
 @dataclass
@@ -95,7 +94,7 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
     outputs = [n for n in around.results if n in bound or n not in given]
     for name in outputs:
         check_result(writer.types.get(name, UNKNOWN), around.last, unit)
-    ask_given(around.body, [n for n in given if n not in bound], writer.types)
+    ask_given(writer, around.body, [n for n in given if n not in bound])
     stmts = writer.block(around.body)
     if not outputs and not stmts:
         raise NotCompiled(around.last, "there is nothing to compile")
@@ -224,11 +223,7 @@ def check_result(t: Type, stmt: Any, unit: Unit) -> None:
         if not all(b in made for b in ageless_buffers(all_buffers(t))):
             raise NotCompiled(stmt, "the result is, or may be, an argument")
         return
-    if isinstance(t, Tuple) and t.cls is None and t.items:
-        for item in t.items:
-            check_result(item, stmt, unit)
-        return
-    raise NotCompiled(stmt, "the result is no number, array, or tuple of these")
+    raise NotCompiled(stmt, "the result is no number or array, or has no known parts")
 
 
 def returned(writer: KernelWriter, node: Any, t: Type) -> gast.expr:

@@ -16,7 +16,7 @@ from srcjax.transforms.kernels.parts import Known, Parts, Stays, is_small
 #: No function gets longer than this by loops that are written out.
 LONGEST = 400
 #: Builtins that give the same for the same constants.
-_FOLDED = ("abs", "int", "len", "max", "min", "range", "str", "bool", "round")
+_FOLDED = ("abs", "int", "len", "max", "min", "str", "bool", "round")
 
 
 class Knowledge:
@@ -302,8 +302,6 @@ class Knowledge:
             if isinstance(of, Parts):
                 self.found = True
                 return syntax.const(len(of.items))
-            return None
-        if node.func.id == "range":
             return None
         known = [self.known(a) for a in node.args]
         if not known or not all(isinstance(k, gast.Constant) for k in known):

@@ -23,9 +23,9 @@ class Stays(Exception):
 class Parts:
     """A container with known parts: the same object is the same container."""
 
-    #: tuple, list, dict, or the class of an object.
+    #: tuple, list or dict.
     cls: type
-    #: Each part by its index, key or attribute: an atom, or a container.
+    #: Each part by its index or key: an atom, or a container.
     items: dict[Any, Any]
     #: The statement or parameter that made it.
     site: Any

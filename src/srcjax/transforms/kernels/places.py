@@ -38,9 +38,12 @@ def seen(node: Any, rank_of: Any) -> tuple[gast.Name, list[int]] | None:
         went = axes_after(node.slice, rank)
         return None if went is None else (inner[0], [went[axis] for axis in inner[1]])
     if isinstance(node, gast.Call) and syntax.dotted(node.func) == "np.transpose":
-        array, order = node.args
+        array, *orders = node.args
         inner = seen(array, rank_of)
-        if inner is None:
+        if inner is None or len(orders) != 1 or node.keywords:
+            return None
+        (order,) = orders
+        if not isinstance(order, gast.Tuple):
             return None
         places = [axis.value for axis in order.elts]
         return inner[0], [places.index(axis) for axis in inner[1]]

@@ -33,22 +33,24 @@ from srcjax.analysis.types import (
     List,
     Range,
     Tuple,
-    Type,
     ageless_buffers,
     all_buffers,
-    is_number,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
     is_kernel_array,
     is_kernel_number,
-    is_pythons,
 )
 from srcjax.transforms.kernels.groups import Group, grouped
 from srcjax.transforms.kernels.rows import root
 from srcjax.transforms.kernels.statements import KernelWriter
-from srcjax.transforms.kernels.wrapping import Kernel, bound_in, kernel_of, numpys
+from srcjax.transforms.kernels.wrapping import (
+    Kernel,
+    bound_in,
+    bound_results,
+    kernel_of,
+)
 
 
 @dataclass
@@ -180,7 +182,7 @@ class Regions:
             value = values[0] if len(values) == 1 else gast.Tuple(values, syntax.LOAD)
             body.append(gast.Return(value))
         kernel = kernel_of(writer, body, self.ordered(inputs))
-        return kernel, self.called(kernel.call, outputs)
+        return kernel, bound_results(kernel.call, outputs, self.types)
 
     def outputs(self, run: list[Any]) -> list[str]:
         """The names that a run binds and others read. Raises NotCompiled."""
@@ -225,22 +227,6 @@ class Regions:
                 order.append(node.id)
         place = {n: k for k, n in reversed(list(enumerate(order)))}
         return sorted(names, key=lambda n: (place.get(n, len(order)), n))
-
-    def called(self, call: gast.expr, outputs: list[str]) -> list[gast.stmt]:
-        """The call of a kernel; numbers are NumPy's where they were."""
-        if not outputs:
-            return [gast.Expr(call)]
-        types: list[Type] = [self.types.get(n, UNKNOWN) for n in outputs]
-        if len(outputs) == 1:
-            return [syntax.assign(outputs[0], numpys(call, types[0]))]
-        targets = [syntax.name(n, store=True) for n in outputs]
-        found: list[gast.stmt] = [
-            gast.Assign([gast.Tuple(targets, syntax.STORE)], call, None)
-        ]
-        for name, t in zip(outputs, types, strict=True):
-            if is_number(t) and not is_pythons(t):
-                found.append(syntax.assign(name, numpys(syntax.name(name), t)))
-        return found
 
 
 def _copied(stmt: Any) -> Any:

@@ -13,7 +13,6 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
-    Tuple,
     Type,
     dtype_of,
     is_number,
@@ -106,18 +105,33 @@ def function(name: str, parameters: list[str], body: list[gast.stmt]) -> Any:
 
 def is_numpys(t: Type) -> bool:
     """Whether a value is a NumPy scalar, which a kernel gives as Python's."""
-    if isinstance(t, Tuple):
-        return any(map(is_numpys, t.items))
     return is_number(t) and not is_pythons(t)
 
 
 def numpys(value: gast.expr, t: Type) -> gast.expr:
     """The value as the NumPy scalar that the function gives."""
-    if is_number(t) and not is_pythons(t):
+    if is_numpys(t):
         dtype = dtype_of(t)
         assert dtype is not None
         return syntax.expression(f"np.{dtype.type.__name__}(v)", v=value)
     return value
+
+
+def bound_results(
+    call: gast.expr, names: list[str], types: dict[str, Type]
+) -> list[gast.stmt]:
+    """`dW, db = f_kernel(W, b)`, with NumPy's scalars where the function has them."""
+    if not names:
+        return [gast.Expr(call)]
+    if len(names) == 1:
+        return [syntax.assign(names[0], numpys(call, types.get(names[0], UNKNOWN)))]
+    target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
+    out: list[gast.stmt] = [gast.Assign([target], call, None)]
+    for name in names:
+        t = types.get(name, UNKNOWN)
+        if is_numpys(t):
+            out.append(syntax.assign(name, numpys(syntax.name(name), t)))
+    return out
 
 
 def bound_in(stmts: Any, types: dict[str, Type]) -> set[str]:

@@ -31,7 +31,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.exits import with_a_result
 from srcjax.frontend.normalise import normalise
-from srcjax.frontend.read import read
+from srcjax.frontend.read import RESTS_ON, read
 from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
 
@@ -142,6 +142,8 @@ class Program:
         if unit is not None and wanted <= unit.varying:
             return unit
         source = read(function)
+        for guard in RESTS_ON.get(source.func, ()):
+            self.guards[(id(guard.holder), guard.key)] = guard
         if id(function) == self.entry and self.needs_result:
             source = replace(source, node=with_a_result(source.node, self.needs_result))
         wanted |= self.own_attributes

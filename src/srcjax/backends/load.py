@@ -103,6 +103,7 @@ def load(
     name: str,
     namespace: Mapping[str, Any] | None = None,
     line_map: LineMap | None = None,
+    shared: bool = True,
 ) -> ModuleType:
     """Makes a module `srcjax._generated.<name>` of `text` and runs it.
 
@@ -115,6 +116,7 @@ def load(
     - `namespace`: live values that the text refers to; they are in the module before
         it runs. Raises `ValueError` for names that belong to the module itself.
     - `line_map`: where in the user's code each line comes from, for `annotate`.
+    - `shared`: whether it may be the module that is there, and later be given again.
     """
     values = dict(namespace or {})
     lines = dict(line_map or {})
@@ -122,11 +124,13 @@ def load(
         raise ValueError(f"a module needs these names itself: {', '.join(clash)}")
     base = re.sub(r"\W", "_", name) or "module"
     with _lock:
-        known = _known(base, text, values, lines)
+        known = _known(base, text, values, lines) if shared else None
         full_name = "" if known else _free_name(base)
     if known:
         return known
     module = _make(text, full_name, values, lines)
+    if not shared:
+        return module
     with _lock:
         known = _known(base, text, values, lines)  # another thread was faster
         if known is None:

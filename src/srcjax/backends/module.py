@@ -20,7 +20,7 @@ from srcjax.backends import stage_listings
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE, TESTED
+from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE, RESTS_ON, TESTED
 from srcjax.frontend.stage_texts import StageTexts
 
 #: Modules whose functions users import from `srcjax` itself.
@@ -80,16 +80,40 @@ class Module:
     changes_given: bool = True
     #: The adjoints among them.
     adjoints: frozenset[str] = frozenset()
+    #: The text that was loaded, and what it gave.
+    loaded: tuple[str, pytypes.ModuleType] | None = field(default=None, init=False)
 
     def load(self) -> pytypes.ModuleType:
-        """The module, executed."""
-        module = load(self.text, self.name, self.live_values(), self.line_map)
+        """The module, executed.
+
+        What rests on something around the function is not shared with others of the
+        same text: these may rest on something else.
+        """
+        if self.loaded is not None and self.loaded[0] == self.text:
+            return self.loaded[1]
+        self.rest_on_what_is_called()
+        module = load(
+            self.text, self.name, self.live_values(), self.line_map, not self.guards
+        )
         for function in self.functions:
             NAMES_MADE[getattr(module, function.name)] = self.made
+            if self.guards:
+                RESTS_ON[getattr(module, function.name)] = self.guards
         if self.tested:
             TESTED.add(getattr(module, self.entry))
             ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints
+        self.loaded = self.text, module
         return module
+
+    def rest_on_what_is_called(self) -> None:
+        """Take over the guards of generated functions among the values."""
+        known = set(map(id, self.guards))
+        for value in self.values.values():
+            if isinstance(value, pytypes.FunctionType):
+                for guard in RESTS_ON.get(value, ()):
+                    if id(guard) not in known:
+                        known.add(id(guard))
+                        self.guards.append(guard)
 
     def untested(self, loaded: pytypes.ModuleType) -> Callable:
         """The entry point without its test, for callers that know the arguments."""

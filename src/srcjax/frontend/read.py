@@ -40,6 +40,9 @@ NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary(
 TESTED: WeakSet[FunctionType] = WeakSet()
 #: The adjoints among them: nothing else holds what one of these is added to in place.
 ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
+#: Generated functions: the guards of what they were written for. A transform of one
+#: rests on the same.
+RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +146,11 @@ def apart(function: FunctionType) -> FunctionType:
     copy.__kwdefaults__ = function.__kwdefaults__
     if function in LIFTED:
         LIFTED[copy] = replace(LIFTED[function], func=copy)
-    for names in (NAMES_MADE, ADJOINTS_MADE):
-        if function in names:
-            names[copy] = names[function]
+    tables: list[WeakKeyDictionary[FunctionType, Any]]
+    tables = [NAMES_MADE, ADJOINTS_MADE, RESTS_ON]
+    for known in tables:
+        if function in known:
+            known[copy] = known[function]
     if function in TESTED:
         TESTED.add(copy)
     return copy

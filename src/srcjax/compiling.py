@@ -22,6 +22,7 @@ from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.pipeline import at_run_time, entry_name, names_around
 from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.buffers import with_rows_alone
 from srcjax.transforms.kernels.entry import (
     Compiled,
     Example,
@@ -31,6 +32,7 @@ from srcjax.transforms.kernels.entry import (
     writes_given,
 )
 from srcjax.transforms.kernels.naming import renumber
+from srcjax.transforms.kernels.renewed import renew
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
@@ -88,6 +90,7 @@ def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> M
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
+    renew(program, unit)
     try:
         found = compiled(program, unit, entry, own)
     except NotCompiled as reason:
@@ -103,6 +106,9 @@ def module_of_kernels(
     functions = [*found.kernels, found.driver]
     renumber(functions, unit)
     known: dict[str, Any] = {own: function}
+    if device == "cpu":  # where rows are computed one after the other
+        for kernel in found.kernels:
+            kernel.body = with_rows_alone(kernel.body)
     if device == "gpu":
         try:
             launches, driver, uses = with_launches(found.kernels, found.driver)

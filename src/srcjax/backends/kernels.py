@@ -18,7 +18,6 @@ import functools
 import hashlib
 import importlib.util
 import inspect
-import math
 import os
 import stat
 import sys
@@ -30,12 +29,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import gast
 import numpy as np
 
-from srcjax import syntax
-from srcjax.analysis.flow.bindings import exposed
-from srcjax.backends.elementary import compiled, name_of
+from srcjax.backends.kernel_text import file_text
 
 #: Where compiled kernels are kept instead of the user's cache folder.
 CACHE_VARIABLE = "SRCJAX_CACHE_DIR"
@@ -189,116 +185,12 @@ def module_of(text: str, name: str) -> ModuleType | None:
     return module
 
 
-def file_text(text: str) -> str:
-    """What stands in the file of a kernel."""
-    node = syntax.gast_of(text[text.index("def ") :]).body[0]
-    used: set[str] = set()
-
-    def visit(expr: Any) -> Any:
-        if isinstance(expr, gast.Call):
-            path = syntax.dotted(expr.func) or ""
-            function = getattr(_MODULES.get(path.partition(".")[0]), path[3:], None)
-            function = function or getattr(math, path.removeprefix("math."), None)
-            name = name_of(function) if "." in path else None
-            if name is not None:
-                used.add(name)
-                return gast.Call(syntax.name(f"{name}_"), expr.args, [])
-        if isinstance(expr, gast.BinOp) and isinstance(expr.op, gast.Pow):
-            used.add("power")
-            return syntax.call("power_", expr.left, expr.right)
-        return expr
-
-    for loop in syntax.walk(node.body):
-        if isinstance(loop, gast.For) and becomes_vectors(loop.body):
-            loop.body = [syntax.map_expressions(s, visit) for s in loop.body]
-    own = sorted(syntax.names_read(node) & {"Differs", "added"})
-    own += ["elementary"] * bool(used)
-    lines = ["import math", "import numpy as np"]
-    if own:
-        lines.append(f"from srcjax.backends.kernels import {', '.join(sorted(own))}")
-    lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
-    return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
-
-
-def becomes_vectors(body: list[Any]) -> bool:
-    """Whether the iterations of a loop do not depend on each other, but for sums.
-
-    Elsewhere what the library of the machine computes is faster: one number at a time.
-    """
-    if not all(isinstance(s, gast.Assign) for s in body):
-        return False
-    loaded: set[tuple[str, str]] = set()
-    stored: set[tuple[str, str]] = set()
-    for node in syntax.walk(body):
-        if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
-            here = isinstance(node.ctx, gast.Store)
-            (stored if here else loaded).add((node.value.id, syntax.text(node.slice)))
-    arrays = {name for name, _ in stored}
-    if any(name in arrays and (name, at) not in stored for name, at in loaded):
-        return False
-    sums = {
-        s.targets[0].id
-        for s in body
-        if isinstance(s.targets[0], gast.Name)
-        and isinstance(s.value, gast.Call)
-        and syntax.is_name(s.value.func, "added")
-    }
-    return exposed(body) & syntax.names_written(body) <= sums | arrays
-
-
-#: Modules whose functions may be elementary, by the names that texts have for them.
-_MODULES = {"np": np}
-
-
-# Numba compares the parameters of `typed` with those of what it gives: no annotations.
-# mypy: disable-error-code=no-untyped-def
-
-
-@functools.cache
-def elementary(name: str) -> Any:
-    """An elementary function for floats of either precision, which vectorises."""
-    from numba import types
-    from numba.extending import overload
-
-    function = getattr(np, name, None) or getattr(math, name)
-
-    def of(*args: Any) -> Any:
-        """The function for the widest of these types."""
-        if not all(isinstance(a, types.Float) for a in args):
-            raise TypeError(f"{name} of numbers that are no floats")
-        wide = any(a.bitwidth == 64 for a in args)
-        return compiled(function, np.float64 if wide else np.float32)
-
-    if name in ("power", "arctan2", "logaddexp"):
-
-        def of_two(a, b):
-            return function(a, b)
-
-        @overload(of_two)
-        def typed_two(a, b):
-            found = of(a, b)
-            if a == b:
-                return lambda a, b: found(a, b)
-            return lambda a, b: found(np.float64(a), np.float64(b))
-
-        return of_two
-
-    def of_one(a):
-        return function(a)
-
-    @overload(of_one)
-    def typed_one(a):
-        found = of(a)
-        return lambda a: found(a)
-
-    return of_one
-
-
 @functools.cache
 def sources() -> str:
     """What the functions are known by that kernels call."""
     folder = Path(__file__).parent
-    files = [Path(__file__), *sorted((folder / "elementary").glob("*.py"))]
+    own = [Path(__file__), folder / "kernel_text.py", folder / "kernel_words.py"]
+    files = [*own, *sorted((folder / "elementary").glob("*.py"))]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
 

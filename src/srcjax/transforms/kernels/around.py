@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
+from srcjax.transforms.kernels.buffers import size_asked
 from srcjax.transforms.kernels.statements import KernelWriter
 
 
@@ -96,6 +97,11 @@ def ask_given(writer: KernelWriter, body: list[Any], given: list[str]) -> None:
             array = node.value
         elif writer.is_call(node, len):
             array, axes = node.args[0], slice(0, 1)
+        elif isinstance(node, gast.Subscript) and size_asked(node) is not None:
+            array, axes = (
+                node.value.value,
+                slice(node.slice.value, node.slice.value + 1),
+            )
         if isinstance(array, gast.Name):
             array.id = alike(array.id, axes)
 

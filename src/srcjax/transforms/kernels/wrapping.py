@@ -25,6 +25,7 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_array,
     is_pythons,
 )
+from srcjax.transforms.kernels.buffers import with_given_sizes
 from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
 from srcjax.transforms.kernels.tidy import tidied, without_dead
@@ -57,7 +58,7 @@ def kernel_of(
         batches: those that have another axis in front, of examples.
     """
     unit = writer.unit
-    body = tidied(without_unread(stmts), unit)
+    body = tidied(without_unread(with_given_sizes(stmts)), unit)
     body = without_dead(body, unit, writer.numbers.indexes)
     inputs = [n for n in parameters if syntax.count_uses(body, n)]
     outside = values_from_around(body, writer.program, unit, set(inputs))

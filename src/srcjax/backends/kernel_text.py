@@ -1,0 +1,127 @@
+"""What Numba is given for a kernel: the same text with words that it makes fast.
+
+    y = np.empty(len(x))                     y = on_large_pages(np.empty(len(x)))
+    for i in range(len(x)):            ->    for i in range(len(x)):
+        y[i] = np.exp(x[i])                      y[i] = exp_(x[i])
+
+In loops whose iterations do not depend on each other elementary functions are those of
+`backends.elementary`, and extremes a word that vectorises; large arrays are on large
+pages (`kernel_words`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gast
+import numpy as np
+
+from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
+from srcjax.backends.elementary import name_of
+
+#: Modules whose functions may be elementary, by the names that texts have for them.
+_MODULES = {"np": np}
+#: Steps of folds, and the words for them.
+_EXTREMES = {
+    "x if x > y or x != x else y": "larger",
+    "x if x < y or x != x else y": "smaller",
+}
+_MAKERS = ("np.empty", "np.zeros")
+
+
+def file_text(text: str) -> str:
+    """What stands in the file of a kernel."""
+    node = syntax.gast_of(text[text.index("def ") :]).body[0]
+    used: set[str] = set()
+    words: set[str] = set()
+
+    def elementary(expr: Any) -> Any:
+        if isinstance(expr, gast.Call):
+            path = syntax.dotted(expr.func) or ""
+            function = getattr(_MODULES.get(path.partition(".")[0]), path[3:], None)
+            function = function or getattr(math, path.removeprefix("math."), None)
+            name = name_of(function) if "." in path else None
+            if name is not None:
+                used.add(name)
+                return gast.Call(syntax.name(f"{name}_"), expr.args, [])
+        if isinstance(expr, gast.BinOp) and isinstance(expr.op, gast.Pow):
+            used.add("power")
+            return syntax.call("power_", expr.left, expr.right)
+        return expr
+
+    def made(expr: Any) -> Any:
+        path = syntax.dotted(expr.func) if isinstance(expr, gast.Call) else None
+        if path not in _MAKERS:
+            return expr
+        empty = gast.Call(syntax.expression("np.empty"), expr.args, expr.keywords)
+        name = "on_large_pages" if path == "np.empty" else "cleared"
+        words.add(name)
+        return syntax.call(name, empty)
+
+    for loop in syntax.walk(node.body):
+        if isinstance(loop, gast.For) and becomes_vectors(loop.body):
+            loop.body = [syntax.map_expressions(s, elementary) for s in loop.body]
+        if isinstance(loop, gast.For):
+            for stmt in loop.body:
+                word = extreme(stmt)
+                if word is not None:
+                    words.add(word)
+                    stmt.value = syntax.call(
+                        word, syntax.name(stmt.targets[0].id), stmt.value.body
+                    )
+    node.body = [syntax.map_expressions(s, made) for s in node.body]
+    own = syntax.names_read(node) & {"Differs", "added"}
+    lines = ["import math", "import numpy as np"]
+    for module, names in (
+        ("kernels", own),
+        ("kernel_words", words | ({"elementary"} if used else set())),
+    ):
+        if names:
+            listed = ", ".join(sorted(names))
+            lines.append(f"from srcjax.backends.{module} import {listed}")
+    lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
+    return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
+
+
+def extreme(stmt: Any) -> str | None:
+    """The word for `m = x if x > m or x != x else m`; None for all others."""
+    if not (isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.IfExp)):
+        return None
+    (target,), x, y = stmt.targets, stmt.value.body, stmt.value.orelse
+    if not (isinstance(target, gast.Name) and syntax.is_name(y, target.id)):
+        return None
+    for step, word in _EXTREMES.items():
+        if syntax.equal(stmt.value, syntax.expression(step, x=x, y=y)):
+            return word
+    return None
+
+
+def becomes_vectors(body: list[Any]) -> bool:
+    """Whether the iterations of a loop do not depend on each other, but for folds.
+
+    Elsewhere what the library of the machine computes is faster: one number at a time.
+    """
+    if not all(isinstance(s, gast.Assign) for s in body):
+        return False
+    loaded: set[tuple[str, str]] = set()
+    stored: set[tuple[str, str]] = set()
+    for node in syntax.walk(body):
+        if isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
+            here = isinstance(node.ctx, gast.Store)
+            (stored if here else loaded).add((node.value.id, syntax.text(node.slice)))
+    arrays = {name for name, _ in stored}
+    if any(name in arrays and (name, at) not in stored for name, at in loaded):
+        return False
+    folds = {
+        s.targets[0].id
+        for s in body
+        if isinstance(s.targets[0], gast.Name)
+        and (
+            extreme(s) is not None
+            or isinstance(s.value, gast.Call)
+            and syntax.is_name(s.value.func, "added")
+        )
+    }
+    return exposed(body) & syntax.names_written(body) <= folds | arrays

@@ -1,0 +1,221 @@
+"""Kernels of rows: what is kept for a row, updates as new values, large arrays."""
+
+import numpy as np
+import pytest
+
+import srcjax
+
+pytest.importorskip("numba")
+
+RNG = np.random.default_rng(8)
+A = RNG.normal(size=(5, 7))
+B = RNG.normal(size=(5, 7))
+V = RNG.normal(size=7)
+
+
+def softmax_loss(x, y):
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    return -np.mean(np.sum(y * np.log(p + 1e-9), axis=1))
+
+
+def layer_norm(x, g, b):
+    mean = np.mean(x, axis=1, keepdims=True)
+    var = np.mean((x - mean) ** 2, axis=1, keepdims=True)
+    return np.sum(((x - mean) / np.sqrt(var + 1e-5) * g + b) ** 2)
+
+
+def kept_rows(x):
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    return e, e / np.sum(e, axis=1, keepdims=True)
+
+
+def rows_and_columns(x):
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    return np.sum(e / np.sum(e, axis=1, keepdims=True), axis=0) + np.sum(e, axis=0)
+
+
+def rows_of_blocks(x):
+    d = x[:, None, :] - x[None, :, :]
+    e = np.exp(-(d**2))
+    return np.sum(e / np.sum(e, axis=2, keepdims=True), axis=(1, 2))
+
+
+def other_rows(x):
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    return e * np.sum(e[::-1], axis=1, keepdims=True)
+
+
+def rows_in_a_loop(x):
+    total = np.zeros(x.shape[0])
+    for _ in range(3):
+        e = np.exp(x - np.max(x, axis=1, keepdims=True))
+        total = total + np.sum(e / np.sum(e, axis=1, keepdims=True) * x, axis=1)
+    return total
+
+
+def updated(x, y):
+    d = x * y
+    d += np.sin(x)
+    d *= d + y
+    return np.exp(d)
+
+
+def updated_under_another_name(x, y):
+    d = x * y
+    seen = d
+    d += np.sin(x)
+    return seen * d
+
+
+def updated_through_a_view(x, y):
+    d = x * y
+    part = d[1:]
+    d += y
+    part *= 2.0
+    d -= x
+    return d + np.sum(part)
+
+
+def updated_part_between(x, y):
+    d = x * y
+    d += y
+    d[0] = 3.0
+    d += x
+    return np.sin(d) * 2
+
+
+def updated_in_a_branch(x, y):
+    d = x * y
+    if x[0, 0] > 0:
+        d += y
+    d += np.cos(d)
+    return d * 2.0
+
+
+def updated_in_a_loop(x, y):
+    d = x * y
+    for _ in range(3):
+        old = d * 2.0
+        d += y
+        d -= old * 0.25
+    return d
+
+
+def updated_and_kept(x, y):
+    d = x * y
+    kept = (d, y * 2.0)
+    d += x
+    return kept[0] * d + kept[1]
+
+
+def updated_wider(x, y):
+    d = x[0] * 2.0
+    d += y[0]
+    e = d * np.ones(7, np.float32)
+    e += d
+    f = np.float32(x) * np.float32(y)
+    f += y
+    return e, f
+
+
+def updated_argument(x, y):
+    x += y
+    x *= 2.0
+    return np.sum(x * y)
+
+
+CASES = [
+    (kept_rows, (A,)),
+    (rows_and_columns, (A,)),
+    (rows_of_blocks, (A,)),
+    (other_rows, (A,)),
+    (rows_in_a_loop, (A,)),
+    (updated, (A, B)),
+    (updated_under_another_name, (A, B)),
+    (updated_through_a_view, (A, B)),
+    (updated_part_between, (A, B)),
+    (updated_in_a_branch, (A, B)),
+    (updated_in_a_branch, (-np.abs(A), B)),
+    (updated_in_a_loop, (A, B)),
+    (updated_and_kept, (A, B)),
+    (updated_wider, (A, B)),
+    (updated_argument, (A, B)),
+    (srcjax.grad(softmax_loss), (A, np.abs(B))),
+    (srcjax.grad(softmax_loss), (A[:0], B[:0])),
+    (srcjax.grad(layer_norm, (0, 1, 2)), (A, V, V + 1.0)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("function, args", CASES)
+def test_same(function, args):
+    given = [a.copy() for a in args]
+    try:
+        wanted = function(*given)
+    except ZeroDivisionError:
+        with pytest.raises(ZeroDivisionError):
+            srcjax.jit(function)(*args)
+        return
+    own = [a.copy() for a in args]
+    found = srcjax.jit(function)(*own)
+    pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else ()
+    for mine, other in pairs or [(found, wanted)]:
+        np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-14)
+        assert mine.dtype == other.dtype
+    for mine, other in zip(own, given, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def text_of(function, *args):
+    return srcjax.source(srcjax.jit(function), *args)
+
+
+def test_a_row_is_kept_for_a_row():
+    text = text_of(srcjax.grad(softmax_loss), A, B)
+    assert text.count("np.empty(x.shape[1])") == 3
+    assert text.count("np.empty((len(x), x.shape[1]))") == 1
+
+
+def test_rows_of_layer_norm_are_gone_through_once():
+    text = text_of(srcjax.grad(layer_norm), A, V, V)
+    assert text.count("for i in range") == 1
+
+
+def test_what_is_given_back_is_whole():
+    text = text_of(kept_rows, A)
+    assert text.count("np.empty((len(x), x.shape[1]))") == 2
+
+
+def test_an_update_is_a_new_value():
+    text = text_of(updated, A, B)
+    assert text.count("for i in range") == 1 and text.count("np.empty") == 1
+
+
+def largest_and_smallest(x):
+    return np.max(x), np.min(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("worst", [0.0, np.nan, np.inf, -np.inf])
+def test_extremes(worst, dtype):
+    for at in (0, 7, 99):
+        x = RNG.normal(size=100).astype(dtype)
+        x[at] = worst
+        for mine, other in zip(
+            srcjax.jit(largest_and_smallest)(x), largest_and_smallest(x), strict=True
+        ):
+            np.testing.assert_array_equal(mine, other)
+            assert mine.dtype == other.dtype
+
+
+def on_its_way(x):
+    y = np.zeros(x.shape)
+    z = x * 2.0 + y
+    return z + np.tanh(z), y
+
+
+def test_large_arrays():
+    x = RNG.normal(size=3_000_001)
+    for mine, other in zip(srcjax.jit(on_its_way)(x), on_its_way(x), strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-14)

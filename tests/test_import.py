@@ -42,6 +42,40 @@ def test_what_writes_derivatives_is_imported_when_one_is_asked_for(tmp_path):
     assert done.stdout == "[]\n1.0\n", done.stderr
 
 
+def test_scipy_is_imported_by_functions_that_use_it(tmp_path):
+    """What SciPy takes to import is half of a first gradient."""
+    (tmp_path / "mine.py").write_text(
+        "import math, sys\nimport numpy as np\nfrom srcjax import grad, vmap\n\n\n"
+        "def f(x):\n    return np.sum(np.linalg.inv(x) @ np.exp(x))\n\n\n"
+        "def g(x):\n    return math.erf(x) * x\n\n\n"
+        "slow = {'scipy.linalg', 'scipy.special', 'scipy.stats'}\n"
+        "vmap(grad(f))(np.stack([np.eye(2), np.eye(2)]))\n"
+        "print(sorted(slow & set(sys.modules)))\n"
+        "print(grad(g)(0.0), *vmap(g)(np.zeros(2)))\n"
+        "from scipy.special import gammaln\n\n\n"
+        "def h(x):\n    return gammaln(x)\n\n\n"
+        "print(round(grad(h)(1.0), 4))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n0.0 0.0 0.0\n-0.5772\n", done.stderr
+
+
+def test_rules_of_users_come_after_those_of_scipy(tmp_path):
+    """Though these are made when a function of SciPy is first looked up."""
+    (tmp_path / "mine.py").write_text(
+        "import scipy.special\nimport srcjax\n\n"
+        "srcjax.elementwise(scipy.special.expit, 'd * 7 * y')\n\n\n"
+        "def f(x):\n    return scipy.special.expit(x)\n\n\n"
+        "print(srcjax.grad(f)(0.0))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "3.5\n", done.stderr
+
+
 def test_names_of_the_interface():
     """Those that type checkers see are those that are there."""
     text = Path(srcjax.__file__).read_text(encoding="utf-8")

@@ -14,16 +14,11 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.types import shape_of
-from srcjax.ops import arithmetic, complex_parts, scipy_special, special  # noqa: F401
-from srcjax.ops.batch_kinds import along_axis, batch, elementwise
+from srcjax.ops import arithmetic, complex_parts  # noqa: F401  (the records)
+from srcjax.ops.batch_kinds import batch, elementwise
 from srcjax.ops.batch_operands import as_it_is, expr, only, spread
 from srcjax.ops.batch_products import is_real
 from srcjax.ops.batching import MappedCall, Rule, all_axes, shifted
-
-try:
-    import scipy.special
-except ImportError:
-    scipy = None
 
 # -- like elementwise functions ------------------------------------------------------
 
@@ -155,22 +150,3 @@ def _(call: MappedCall) -> gast.expr | None:
     return (
         syntax.call("np.full", call.size, call.rebuild()) if only(call, "x") else None
     )
-
-
-# -- scipy.special -------------------------------------------------------------------
-
-if scipy is not None:
-    batch(
-        scipy.special.fresnel,
-        scipy.special.sici,
-        scipy.special.shichi,
-        scipy.special.zeta,
-        scipy.special.sph_harm_y,
-        scipy.special.lambertw,
-    )(elementwise)
-    batch(scipy.special.softmax, scipy.special.log_softmax)(along_axis("x"))
-
-    @batch(scipy.special.comb, scipy.special.factorial, scipy.special.stirling2)
-    def _(call: MappedCall) -> gast.expr | None:
-        """Exact results are Python's long integers: only one at a time."""
-        return elementwise(call) if call.const("exact", False) is False else None

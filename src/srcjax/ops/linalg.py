@@ -1,4 +1,4 @@
-"""Linear algebra: np.linalg, and scipy.linalg where SciPy is installed.
+"""Linear algebra: np.linalg.
 
 Functions that read one triangle of a symmetric matrix (cholesky, eigh) have adjoints
 in that triangle: the derivative of what they compute, along any change of the matrix.
@@ -31,13 +31,6 @@ from srcjax.ops.record import adjoint, inert, operation, surely, tangent
 # ruff: noqa: F821
 # mypy: disable-error-code="no-redef, name-defined"
 d: Any  # adjoints by name, in the text of rules
-
-try:
-    import scipy.linalg
-
-    scipy_linalg: Any = scipy.linalg
-except ImportError:
-    scipy_linalg = None
 
 FALSE, TRUE = Const(value=False), Const(value=True)
 REDUCED = Const(value="reduced")
@@ -90,10 +83,6 @@ def infer_solve(a: Type, b: Type, **_: Type) -> Type:
         return Array(dtype=dtype, shape=m[:-1])
     batch = broadcast_shapes(m[:-2], n[:-2])
     return Array(dtype=dtype, shape=None if batch is None else batch + n[-2:])
-
-
-def infer_triangular(a: Type, b: Type, **_: Type) -> Type:
-    return infer_solve(a, b)
 
 
 def infer_pinv(a: Type, **_: Type) -> Type:
@@ -182,16 +171,6 @@ def infer_lstsq(a: Type, b: Type, **_: Type) -> Type:
             Array(dtype=real, shape=small),
         )
     )
-
-
-def infer_cho_factor(a: Type, lower: Type = FALSE, **_: Type) -> Type:
-    return Tuple(items=(infer_square(a), lower))
-
-
-def infer_cho_solve(c_and_lower: Type, b: Type, **_: Type) -> Type:
-    if not isinstance(c_and_lower, Tuple):
-        return Array(shape=shape_of(b))
-    return Array(dtype=linalg_dtype(c_and_lower.items[0], b), shape=shape_of(b))
 
 
 # -- numpy.linalg -------------------------------------------------------------------
@@ -351,181 +330,3 @@ def _(y, a, b, rcond=None):
 
 operation(np.linalg.lstsq, real_only=True)
 inert(np.linalg.matrix_rank)
-
-# -- scipy.linalg -------------------------------------------------------------------
-
-if scipy_linalg is not None:
-
-    @adjoint(
-        scipy_linalg.inv,
-        signature="a, overwrite_a=False, check_finite=True, *, assume_a=None, "
-        "lower=False",
-        infer=infer_square,
-    )
-    def _(y, a, *, assume_a=None, lower=False):
-        if surely(assume_a is None):
-            d[a] = -transposed(y) @ d[y] @ transposed(y)
-        else:
-            d[a] = unscipy_inv(d[y], y, assume_a, lower)
-
-    @tangent(scipy_linalg.inv)
-    def _(y, a, *, assume_a=None, lower=False):
-        d[y] = -y @ full_matrix(d[a], assume_a, lower, False) @ y
-
-    @adjoint(
-        scipy_linalg.det,
-        signature="a, overwrite_a=False, check_finite=True",
-        infer=infer_det,
-    )
-    def _(y, a, overwrite_a=False, check_finite=True):
-        d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
-
-    @tangent(scipy_linalg.det)
-    def _(y, a, overwrite_a=False, check_finite=True):
-        d[y] = y * trace_of_solution(a, d[a])
-
-    @adjoint(
-        scipy_linalg.solve,
-        signature="a, b, lower=False, overwrite_a=False, overwrite_b=False, "
-        "check_finite=True, assume_a=None, transposed=False",
-        infer=infer_triangular,
-    )
-    def _(
-        y,
-        a,
-        b,
-        lower=False,
-        overwrite_a=False,
-        overwrite_b=False,
-        check_finite=True,
-        assume_a=None,
-        transposed=False,
-    ):
-        d[a] = unscipy_solve(d[y], y, a, b, 0, assume_a, lower, transposed)
-        d[b] = unscipy_solve(d[y], y, a, b, 1, assume_a, lower, transposed)
-
-    @tangent(scipy_linalg.solve)
-    def _(
-        y,
-        a,
-        b,
-        lower=False,
-        overwrite_a=False,
-        overwrite_b=False,
-        check_finite=True,
-        assume_a=None,
-        transposed=False,
-    ):
-        matrix = full_matrix(a, assume_a, lower, transposed)
-        d[y] = solve_like(
-            matrix,
-            d[b] - matrix_times(full_matrix(d[a], assume_a, lower, transposed), y, b),
-            b,
-        )
-
-    @adjoint(
-        scipy_linalg.cholesky,
-        signature="a, lower=False, overwrite_a=False, check_finite=True",
-        infer=infer_square,
-    )
-    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
-        d[a] = uncholesky(d[y], y, not lower)
-
-    @tangent(scipy_linalg.cholesky)
-    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
-        d[y] = cholesky_tangent(d[a], y, not lower)
-
-    @adjoint(
-        scipy_linalg.solve_triangular,
-        signature="a, b, trans=0, lower=False, unit_diagonal=False, "
-        "overwrite_b=False, check_finite=True",
-        infer=infer_triangular,
-    )
-    def _(
-        y,
-        a,
-        b,
-        trans=0,
-        lower=False,
-        unit_diagonal=False,
-        overwrite_b=False,
-        check_finite=True,
-    ):
-        solution = scipy.linalg.solve_triangular(
-            a,
-            d[y],
-            trans=1 if trans in (0, "N") else 0,
-            lower=lower,
-            unit_diagonal=unit_diagonal,
-        )
-        d[a] = unsolve_triangular_left(solution, y, trans, lower, unit_diagonal)
-        d[b] = solution
-
-    @tangent(scipy_linalg.solve_triangular)
-    def _(
-        y,
-        a,
-        b,
-        trans=0,
-        lower=False,
-        unit_diagonal=False,
-        overwrite_b=False,
-        check_finite=True,
-    ):
-        d[y] = scipy.linalg.solve_triangular(
-            a,
-            d[b] - triangle_times(d[a], y, trans, lower, unit_diagonal),
-            trans=trans,
-            lower=lower,
-            unit_diagonal=unit_diagonal,
-        )
-
-    @adjoint(
-        scipy_linalg.cho_factor,
-        signature="a, lower=False, overwrite_a=False, check_finite=True",
-        infer=infer_cho_factor,
-    )
-    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
-        d[a] = uncho_factor(d[y][0], y[0], y[1])
-
-    @tangent(scipy_linalg.cho_factor)
-    def _(y, a, lower=False, overwrite_a=False, check_finite=True):
-        d[y] = (cho_factor_tangent(d[a], y[0], y[1]), 0.0)
-
-    @adjoint(
-        scipy_linalg.cho_solve,
-        signature="c_and_lower, b, overwrite_b=False, check_finite=True",
-        infer=infer_cho_solve,
-    )
-    def _(y, c_and_lower, b, overwrite_b=False, check_finite=True):
-        solution = scipy.linalg.cho_solve(c_and_lower, d[y])
-        d[c_and_lower] = (
-            uncho_solve_left(solution, y, c_and_lower[0], c_and_lower[1]),
-            None,
-        )
-        d[b] = solution
-
-    @tangent(scipy_linalg.cho_solve)
-    def _(y, c_and_lower, b, overwrite_b=False, check_finite=True):
-        d[y] = scipy.linalg.cho_solve(
-            c_and_lower,
-            d[b] - factors_times(d[c_and_lower][0], y, c_and_lower[0], c_and_lower[1]),
-        )
-
-    @adjoint(scipy_linalg.expm, signature="a", infer=infer_square)
-    def _(y, a):
-        d[a] = unexpm(d[y], a)
-
-    @tangent(scipy_linalg.expm)
-    def _(y, a):
-        d[y] = unexpm(d[a], transposed(a))
-
-    for holomorphic in (
-        scipy_linalg.inv,
-        scipy_linalg.det,
-        scipy_linalg.expm,
-        scipy_linalg.solve,
-        scipy_linalg.cholesky,
-        scipy_linalg.cho_factor,
-    ):
-        operation(holomorphic, real_only=False)

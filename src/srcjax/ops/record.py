@@ -305,8 +305,9 @@ NATIVE: dict[Any, tuple[Op, Callable[..., bool]]] = {}
 REAL_COMPOSITES: set[int] = set()
 #: Parameters of composites that are refused unless they have their default.
 REFUSED: dict[int, tuple[str, ...]] = {}
-#: Modules of records that are not imported yet, by the library that they are about.
-LAZY: dict[str, str] = {}
+#: Modules of records that are not imported yet, in their order, by the library (or the
+#: key of the function) that they are about.
+LAZY: dict[Any, tuple[str, ...]] = {}
 #: Operations behind the methods and attributes of arrays, by name.
 METHODS: dict[str, Op] = {}
 ATTRIBUTES: dict[str, Op] = {}
@@ -317,7 +318,7 @@ _ALIVE: list[Any] = []
 def lookup(function: Any) -> Op | None:
     """The operation behind a function object, None if srcjax has no record of it."""
     key = key_of(function)
-    if key not in TABLE and LAZY:
+    if LAZY and (key not in TABLE or _BEGUN):
         load_records(function)
     found = TABLE.get(key)
     if found is None and isinstance(function, pytypes.MethodType):
@@ -333,7 +334,7 @@ def composite_of(function: Any) -> Any:
     it is a method of that object too.
     """
     key = key_of(function)
-    if key not in COMPOSITES and LAZY:
+    if LAZY and (key not in COMPOSITES or _BEGUN):
         load_records(function)
     found = COMPOSITES.get(key)
     if found is None and isinstance(function, pytypes.MethodType):
@@ -368,35 +369,66 @@ def owner_of(function: Any) -> Any:
     return None if isinstance(owner, pytypes.ModuleType) else owner
 
 
-def register_lazily(library: str, module: str) -> None:
-    """Import `module`, which makes records, once a function of `library` is looked up.
+def register_lazily(library: Any, *modules: str) -> None:
+    """Import modules, which make records, once a function of `library` is looked up.
 
-    `library` is a module name such as `"scipy.stats"`; those inside it count too.
+    `library` is a module name such as `"scipy.stats"`; those inside it count too. Or it
+    is one function.
     """
-    LAZY[library] = module
+    LAZY[library if isinstance(library, str) else key_of(library)] = modules
 
 
 def load_records(function: Any) -> None:
-    """Import the modules with records of the function's library."""
-    owner = owner_of(function)
-    home = getattr(function, "__module__", None) if owner is None else None
-    if not isinstance(home, str):
-        home = type(function if owner is None else owner).__module__
-    wanted = [k for k in list(LAZY) if f"{home}.".startswith(f"{k}.")]
+    """Import the modules with records of the function, or of its library."""
+    key, home = key_of(function), f"{_home_of(function)}."
+    wanted = [
+        k
+        for k in list(LAZY)
+        if k == key or isinstance(k, str) and home.startswith(k + ".")
+    ]
     if not wanted:
         return
     with _LOADING:  # another thread waits until all of them are there
         for library in wanted:
-            module = LAZY.get(library)
-            if module is not None and module not in _BEGUN:
-                _BEGUN.add(module)  # first: the import looks things up itself
-                importlib.import_module(module)
+            modules = LAZY.get(library, ())
+            if _is_imported_now(modules):
+                continue  # it is this import that looks things up
+            _BEGUN.add(library)
+            try:
+                for module in modules:
+                    importlib.import_module(module)
+            finally:
+                _BEGUN.discard(library)
             LAZY.pop(library, None)
 
 
-#: Held while records are imported; the modules whose import has begun.
+def _is_imported_now(modules: tuple[str, ...]) -> bool:
+    """Whether the body of one of the modules is being executed, in this thread."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if (
+            frame.f_code.co_name == "<module>"
+            and frame.f_globals["__name__"] in modules
+        ):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _home_of(function: Any) -> str:
+    """The module of a function, or of the class of the object that it is bound to."""
+    if isinstance(function, np.ufunc):  # which does not know its own
+        return "scipy.special" if is_of_scipy(function) else "numpy"
+    owner = owner_of(function)
+    home = getattr(function, "__module__", None) if owner is None else None
+    if isinstance(home, str):
+        return home
+    return type(function if owner is None else owner).__module__
+
+
+#: Held while records are imported; the keys of `LAZY` whose records they are.
 _LOADING = threading.RLock()
-_BEGUN: set[str] = set()
+_BEGUN: set[Any] = set()
 
 
 def operation(
@@ -414,6 +446,8 @@ def operation(
     that mean the same with the array as the first argument.
     """
     keys = [key_of(f) for f in functions]
+    for function in functions if LAZY else ():
+        load_records(function)  # what is declared here comes after what is there
     found = next((TABLE[key] for key in keys if key in TABLE), None)
     if found is None:
         first = functions[0]

@@ -1,4 +1,12 @@
-"""Importing this module fills the table of operations."""
+"""Importing this module fills the table of operations.
+
+The records of SciPy's functions, and of those of others with rules that call SciPy, are
+made when one of them is looked up.
+"""
+
+import math
+
+import numpy as np
 
 from srcjax.ops import (
     arithmetic,
@@ -25,15 +33,14 @@ from srcjax.ops import (
     products,
     random_numbers,
     reductions,
-    scipy_linalg,
-    scipy_special,
     selection,
     shaping,
-    special,
     sums,
     windows,
     written_out,
 )
+from srcjax.ops.record import register_lazily
+from srcjax.runtime import normal_hazard
 
 __all__ = [
     "arithmetic",
@@ -60,12 +67,31 @@ __all__ = [
     "products",
     "random_numbers",
     "reductions",
-    "scipy_linalg",
-    "scipy_special",
     "selection",
     "shaping",
-    "special",
     "sums",
     "windows",
     "written_out",
 ]
+
+register_lazily(
+    "scipy.linalg",
+    "srcjax.ops.scipy_linalg",
+    "srcjax.ops.batch_scipy_linalg",
+    "srcjax.ops.composites.scipy_linalg",
+)
+register_lazily(
+    "scipy.special",
+    "srcjax.ops.special",
+    "srcjax.ops.scipy_special",
+    "srcjax.ops.composites.scipy_special",
+)
+for _function in (
+    math.erf,
+    math.erfc,
+    math.gamma,
+    math.lgamma,
+    np.i0,
+    normal_hazard,
+):
+    register_lazily(_function, "srcjax.ops.special")

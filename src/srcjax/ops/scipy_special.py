@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import gast
 import numpy as np
-
-try:
-    import scipy.special
-except ImportError:
-    scipy = None
+import scipy.special
 
 from srcjax.analysis.types import Const, Tuple, Type
+from srcjax.ops.batch_kinds import along_axis, batch, elementwise
+from srcjax.ops.batching import MappedCall
 from srcjax.ops.infer_rules import NONE, infer_elementwise
 from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.special import _NONE, special
@@ -25,7 +24,7 @@ from srcjax.ops.special import _NONE, special
 # mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
-# -- power transforms ---------------------------------------------------------------
+# -- power transforms ----------------------------------------------------------------
 # The derivative of expm1(u) / u, without cancellation near zero, is 1F1(2, 3, u) / 2.
 _SLOPE = "scipy.special.hyp1f1(2, 3, {}) / 2"
 special(
@@ -52,7 +51,7 @@ special("exprel", "d * " + _SLOPE.format("x"))
 special("powm1", "d * b * a ** (b - 1)", "d * (y + 1) * np.log(a)")
 special("softplus", "d * scipy.special.expit(x)")
 
-# -- hypergeometric functions and integrals -----------------------------------------
+# -- hypergeometric functions and integrals ------------------------------------------
 special("hyp0f1", _NONE, "d * scipy.special.hyp0f1(a + 1, b) / a")  # 15.5.1, 16.3.1
 special("hyp1f1", _NONE, _NONE, "d * a / b * scipy.special.hyp1f1(a + 1, b + 1, c)")
 special("hyperu", _NONE, _NONE, "-d * a * scipy.special.hyperu(a + 1, b + 1, c)")
@@ -92,7 +91,7 @@ special(
     "d * (y - scipy.special.ellipkinc(a, b)) / (2 * b)",
 )
 
-# -- Bessel and Struve functions ----------------------------------------------------
+# -- Bessel and Struve functions -----------------------------------------------------
 special(
     "ive",
     _NONE,
@@ -114,7 +113,7 @@ for _name, _sign in (("struve", "-"), ("modstruve", "+")):  # 11.4.29 and 11.4.3
         "+ (b / 2) ** a * scipy.special.rgamma(a + 1.5) / math.sqrt(math.pi)) / 2",
     )
 
-# -- distribution functions ---------------------------------------------------------
+# -- distribution functions ----------------------------------------------------------
 _STUDENT = "np.exp(-scipy.special.betaln(0.5, a / 2) - (a + 1) / 2 * np.log1p({} / a))"
 special("stdtr", _NONE, f"d * {_STUDENT.format('b**2')} / np.sqrt(a)")
 special("stdtrit", _NONE, f"d * np.sqrt(a) / {_STUDENT.format('y**2')}")
@@ -145,7 +144,7 @@ special("betaincinv", _NONE, _NONE, "d / " + _BETA.format("y"))
 special("betainccinv", _NONE, _NONE, "-d / " + _BETA.format("y"))
 special("ndtri_exp", "d * np.exp(x + y**2 / 2) * math.sqrt(2 * math.pi)")
 
-# -- orthogonal polynomials (18.9) --------------------------------------------------
+# -- orthogonal polynomials (18.9) ---------------------------------------------------
 special("eval_chebyt", _NONE, "d * a * scipy.special.eval_chebyu(a - 1, b)")
 special("eval_chebyu", _NONE, "d * 2 * scipy.special.eval_gegenbauer(a - 1, 2, b)")
 special("eval_legendre", _NONE, "d * scipy.special.eval_gegenbauer(a - 1, 1.5, b)")
@@ -173,7 +172,7 @@ special(
 )
 
 
-# -- types --------------------------------------------------------------------------
+# -- types ---------------------------------------------------------------------------
 
 
 def infer_pair(x: Type) -> Type:
@@ -209,111 +208,148 @@ def infer_lambertw(z: Type, k: Type = NONE, tol: Type = NONE) -> Type:
     return infer_elementwise(scipy.special.lambertw, z)
 
 
-if scipy is not None:
-    # -- several results ------------------------------------------------------------
+# -- several results -----------------------------------------------------------------
 
-    @adjoint(scipy.special.fresnel, signature="x", infer=infer_pair)
-    def _(y, x):
-        d[x] = d[y][0] * np.sin(np.pi / 2 * x**2) + d[y][1] * np.cos(np.pi / 2 * x**2)
 
-    @tangent(scipy.special.fresnel)
-    def _(y, x):
-        d[y] = d[x] * np.sin(np.pi / 2 * x**2), d[x] * np.cos(np.pi / 2 * x**2)
+@adjoint(scipy.special.fresnel, signature="x", infer=infer_pair)
+def _(y, x):
+    d[x] = d[y][0] * np.sin(np.pi / 2 * x**2) + d[y][1] * np.cos(np.pi / 2 * x**2)
 
-    @adjoint(scipy.special.sici, signature="x", infer=infer_pair)
-    def _(y, x):
-        d[x] = d[y][0] * np.sinc(x / np.pi) + d[y][1] * np.cos(x) / x
 
-    @tangent(scipy.special.sici)
-    def _(y, x):
-        d[y] = d[x] * np.sinc(x / np.pi), d[x] * np.cos(x) / x
+@tangent(scipy.special.fresnel)
+def _(y, x):
+    d[y] = d[x] * np.sin(np.pi / 2 * x**2), d[x] * np.cos(np.pi / 2 * x**2)
 
-    @adjoint(scipy.special.shichi, signature="x", infer=infer_pair)
-    def _(y, x):
-        d[x] = (d[y][0] * np.sinh(x) + d[y][1] * np.cosh(x)) / x
 
-    @tangent(scipy.special.shichi)
-    def _(y, x):
-        d[y] = d[x] * np.sinh(x) / x, d[x] * np.cosh(x) / x
+@adjoint(scipy.special.sici, signature="x", infer=infer_pair)
+def _(y, x):
+    d[x] = d[y][0] * np.sinc(x / np.pi) + d[y][1] * np.cos(x) / x
 
-    # -- counting -------------------------------------------------------------------
 
-    @adjoint(
-        scipy.special.comb,
-        signature="N, k, *, exact=False, repetition=False",
-        infer=infer_comb,
+@tangent(scipy.special.sici)
+def _(y, x):
+    d[y] = d[x] * np.sinc(x / np.pi), d[x] * np.cos(x) / x
+
+
+@adjoint(scipy.special.shichi, signature="x", infer=infer_pair)
+def _(y, x):
+    d[x] = (d[y][0] * np.sinh(x) + d[y][1] * np.cosh(x)) / x
+
+
+@tangent(scipy.special.shichi)
+def _(y, x):
+    d[y] = d[x] * np.sinh(x) / x, d[x] * np.cosh(x) / x
+
+
+# -- counting ------------------------------------------------------------------------
+
+
+@adjoint(
+    scipy.special.comb,
+    signature="N, k, *, exact=False, repetition=False",
+    infer=infer_comb,
+)
+def _(y, N, k, exact=False, repetition=False):  # noqa: N803
+    d[N] = unbroadcast(d[y] * comb_slopes(y, N, k, exact, repetition)[0], N)
+    d[k] = unbroadcast(d[y] * comb_slopes(y, N, k, exact, repetition)[1], k)
+
+
+@tangent(scipy.special.comb)
+def _(y, N, k, exact=False, repetition=False):  # noqa: N803
+    d[y] = d[N] * comb_slopes(y, N, k, exact, repetition)[0]
+    d[y] = d[k] * comb_slopes(y, N, k, exact, repetition)[1]
+
+
+# Zero below zero; y * digamma is not, at the poles of gamma.
+@adjoint(
+    scipy.special.factorial,
+    signature="n, exact=False, extend='zero'",
+    infer=infer_factorial,
+)
+def _(y, n, exact=False, extend="zero"):
+    d[n] = d[y] * y * scipy.special.digamma(np.where(y == 0, 1, n + 1))
+
+
+@tangent(scipy.special.factorial)
+def _(y, n, exact=False, extend="zero"):
+    d[y] = d[n] * y * scipy.special.digamma(np.where(y == 0, 1, n + 1))
+
+
+# -- zeta, spherical harmonics -------------------------------------------------------
+
+
+@adjoint(scipy.special.zeta, signature="x, q=None, out=None", infer=infer_zeta)
+def _(y, x, q=None, out=None):
+    d[x] = no_derivative(d[y])
+    d[q] = unbroadcast(-d[y] * x * scipy.special.zeta(x + 1, q), q)
+
+
+@tangent(scipy.special.zeta)
+def _(y, x, q=None, out=None):
+    d[y] = no_derivative(d[x])
+    d[y] = -d[q] * x * scipy.special.zeta(x + 1, q)
+
+
+# Angles are real, the result is complex: the adjoint is the real part.
+@adjoint(scipy.special.sph_harm_y, signature="n, m, theta, phi", infer=infer_harmonic)
+def _(y, n, m, theta, phi):
+    d[theta] = unbroadcast(
+        np.real(d[y] * spherical_harmonic_slope(n, m, theta, phi)), theta
     )
-    def _(y, N, k, exact=False, repetition=False):  # noqa: N803
-        d[N] = unbroadcast(d[y] * comb_slopes(y, N, k, exact, repetition)[0], N)
-        d[k] = unbroadcast(d[y] * comb_slopes(y, N, k, exact, repetition)[1], k)
+    d[phi] = unbroadcast(np.real(d[y] * 1j * m * y), phi)
 
-    @tangent(scipy.special.comb)
-    def _(y, N, k, exact=False, repetition=False):  # noqa: N803
-        d[y] = d[N] * comb_slopes(y, N, k, exact, repetition)[0]
-        d[y] = d[k] * comb_slopes(y, N, k, exact, repetition)[1]
 
-    # Zero below zero; y * digamma is not, at the poles of gamma.
-    @adjoint(
-        scipy.special.factorial,
-        signature="n, exact=False, extend='zero'",
-        infer=infer_factorial,
-    )
-    def _(y, n, exact=False, extend="zero"):
-        d[n] = d[y] * y * scipy.special.digamma(np.where(y == 0, 1, n + 1))
+@tangent(scipy.special.sph_harm_y)
+def _(y, n, m, theta, phi):
+    d[y] = d[theta] * spherical_harmonic_slope(n, m, theta, phi)
+    d[y] = d[phi] * 1j * m * y
 
-    @tangent(scipy.special.factorial)
-    def _(y, n, exact=False, extend="zero"):
-        d[y] = d[n] * y * scipy.special.digamma(np.where(y == 0, 1, n + 1))
 
-    # -- zeta, spherical harmonics ---------------------------------------------------
+# -- of complex numbers, or complex for real ones ------------------------------------
 
-    @adjoint(scipy.special.zeta, signature="x, q=None, out=None", infer=infer_zeta)
-    def _(y, x, q=None, out=None):
-        d[x] = no_derivative(d[y])
-        d[q] = unbroadcast(-d[y] * x * scipy.special.zeta(x + 1, q), q)
 
-    @tangent(scipy.special.zeta)
-    def _(y, x, q=None, out=None):
-        d[y] = no_derivative(d[x])
-        d[y] = -d[q] * x * scipy.special.zeta(x + 1, q)
+@adjoint(scipy.special.wofz, signature="z", elementwise=True, real_only=False)
+def _(y, z):
+    d[z] = real_for_real(d[y] * (2j / np.sqrt(np.pi) - 2 * z * y), z)
 
-    # Angles are real, the result is complex: the adjoint is the real part.
-    @adjoint(
-        scipy.special.sph_harm_y, signature="n, m, theta, phi", infer=infer_harmonic
-    )
-    def _(y, n, m, theta, phi):
-        d[theta] = unbroadcast(
-            np.real(d[y] * spherical_harmonic_slope(n, m, theta, phi)), theta
-        )
-        d[phi] = unbroadcast(np.real(d[y] * 1j * m * y), phi)
 
-    @tangent(scipy.special.sph_harm_y)
-    def _(y, n, m, theta, phi):
-        d[y] = d[theta] * spherical_harmonic_slope(n, m, theta, phi)
-        d[y] = d[phi] * 1j * m * y
+@tangent(scipy.special.wofz)
+def _(y, z):
+    d[y] = d[z] * (2j / np.sqrt(np.pi) - 2 * z * y)
 
-    # -- of complex numbers, or complex for real ones -------------------------------
 
-    @adjoint(scipy.special.wofz, signature="z", elementwise=True, real_only=False)
-    def _(y, z):
-        d[z] = real_for_real(d[y] * (2j / np.sqrt(np.pi) - 2 * z * y), z)
+@adjoint(
+    scipy.special.lambertw,
+    signature="z, k=0, tol=1e-8",
+    infer=infer_lambertw,
+    real_only=False,
+    may_be_complex=True,
+)
+def _(y, z, k=0, tol=1e-8):
+    d[z] = real_for_real(d[y] / (np.exp(y) + z), z)
 
-    @tangent(scipy.special.wofz)
-    def _(y, z):
-        d[y] = d[z] * (2j / np.sqrt(np.pi) - 2 * z * y)
 
-    @adjoint(
-        scipy.special.lambertw,
-        signature="z, k=0, tol=1e-8",
-        infer=infer_lambertw,
-        real_only=False,
-        may_be_complex=True,
-    )
-    def _(y, z, k=0, tol=1e-8):
-        d[z] = real_for_real(d[y] / (np.exp(y) + z), z)
+@tangent(scipy.special.lambertw)
+def _(y, z, k=0, tol=1e-8):
+    d[y] = d[z] / (np.exp(y) + z)
 
-    @tangent(scipy.special.lambertw)
-    def _(y, z, k=0, tol=1e-8):
-        d[y] = d[z] / (np.exp(y) + z)
 
-    inert(scipy.special.bernoulli, scipy.special.euler, scipy.special.stirling2)
+inert(scipy.special.bernoulli, scipy.special.euler, scipy.special.stirling2)
+
+# -- batches -------------------------------------------------------------------------
+
+batch(
+    scipy.special.fresnel,
+    scipy.special.sici,
+    scipy.special.shichi,
+    scipy.special.zeta,
+    scipy.special.sph_harm_y,
+    scipy.special.lambertw,
+)(elementwise)
+batch(scipy.special.softmax, scipy.special.log_softmax)(along_axis("x"))
+
+
+@batch(scipy.special.comb, scipy.special.factorial, scipy.special.stirling2)
+def _(call: MappedCall) -> gast.expr | None:
+    """Exact results are Python's long integers: only one at a time."""
+    return elementwise(call) if call.const("exact", False) is False else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 try:
-    import scipy.linalg
+    import scipy
 except ImportError:  # then no helper that needs it is called
     scipy = None
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 try:
-    import scipy.special
+    import scipy
 except ImportError:  # then no helper of this file is called
     scipy = None
 

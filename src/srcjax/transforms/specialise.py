@@ -24,8 +24,6 @@ from srcjax.transforms.followed import Followed
 _MODULES: dict[str, Type] = {"np": Const(value=np), "math": Const(value=math)}
 try:  # SciPy is optional
     import scipy
-    import scipy.linalg
-    import scipy.special
 
     _MODULES["scipy"] = Const(value=scipy)
 except ImportError:  # pragma: no cover

@@ -52,8 +52,6 @@ __all__ = [
 ]
 
 register_lazily("scipy.integrate", "srcjax.ops.composites.scipy_integrate")
-register_lazily("scipy.linalg", "srcjax.ops.composites.scipy_linalg")
 register_lazily("scipy.optimize", "srcjax.ops.composites.scipy_optimize")
 register_lazily("scipy.signal", "srcjax.ops.composites.scipy_signal")
-register_lazily("scipy.special", "srcjax.ops.composites.scipy_special")
 register_lazily("scipy.stats", "srcjax.ops.composites.stats")

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-try:
-    import scipy.special
-except ImportError:
-    scipy = None
-
 from srcjax.ops.record import for_complex
 
 
@@ -37,16 +32,3 @@ def lstsq(a, b, rcond=None):
     if a.shape[0] <= a.shape[1] or rank < a.shape[1]:
         residuals = residuals[:0]
     return x, residuals, rank, s
-
-
-if scipy is not None:
-
-    @for_complex(scipy.special.xlogy)
-    def xlogy(x, y):
-        """0 where `x` is."""
-        return np.where(x == 0, 0, x * np.log(np.where(x == 0, 1, y)))
-
-    @for_complex(scipy.special.xlog1py)
-    def xlog1py(x, y):
-        """0 where `x` is."""
-        return np.where(x == 0, 0, x * np.log1p(np.where(x == 0, 0, y)))

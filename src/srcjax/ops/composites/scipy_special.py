@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.special
 
-from srcjax.ops.record import completes, composite
+from srcjax.ops.record import completes, composite, for_complex
 
 
 @composite(scipy.special.multigammaln)
@@ -32,3 +32,15 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     total = np.sum(terms if b is None else b * terms, axis, keepdims=keepdims)
     shift = np.reshape(largest, np.shape(total))
     return np.log(np.abs(total)) + shift, np.sign(total)
+
+
+@for_complex(scipy.special.xlogy)
+def xlogy(x, y):
+    """0 where `x` is."""
+    return np.where(x == 0, 0, x * np.log(np.where(x == 0, 1, y)))
+
+
+@for_complex(scipy.special.xlog1py)
+def xlog1py(x, y):
+    """0 where `x` is."""
+    return np.where(x == 0, 0, x * np.log1p(np.where(x == 0, 0, y)))

@@ -55,10 +55,6 @@ REFUSED: set[str] = set()
 
 # Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {
-    "inplace.factor_in_a_dict_of_what_is_put_back",
-    "inplace.three_time_levels",
-    "changing.dict_changed_after_a_call_has_read_it",
-    "inplace.changed_by_one_callee_and_read_by_another",
     "inplace.view_written_before_its_array_is_another",
 }
 # A jump, or a steep curve: compared with forward mode over the gradient instead.

@@ -78,6 +78,11 @@ class NestedCall:
             and self.has_aux == other.has_aux
         )
 
+    def join_to(self, other: NestedCall) -> None:
+        """Let another execution of the call stand for this one too."""
+        other.types = list(map(join, other.types, self.types))
+        other.tangents = list(map(join, other.tangents, self.tangents))
+
 
 @dataclass(eq=False)
 class Unclear:
@@ -240,10 +245,11 @@ class NestedTransforms(Effects):
             return self.call_way(function.maker, way, everything, kwargs, node, env)
         lifted = self.lifted(function, args, kwargs, node, env)
         types = self.parameter_types(lifted, args, kwargs, env)
+        call = NestedCall("call", lifted, types)
         if isinstance(function, Transformed) or active or varies() is Varies.RUN_TIME:
-            self.nested_call(node, NestedCall("call", lifted, types))
+            self.nested_call(node, call)
         else:
-            self.callee(node, getattr(function, "value", None))
+            self.plain_call(node, getattr(function, "value", None), call)
         result = self.value_type(lifted.function, types)
         return with_active(fresh(result, id(node)), active)
 
@@ -356,10 +362,23 @@ class NestedTransforms(Effects):
         self.facts.nodes.append(node)
         for other in known:
             if call.same(other):
-                other.types = list(map(join, other.types, call.types))
-                other.tangents = list(map(join, other.tangents, call.tangents))
+                call.join_to(other)
                 return
+        for value, other in self.facts.plain_calls.get(id(node), []):
+            if call.same(other):  # of a value that the first iteration starts with
+                other.join_to(call)
+                known[:] = [callee for callee in known if callee is not value]
         known.append(call)
+
+    def plain_call(self, node: Any, value: Any, call: NestedCall) -> None:
+        """A call of constants alone stays, unless other executions of it carry more."""
+        if not self.recording or node is None:
+            return
+        if any(call.same(other) for other in self.facts.callees.get(id(node), [])):
+            self.nested_call(node, call)
+            return
+        self.callee(node, value)
+        self.facts.plain_calls.setdefault(id(node), []).append((value, call))
 
     # -- functions ------------------------------------------------------------------
 

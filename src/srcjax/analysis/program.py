@@ -55,6 +55,9 @@ class Facts:
     variants: dict[int, dict[tuple, Variant]] = field(default_factory=dict)
     #: Resolved callees by call node: values as in `Const.value`, or Closure types.
     callees: dict[int, list[Any]] = field(default_factory=dict)
+    #: Calls of what a transform made, where nothing that they get is differentiated:
+    #: what they call and, as `analysis.nested` has it, how it would be written out.
+    plain_calls: dict[int, list[tuple[Any, Any]]] = field(default_factory=dict)
     #: Arguments (nodes) that are lists where NumPy takes an array.
     lists: set[int] = field(default_factory=set)
     #: Buffers that a statement writes in place, the latest and `Earlier` ones.

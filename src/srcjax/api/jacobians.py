@@ -23,6 +23,7 @@ import numpy as np
 from srcjax import pipeline
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import (
+    UNKNOWN,
     Const,
     Tuple,
     Type,
@@ -34,7 +35,12 @@ from srcjax.analysis.types import (
 from srcjax.api.forward import jvp
 from srcjax.api.jacobian_texts.batches import columns_at_once, rows_at_once
 from srcjax.api.jacobian_texts.loops import Columns, Rows
-from srcjax.api.jacobian_texts.text import Unwritable, Writer, leaves_of
+from srcjax.api.jacobian_texts.text import (
+    Unwritable,
+    Writer,
+    jacobian_type,
+    leaves_of,
+)
 from srcjax.api.reverse import grad
 from srcjax.backends.module import Module
 from srcjax.checks.leaves import leaves
@@ -45,6 +51,7 @@ from srcjax.versions.callables import (
     has_real,
     listed,
     make_callable,
+    without_activity,
 )
 
 
@@ -146,6 +153,21 @@ class Jacobian(Transform):
             f"with has_aux=True, {self.source.name} must return (value, aux)",
             instead="`return value, aux`",
         )
+
+    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+        named = dict(zip(self.parameters, map(without_activity, types), strict=True))
+        result = without_activity(value())
+        aux: Type | None = None
+        if self.has_aux:
+            if not (isinstance(result, Tuple) and len(result.items) == 2):
+                return UNKNOWN
+            result, aux = result.items
+        try:
+            found = tuple(jacobian_type(result, named[n]) for n in self.wrt)
+        except Unwritable:
+            return UNKNOWN
+        jacobian = found[0] if self.single else Tuple(items=found)
+        return jacobian if aux is None else Tuple(items=(jacobian, aux))
 
     def check_arguments(self, types: list[Type]) -> None:
         """A Jacobian has a real column (or row) for each element.

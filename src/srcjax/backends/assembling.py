@@ -117,6 +117,7 @@ def assemble(
     module.made = names_new(functions, program)
     if not any(w.forward for group in members for w in group):
         module.adjoints = module.made & adjoint_names(functions)
+    module.kept = {f.name: kept_names(g) for g, _ in groups for f in g}
     module.opinions = has_opinions(program)
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     module.writes_arguments = any(map(is_given, program.facts.written()))
@@ -294,6 +295,42 @@ def adjoint_names(functions: list[gast.FunctionDef]) -> frozenset[str]:
             own = stmt.targets if isinstance(stmt, gast.Assign) else stmt.target
             bound[backward] |= syntax.names_written(own)
     return frozenset(bound[True] - bound[False])
+
+
+def kept_names(
+    group: Sequence[gast.FunctionDef],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """What functions of one sweep keep for its end (`transforms.reverse.kept`).
+
+    Names of what forward functions save, and tapes of other values. A name that any
+    other statement binds, or a tape that it changes, is left out.
+    """
+    found: dict[str, set[str]] = {"saved": set(), "tape": set()}
+    others = []
+    for stmt in syntax.walk([f.body for f in group]):
+        how = getattr(stmt, "keeps", None)
+        if how is None:
+            others += [stmt] if isinstance(stmt, gast.stmt) else []
+        elif isinstance(stmt, gast.Expr):  # `tape.append(value)`
+            found[how] |= written_bases(stmt)
+        else:  # `y, saved = f_forward(x)`
+            (target,) = stmt.targets
+            found[how] |= syntax.names_written(getattr(target, "elts", [target])[-1])
+    saved, tapes = found["saved"], found["tape"] - found["saved"]
+    given = {a.id for f in group for a in f.args.args}
+    for stmt in others:
+        changed = syntax.names_written(syntax.head(stmt))
+        value = getattr(stmt, "value", None)
+        if isinstance(stmt, gast.Expr):
+            changed = written_bases(stmt)
+        elif isinstance(value, (gast.List, gast.Constant)):
+            changed = set()  # `tape = []`
+        elif isinstance(value, gast.Name) and value.id in given:
+            changed = set()  # `x, tape = saved` of what the backward function is given
+        elif isinstance(value, gast.Call) and syntax.root_of(value.func) in saved:
+            changed = changed - saved  # `saved = tape.pop()`
+        saved, tapes = saved - changed, tapes - changed
+    return frozenset(saved), frozenset(tapes)
 
 
 #: Where operations are from that carry no derivative because they have none.

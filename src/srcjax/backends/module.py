@@ -20,7 +20,13 @@ from srcjax.backends import stage_listings
 from srcjax.backends.load import load
 from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE, RESTS_ON, TESTED
+from srcjax.frontend.read import (
+    ADJOINTS_MADE,
+    KEPT_MADE,
+    NAMES_MADE,
+    RESTS_ON,
+    TESTED,
+)
 from srcjax.frontend.stage_texts import StageTexts
 
 #: Modules whose functions users import from `srcjax` itself.
@@ -82,6 +88,8 @@ class Module:
     adjoints: frozenset[str] = frozenset()
     #: The text that was loaded, and what it gave.
     loaded: tuple[str, pytypes.ModuleType] | None = field(default=None, init=False)
+    #: By function, what it keeps for a backward sweep, and its tapes.
+    kept: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def load(self) -> pytypes.ModuleType:
         """The module, executed.
@@ -99,6 +107,8 @@ class Module:
             NAMES_MADE[getattr(module, function.name)] = self.made
             if self.guards:
                 RESTS_ON[getattr(module, function.name)] = self.guards
+            if function.name in self.kept:
+                KEPT_MADE[getattr(module, function.name)] = self.kept[function.name]
         if self.tested:
             TESTED.add(getattr(module, self.entry))
             ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints

@@ -39,7 +39,7 @@ from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.operations import Operations
-from srcjax.frontend.read import ADJOINTS_MADE, NAMES_MADE
+from srcjax.frontend.read import ADJOINTS_MADE, KEPT_MADE, NAMES_MADE
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
@@ -69,6 +69,9 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
     unit.looked_up = lowering.looked_up
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
+    saved, tapes = KEPT_MADE.get(source.func, ((), ()))
+    unit.saved |= set(saved)
+    unit.tapes |= set(tapes)
     unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
     unit.base_names.update(source.renamed)
     return unit

@@ -43,6 +43,11 @@ ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictiona
 #: Generated functions: the guards of what they were written for. A transform of one
 #: rests on the same.
 RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()
+#: What backward sweeps among them keep (`transforms.reverse.kept`): names of what
+#: forward functions save for backward functions, and of the tapes of anything else.
+KEPT_MADE: WeakKeyDictionary[FunctionType, tuple[frozenset[str], frozenset[str]]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +152,7 @@ def apart(function: FunctionType) -> FunctionType:
     if function in LIFTED:
         LIFTED[copy] = replace(LIFTED[function], func=copy)
     tables: list[WeakKeyDictionary[FunctionType, Any]]
-    tables = [NAMES_MADE, ADJOINTS_MADE, RESTS_ON]
+    tables = [NAMES_MADE, ADJOINTS_MADE, KEPT_MADE, RESTS_ON]
     for known in tables:
         if function in known:
             known[copy] = known[function]

@@ -69,14 +69,16 @@ def split_webs(unit: Unit) -> None:
         if web == first[id_] or web in renamed:
             continue
         renamed[web] = unit.names.fresh(id_)
-        if id_ in unit.temps:
-            unit.temps.add(renamed[web])
-        if id_ in unit.made:
-            unit.made.add(renamed[web])
-        if id_ in unit.adjoints:
-            unit.adjoints.add(renamed[web])
-        if id_ in unit.varying:
-            unit.varying.add(renamed[web])
+        for names in (
+            unit.temps,
+            unit.made,
+            unit.adjoints,
+            unit.saved,
+            unit.tapes,
+            unit.varying,
+        ):
+            if id_ in names:
+                names.add(renamed[web])
         unit.base_names[renamed[web]] = unit.base_names.get(id_, id_)
     for key in order:
         if find(key) in renamed:

@@ -15,11 +15,15 @@ from srcjax.analysis.types import (
     List,
     Object,
     Other,
+    Scalar,
     Tuple,
     Type,
     dtype_of,
     is_number,
+    map_parts,
     rank_of,
+    same_dtype,
+    shape_of,
 )
 from srcjax.backends.module import Module
 from srcjax.errors import UnsupportedError
@@ -50,6 +54,27 @@ def steps_of(t: Type) -> list[tuple[str, Type]]:
     if isinstance(t, Object):
         return [(f".{key}", part) for key, part in t.items]
     raise Unwritable
+
+
+def jacobian_type(value: Type, x: Type) -> Type:
+    """The structure of a value, with that of an argument in place of each leaf.
+
+    Raises Unwritable.
+    """
+    for t in (value, x):
+        if isinstance(t, Const) and t.value is None:
+            return t
+    if is_container(value) and steps_of(value):
+        return map_parts(value, lambda part: jacobian_type(part, x))
+    if is_container(x) and steps_of(x):
+        return map_parts(x, lambda part: jacobian_type(value, part))
+    shapes = shape_of(value), shape_of(x)
+    if shapes[0] is None or shapes[1] is None:
+        raise Unwritable
+    dtypes = dtype_of(value), dtype_of(x)
+    dtype = dtypes[0] if same_dtype(*dtypes) else None
+    shape = (*shapes[0], *shapes[1])
+    return Array(dtype=dtype, shape=shape) if shape else Scalar(dtype=dtype)
 
 
 class Writer:

@@ -84,6 +84,8 @@ class Contributions(OneStep):
         self.forward: dict[int, list[gast.stmt]] = {}
         #: Names that a replaced statement binds besides its target, by statement.
         self.extra_defs: dict[int, list[str]] = {}
+        #: What forward functions save for their backward functions, by name.
+        self.saved: set[str] = set()
         #: Names that are operands of arithmetic, once they are asked for.
         self.operands: set[str] | None = None
         #: Lists of which every item is read once, by one loop over all of them.

@@ -87,6 +87,8 @@ class Pairs(Callees):
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
         self.replace_call(rules, name, saved, made_from(call, value))
+        rules.saved.add(saved)
+        rules.forward[id(rules.stmt)][0].keeps = "saved"
         d = rules.adjoint(name)
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
         result = made_from(result, value)

@@ -101,7 +101,7 @@ class Saver(Planner):
             pops: list[gast.stmt] = []
             for name in names:
                 tape = self.tape(name, self.block_loops(nodes, key))
-                pushes.append(_push(tape, syntax.name(name)))
+                pushes.append(self.push_name(tape, name))
                 pops.append(_pop(name, tape))
             forward = _at_ends(forward, pushes)
             missing = [n for n in names if not surely_bound(nodes, n)]
@@ -209,7 +209,7 @@ class Saver(Planner):
         if where.loops:
             tape = self.tape(name, where.loops)
             popped = syntax.expression("t.pop()", t=syntax.name(tape))
-            return _push(tape, syntax.name(name)), popped
+            return self.push_name(tape, name), popped
         held = self.unit.names.fresh(f"{name}_before")
         t = self.rules.types.get(name, UNKNOWN)
         if self.is_written(t):
@@ -241,7 +241,7 @@ class Saver(Planner):
         old: gast.expr
         if where.loops:
             tape = self.tape((name, id(stmt)), where.loops, name)
-            kept = _push(tape, syntax.name(name))
+            kept = self.push_name(tape, name)
             old = syntax.expression("t.pop()", t=syntax.name(tape))
         else:
             held = self.unit.names.fresh(f"{name}_before")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import gast
@@ -26,13 +25,12 @@ from srcjax.transforms.reads_writes import (
     hands_over_new,
     written_name,
 )
-from srcjax.transforms.reverse.memory import Memory
+from srcjax.transforms.reverse.kept import Keeping
 from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.shadows import Unfollowed
-from srcjax.transforms.reverse.sweep import Branch, Group
 
 
-class Sharing(Memory):
+class Sharing(Keeping):
     """Finds the names that see what is written through another; a part of `Planner`."""
 
     def check_swaps(self) -> None:
@@ -69,12 +67,7 @@ class Sharing(Memory):
             reads = syntax.names_read(stmt)
             targets = set(bound_names(stmt)) | changed_container(stmt)
             for target in sorted(targets):
-                holds = {
-                    b
-                    for v in facts
-                    if target in v.after
-                    for b in all_buffers(v.after[target])
-                } & self.rules.written
+                holds = self.linked(stmt, target) & self.rules.written
                 here = {id(n) for n in syntax.walk(stmt)}
                 holds = {b for b in holds if site_of(b) not in here}  # not made here
                 root = trees.get(target, target)
@@ -93,9 +86,8 @@ class Sharing(Memory):
                         continue
                     if hands_over_new(self.unit, self.rules.facts, stmt):
                         continue
-                    self.refuse_later_writes(
-                        stmt, where, frozenset(shared), other, target
-                    )
+                    held = self.unkept(target, other, frozenset(shared))
+                    self.refuse_later_writes(stmt, where, held, other, target)
 
     def check_objects(self) -> None:
         """Refuse to hand an object on from name to name in a loop that changes it.
@@ -215,24 +207,6 @@ class Sharing(Memory):
         t = self.rules.type_of_name(getattr(stmt.targets[0], "id", ""))
         return bool(all_buffers(t) & memory) and not t.buffers & memory
 
-    @functools.cached_property
-    def linking(self) -> list[tuple[gast.stmt, Position]]:
-        """Simple statements with their places."""
-        found = []
-
-        def visit(nodes: list) -> None:
-            for node in nodes:
-                if isinstance(node, Group):
-                    found.append((node.stmt, self.where[id(node.stmt)]))
-                elif isinstance(node, Branch):
-                    visit(node.then)
-                    visit(node.orelse)
-                else:
-                    visit(node.body)
-
-        visit(self.nodes)
-        return found
-
     def refuse_later_writes(
         self, stmt: Any, where: Position, shared: frozenset, other: str, target: str
     ) -> None:
@@ -244,6 +218,8 @@ class Sharing(Memory):
                 continue
             if swap_pairs(write):
                 continue  # `check_swaps` has seen to it
+            if self.is_apart(write, other, target):
+                continue
             if not self.may_change(held, link, at, write):
                 continue
             taken = self.taken_out(write, stmt, where, held)

@@ -37,3 +37,41 @@ def test_large_pages_are_those_of_new_arrays():
         array = np.full(size, np.nan)
         assert on_large_pages(array) is not None and np.isnan(array).all()
         np.testing.assert_array_equal(cleared(array), np.zeros(size))
+
+
+CHAIN = """
+@kernel
+def f_kernel(x, w):
+    n = len(x)
+    y = np.empty((n, 2))
+    total = 0.0
+    m = -np.inf
+    for i in range(n):
+        a = np.exp(-x[i])
+        b = np.tanh(a * w[i, 0])
+        total = added(total, b)
+        m = b if b > m or b != b else m
+        y[i, 1] = np.log(1.0 + b * b)
+        y[i, 0] = a
+    return y, total, m
+"""
+
+
+def test_long_loops_go_through_halves():
+    text = file_text(CHAIN)
+    assert "for i in range(half):" in text and "i2 = np.uintp(i + half)" in text
+    assert text.count("exp_(") == 3
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("y[i, 1]", "w[i, 1]"),  # memory that is given
+        ("y[i, 1]", "y[n - 1 - i, 1]"),
+        ("y[i, 1]", "y[c[i], 1]"),
+        ("a * w[i, 0]", "a * i"),
+        ("return y", "return a, y"),  # that of the last iteration
+    ],
+)
+def test_where_order_counts_loops_stay(old, new):
+    assert "half" not in file_text(CHAIN.replace(old, new))

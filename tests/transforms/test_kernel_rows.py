@@ -219,3 +219,26 @@ def test_large_arrays():
     x = RNG.normal(size=3_000_001)
     for mine, other in zip(srcjax.jit(on_its_way)(x), on_its_way(x), strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-14)
+
+
+def long_chain(x, w):
+    y = np.tanh(np.exp(-x) * w)
+    z = np.log(1.0 + np.exp(y) * np.sin(w) ** 2)
+    return z, np.sum(y), np.max(y * z)
+
+
+def long_rows(x, w):
+    y = np.tanh(np.exp(-x) * np.sum(w, axis=1, keepdims=True))
+    return np.sum(np.log(1.0 + np.exp(y)), axis=1), y
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 17, 63, 100])
+def test_long_chains(size, dtype):
+    rtol = 1e-13 if dtype is np.float64 else 2e-5
+    shapes = [(long_chain, (size,)), (long_rows, (3, size)), (long_rows, (size, 3))]
+    for function, shape in shapes:
+        x, w = RNG.normal(size=(2, *shape)).astype(dtype)
+        for mine, other in zip(srcjax.jit(function)(x, w), function(x, w), strict=True):
+            np.testing.assert_allclose(mine, other, rtol=rtol, atol=rtol)
+            assert mine.dtype == other.dtype

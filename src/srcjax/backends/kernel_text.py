@@ -20,6 +20,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import name_of
+from srcjax.backends.interleaved import interleaved
 
 #: Modules whose functions may be elementary, by the names that texts have for them.
 _MODULES = {"np": np}
@@ -63,6 +64,8 @@ def file_text(text: str) -> str:
     for loop in syntax.walk(node.body):
         if isinstance(loop, gast.For) and becomes_vectors(loop.body):
             loop.body = [syntax.map_expressions(s, elementary) for s in loop.body]
+    interleaved(node, {f"{name}_" for name in used}, folds_of)
+    for loop in syntax.walk(node.body):
         if isinstance(loop, gast.For):
             for stmt in loop.body:
                 word = extreme(stmt)
@@ -114,7 +117,12 @@ def becomes_vectors(body: list[Any]) -> bool:
     arrays = {name for name, _ in stored}
     if any(name in arrays and (name, at) not in stored for name, at in loaded):
         return False
-    folds = {
+    return exposed(body) & syntax.names_written(body) <= folds_of(body) | arrays
+
+
+def folds_of(body: list[Any]) -> set[str]:
+    """The names of sums and extremes of all iterations."""
+    steps = {
         s.targets[0].id
         for s in body
         if isinstance(s.targets[0], gast.Name)
@@ -124,4 +132,4 @@ def becomes_vectors(body: list[Any]) -> bool:
             and syntax.is_name(s.value.func, "added")
         )
     }
-    return exposed(body) & syntax.names_written(body) <= folds | arrays
+    return steps & exposed(body)

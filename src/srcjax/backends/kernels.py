@@ -189,7 +189,7 @@ def module_of(text: str, name: str) -> ModuleType | None:
 def sources() -> str:
     """What the functions are known by that kernels call."""
     folder = Path(__file__).parent
-    own = [Path(__file__), folder / "kernel_text.py", folder / "kernel_words.py"]
+    own = [folder / f"{n}.py" for n in ("kernels", "kernel_words")]
     files = [*own, *sorted((folder / "elementary").glob("*.py"))]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 

@@ -75,3 +75,21 @@ def test_long_loops_go_through_halves():
 )
 def test_where_order_counts_loops_stay(old, new):
     assert "half" not in file_text(CHAIN.replace(old, new))
+
+
+@pytest.mark.parametrize("name", ["sin", "power", "erf", "tanh"])
+def test_functions_of_any_length_become_vectors(name):
+    numba = pytest.importorskip("numba")
+    binding = pytest.importorskip("llvmlite.binding")
+    if not binding.get_host_cpu_features().get("avx2", False):
+        pytest.skip("the machine has no AVX2")
+    from srcjax.backends.kernel_words import elementary
+
+    function = elementary(name)
+    given = "x[i], 0.3" if name == "power" else "x[i]"
+    text = f"def loop(x, y):\n    for i in range(len(x)):\n        y[i] = f({given})\n"
+    names = {"f": function}
+    exec(text, names)
+    loop = numba.njit(error_model="numpy")(names["loop"])
+    loop(np.ones(9), np.ones(9))
+    assert "x double>" in loop.inspect_llvm(loop.signatures[0])

@@ -23,6 +23,9 @@ from srcjax.backends.elementary import compiled
 
 # -- elementary functions ------------------------------------------------------------
 
+#: LLVM vectorises no loop with a call.
+IN_PLACE = {"forceinline": True}
+
 
 @functools.cache
 def elementary(name: str) -> Any:
@@ -41,7 +44,7 @@ def elementary(name: str) -> Any:
         def of_two(a, b):
             return function(a, b)
 
-        @overload(of_two)
+        @overload(of_two, jit_options=IN_PLACE)
         def typed_two(a, b):
             found = of(a, b)
             if a == b:
@@ -53,7 +56,7 @@ def elementary(name: str) -> Any:
     def of_one(a):
         return function(a)
 
-    @overload(of_one)
+    @overload(of_one, jit_options=IN_PLACE)
     def typed_one(a):
         found = of(a)
         return lambda a: found(a)

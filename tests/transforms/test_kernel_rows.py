@@ -242,3 +242,37 @@ def test_long_chains(size, dtype):
         for mine, other in zip(srcjax.jit(function)(x, w), function(x, w), strict=True):
             np.testing.assert_allclose(mine, other, rtol=rtol, atol=rtol)
             assert mine.dtype == other.dtype
+
+
+def conversions(x):
+    a = (x > 0).astype(np.float32)
+    b = x.astype(np.float64) * 2.0
+    c = b.astype(np.float32)
+    n = (x > 0).astype(int)
+    return a * c, b, n, c.astype(bool), x.astype("float32"), n.astype(np.float32) * a
+
+
+def selu(x):
+    return np.sum(1.05 * np.where(x > 0, x, 1.67 * np.exp(np.minimum(x, 0.0)) - 1.67))
+
+
+def to_whole_numbers(x):
+    return (x * 3.0).astype(np.int64)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_conversions(dtype):
+    with np.errstate(all="ignore"):
+        x = np.array([-1.5, 0.0, -0.0, 2.0, 1e300, np.inf, np.nan]).astype(dtype)
+        pairs = zip(srcjax.jit(conversions)(x), conversions(x), strict=True)
+    for mine, other in pairs:
+        np.testing.assert_array_equal(mine, other)
+        assert mine.dtype == other.dtype
+    compiled = srcjax.jit(srcjax.grad(selu))
+    found, wanted = compiled(x[:4]), srcjax.grad(selu)(x[:4])
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert found.dtype == wanted.dtype == dtype
+    assert "Python" not in srcjax.explain(compiled, x[:4])
+    np.testing.assert_array_equal(
+        srcjax.jit(to_whole_numbers)(x[:4]), to_whole_numbers(x[:4])
+    )

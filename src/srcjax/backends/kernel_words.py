@@ -24,7 +24,7 @@ from srcjax.backends.elementary import compiled
 # -- elementary functions ------------------------------------------------------------
 
 #: LLVM vectorises no loop with a call.
-IN_PLACE = {"forceinline": True}
+IN_PLACE: Any = {"forceinline": True}
 
 
 @functools.cache

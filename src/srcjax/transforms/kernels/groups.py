@@ -38,6 +38,8 @@ class Member:
     reads: set[str]
     #: Of an array that is filled with a number, the one that it is like.
     like: Any = None
+    #: Whether it is a copy in the dtype of `name`.
+    converts: bool = False
     #: Of a fold, the axes that it goes along (all of them: None) and `keepdims`.
     axes: tuple[int, ...] | None = None
     keepdims: bool = False

@@ -278,6 +278,8 @@ class Loops:
         value = self.value(member.value)
         if member.like is not None and is_single(t):
             return syntax.expression("np.float32(x)", x=value)
+        if member.converts:
+            return converted(value, self.type_of(member.value), t, member.stmt)
         return stored_number(value, self.type_of(member.value), t, member.stmt)
 
     def made(
@@ -437,6 +439,20 @@ class Loops:
 
 #: What makes an array that is filled with this.
 _MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones", "0": "zeros", "1": "ones"}
+
+
+def converted(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
+    """A number in another dtype, as NumPy converts it. Raises NotCompiled."""
+    if kind(to) == "f":
+        if kind(of) == "b":
+            value = as_float(value, "b")
+        if is_single(to) != (is_single(of) and kind(of) == "f"):
+            word = "np.float32(x)" if is_single(to) else "float(x)"
+            return syntax.expression(word, x=value)
+        return value
+    if kind(to) == "b" and kind(of) in "fi":
+        return syntax.expression("x != 0", x=value)
+    return stored_number(value, of, to, stmt)
 
 
 def is_one(size: gast.expr) -> bool:

@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import lookup
 from srcjax.transforms.kernels.accepted import (
+    DTYPES,
     NotCompiled,
     array_of,
     is_kernel_array,
@@ -55,6 +56,7 @@ _LIKE = {np.zeros_like: "zeros", np.ones_like: "ones", np.empty_like: "empty"}
 #: The sum, as operations know it.
 SUM: Any = lookup(np.sum)
 _FILLS = {np.zeros_like: 0.0, np.ones_like: 1.0}
+_CONVERSIONS = {"astype", "numpy.astype"}
 _PRODUCTS = {"numpy.dot", "numpy.matmul"}
 
 
@@ -156,6 +158,8 @@ class KernelWriter:
         loads = self.reads_elements(value)
         calls = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute)
         known = not calls or self.operations.of(value) is not None
+        if is_dtype(self.type_of(stmt.targets[0])):
+            return True
         return is_number(self.type_of(stmt.targets[0])) and not loads and known
 
     def reads_elements(self, value: gast.expr) -> bool:
@@ -241,6 +245,9 @@ class KernelWriter:
             if is_copy(value) and operation is not None:
                 (array,) = operation.operands.values()
                 return Member(stmt, name, "map", shape, array, reads)
+            if operation is not None and is_conversion(operation):
+                array = next(iter(operation.operands.values()))
+                return Member(stmt, name, "map", shape, array, reads, converts=True)
             return self.filled(stmt, name, t, operation)
         return Member(stmt, name, "map", shape, operation, reads)
 
@@ -561,7 +568,7 @@ class KernelWriter:
     def bind(self, name: str, value: gast.expr, stmt: Any) -> list[gast.stmt]:
         """`name = value`."""
         t = self.types.get(name, UNKNOWN)
-        if syntax.is_atom(value) and not self.reads[name]:
+        if syntax.is_atom(value) and not self.reads[name] or is_dtype(t):
             return []
         if is_kernel_number(t):
             taken = self.taken(value)
@@ -740,6 +747,21 @@ def is_copy(value: Any) -> bool:
     name = value.func.attr if isinstance(value.func, gast.Attribute) else ""
     method = len(value.args) == 0
     return name == "copy" and (method or len(value.args) == 1)
+
+
+def is_conversion(operation: Operation) -> bool:
+    """Whether it is `x.astype(dtype)`."""
+    if operation.op.name not in _CONVERSIONS:
+        return False
+    return len(operation.operands) == 2 and "dtype" in operation.operands
+
+
+def is_dtype(t: Type) -> bool:
+    """Whether a value is a dtype that kernels have."""
+    value = t.value if isinstance(t, Const) else None
+    if not isinstance(value, (type, np.dtype)):
+        return False
+    return value in (float, int, bool) or any(value in (d, d.type) for d in DTYPES)
 
 
 def less_one(node: gast.expr) -> gast.expr:

@@ -122,7 +122,7 @@ def module_of_kernels(
     module.whole = function if device == "cpu" and not found.divided else None
     module.values = values_of_kernels(program, unit, functions, known)
     module.changes_given = writes_given(program)
-    module.guards = list(program.guards.values())
+    module.guards = program.all_guards()
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     module.print()
     return module

@@ -436,6 +436,7 @@ def bind_constants(unit: Unit, source: Any) -> None:
     for name, value in source.bound.items():
         held = unit.names.fresh(name) if name in local else name
         unit.extra[held] = value
+        unit.from_around.add(held)
         if held != name:  # the function binds it again
             first.append(syntax.assign(name, syntax.name(held)))
     unit.node.body[:0] = first

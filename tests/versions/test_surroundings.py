@@ -127,3 +127,208 @@ def check(found: Any, expected: Any) -> None:
         return
     assert type(found) is type(expected)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+# --- functions that are made anew in each call ---
+
+
+def texts_written(monkeypatch) -> list[str]:
+    """The transforms that write a text from here on."""
+    from srcjax.versions.callables import Transform
+
+    written: list[str] = []
+    built = Transform.built
+
+    def noted(self, *args):
+        written.append(self.name)
+        return built(self, *args)
+
+    monkeypatch.setattr(Transform, "built", noted)
+    return written
+
+
+def fit(points, steps, rate, transform):
+    centre = np.zeros(2)
+    for k in range(steps):
+        shift = rate * k
+
+        def far(c):
+            return np.sum((points - c) ** 2) + shift * np.sum(c**4)  # noqa: B023
+
+        centre = centre - 0.01 * transform(lambda c: far(c) * rate)(centre)
+    return centre
+
+
+@pytest.mark.parametrize(
+    "transform", [grad, lambda f: jit(grad(f))], ids=["grad", "jit of grad"]
+)
+def test_function_made_anew_needs_no_new_text(transform, monkeypatch):
+    first, other = batch[:, :2], np.array([[0.1, 4.0], [2.0, 3.0], [0.3, 0.6]])
+    expected = []
+    for points in (first, other, first + 1.0):
+        centre = np.zeros(2)
+        for k in range(4):
+            slope = 2 * np.sum(centre - points, axis=0) + 4 * 0.5 * k * centre**3
+            centre = centre - 0.01 * 0.5 * slope
+        expected.append(centre)
+    check(fit(first, 4, 0.5, transform), expected[0])
+    written = texts_written(monkeypatch)
+    check(fit(other, 4, 0.5, transform), expected[1])
+    check(fit(first + 1.0, 4, 0.5, transform), expected[2])
+    assert not written
+
+
+def test_pullback_keeps_the_values_it_was_made_beside(monkeypatch):
+    here = sys.modules[__name__]
+    f = lambda x: function(x)  # noqa: E731
+    value, pullback = vjp(f, at)
+    slope = answer(of(grad, at))
+    monkeypatch.setattr(here, "scale", 11.0)
+    monkeypatch.setattr(here, "matrix", np.eye(2))
+    other, later = vjp(f, at)
+    check(later(1.0)[0], answer(of(grad, at)))
+    check(pullback(1.0)[0], slope)
+
+
+def test_cell_of_one_function_is_not_that_of_another():
+    def make(k):
+        def f(x):
+            return k * x * x
+
+        def change(new):
+            nonlocal k
+            k = new
+
+        return f, change
+
+    f, change_f = make(2.0)
+    g, change_g = make(3.0)
+    df, dg, ddf, ddg = grad(f), grad(g), grad(grad(f)), grad(grad(g))
+    for _ in range(2):
+        assert (df(1.0), dg(1.0), ddf(1.0), ddg(1.0)) == (4.0, 6.0, 4.0, 6.0)
+    change_f(5.0)
+    assert (df(1.0), dg(1.0), ddf(1.0), ddg(1.0)) == (10.0, 6.0, 10.0, 6.0)
+    change_g(7.0)
+    assert (df(1.0), dg(1.0), ddf(1.0), ddg(1.0)) == (10.0, 14.0, 10.0, 14.0)
+    change_f(7.0)
+    assert (df(1.0), dg(1.0), ddf(1.0), ddg(1.0)) == (14.0, 14.0, 14.0, 14.0)
+    change_f(2.0)
+    assert (df(1.0), dg(1.0), ddf(1.0), ddg(1.0)) == (4.0, 14.0, 4.0, 14.0)
+
+
+def test_equal_numbers_of_different_names():
+    def make(a, b, c=2):
+        def scaled(x, n=2):
+            return a * x**n
+
+        def f(x):
+            total = 0.0
+            for _ in range(c):
+                total = total + scaled(x) * b
+            return total
+
+        return f
+
+    for a, b in ((2, 2), (2, 3), (3, 2), (3, 3), (2.0, 2.0), (2.0, 5.0), (7.0, 7.0)):
+        for _ in range(2):
+            assert grad(make(a, b))(3.0) == 12.0 * a * b
+            assert grad(grad(make(a, b)))(3.0) == 4.0 * a * b
+    for c in (1, 2, 3):
+        assert grad(make(2, 2, c))(3.0) == 6.0 * 2 * 2 * c
+
+
+def test_arrays_that_were_one_and_are_two():
+    def make(a, b):
+        return lambda x: np.sum(a * x) + np.sum(b * x * x)
+
+    one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    for a, b in ((one, one), (one, two), (two, one), (two, two), (one, one)):
+        check(grad(make(a, b))(at), a + 2 * b * at)
+
+
+def test_default_and_bound_values_of_functions_made_anew():
+    import functools
+
+    def model(w, x, y, power=2):
+        return np.sum((x * w - y) ** power)
+
+    for k in range(3):
+        x, y = batch[:, 0] + k, batch[:, 1] * k
+        expected = np.sum(2 * x * (x * 0.3 - y))
+        bound = functools.partial(model, x=x, y=y)
+        for f in (
+            bound,
+            functools.partial(model, x=x, y=y, power=2),
+            lambda w, x=x, y=y: model(w, x, y),
+            lambda w, k=k: model(w, batch[:, 0] + k, batch[:, 1] * k),
+        ):
+            check(grad(f)(0.3), expected)
+        cubed = functools.partial(model, x=x, y=y, power=3)
+        check(grad(cubed)(0.3), np.sum(3 * x * (x * 0.3 - y) ** 2))
+
+
+def test_methods_of_objects_that_change():
+    class Model:
+        def __init__(self, k):
+            self.k = k
+            self.data = np.array([k, 2.0])
+
+        def loss(self, x):
+            return np.sum(self.k * self.data * x**2)
+
+        def slope(self, x):
+            return grad(self.loss)(x)
+
+    model = Model(2.0)
+    for other in (model, Model(3.0), model):
+        for k in (1.0, 4.0):
+            other.k = k
+            check(other.slope(at), 2 * k * other.data * at)
+            other.data = other.data + 1.0
+            check(other.slope(at), 2 * k * other.data * at)
+
+
+def test_source_shows_the_value_there_is_now(monkeypatch):
+    assert "scale = 3.0" in srcjax.source(grad(function), at)
+    df = grad(function)
+    df(at)
+    monkeypatch.setattr(sys.modules[__name__], "scale", 4.5)
+    df(at)
+    assert "scale = 4.5" in srcjax.source(df, at)
+
+
+# --- rules and methods that are given anew ---
+
+
+def test_rule_of_a_function_given_anew():
+    @srcjax.custom_vjp
+    def square(x):
+        return x * x
+
+    def f(x):
+        return 3 * square(x)
+
+    for factor in (2.0, 100.0):
+        square.defvjp(lambda x: (x * x, x), lambda x, d, k=factor: (d * k * x,))
+        assert grad(f)(2.0) == 3 * factor * 2.0
+
+
+def test_method_of_a_class_given_anew():
+    class Model:
+        def __call__(self, x):
+            return self.part(x) * x
+
+        def part(self, x):
+            return x
+
+    model = Model()
+
+    def f(x):
+        return model(x)
+
+    df = grad(f)
+    assert (df(2.0), grad(f)(2.0)) == (4.0, 4.0)
+    Model.part = lambda self, x: x * x
+    assert (df(2.0), grad(f)(2.0)) == (12.0, 12.0)
+    Model.__call__ = lambda self, x: self.part(x)
+    assert (df(2.0), grad(f)(2.0)) == (4.0, 4.0)

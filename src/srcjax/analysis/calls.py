@@ -142,6 +142,7 @@ class Calls(Constructing):
         """A property (executed) or class constant of a known class."""
         cls: Any = base.cls  # type: ignore[attr-defined]
         static = inspect.getattr_static(cls, name, None)
+        self.program.rests_on_method(cls, name)
         getter = None
         if isinstance(static, property):
             getter = static.fget
@@ -285,6 +286,7 @@ class Calls(Constructing):
             method, pytypes.FunctionType
         ):
             bound = BoundTo(method, function)
+            self.program.rests_on_method(function.cls, "__call__")
             self.callee(node, bound)
             return self.call_function(method, [function, *args], kwargs, node)
         if not isinstance(function, Const):
@@ -297,6 +299,8 @@ class Calls(Constructing):
                 return Unknown(True, NONE.union(*map(all_buffers, given)))
             return self.opaque_call(None, given, node)
         value = function.value
+        if not isinstance(value, pytypes.FunctionType):
+            self.program.rests_on_method(type(value), "__call__")
         if value is object.__new__ and isinstance(args[0], Const):
             self.facts.nodes.append(node)
             return Object(False, frozenset([id(node)]), args[0].value)

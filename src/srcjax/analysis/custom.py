@@ -9,6 +9,13 @@ from typing import Any
 from srcjax.backends.load import load
 
 
+class Rules:
+    """How often rules were given: what was written before may not have the new ones."""
+
+    #: Ever more, also while records are imported.
+    given = 0
+
+
 class CustomRule:
     """What `custom_vjp` returns: a function and, once given, its derivative rule."""
 
@@ -36,6 +43,7 @@ class CustomRule:
         """
         self.fwd = fwd
         self.bwd = bwd
+        Rules.given += 1
 
 
 class CustomTangent:
@@ -72,6 +80,7 @@ class CustomTangent:
         `rule(n, primals, tangents)`. Returns the rule, so that it can decorate.
         """
         self.rule = rule
+        Rules.given += 1
         return rule
 
     def defjvps(self, *rules: Callable | None) -> None:
@@ -85,6 +94,7 @@ class CustomTangent:
         values[self.__name__] = self.function
         name = f"{self.__name__}_rule"
         self.rule = getattr(load(text, name, values), name)
+        Rules.given += 1
 
     def tangent(self, fixed: int) -> Callable:
         """The tangent alone, as a function with source."""

@@ -71,7 +71,7 @@ class Expressions(Calls):
         if found is not None:
             return found
         try:
-            value = self.program.resolve(self.unit, node.id)
+            value = self.program.look(self.unit, node.id)
         except KeyError:
             return UNKNOWN
         return global_type(value, node.id)
@@ -239,6 +239,7 @@ class Expressions(Calls):
                 cls = own_class(owner)
             method = own_method(cls, f"__{prefix}{plain}__")
             if method is not None and (owner is left or takes_over(left, cls)):
+                self.program.rests_on_method(cls, f"__{prefix}{plain}__")
                 return BoundTo(method, owner)
             if cls is not None and hasattr(cls, f"__{plain}__") and owner is left:
                 break  # written in C, it comes first
@@ -340,6 +341,7 @@ class Expressions(Calls):
             if own and (isinstance(base, Object) or is_active(index)):
                 if index_joins(owner):
                     return self.joined(owner, index, node)
+                self.program.rests_on_method(cls, "__getitem__")
                 self.callee(node, BoundTo(method, base))
                 return self.call_function(method, [base, index], {}, node)
         plain = isinstance(base, (Array, Scalar, Tuple, List, Dict, Range, Told))

@@ -9,6 +9,8 @@ import types as pytypes
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from srcjax.analysis.binding import global_type
 from srcjax.analysis.types import Type
 
@@ -28,13 +30,54 @@ class Guard:
     def holds(self) -> bool:
         """Whether the name still means the same object."""
         try:
-            if isinstance(self.holder, dict):
-                return self.holder[self.key] is self.value
-            if isinstance(self.holder, pytypes.CellType):
-                return self.holder.cell_contents is self.value
-            return getattr(self.holder, self.key) is self.value
+            return self.value_in(self.holder) is self.value
         except (KeyError, ValueError, AttributeError):
             return False
+
+    def value_in(self, holder: Any) -> Any:
+        """What the name means there. Raises KeyError, ValueError, AttributeError."""
+        if isinstance(holder, dict):
+            return holder[self.key]
+        if isinstance(holder, pytypes.CellType):
+            return holder.cell_contents
+        return getattr(holder, self.key)
+
+
+class Data(Guard):
+    """A name whose value the text has, and of which it went by the type alone.
+
+    The same text serves another value of this kind (`versions.rebase`).
+    """
+
+
+class Fixed(Guard):
+    """A value in the text without a name around it: no other one can stand for it."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__({"": value}, "", value)
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is a number or an array, or a container of these.
+
+    The type that inference has for it does not tell of its contents.
+    """
+    if type(value) is np.ndarray or isinstance(value, np.generic):
+        return value.dtype.kind in "biufc"
+    if type(value) in (tuple, list) and 0 < len(value) <= MOST:
+        return all(map(is_data, value))
+    if type(value) is dict and 0 < len(value) <= MOST:
+        return all(map(is_data, value.values()))
+    return type(value) in (int, float, complex)
+
+
+def same_kind(old: Any, new: Any) -> bool:
+    """Whether a text that has one of them by its type is a text for the other."""
+    if type(old) is not type(new):
+        return False
+    if type(old) is np.ndarray:
+        return bool(old.dtype == new.dtype and old.shape == new.shape)
+    return is_data(new) and global_type(old, "") == global_type(new, "")
 
 
 class Seen(Guard):
@@ -93,11 +136,17 @@ def _look(value: Any) -> tuple[type, Type | None]:
     return type(value), None if large else global_type(value, "")
 
 
+def is_of_library(holder: Any) -> bool:
+    """Whether a module or a class is of Python, NumPy, SciPy or srcjax itself."""
+    module = isinstance(holder, pytypes.ModuleType)
+    path = holder.__name__ if module else holder.__module__
+    return path.partition(".")[0] in _LIBRARIES
+
+
 def attribute_guard(holder: Any, key: str, value: Any) -> Guard | None:
     """The guard of an attribute that was read; None if it stays, or is computed."""
     if isinstance(holder, pytypes.ModuleType):
-        library = holder.__name__.partition(".")[0] in _LIBRARIES
-        return None if library else Seen(holder, key, value)
+        return None if is_of_library(holder) else Seen(holder, key, value)
     library = type(holder).__module__.partition(".")[0] in ("numpy", "scipy", "srcjax")
     if library or is_computed(holder, key):
         return None
@@ -118,4 +167,15 @@ def is_computed(holder: Any, key: str) -> bool:
     return found is None or (hasattr(found, "__get__") and not slot)
 
 
-__all__ = ["Guard", "Seen", "attribute_guard", "has_items", "is_computed"]
+__all__ = [
+    "Data",
+    "Fixed",
+    "Guard",
+    "Seen",
+    "attribute_guard",
+    "has_items",
+    "is_computed",
+    "is_data",
+    "is_of_library",
+    "same_kind",
+]

@@ -11,7 +11,16 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.guards import Guard, Seen, attribute_guard, has_items
+from srcjax.analysis.guards import (
+    Data,
+    Fixed,
+    Guard,
+    Seen,
+    attribute_guard,
+    has_items,
+    is_data,
+    is_of_library,
+)
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import (
     NONE,
@@ -127,6 +136,8 @@ class Program:
         #: Functions that were generated for calls of transforms, by id.
         self.generated: set[int] = set()
         self.guards: dict[tuple[int, str], Guard] = {}
+        #: Values without a name from around that were looked into.
+        self.looked_into: list[Any] = []
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.
         self.entry_active: dict[int, set[str]] = {}
@@ -146,7 +157,7 @@ class Program:
             return unit
         source = read(function)
         for guard in RESTS_ON.get(source.func, ()):
-            self.guards[(id(guard.holder), guard.key)] = guard
+            self.rest_on(guard)
         if id(function) == self.entry and self.needs_result:
             source = replace(source, node=with_a_result(source.node, self.needs_result))
         wanted |= self.own_attributes
@@ -269,19 +280,48 @@ class Program:
 
     def resolve(self, unit: Unit, name: str) -> Any:
         """The live value of a free name, remembered as a guard. Raises KeyError."""
+        return self._value(unit, name, Guard)
+
+    def look(self, unit: Unit, name: str) -> Any:
+        """The same for a caller that only goes by the type, where it is a number,
+        an array or a container of these."""
+        return self._value(unit, name, Data)
+
+    def _value(self, unit: Unit, name: str, kind: type[Guard]) -> Any:
         source = unit.source
         if name in unit.extra:
-            self.rests_on(unit.extra[name])
-            return unit.extra[name]
+            value = unit.extra[name]
+            if kind is Guard and is_data(value):
+                self.looked_into.append(value)
+            self.rests_on(value)
+            return value
         name = source.renamed.get(name, name)
         value = source.resolve(name)
         holder: Any = source.closure.get(name)
         if holder is None and name in source.globals:
             holder = source.globals
         if holder is not None and not isinstance(value, pytypes.ModuleType):
-            self.guards[(id(holder), name)] = Guard(holder, name, value)
+            kind = kind if is_data(value) else Guard
+            self.rest_on(kind(holder, name, value))
         self.rests_on(value)
         return value
+
+    def rest_on(self, guard: Guard) -> None:
+        """Remember a guard; what was looked into stays so."""
+        key = id(guard.holder), guard.key
+        known = self.guards.get(key)
+        if known is None or type(guard) is not Data or known.value is not guard.value:
+            self.guards[key] = guard
+
+    def all_guards(self) -> list[Guard]:
+        """What the text rests on, in the end."""
+        named = (
+            value
+            for unit in self.units.values()
+            for name, value in unit.extra.items()
+            if name not in unit.from_around and is_data(value)
+        )
+        return [*self.guards.values(), *map(Fixed, [*self.looked_into, *named])]
 
     def rests_on(self, value: Any) -> None:
         """Remember what is in an object whose items are looked at."""
@@ -301,6 +341,15 @@ class Program:
             guard = attribute_guard(holder, name, value)
             if guard is not None:
                 self.guards[key] = guard
+            elif not isinstance(holder, (type, pytypes.ModuleType)):
+                self.rests_on_method(type(holder), name)
+
+    def rests_on_method(self, cls: Any, name: str) -> None:
+        """Remember what a class of the user's calls by this name."""
+        value = getattr(cls, name, None)
+        lasting = isinstance(value, (pytypes.FunctionType, property))
+        if lasting and not is_of_library(cls):
+            self.rest_on(Guard(cls, name, value))
 
 
 #: What transforms made of functions, while they are in use.

@@ -194,8 +194,8 @@ class Batched(Transform):
             tuple(tree.signature_key(v) for v in values),
             tuple(map(frozen, axes)),
         )
-        found = self.versions.get(key)
-        if found is not None and found.holds():
+        found = self.served(key)
+        if found is not None:
             return found
         with mapping():
             batches = [
@@ -231,9 +231,12 @@ class Batched(Transform):
         for n in counts[1:]:
             sizes.suppose_same(counts[0], n)
         known = self.general.setdefault((common, tuple(map(frozen, axes)), size), [])
-        for version in known:
-            if version.sizes.holds(sizes.example) and version.holds():
-                return version
+        for k, version in enumerate(known):
+            if version.sizes.holds(sizes.example):
+                now = self.current(version)
+                if now is not None:
+                    known[k] = now
+                    return now
         ways: list[tuple[list[Type], Sizes | None, bool]]
         ways = [(general, sizes, False), (general, sizes, True)]
         if sizes.example:  # where a text needs to know a size by value
@@ -267,7 +270,7 @@ class Batched(Transform):
             types = list(map(example_of, batches, axes))
         module = self.module(types, axes, size, batches, may_loop)
         self.described(module, batches, sizes)
-        return Version(module, types, sizes)
+        return self.of_this(Version(module, types, sizes))
 
     def size_of(self, batches: list[Type], axes: list[Axes]) -> int | None:
         """The number of examples as the types of the batches tell it."""
@@ -356,7 +359,7 @@ class Batched(Transform):
             raise ArgumentError(
                 "vmap: no argument is mapped", instead="an axis in in_axes"
             )
-        return version.module
+        return version.module.shown()
 
     def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
         if self.depends_on_call():

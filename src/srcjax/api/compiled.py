@@ -31,6 +31,7 @@ class Jit(Transform):
     """`jit`: a version for each signature of types."""
 
     name = "jit"
+    OWN = Transform.OWN | {"exact", "on_gpu"}
 
     def __init__(
         self, function: Callable, device: str = "cpu", place: str | None = None

@@ -275,7 +275,7 @@ class Vectorized(Transform):
             module = Module(self.source.name, [], {})
             module.text = self.source.text
             return module
-        return self.version_of_loops(whole, own, types).module
+        return self.version_of_loops(whole, own, types).module.shown()
 
     def version_of(self, types: list[Type]) -> Any:
         """The version for arguments of these types, for other transforms."""

@@ -113,7 +113,7 @@ def assemble(
     free = set().union(*(free_names(f) for f in functions)) - own
     values = {k: v for k, v in sorted(values.items()) if k in free}
     module = Module(entry, functions, values, entry=entry, stages=stages)
-    module.guards = list(program.guards.values())
+    module.guards = program.all_guards()
     module.made = names_new(functions, program)
     if not any(w.forward for group in members for w in group):
         module.adjoints = module.made & adjoint_names(functions)

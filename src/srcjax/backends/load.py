@@ -151,6 +151,11 @@ def unload(module: ModuleType) -> None:
         _remove(module)
 
 
+def is_generated(namespace: Any) -> bool:
+    """Whether it is the namespace of a module that `load` made."""
+    return type(namespace) is dict and LINES in namespace
+
+
 def line_map_of(module: ModuleType) -> LineMap:
     """Where in the user's code each line of a module that `load` made comes from."""
     lines: LineMap = vars(module).get(LINES, {})

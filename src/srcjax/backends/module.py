@@ -103,6 +103,8 @@ class Module:
         module = load(
             self.text, self.name, self.live_values(), self.line_map, not self.guards
         )
+        # What the text writes out is the very object: others may take its place.
+        vars(module).update(self.live_values())
         for function in self.functions:
             NAMES_MADE[getattr(module, function.name)] = self.made
             if self.guards:
@@ -193,6 +195,17 @@ class Module:
                     alias = "" if home[1] == name else f" as {name}"
                     found[name] = f"from {home[0]} import {home[1]}{alias}"
         return found
+
+    def shown(self) -> Module:
+        """The module with the values there are now, where the text has others."""
+        printed = {
+            syntax.text(s.targets[0]): ast.literal_eval(s.value)
+            for s in syntax.tree_of(self.text).body
+            if isinstance(s, ast.Assign)
+        }
+        if any(repr(v) != repr(self.values.get(k, v)) for k, v in printed.items()):
+            self.print()
+        return self
 
     def print(self) -> None:
         """Fill in `text` and `line_map`."""

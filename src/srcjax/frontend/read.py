@@ -151,6 +151,12 @@ def apart(function: FunctionType) -> FunctionType:
     copy.__kwdefaults__ = function.__kwdefaults__
     if function in LIFTED:
         LIFTED[copy] = replace(LIFTED[function], func=copy)
+    copy_marks(function, copy)
+    return copy
+
+
+def copy_marks(function: FunctionType, copy: FunctionType) -> None:
+    """Let a copy of a generated function be known for what that is."""
     tables: list[WeakKeyDictionary[FunctionType, Any]]
     tables = [NAMES_MADE, ADJOINTS_MADE, KEPT_MADE, RESTS_ON]
     for known in tables:
@@ -158,7 +164,6 @@ def apart(function: FunctionType) -> FunctionType:
             known[copy] = known[function]
     if function in TESTED:
         TESTED.add(copy)
-    return copy
 
 
 def read_generator(function: FunctionType) -> FunctionSource:

@@ -40,6 +40,8 @@ class Unit:
     looked_up: set[str] = field(default_factory=set)
     #: Values of free names that came with inlined functions.
     extra: dict[str, Any] = field(default_factory=dict)
+    #: Those among them that are a name around the inlined function, or are bound.
+    from_around: set[str] = field(default_factory=set)
 
     @property
     def parameters(self) -> list[str]:

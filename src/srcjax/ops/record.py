@@ -62,6 +62,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.custom import Rules
 from srcjax.analysis.types import Type, has_complex, is_mapping
 
 
@@ -466,6 +467,7 @@ def operation(
         TABLE[key] = found
         if function not in found.functions:
             found.functions.append(function)
+    Rules.given += 1
     for method in methods:
         METHODS[method] = found
     for attribute in attributes:
@@ -516,6 +518,7 @@ def _rule_decorator(slot: str, functions: Any, options: dict) -> Callable:
             options["signature"] = shown[1:-1]
         op = operation(*functions, **options)
         setattr(op, slot, template)
+        Rules.given += 1
         if slot == "adjoint":
             op.passes = None
         return op

@@ -295,7 +295,7 @@ class _Marking:
         if root in local:
             return ""
         try:
-            return text if self.program.resolve(unit, root) is known else ""
+            return text if self.program.look(unit, root) is known else ""
         except KeyError:
             return text
 
@@ -310,7 +310,7 @@ class _Marking:
             cls = _class_of(types.get(parts[0], UNKNOWN_TYPE))
             return getattr(cls, parts[1], None) if cls and len(parts) == 2 else None
         try:
-            found = self.program.resolve(unit, parts[0])
+            found = self.program.look(unit, parts[0])
         except KeyError:
             found = getattr(builtins, parts[0], None)
         for part in parts[1:]:

@@ -27,6 +27,7 @@ from srcjax import syntax
 from srcjax.analysis.binding import Env, bind_types
 from srcjax.analysis.effects import Unreachable
 from srcjax.analysis.flow.bindings import ordered_names, read_from_around
+from srcjax.analysis.guards import is_data
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.program import Program
 from srcjax.analysis.references import resolved
@@ -82,6 +83,7 @@ class Generated:
         varying = syntax.all_names(node) - users
         self.unit = Unit(source, node.name, node, names, varying)
         self.unit.extra = written.unit.extra
+        self.unit.from_around = written.unit.from_around
         #: Names that the forward function of a pair that is not linked saves.
         self.saves: list[str] = []
         #: The names that its backward function gets in this way.
@@ -142,9 +144,16 @@ class WrittenProgram(Program):
 
     def resolve(self, unit: Unit, name: str) -> Any:
         """What a free name of a written function stands for. Raises KeyError."""
+        value = self.look(unit, name)
+        if is_data(value) and id(unit) in self.by_unit:
+            self.of.looked_into.append(value)
+        return value if id(unit) in self.by_unit else super().resolve(unit, name)
+
+    def look(self, unit: Unit, name: str) -> Any:
+        """The same for a caller that only goes by its type, where it is data."""
         generated = self.by_unit.get(id(unit))
         if generated is None:
-            return super().resolve(unit, name)
+            return super().look(unit, name)
         key = id(unit), name
         if key not in self.known:
             self.known[key] = self.value(generated.written, name)

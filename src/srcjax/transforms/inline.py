@@ -157,7 +157,7 @@ class Inliner:
         renamed = {}
         for name in sorted(syntax.names_read(body) - local):
             try:
-                value = self.program.resolve(callee, name)
+                value = self.program.look(callee, name)
             except KeyError:
                 continue
             mine: Any = _Absent
@@ -165,22 +165,25 @@ class Inliner:
                 syntax.names_written(self.unit.node) | set(self.unit.parameters)
             ):
                 try:
-                    mine = self.program.resolve(self.unit, name)
+                    mine = self.program.look(self.unit, name)
                 except KeyError:
                     self.unit.extra[name] = value
+                    self.unit.from_around.add(name)
                     self.unit.names.taken.add(name)
                     continue
             if mine is not value:
-                renamed[name] = self.constant(value, name)
+                renamed[name] = self.constant(value, name, from_around=True)
         return renamed
 
-    def constant(self, value: Any, base: str) -> str:
+    def constant(self, value: Any, base: str, from_around: bool = False) -> str:
         """A free name of this unit that stands for the live value."""
         for name, known in self.unit.extra.items():
-            if known is value:
+            if known is value and (name in self.unit.from_around) == from_around:
                 return name
         name = self.unit.names.fresh(base)
         self.unit.extra[name] = value
+        if from_around:
+            self.unit.from_around.add(name)
         return name
 
     def bind(

@@ -191,7 +191,7 @@ class _Writer:
         """The generated code, which holds while all that it refers to is the same."""
         found = transform.version_of(call.types)
         for guard in found.guards:
-            self.program.guards[(id(guard.holder), guard.key)] = guard
+            self.program.rest_on(guard)
         return found
 
     def function(self, value: Any) -> gast.Name:
@@ -203,7 +203,7 @@ class _Writer:
         for name, meant in (("np", np), ("zeros_like", runtime.zeros_like)):
             if name in syntax.names_read(value):
                 try:
-                    known = self.program.resolve(self.unit, name) is meant
+                    known = self.program.look(self.unit, name) is meant
                 except KeyError:
                     known = False
                 if not known or name in syntax.names_written(self.unit.node):

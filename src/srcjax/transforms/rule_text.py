@@ -187,8 +187,7 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
             continue
         value = template.globals[name]
         if not isinstance(value, pytypes.ModuleType):
-            key = id(template.globals), name
-            writer.program.guards[key] = Guard(template.globals, name, value)
+            writer.program.rest_on(Guard(template.globals, name, value))
         if value is np:
             found[name] = syntax.name("np")
         elif name in own or not _means(writer, name, value):
@@ -202,7 +201,7 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
 def _means(writer: DerivativeWriter, name: str, value: Any) -> bool:
     """Whether the name stands for the value in the unit's own module."""
     try:
-        return writer.program.resolve(writer.unit, name) is value
+        return writer.program.look(writer.unit, name) is value
     except KeyError:
         return False
 

@@ -43,7 +43,7 @@ def value_of(written: Written, program: Program, name: str) -> tuple[Any] | None
     if name in HELPERS and not users:
         return (HELPERS[name],)  # the user's own has another name by now
     try:
-        return (program.resolve(written.unit, name),)
+        return (program.look(written.unit, name),)
     except KeyError:
         pass
     if name == "np":

@@ -19,7 +19,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.axes import names_in_scope
 from srcjax.analysis.binding import signature_of
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent, Rules
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.request import Request
 from srcjax.analysis.sizes import Sizes, sizes_of
@@ -58,9 +58,10 @@ from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import composite_of, lookup
-from srcjax.versions import dispatch, tree
+from srcjax.versions import dispatch, relatives, tree
 from srcjax.versions.config import config
 from srcjax.versions.garbage import full_collections_put_off
+from srcjax.versions.rebase import rebased
 
 if TYPE_CHECKING:
     from srcjax.backends.module import Module
@@ -93,10 +94,14 @@ class Version:
         self.tried = False
         #: Whether its first call was compared with what else is known (`check=True`).
         self.checked = False
+        #: How many rules there were.
+        self.rules = Rules.given
+        #: What made it.
+        self.transform: Transform | None = None
 
     def holds(self) -> bool:
         """Whether everything that was resolved still is what it was."""
-        return all(guard.holds() for guard in self.guards)
+        return self.rules == Rules.given and all(guard.holds() for guard in self.guards)
 
 
 class Transform:
@@ -131,6 +136,17 @@ class Transform:
         #: Versions that were called again, found by tests that are faster than the key.
         self.hot: dispatch.Hot = []
         self._as_called: dict[Any, Callable] = {}
+
+    #: What an instance keeps for itself: all else tells what kind of transform it is.
+    OWN: ClassVar[frozenset[str]] = frozenset(
+        ("function", "versions", "general", "any_length", "reals", "hot", "_as_called")
+        + ("source", "parameters", "signature", "wrt", "positional", "plain")
+    )
+
+    def options(self) -> dict[str, Any] | None:
+        """What tells it from other transforms of its class; None if that is unclear."""
+        found = {k: v for k, v in vars(self).items() if k not in self.OWN}
+        return found if all(map(is_option, found.values())) else None
 
     # -- the function ---------------------------------------------------------------
 
@@ -214,8 +230,8 @@ class Transform:
 
     def version(self, values: list[Any], key: Any) -> Version:
         """The version for these argument values."""
-        found = self.versions.get(key)
-        if found is not None and found.holds():
+        found = self.served(key)
+        if found is not None:
             self.promote(found)
             return found
         types = [
@@ -229,7 +245,7 @@ class Transform:
         ]
         version = self.version_for_sizes(types, values)
         self.versions[key] = version
-        self.hot[:] = [each for each in self.hot if each[2].holds()]
+        self.forget_stale()
         return version
 
     def version_for_sizes(self, types: list[Type], values: list[Any]) -> Version:
@@ -239,9 +255,12 @@ class Transform:
         """
         general, common, sizes = tree.generalise(types, self.parameters)
         known = self.general.setdefault(common, [])
-        for version in known:
-            if version.sizes.holds(sizes.example) and version.holds():
-                return version
+        for k, version in enumerate(known):
+            if version.sizes.holds(sizes.example):
+                now = self.current(version)
+                if now is not None:
+                    known[k] = now
+                    return now
         longer = tree.of_any_length(general, self.parameters)
         for version in self.any_length.get(longer, ()) if longer else ():
             accepts = version.module.accepts
@@ -262,12 +281,54 @@ class Transform:
         """Generated and loaded code for the types."""
         with full_collections_put_off():
             module = self.described(self.build(types, True), types, sizes)
-            return Version(module, types, sizes)
+            return self.of_this(Version(module, types, sizes))
 
     def built_inside(self, types: list[Type], sizes: Sizes | None) -> Version:
         """The same for a call in other generated code, whose sizes the types have."""
         with full_collections_put_off():
-            return Version(self.build(types, True), types, sizes)
+            return self.of_this(Version(self.build(types, True), types, sizes))
+
+    def of_this(self, version: Version) -> Version:
+        """Remember whose version it is."""
+        version.transform = self
+        relatives.keep(self)
+        return version
+
+    def served(self, key: Any) -> Version | None:
+        """The version of a key, for what is around the function now, if there is one.
+
+        It may have been that of a function that was made of the same code.
+        """
+        found = self.versions.get(key)
+        if found is None:
+            relative = None if is_recording() else relatives.of(self)
+            if relative is None or key not in relative.versions:
+                return None
+            found = relative.versions[key]
+            self.reals[key] = relative.reals.get(key, [])
+        now = self.current(found)
+        if now is not None and now is not found:
+            self.versions[key] = now
+            self.forget_stale()
+            relatives.keep(self)
+        return now
+
+    def forget_stale(self) -> None:
+        """Try no version for what is around the function no more."""
+        self.hot[:] = [each for each in self.hot if each[2].holds()]
+
+    def current(self, version: Version) -> Version | None:
+        """The version for what is around the function now; None without such a one."""
+        if version.transform is self and version.holds():
+            return version
+        if version.transform is None:
+            return version if version.holds() else None
+        if version.rules != Rules.given:
+            return None
+        found: Version | None = rebased(version, self.function)
+        if found is not None:
+            found.transform = self
+        return found
 
     def described(
         self, module: Module, types: list[Type], sizes: Sizes | None = None
@@ -319,7 +380,7 @@ class Transform:
         if args or kwargs:
             values = self.bind(args, kwargs)
             fresh = self.anew() if is_recording() else self
-            return fresh.version(values, self.key(values)).module
+            return fresh.version(values, self.key(values)).module.shown()
         types = self.hinted_types()
         return self.described(self.build(types, False), types)
 
@@ -823,6 +884,15 @@ def listed(names: Sequence[str]) -> str:
     """`x`, `x and y`, `x, y and z`."""
     *first, last = names or ("nothing",)
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def is_option(value: Any) -> bool:
+    """Whether a value tells what kind of transform it is one of, by being equal."""
+    if isinstance(value, (tuple, list)):
+        return all(map(is_option, value))
+    if isinstance(value, dict):
+        return all(map(is_option, value.values()))
+    return value is None or type(value) in (int, str, bool)
 
 
 def has_real(t: Type) -> bool:

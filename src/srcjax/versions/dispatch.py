@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.guards import Guard, Seen
+from srcjax.analysis.guards import Fixed, Guard, Seen
 from srcjax.analysis.sizes import arguments_in, text_of
 from srcjax.analysis.types import (
     Array,
@@ -336,6 +336,8 @@ class Tests:
 
     def of_guard(self, guard: Guard) -> None:
         """A global or a cell still holds what was found there."""
+        if isinstance(guard, Fixed):
+            return
         if isinstance(guard, Seen):
             self.require(f"not {self.value(guard.holds, 'holds')}()")
             return
@@ -345,5 +347,7 @@ class Tests:
             self.require(f"{holder}[{guard.key!r}] is not {value}")
         elif isinstance(guard.holder, pytypes.CellType):
             self.require(f"{holder}.cell_contents is not {value}")
+        elif isinstance(guard.holder, type) and guard.key.isidentifier():
+            self.require(f"{holder}.{guard.key} is not {value}")
         else:
             raise NotCheap

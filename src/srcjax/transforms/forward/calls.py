@@ -119,7 +119,7 @@ class CallTangents(TangentTemplates):
         if _plain(root) in self.types:
             return False
         try:
-            value = self.program.resolve(self.unit, root)
+            value = self.program.look(self.unit, root)
         except KeyError:
             return False
         for attribute in rest:

@@ -321,6 +321,6 @@ class Knowledge:
         if not syntax.is_name(node, name) or self.bindings[name]:
             return False
         try:
-            return self.program.resolve(self.unit, name) is getattr(builtins, name)
+            return self.program.look(self.unit, name) is getattr(builtins, name)
         except KeyError:
             return True

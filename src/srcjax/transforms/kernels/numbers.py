@@ -72,8 +72,8 @@ class Numbers:
             return node
         if isinstance(t, Const):
             return literal(t.value, node)
-        if isinstance(node, gast.Constant):
-            return node
+        if isinstance(node, gast.Constant | gast.Name):
+            return node  # a name from around: the kernel is given its value
         if isinstance(node, gast.Subscript):
             return self.item(node)
         if syntax.dotted(node) in ("np.pi", "math.pi", "np.e", "math.e", "np.inf"):

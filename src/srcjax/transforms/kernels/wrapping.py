@@ -23,6 +23,7 @@ from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     NotCompiled,
     is_kernel_array,
+    is_kernel_number,
     is_pythons,
 )
 from srcjax.transforms.kernels.buffers import with_given_sizes
@@ -81,18 +82,19 @@ def kernel_of(
 def values_from_around(
     stmts: list[gast.stmt], program: Program, unit: Unit, given: set[str]
 ) -> dict[str, Any]:
-    """The arrays that a kernel reads and nobody gives it, by name.
+    """The arrays and numbers that a kernel reads and nobody gives it, by name.
 
-    Their contents may change, so that they are arguments of the kernel.
+    They may change, so that they are arguments of the kernel.
     """
     found = {}
     for name in syntax.names_read(stmts) - syntax.names_written(stmts) - given - KNOWN:
         try:
-            value = program.resolve(unit, name)
+            value = program.look(unit, name)
         except KeyError:
             raise NotCompiled(unit.node, f"`{name}` is not known") from None
-        if not is_kernel_array(type_of(value)):
-            raise NotCompiled(unit.node, f"`{name}` is no array from around")
+        t = type_of(value)
+        if not (is_kernel_array(t) or is_kernel_number(t)):
+            raise NotCompiled(unit.node, f"`{name}` is no array or number")
         found[name] = value
     return found
 

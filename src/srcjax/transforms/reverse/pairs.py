@@ -225,7 +225,7 @@ class Pairs(Callees):
         transform = callee.pair_of(callee.tangent(len(static)), (len(static) + 1,), 0)
         version = transform.version_of([*(types[i] for i in static), primals, primals])
         for guard in version.guards:
-            self.program.guards[(id(guard.holder), guard.key)] = guard
+            self.program.rest_on(guard)
         base = f"{callee.__name__}_tangent"
         forward = self.constant(f"{base}_forward", version.function)
         last = version.module.functions[-1].name

@@ -87,7 +87,7 @@ class SettlingBase:
         if not syntax.is_name(node, name):
             return False
         try:
-            value = self.program.resolve(self.unit, name)
+            value = self.program.look(self.unit, name)
         except KeyError:
             return False
         return value is getattr(builtins, name)

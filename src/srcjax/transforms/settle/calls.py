@@ -230,7 +230,7 @@ class CallSettling(ContainerSettling):
         if found is not None or not self.facts.of(stmt):
             return found
         try:
-            return global_type(self.program.resolve(self.unit, name), name)
+            return global_type(self.program.look(self.unit, name), name)
         except KeyError:
             return None
 
@@ -358,7 +358,7 @@ class CallSettling(ContainerSettling):
             return not isinstance(t.value, type)
         if t is None and name not in syntax.names_written(self.unit.node):
             try:
-                return callable(self.program.resolve(self.unit, name))
+                return callable(self.program.look(self.unit, name))
             except KeyError:
                 return False
         return False

@@ -174,7 +174,7 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
         if t is not None:
             return class_of(t)
         try:
-            return type(self.program.resolve(self.unit, getattr(node, "id", "")))
+            return type(self.program.look(self.unit, getattr(node, "id", "")))
         except KeyError:
             return None
 

@@ -1,0 +1,49 @@
+"""Transforms of functions that were made of the same code, as lambdas in loops are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+#: So many are kept; then all are forgotten. They would be made again.
+MOST = 256
+
+#: The transform that was used last, by what it is of; and the code, so that it lives.
+_KEPT: dict[Any, tuple[Any, Any]] = {}
+
+
+def keep(transform: Any) -> None:
+    """Remember a transform that has versions."""
+    key, code = _key(transform)
+    if key is None:
+        return
+    if len(_KEPT) >= MOST:
+        _KEPT.clear()
+    _KEPT[key] = code, transform
+
+
+def of(transform: Any) -> Any:
+    """The same transform of a function made of the same code; None without one."""
+    found = _KEPT.get(_key(transform)[0])
+    return None if found is None or found[1] is transform else found[1]
+
+
+def _key(transform: Any) -> tuple[Any, Any]:
+    """The transforms and the code that they are of, and that code itself."""
+    kinds = []
+    while True:
+        options = transform.options()
+        if options is None:
+            return None, None
+        kinds.append((type(transform), repr(options)))
+        if transform.inner is None:
+            break
+        transform = transform.inner
+    function = transform.function
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.ismethod(function):
+        function = function.__func__
+    code = getattr(function, "__code__", None)
+    return (None, None) if code is None else ((id(code), *kinds), code)

@@ -537,12 +537,9 @@ class ContainerRules(RuleTemplates):
         start = self.unit.names.fresh("start")
         self.unit.temps |= {removed, start}
         index = target.slice
-        bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
         if index.step is not None:
             raise self.refuse("`del` of items in steps", "a list of what is kept")
-        first = syntax.expression(
-            "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=target.value
-        )
+        first = start_of(target.value, index)
         item = syntax.as_load(target)
         self.forward[id(stmt)] = [
             syntax.assign(start, first),
@@ -706,3 +703,10 @@ def as_value(index: gast.expr) -> gast.expr:
     if any(isinstance(n, gast.Slice) for n in syntax.walk(index)):
         return gast.Subscript(syntax.expression("np.s_"), index, syntax.LOAD)
     return index
+
+
+def start_of(items: gast.expr, index: gast.Slice) -> gast.expr:
+    """How many items come before those of a slice: `len(xs[:a])`."""
+    if index.lower is None:
+        return syntax.const(0)
+    return syntax.expression("len(v[:a])", v=items, a=index.lower)

@@ -426,7 +426,8 @@ class Contributions(OneStep):
         target = self.adjoint(name)
         value = self.typer.agree(value, self.envs)
         value = self.real_of_complex(value, self.type_of_name(name))
-        if isinstance(self.type_of_name(name), Object):
+        # `+=` would make a list longer.
+        if isinstance(self.type_of_name(name), (List, Dict, Tuple, Object)):
             total = syntax.call("add", syntax.clone(target), value)
             self.emit(syntax.assign(syntax.as_store(target), total))
             return

@@ -27,7 +27,11 @@ from srcjax.transforms.places import (
     part_of,
     zero_of,
 )
-from srcjax.transforms.reverse.container_rules import ContainerRules, as_value
+from srcjax.transforms.reverse.container_rules import (
+    ContainerRules,
+    as_value,
+    start_of,
+)
 from srcjax.transforms.writer import OLD
 
 
@@ -107,11 +111,7 @@ class InplaceRules(ContainerRules):
         if index.step is None:
             start = self.fresh_temp("start")
             names.append(start)
-            bounds = [b or syntax.const(None) for b in (index.lower, index.upper)]
-            first = syntax.expression(
-                "slice(a, b).indices(len(v))[0]", a=bounds[0], b=bounds[1], v=base
-            )
-            kept.insert(0, syntax.assign(start, first))
+            kept.insert(0, syntax.assign(start, start_of(base, index)))
             item = syntax.expression(
                 "d[s:s + len(v)]", d=adjoint, s=syntax.name(start), v=value
             )

@@ -41,6 +41,7 @@ from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reads_writes import backward_range, is_range
+from srcjax.transforms.reverse.container_rules import start_of
 from srcjax.transforms.reverse.planning import Planner
 from srcjax.transforms.reverse.sweep import (
     Attempt,
@@ -389,7 +390,7 @@ class Saver(Planner):
         else:
             kept = gast.Tuple(
                 [
-                    _start(base, index),
+                    start_of(base, index),
                     _rest(base, index),
                     syntax.expression("v[i]", v=base, i=index),
                 ],
@@ -423,7 +424,7 @@ class Saver(Planner):
         self, target: gast.Subscript, where: Position
     ) -> tuple[list[gast.stmt], list[gast.stmt], list[gast.stmt]]:
         """Undo `del xs[a:b]`."""
-        first = _start(target.value, target.slice)
+        first = start_of(target.value, target.slice)
         kept = gast.Tuple([first, syntax.as_load(target)], syntax.LOAD)
         start, items = (self.unit.names.fresh(n) for n in ("start", "deleted"))
         if where.loops:
@@ -777,13 +778,6 @@ def _name_apart(name: str, held: str, forward: list, backward: list) -> None:
     update.value = syntax.substitute(update.value, {name: syntax.name(held)})
     syntax.rename(backward[last:], {name: held})
     del forward[first], backward[last]
-
-
-def _start(items: gast.expr, index: gast.Slice) -> gast.expr:
-    """How many items come before those of a slice: `len(xs[:a])`."""
-    if index.lower is None:
-        return syntax.const(0)
-    return syntax.expression("len(v[:a])", v=items, a=index.lower)
 
 
 def _rest(items: gast.expr, index: gast.Slice) -> gast.expr:

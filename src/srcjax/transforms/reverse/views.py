@@ -208,7 +208,8 @@ def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[s
             rebound
             or defined > 1
             or several
-            or not (isinstance(source, Array) and isinstance(t, Array))
+            or not is_part_of(t, source)
+            or not all_buffers(source) & t.buffers
         ):
             continue  # `saving.check_aliases` sees to it that nothing is missed
         if several and isinstance(source, Array) and not certain:
@@ -233,6 +234,13 @@ def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[s
             error = rules.refuse(*_of_several(stmt.targets[0].id))
             raise Unfollowed(error, buffers)
     return views, holding
+
+
+def is_part_of(t: Type, source: Type) -> bool:
+    """Whether what is only read of an array or list has its part of the adjoint."""
+    if isinstance(source, Array):
+        return isinstance(t, Array)
+    return isinstance(source, List) and isinstance(t, (Array, List, Dict))
 
 
 def _of_several(name: str) -> tuple[str, str]:

@@ -230,9 +230,11 @@ class Transform:
 
     def version(self, values: list[Any], key: Any) -> Version:
         """The version for these argument values."""
+        called_before = key in self.versions
         found = self.served(key)
         if found is not None:
-            self.promote(found)
+            if called_before:
+                self.promote(found)
             return found
         types = [
             tree.argument_type(value, name, name in self.wrt)
@@ -495,6 +497,8 @@ class Transform:
             for match, _, version in self.hot:
                 if match(*args):
                     return version, list(args), {}
+        if not self.versions and not is_recording():
+            relatives.take_over(self)
         if self.positional and not kwargs and len(args) == len(self.parameters):
             values = list(args)
         else:

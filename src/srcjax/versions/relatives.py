@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types as pytypes
 from typing import Any
 
 #: So many are kept; then all are forgotten. They would be made again.
@@ -27,6 +28,22 @@ def of(transform: Any) -> Any:
     """The same transform of a function made of the same code; None without one."""
     found = _KEPT.get(_key(transform)[0])
     return None if found is None or found[1] is transform else found[1]
+
+
+def take_over(transform: Any) -> None:
+    """Let a transform know its parameters without reading the function again."""
+    relative = of(transform)
+    base = transform
+    while base.inner is not None:
+        base = base.inner
+    plain = getattr(base.function, "__func__", base.function)
+    if relative is None or not isinstance(plain, pytypes.FunctionType):
+        return
+    if plain.__defaults__ or plain.__kwdefaults__:
+        return  # they are part of the signature
+    for name in ("parameters", "signature", "wrt", "positional"):
+        if name in vars(relative):
+            vars(transform).setdefault(name, vars(relative)[name])
 
 
 def _key(transform: Any) -> tuple[Any, Any]:

@@ -339,6 +339,76 @@ def array_times_a_list_of_constants(x, A, s):
     return np.sum(view) + np.sum(x * s)
 
 
+def unit_vector(v):
+    v = np.array(v, dtype=np.float64, copy=True)
+    if v.shape[0] == 0:
+        raise ValueError("no axis")
+    v /= np.sqrt(1.0 + np.sum(v * v))
+    return v
+
+
+def copied_by_a_keyword(x, A, s):
+    return np.sum(unit_vector(x * s) * x)
+
+
+def room(shape):
+    return np.empty(shape)
+
+
+def memory_of_a_helper_for_each_call(x, A, s):
+    rows, last = room(A.shape), room(A.shape[1])
+    for k in range(len(A)):
+        rows[k] = A[k] * s
+    for k in range(len(A)):
+        row = rows[k]
+        last[:] = row
+    for k in reversed(range(len(A))):
+        row = rows[k] - s * last
+        last[:] = row
+    return np.sum(last) * x[0]
+
+
+def arrays_by_the_class_itself(x, A, s):
+    rows = np.ndarray(A.shape, dtype=A.dtype)
+    for k in range(len(A)):
+        rows[k] = A[k] * s
+    return np.sum(rows * x[0])
+
+
+class Cart:
+    def __init__(self, x, v):
+        self.x = x
+        self.v = v
+
+    def is_far(self, limit):
+        return abs(self.x) > limit
+
+    def step(self, a):
+        self.x += self.v * 0.1
+        self.v += a * 0.1
+
+
+def object_that_is_asked_and_changed(x, A, s):
+    cart = Cart(s, s * s)
+    if cart.is_far(99.0):
+        return s
+    for _ in range(3):
+        cart.step(s - cart.v)
+    return cart.x * x[0]
+
+
+def object_that_is_asked_in_a_loop_and_changed(x, A, s):
+    cart = Cart(s, s * s)
+    seen = []
+    for _ in range(3):
+        limit = 0
+        while cart.is_far(limit):
+            limit += 1
+        cart.step(x[0] - cart.v)
+        seen.append(cart.x)
+    return seen[-1] + sum(seen) * cart.v
+
+
 FOUND = [
     loops_that_never_run,
     one_item_by_two_indices,
@@ -367,6 +437,11 @@ FOUND = [
     helper_of_the_name_of_ours,
     mean_of_a_changed_row,
     changed_without_axes,
+    copied_by_a_keyword,
+    memory_of_a_helper_for_each_call,
+    arrays_by_the_class_itself,
+    object_that_is_asked_and_changed,
+    object_that_is_asked_in_a_loop_and_changed,
 ]
 
 

@@ -667,6 +667,27 @@ def uses_scale(x):
     return grad(lambda y: scale(y))(x)
 
 
+def as_arrays(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*map(np.asarray, args), **kwargs)
+
+    return wrapper
+
+
+@as_arrays
+def squares(vector):
+    return np.sum(vector**2)
+
+
+def test_a_decorated_function_takes_what_its_wrapper_takes():
+    """`functools.wraps` shows the signature of another function."""
+    x = np.array([1.0, 2.0])
+    inner = grad(squares)
+    np.testing.assert_array_equal(grad(lambda v: np.sum(inner(v)))(x), [2.0, 2.0])
+    np.testing.assert_array_equal(jvp(lambda v: inner(v), (x,), (x,))[1], 2 * x)
+
+
 def counted(x):
     seen = {}
     for letter in "abracadabra":

@@ -292,6 +292,23 @@ def test_loop_over_examples_is_seen_and_has_a_derivative():
         np.testing.assert_array_equal(srcjax.grad(total)(X), expected)
 
 
+def test_loop_over_examples_that_write_to_what_they_share():
+    """Each example has a copy of its own, and the caller's stays as it is."""
+
+    def scaled(v, x):
+        try:
+            v *= x[0]
+        except FloatingPointError:
+            v[0] = 1.0
+        return v
+
+    v = np.ones(2)
+    with pytest.warns(srcjax.PerformanceWarning, match="in a loop"):
+        found = vmap(scaled, in_axes=(None, 0))(v, X)
+    np.testing.assert_array_equal(found, np.repeat(X[:, :1], 2, axis=1))
+    np.testing.assert_array_equal(v, np.ones(2))
+
+
 @pytest.mark.parametrize("keyword", [False, True])
 def test_each_of_the_starred_arguments_has_its_axis(keyword):
     """As many examples as entries: a mistaken axis would go unseen."""

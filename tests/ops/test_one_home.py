@@ -1,11 +1,15 @@
 """An operation has one home: what follows from it is not written a second time."""
 
+import inspect
 from pathlib import Path
 
 import pytest
 
 import srcjax
-from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+from srcjax.ops import (
+    record,
+    registry,  # noqa: F401  (fills the table of operations)
+)
 from srcjax.ops.elementwise_facts import gives_float, is_elementwise, is_harmless
 
 ROOT = Path(srcjax.__file__).parent
@@ -46,3 +50,18 @@ def test_no_number_upsets_the_function(name):
 @pytest.mark.parametrize("name", ["np.log", "np.exp", "np.divide", "np.arccosh", "f"])
 def test_a_number_may_upset_the_function(name):
     assert not is_harmless(name)
+
+
+def test_the_type_of_a_call_is_known_with_all_its_arguments():
+    """`np.array(x, copy=True)` has a type: the rule takes what the signature has."""
+    left_out = {}
+    for op in {id(op): op for op in record.TABLE.values()}.values():
+        if op.infer is None:
+            continue
+        taken = inspect.signature(op.infer).parameters
+        if any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+            continue
+        missing = [n for n in op.signature.parameters if n not in taken]
+        if missing:
+            left_out[op.name] = missing
+    assert not left_out

@@ -641,7 +641,10 @@ class Calls(Constructing):
                 self.recording, self.facts.results = recording, results
             self.wrote_in(unit, [*args, *kwargs.values()], node)
             self.meet_followed(function, args, kwargs, node, followed=False)
-            return result
+            if node is None:
+                return result
+            passed = map(all_buffers, [*args, *kwargs.values()])
+            return returned_by(result, id(node), NONE.union(*passed))
         self.meet_followed(function, args, kwargs, node, followed=True)
         result = self.call_unit(unit, arguments)
         written = self.written_in(unit, [*args, *kwargs.values()])

@@ -71,7 +71,11 @@ def wrapped(
     """
     python = isinstance(value, pytypes.FunctionType) or lookup(value) is None
     try:
-        signature = inspect.signature(value) if python else None
+        # Of the function itself, which is what is read, not of what it wraps.
+        followed = not isinstance(value, pytypes.FunctionType)
+        signature = (
+            inspect.signature(value, follow_wrapped=followed) if python else None
+        )
     except (TypeError, ValueError):
         signature = None
     if signature is None:

@@ -141,7 +141,7 @@ def infer_linspace(
     return Array(dtype=dtype_or(dtype, found), shape=shape)
 
 
-def infer_array(object: Type, dtype: Type = NONE) -> Type:
+def infer_array(object: Type, dtype: Type = NONE, *, copy: Type = NONE) -> Type:
     """An array of the shape that the nesting of lists tells; 0-d for a number."""
     found, shape = nested(object)
     return Array(dtype=dtype_or(dtype, found), shape=shape)

@@ -63,7 +63,7 @@ def _merge(program: Program, unit: Unit) -> bool:
             and _unread_before(unit, stmt, first, second)
         ):
             syntax.rename(unit.node.body, {first: second})
-            bound[second] += bound.pop(first)
+            del bound[first]  # the alias goes, what makes the object stays
             merged.add(id(stmt))
             continue
         types = [v.after[second] for v in program.facts.of(stmt) if second in v.after]
@@ -75,10 +75,11 @@ def _merge(program: Program, unit: Unit) -> bool:
         )
         compiled = varies() is Varies.RUN_TIME and _stays(unit, stmt, first, second)
         if updated or compiled:
-            if first in unit.temps and second not in unit.temps:
+            ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}
+            if ranks[first] > ranks[second]:
                 first, second = second, first
             syntax.rename(unit.node.body, {second: first})
-            bound[first] += bound.pop(second)
+            del bound[second]
             merged.add(id(stmt))
     if merged:
         unit.node.body = _without(unit.node.body, merged)

@@ -8,6 +8,12 @@ from srcjax.ops.composites.reductions import in_dtype
 from srcjax.ops.record import composite
 
 
+@composite(np.ndarray)
+def ndarray(shape, dtype=float):
+    """The class itself is seldom called: memory that is not filled yet."""
+    return np.empty(shape, dtype)
+
+
 @composite(np.logspace)
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, axis=0):
     """Powers of the base, with even steps of the exponent."""

@@ -59,7 +59,8 @@ class ExampleLoop:
         self.axes = axes
         self.out_axes = out_axes
         self.result = result
-        #: Arguments that the function writes to: each example is a copy.
+        #: Arguments that the function writes to, mapped or not: each example has a
+        #: copy of its own.
         self.copied = copied
         self.values: dict[str, Any] = {}
         self.taken = set(types)
@@ -82,7 +83,7 @@ class ExampleLoop:
             value = self.example_of(
                 syntax.name(n), self.types[n], self.axes.get(n), syntax.name(k)
             )
-            if n in self.copied and is_active(self.types[n]):
+            if n in self.copied:
                 value = self.copy_of(value, self.types[n])
             if parameter.kind is parameter.KEYWORD_ONLY:
                 call.keywords.append(gast.keyword(n, value))

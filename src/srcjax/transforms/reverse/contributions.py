@@ -219,6 +219,12 @@ class Contributions(OneStep):
         t = self.type_of_name(name)
         variable = self.places.variable(name, (), self.base(name))
         if place is None:
+            if self.places.of(name):
+                raise self.refuse(
+                    f"`{self.base(name)}` is changed under several names, in one of "
+                    "which it is taken apart",
+                    "one name for the object",
+                )
             zero = syntax.assign(variable, self.initial(name, t))
             zero.initial = True
             self.emit(zero)

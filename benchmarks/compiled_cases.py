@@ -471,6 +471,32 @@ def lotka_for_jax(jax):
 # --- all of them ------------------------------------------------------------------
 
 
+def chains(rng: np.random.Generator, sizes: list[int]) -> dict[str, list[Work]]:
+    """The chains by size and precision."""
+    found = {}
+    for many in sizes:
+        x, w, y = rng.normal(size=(3, many))
+        v, z = rng.normal(size=(2, 100))
+        rows = x.reshape(-1, 100)
+        one_hot = np.eye(100)[rng.integers(0, 100, size=len(rows))]
+        works = [
+            Work("logistic", logistic, (w, x, y)),
+            Work("Black-Scholes", black_scholes, (*rng.uniform(0.5, 1.5, (5, many)),)),
+            Work("SELU", selu, (x,)),
+            Work("ten tanh", ten_tanh, (x,)),
+            Work("polynomial", polynomial, (x,)),
+            Work("softmax", softmax_loss, (rows, one_hot)),
+            Work("layer norm", layer_norm, (rows, v, z)),
+            Work("logsumexp", log_sum_exp, (x,)),
+        ]
+        found[f"chains of {many:,} numbers"] = works
+        found[f"chains of {many:,} numbers in single precision"] = [
+            Work(f"{w.name}, float32", w.function, tuple(map(np.float32, w.args)))
+            for w in works
+        ]
+    return found
+
+
 def families(quick: bool = False) -> dict[str, list[Work]]:
     """The cases by family; `quick` has small sizes."""
     rng = np.random.default_rng(0)
@@ -485,9 +511,6 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
         pairs = zip(sizes[:-1], sizes[1:], strict=True)
         return [(normal(m, k) / math.sqrt(m), np.zeros(k)) for m, k in pairs]
 
-    wide = rng.uniform(0.5, 1.5, size=(5, many))
-    rows = many // 100
-    one_hot = np.eye(100)[rng.integers(0, 100, size=rows)]
     spd = normal(n // 2, n // 2)
     spd = spd @ spd.T + n * np.eye(n // 2)
     starts = np.arange(0, 5 * n + 1, 5)
@@ -506,20 +529,6 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
             ({"Wx": normal(3, 4), "Wh": normal(4, 4), "b": normal(4)}, normal(5, 3)),
         ),
         Work("pendulum, 20 steps", pendulum, (np.array([1.0, 0.0]), 0.01)),
-    ]
-    chains = [
-        Work("logistic", logistic, (normal(many), normal(many), normal(many))),
-        Work("Black-Scholes", black_scholes, tuple(wide)),
-        Work("SELU", selu, (normal(many),)),
-        Work("ten tanh", ten_tanh, (normal(many),)),
-        Work("polynomial", polynomial, (normal(many),)),
-        Work("softmax", softmax_loss, (normal(rows, 100), one_hot)),
-        Work("layer norm", layer_norm, (normal(rows, 100), normal(100), normal(100))),
-        Work("logsumexp", log_sum_exp, (normal(many),)),
-    ]
-    single = [
-        Work(f"{w.name}, float32", w.function, tuple(np.float32(a) for a in w.args))
-        for w in chains
     ]
     width = 8 if quick else 128
     networks = [
@@ -616,8 +625,7 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
     ]
     return {
         "tiny functions": tiny,
-        "elementwise chains": chains,
-        "elementwise chains in single precision": single,
+        **chains(rng, [many] if quick else [1000, many, 10_000_000]),
         "networks": networks,
         "examples that go their own ways": examples,
         "loops in place": in_place,

@@ -11,6 +11,8 @@ RNG = np.random.default_rng(8)
 A = RNG.normal(size=(5, 7))
 B = RNG.normal(size=(5, 7))
 V = RNG.normal(size=7)
+S = RNG.normal(size=(4, 3, 3))
+S = S @ S.transpose(0, 2, 1) + np.eye(3)
 
 
 def softmax_loss(x, y):
@@ -52,6 +54,20 @@ def rows_in_a_loop(x):
         e = np.exp(x - np.max(x, axis=1, keepdims=True))
         total = total + np.sum(e / np.sum(e, axis=1, keepdims=True) * x, axis=1)
     return total
+
+
+def conjugate_gradient(matrix, b):
+    x = np.zeros(3)
+    r = b - matrix @ x
+    p = r
+    for _ in range(2):
+        ap = matrix @ p
+        alpha = (r @ r) / (p @ ap)
+        x = x + alpha * p
+        new = r - alpha * ap
+        p = new + (new @ new) / (r @ r) * p
+        r = new
+    return x
 
 
 def updated(x, y):
@@ -131,6 +147,7 @@ CASES = [
     (rows_of_blocks, (A,)),
     (other_rows, (A,)),
     (rows_in_a_loop, (A,)),
+    (srcjax.vmap(conjugate_gradient), (S, A[:4, :3])),  # `p` of old and new rows
     (updated, (A, B)),
     (updated_under_another_name, (A, B)),
     (updated_through_a_view, (A, B)),

@@ -43,6 +43,8 @@ def _joins(first: Loops, then: Loops) -> bool:
         return False
     if first.stores or then.stores:
         return False
+    if then.produced & (first.reads | first.produced):  # what it had before is read
+        return False
     if any(first.produced & read_beyond_sizes(s) for s in then.nest.before[0]):
         return False
     read = {

@@ -231,6 +231,21 @@ def slices_beyond_the_ends(x):
     return y
 
 
+def slices_between(x, low, high):
+    v = [x[0], x[1], x[2], x[0] * x[1]]
+    y = 0.0
+    for k in range(2):
+        y = y + v[0] * v[1] * v[2]
+        v[low:2] = [y * x[k], v[0] * y]
+        y = y + v[0] * v[1]
+        v[2:high] = [y, v[1]]
+        y = y * v[0] + v[3]
+    del v[low:1]
+    y = y + v[0] * v[1] ** 2
+    del v[1:high]
+    return y * v[0]
+
+
 FOLLOWED = [
     slices_replaced,
     slices_beyond_the_ends,
@@ -276,6 +291,20 @@ def test_gradients(function, x):
     wanted = differences(projected, x)
     close(srcjax.grad(projected)(x), wanted)
     close(srcjax.hvp(function, (x,), (WEIGHTS,)), wanted)
+
+
+@pytest.mark.parametrize("bounds", [(None, None), (0, None), (None, 4), (-9, 9)])
+def test_bounds_that_may_be_none(bounds):
+    found = srcjax.grad(slices_between)(XS[0], *bounds)
+    close(found, differences(lambda x: slices_between(x, *bounds), XS[0]))
+
+    def on_the_way(x, k):
+        low, high = (None, 4) if k > 1 else (0, None)
+        return slices_between(x, low, high)
+
+    for k in (1, 2):
+        found = srcjax.grad(on_the_way)(XS[0], k)
+        close(found, differences(lambda x, k=k: on_the_way(x, k), XS[0]))
 
 
 @pytest.mark.parametrize("function", REFUSED)

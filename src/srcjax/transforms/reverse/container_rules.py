@@ -707,6 +707,28 @@ def as_value(index: gast.expr) -> gast.expr:
 
 def start_of(items: gast.expr, index: gast.Slice) -> gast.expr:
     """How many items come before those of a slice: `len(xs[:a])`."""
-    if index.lower is None:
+    if _is_none(index.lower):
         return syntax.const(0)
-    return syntax.expression("len(v[:a])", v=items, a=index.lower)
+    known = _is_number(index.lower)  # a variable may be None
+    text = "len(v[:a])" if known else "len(v) - len(v[a:])"
+    return syntax.expression(text, v=items, a=index.lower)
+
+
+def rest_of(items: gast.expr, index: gast.Slice) -> gast.expr:
+    """How many come after them: after an empty slice, those from its start on."""
+    if _is_none(index.upper):
+        return syntax.const(0)
+    text = "len(v[b:])" if _is_number(index.upper) else "len(v) - len(v[:b])"
+    after = syntax.expression(text, v=items, b=index.upper)
+    if _is_none(index.lower):
+        return after
+    return syntax.expression("min(len(v[a:]), n)", v=items, a=index.lower, n=after)
+
+
+def _is_none(bound: gast.expr | None) -> bool:
+    return bound is None or isinstance(bound, gast.Constant) and bound.value is None
+
+
+def _is_number(bound: gast.expr | None) -> bool:
+    plain = bound.operand if isinstance(bound, gast.UnaryOp) else bound
+    return isinstance(plain, gast.Constant)

@@ -41,7 +41,7 @@ from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reads_writes import backward_range, is_range
-from srcjax.transforms.reverse.container_rules import start_of
+from srcjax.transforms.reverse.container_rules import rest_of, start_of
 from srcjax.transforms.reverse.planning import Planner
 from srcjax.transforms.reverse.sweep import (
     Attempt,
@@ -391,7 +391,7 @@ class Saver(Planner):
             kept = gast.Tuple(
                 [
                     start_of(base, index),
-                    _rest(base, index),
+                    rest_of(base, index),
                     syntax.expression("v[i]", v=base, i=index),
                 ],
                 syntax.LOAD,
@@ -778,16 +778,6 @@ def _name_apart(name: str, held: str, forward: list, backward: list) -> None:
     update.value = syntax.substitute(update.value, {name: syntax.name(held)})
     syntax.rename(backward[last:], {name: held})
     del forward[first], backward[last]
-
-
-def _rest(items: gast.expr, index: gast.Slice) -> gast.expr:
-    """How many come after them: after an empty slice, those from its start on."""
-    if index.upper is None:
-        return syntax.const(0)
-    after = syntax.expression("len(v[b:])", v=items, b=index.upper)
-    if index.lower is None:
-        return after
-    return syntax.expression("min(len(v[a:]), n)", v=items, a=index.lower, n=after)
 
 
 def _push(tape: str, value: gast.expr) -> gast.stmt:

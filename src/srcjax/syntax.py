@@ -234,10 +234,12 @@ def walk(node: Any) -> Iterator[gast.AST]:
         if fields is None:
             continue
         yield current
-        for field in fields:
-            value = getattr(current, field, None)
-            if value:
-                push(value)
+        if fields:
+            values = current.__dict__
+            for field in fields:
+                value = values.get(field)
+                if value:
+                    push(value)
 
 
 class _BlockFields(dict[type, tuple[str, ...]]):
@@ -396,10 +398,12 @@ def _names(node: Any) -> tuple[set[str], set[str]]:
             name = _bound_by(current)
             if name is not None:
                 bound.add(name)
-        for field in fields:
-            value = getattr(current, field, None)
-            if value:
-                push(value)
+        if fields:
+            values = current.__dict__
+            for field in fields:
+                value = values.get(field)
+                if value:
+                    push(value)
     return loaded, bound
 
 
@@ -447,10 +451,12 @@ def occurrences(node: Any) -> tuple[list[gast.Name], list[str]]:
             name = _bound_by(current)
             if name is not None:
                 bound.append(name)
-        for field in fields:
-            value = getattr(current, field, None)
-            if value:
-                push(value)
+        if fields:
+            values = current.__dict__
+            for field in fields:
+                value = values.get(field)
+                if value:
+                    push(value)
     return found, bound
 
 

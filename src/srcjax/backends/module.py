@@ -17,7 +17,7 @@ from srcjax import runtime, syntax
 from srcjax.analysis.guards import Guard
 from srcjax.analysis.types import UNKNOWN, Type
 from srcjax.backends import stage_listings
-from srcjax.backends.load import load
+from srcjax.backends.load import LineMap, load
 from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.read import (
@@ -54,8 +54,6 @@ class Module:
     guards: list[Guard] = field(default_factory=list)
     stages: StageTexts = field(default_factory=StageTexts)
     entry: str = ""
-    text: str = ""
-    line_map: dict[int, tuple[str, int, str]] = field(default_factory=dict)
     #: Whether a backward function uses up what the forward function saved.
     consumes: bool = False
     #: Whether the function writes to what it is given (it is given copies).
@@ -90,6 +88,29 @@ class Module:
     loaded: tuple[str, pytypes.ModuleType] | None = field(default=None, init=False)
     #: By function, what it keeps for a backward sweep, and its tapes.
     kept: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    #: The text, and the user's line behind each of its lines; None: to be printed.
+    _printed: tuple[str, LineMap] | None = field(default=("", {}), init=False)
+
+    def print(self) -> None:
+        """The text is to be that of the functions as they are by now.
+
+        It is printed when it is asked for: most functions change once more before.
+        """
+        self._printed = None
+
+    @property
+    def text(self) -> str:
+        """The source of the module."""
+        return self._as_printed()[0]
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._printed = text, {}
+
+    @property
+    def line_map(self) -> LineMap:
+        """The user's line behind each line of the text."""
+        return self._as_printed()[1]
 
     def load(self) -> pytypes.ModuleType:
         """The module, executed.
@@ -207,8 +228,15 @@ class Module:
             self.print()
         return self
 
-    def print(self) -> None:
-        """Fill in `text` and `line_map`."""
+    def _as_printed(self) -> tuple[str, LineMap]:
+        if self._printed is None:
+            module = self.tree()
+            text = emit(module)
+            self._printed = text, map_lines(text, module)
+        return self._printed
+
+    def tree(self) -> gast.Module:
+        """Imports, literals and functions."""
         body: list[gast.stmt] = []
         imports = self.imports()
         for line in sorted(imports.values(), key=_import_order):
@@ -238,9 +266,7 @@ class Module:
         for name, value in self.values.items():
             if name not in imports and is_literal(value):
                 body.append(syntax.assign(name, syntax.expression(repr(value))))
-        module = gast.Module([*body, *self.functions], [])
-        self.text = emit(module)
-        self.line_map = map_lines(self.text, module)
+        return gast.Module([*body, *self.functions], [])
 
 
 def _uses(function: gast.FunctionDef, path: str) -> bool:
@@ -292,7 +318,7 @@ def is_literal(value: Any) -> bool:
     return type(value) in (int, bool, str, type(None))
 
 
-def map_lines(text: str, module: gast.Module) -> dict[int, tuple[str, int, str]]:
+def map_lines(text: str, module: gast.Module) -> LineMap:
     """The user's line behind each generated line."""
     lines: dict[int, tuple[str, int, str]] = {}
 

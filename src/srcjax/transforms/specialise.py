@@ -56,7 +56,7 @@ class Typer:
         """The type of the expression; unknown where it cannot be told."""
         from srcjax.analysis.types import UNKNOWN
 
-        names = {n.id for n in syntax.walk(node) if isinstance(n, gast.Name)}
+        names = {n.id for n in syntax.names_in(node)}
         if "size_along" in names:
             node = syntax.map_expressions(node, _count_as_number)
         known = {n: t for n in names if (t := env.get(n)) is not None}

@@ -154,7 +154,10 @@ class Transform:
     def source(self) -> FunctionSource:
         """The function as written (for a transformed function, what it was made of)."""
         inner = self.inner
-        return read(underlying(self.function)) if inner is None else inner.source
+        if inner is not None:
+            return inner.source
+        with full_collections_put_off():
+            return read(underlying(self.function))
 
     @property
     def inner(self) -> Transform | None:

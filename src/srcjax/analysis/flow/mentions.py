@@ -31,13 +31,21 @@ def mentions(node: Any) -> Mentions:
     names, others = syntax.occurrences(node)
     binds = set(others)
     for name in names:
-        if isinstance(name.ctx, gast.Load):
+        ctx = type(name.ctx)
+        if ctx is gast.Load:
             reads[name.id] = reads.get(name.id, 0) + 1
-        elif isinstance(name.ctx, (gast.Store, gast.Del)):
+        elif ctx is gast.Store or ctx is gast.Del:
             binds.add(name.id)
-    stmts = node if isinstance(node, list) else [node]
-    jumps = any(isinstance(s, _JUMPS) for s in syntax.all_statements(stmts))
-    return Mentions(reads, binds, jumps)
+    return Mentions(reads, binds, has_jump(node))
+
+
+def has_jump(node: Any) -> bool:
+    """Whether a `break` or `continue` is inside."""
+    if not isinstance(node, list):
+        if not syntax.has_blocks(node):
+            return isinstance(node, _JUMPS)
+        node = [node]
+    return any(isinstance(s, _JUMPS) for s in syntax.all_statements(node))
 
 
 def own_mentions(stmt: Any) -> Mentions:

@@ -284,10 +284,11 @@ class Contributions(OneStep):
             )
         if path:
             self.explode(name)
-        value = self.real_of_complex(self.typer.agree(value, self.envs), t)
+        value = self.typer.agree(value, self.envs)
+        value, have = self.real_of_complex(value, self.type_of(value), t)
         place = self.places.present.get((name, path))
         variable = self.places.variable(name, path, self.base(name))
-        value, have = in_kind_of(value, self.type_of(value), t)
+        value, have = in_kind_of(value, have, t)
         a_complex_number = isinstance(t, Scalar) and has_complex(t)
         if a_complex_number and not same_dtype(dtype_of(have), dtype_of(t)):
             self.mixed.add(name)
@@ -377,13 +378,21 @@ class Contributions(OneStep):
         kinds = (List, Dict, Tuple, Object)
         return any(isinstance(env.get(name), kinds) for env in self.envs)
 
-    def real_of_complex(self, value: gast.expr, t: Type) -> gast.expr:
-        """A real factor of a complex product has a real adjoint, as in JAX."""
-        wanted, have = dtype_of(t), dtype_of(self.type_of(value))
+    def real_of_complex(
+        self, value: gast.expr, have: Type, t: Type
+    ) -> tuple[gast.expr, Type]:
+        """A real factor of a complex product has a real adjoint, as in JAX.
+
+        The value, which has the type `have`, as it goes to one of type `t`.
+        """
+        wanted, dtype = dtype_of(t), dtype_of(have)
         if wanted is None or wanted.kind == "c":
-            return value
-        may_be = self.program.hides_complex() if have is None else have.kind == "c"
-        return syntax.expression("np.real(v)", v=value) if may_be else value
+            return value, have
+        may_be = self.program.hides_complex() if dtype is None else dtype.kind == "c"
+        if not may_be:
+            return value, have
+        value = syntax.expression("np.real(v)", v=value)
+        return value, self.type_of(value)
 
     def joins_last(self, variable: str, value: gast.expr) -> bool:
         """`dx = a` just before: make it `dx = a + value`."""
@@ -431,9 +440,10 @@ class Contributions(OneStep):
     def contribute_view(self, name: str, value: gast.expr) -> None:
         target = self.adjoint(name)
         value = self.typer.agree(value, self.envs)
-        value = self.real_of_complex(value, self.type_of_name(name))
+        t = self.type_of_name(name)
+        value, _ = self.real_of_complex(value, self.type_of(value), t)
         # `+=` would make a list longer.
-        if isinstance(self.type_of_name(name), (List, Dict, Tuple, Object)):
+        if isinstance(t, (List, Dict, Tuple, Object)):
             total = syntax.call("add", syntax.clone(target), value)
             self.emit(syntax.assign(syntax.as_store(target), total))
             return

@@ -4,6 +4,7 @@ Each takes a vector `x`, a matrix `A` and a number `s`, as random programs do, a
 to the same judges.
 """
 
+import bisect
 import functools
 
 import numpy as np
@@ -409,7 +410,16 @@ def object_that_is_asked_in_a_loop_and_changed(x, A, s):
     return seen[-1] + sum(seen) * cart.v
 
 
+def between_places(x, A, s):
+    places = [0.0, 0.4 + s * s, 2.0 + s * s]
+    heights = [s, s * s, x[0]]
+    k = bisect.bisect(places, 0.3) - 1
+    share = (0.3 - places[k]) / (places[k + 1] - places[k])
+    return heights[k] + share * (heights[k + 1] - heights[k])
+
+
 FOUND = [
+    between_places,
     loops_that_never_run,
     one_item_by_two_indices,
     array_times_a_list_of_constants,

@@ -1,13 +1,15 @@
-"""Functions of NumPy whose results carry no derivative: counts, windows, indices."""
+"""Functions whose results carry no derivative: counts, windows, indices."""
 
 from __future__ import annotations
 
+import bisect
 from typing import Any
 
 import numpy as np
 
 from srcjax.analysis.types import (
     BOOL,
+    INT,
     UNKNOWN,
     Array,
     Const,
@@ -79,4 +81,6 @@ inert(np.diag_indices, signature="n, ndim=2", infer=infer_diagonal)
 inert(np.diag_indices_from, signature="arr")
 inert(np.mask_indices, signature="n, mask_func, k=0")
 inert(np.indices, signature="dimensions, dtype=int, sparse=False", infer=infer_indices)
+for _place in (bisect.bisect, bisect.bisect_left, bisect.bisect_right):
+    inert(_place, signature="a, x, lo=0, hi=None, *, key=None", infer=lambda **_: INT)
 inert(np.bitwise_count, elementwise=True, signature="x")

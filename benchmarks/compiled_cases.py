@@ -290,6 +290,45 @@ def cholesky(a):
     return np.sum(np.log(np.diag(L)))
 
 
+def gram_schmidt(a):
+    a = a.copy()
+    q = np.zeros_like(a)
+    r = np.zeros((a.shape[1], a.shape[1]))
+    for k in range(a.shape[1]):
+        r[k, k] = np.sqrt(np.dot(a[:, k], a[:, k]))
+        q[:, k] = a[:, k] / r[k, k]
+        for j in range(k + 1, a.shape[1]):
+            r[k, j] = np.dot(q[:, k], a[:, j])
+            a[:, j] -= q[:, k] * r[k, j]
+    return np.sum(q) + np.sum(r)
+
+
+def durbin(r):
+    y = np.empty_like(r)
+    alpha, beta = -r[0], 1.0
+    y[0] = -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
+        y[:k] += alpha * np.flip(y[:k])
+        y[k] = alpha
+    return np.sum(y)
+
+
+def thomas(a, b, c, d):
+    n = len(d)
+    cp, dp, x = np.zeros(n), np.zeros(n), np.zeros(n)
+    cp[0], dp[0] = c[0] / b[0], d[0] / b[0]
+    for i in range(1, n):
+        pivot = b[i] - a[i] * cp[i - 1]
+        cp[i] = c[i] / pivot
+        dp[i] = (d[i] - a[i] * dp[i - 1]) / pivot
+    x[-1] = dp[-1]
+    for i in range(n - 2, -1, -1):
+        x[i] = dp[i] - cp[i] * x[i + 1]
+    return np.sum(x**2)
+
+
 def warping(x, y):
     n, m = len(x), len(y)
     D = np.full((n + 1, m + 1), np.inf)
@@ -370,6 +409,61 @@ def convolution(image, filters):
         for j in range(k):
             out += filters[i, j] * image[i : i + h, j : j + w]
     return np.sum(np.maximum(out, 0.0))
+
+
+def floyd_warshall(d):
+    for k in range(len(d)):
+        d = np.minimum(d, d[:, k][:, None] + d[k][None, :])
+    return np.sum(d)
+
+
+def gathered(x, idx, w):
+    return np.sum(np.tanh(x[idx] * w))
+
+
+def rolled(u, k):
+    for _ in range(5):
+        around = np.roll(u, 1, 0) + np.roll(u, -1, 0)
+        around = around + np.roll(u, 1, 1) + np.roll(u, -1, 1)
+        u = u + k * (around - 4 * u)
+    return np.sum(u**2)
+
+
+def diffusion(field, coefficients):
+    h, w = field.shape[0] - 4, field.shape[1] - 4
+    lap = 4.0 * field[1 : h + 3, 1 : w + 3] - (
+        field[2 : h + 4, 1 : w + 3]
+        + field[0 : h + 2, 1 : w + 3]
+        + field[1 : h + 3, 2 : w + 4]
+        + field[1 : h + 3, 0 : w + 2]
+    )
+    down = lap[1:, 1 : w + 1] - lap[:-1, 1 : w + 1]
+    right = lap[1 : h + 1, 1:] - lap[1 : h + 1, :-1]
+    slope = field[2 : h + 3, 2 : w + 2] - field[1 : h + 2, 2 : w + 2]
+    down = np.where(down * slope > 0, 0.0, down)
+    flow = down[1:, :] - down[:-1, :] + right[:, 1:] - right[:, :-1]
+    return np.sum((field[2 : h + 2, 2 : w + 2] - coefficients * flow) ** 2)
+
+
+def forward_algorithm(start, moves, emits, seen):
+    alpha = start + emits[:, seen[0]]
+    for t in range(1, len(seen)):
+        z = alpha[:, None] + moves
+        m = np.max(z, axis=0)
+        alpha = m + np.log(np.sum(np.exp(z - m), axis=0)) + emits[:, seen[t]]
+    m = np.max(alpha)
+    return m + np.log(np.sum(np.exp(alpha - m)))
+
+
+def layer(x, weights):
+    k = weights.shape[0]
+    n, h, w = x.shape[0], x.shape[1] - k + 1, x.shape[2] - k + 1
+    out = np.empty((n, h, w, weights.shape[3]))
+    for i in range(h):
+        for j in range(w):
+            part = x[:, i : i + k, j : j + k, :, np.newaxis]
+            out[:, i, j, :] = np.sum(part * weights[np.newaxis], axis=(1, 2, 3))
+    return np.sum(np.maximum(out, 0))
 
 
 def sparse_product(values, columns, starts, x):
@@ -582,6 +676,14 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
         ),
         Work("recurrence", recurrence, (normal(n),), for_jax=recurrence_for_jax),
         Work("Cholesky by loops", cholesky, (spd,), in_jax=False),
+        Work("Gram-Schmidt", gram_schmidt, (normal(n, n // 5),), in_jax=False),
+        Work("Durbin", durbin, (rng.uniform(0, 1 / n, size=n),), in_jax=False),
+        Work(
+            "tridiagonal system",
+            thomas,
+            (normal(n), 5 + normal(n) ** 2, normal(n), normal(n)),
+            in_jax=False,
+        ),
         Work("time warping", warping, (normal(n // 2), normal(n // 2)), in_jax=False),
     ]
     kernels = [
@@ -590,6 +692,25 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
         Work("n bodies", nbody, (normal(n, 3), rng.uniform(size=n))),
         Work("arc distance", arc_distance, tuple(rng.uniform(size=(4, many)))),
         Work("convolution", convolution, (normal(n, n), normal(3, 3))),
+        Work(
+            "convolution layer",
+            layer,
+            (normal(2, n // 5, n // 5, 3), normal(3, 3, 3, 4)),
+            in_jax=False,
+        ),
+        Work("shortest paths", floyd_warshall, (rng.uniform(1, 9, (n // 4, n // 4)),)),
+        Work(
+            "gather",
+            gathered,
+            (normal(n), rng.integers(0, n, size=10 * n), normal(10 * n)),
+        ),
+        Work("heat on a torus", rolled, (normal(n, n), 0.1)),
+        Work("diffusion with limits", diffusion, (normal(n, n), normal(n - 4, n - 4))),
+        Work(
+            "hidden Markov model",
+            forward_algorithm,
+            (normal(8), normal(8, 8), normal(8, 9), rng.integers(0, 9, size=n // 5)),
+        ),
         Work(
             "sparse product",
             sparse_product,

@@ -27,7 +27,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -113,8 +113,17 @@ class Kernel:
                 nogil=True,
                 boundscheck=self.checked,
             )
-            found: Callable = make(function)
-        return found
+            found: Any = make(function)
+        compiles = found._compile_for_args
+
+        def quietly(*args: Any, **kwargs: Any) -> Any:
+            """What the compiler thinks of the text is no warning of the function."""
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return compiles(*args, **kwargs)
+
+        found._compile_for_args = quietly
+        return cast(Callable, found)
 
 
 def is_of_compiler(error: Exception) -> bool:

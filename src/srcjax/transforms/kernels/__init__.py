@@ -6,6 +6,9 @@
 
 `numbers` writes what is computed for one number, `groups` says which statements share a
 loop, `loops` and `rows` write the loops, `statements` what stands around them. What
+has no loop of its own over elements is one of others: `elsewhere` knows where elements
+come from (`np.roll`, `x[idx]`), `filled` writes loops of another kind (`np.cumsum`,
+masks), `displays` names the parts of tuples and lists, `spelled` says `np.std`. What
 none of them accepts raises `NotCompiled`, and stays Python: `entry` makes a kernel of
 all of a function, `regions` of parts of it. The kernels are Python themselves, and give
 the same without a compiler.

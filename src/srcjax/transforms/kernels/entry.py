@@ -84,6 +84,7 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
     writer = KernelWriter(program, unit)
     writer.numbers.may_leave = not writes_given(program)
     around = Around(unit, writer.types)
+    writer.take_as_numbers(set(around.results))
     given = [*unit.parameters, *around.loaded]
     for name in given:
         t = writer.types.get(name, UNKNOWN)
@@ -93,6 +94,8 @@ def compiled(program: Program, unit: Unit, entry: str, own: str) -> Compiled:
     bound = bound_in(around.body, writer.types)
     outputs = [n for n in around.results if n in bound or n not in given]
     for name in outputs:
+        if writer.is_description(writer.types.get(name, UNKNOWN)):
+            raise NotCompiled(around.last, f"`{name}` is no number or array")
         check_result(writer.types.get(name, UNKNOWN), around.last, unit)
     ask_given(writer, around.body, [n for n in given if n not in bound])
     stmts = writer.block(around.body)

@@ -19,7 +19,8 @@ from typing import Any
 
 import gast
 
-from srcjax.analysis.types import NONE, Buffers, Shape, same_size
+from srcjax.analysis.sizes import Count
+from srcjax.analysis.types import NONE, Buffers, Dim, Shape, same_size
 
 
 @dataclass
@@ -48,6 +49,8 @@ class Member:
     #: Of a store, the array of which a part is written to, and what takes the part.
     base: str = ""
     before: list[gast.stmt] = field(default_factory=list)
+    #: The names of arrays of which it is not known how many elements they have.
+    open: set[str] = field(default_factory=set)
     #: The names of arrays that it does not read element by element.
     whole: set[str] = field(default_factory=set)
     #: The memory that it reads, and of a store that it writes to.
@@ -115,7 +118,7 @@ def _in_the_way(each: Group | Plain, item: Plain) -> bool:
 def _place(found: list[Group | Plain], item: Member) -> Group | None:
     """The group that a member joins."""
     for each in reversed(found):
-        alike = isinstance(each, Group) and _same(each.shape, item.shape)
+        alike = isinstance(each, Group) and _goes_along(each, item)
         if isinstance(each, Group) and alike and not _needs_all(each, item):
             return each
         if _before(each, item):
@@ -154,5 +157,19 @@ def _before(each: Group | Plain, item: Member) -> bool:
     )
 
 
-def _same(a: Shape, b: Shape) -> bool:
-    return len(a) == len(b) and all(same_size(m, n) for m, n in zip(a, b, strict=True))
+def is_open(dim: Dim) -> bool:
+    """Whether nothing is known of a size, but that an array has it."""
+    return dim is None or isinstance(dim, Count)
+
+
+def _goes_along(group: Group, item: Member) -> bool:
+    """Whether a member has as many elements as the loop of a group goes through."""
+    a, b = group.shape, item.shape
+    if len(a) != len(b):
+        return False
+    # What is computed of these elements alone has as many of them.
+    follows = item.kind != "store" and bool(item.open) and item.open <= group.maps
+    return all(
+        same_size(m, n) or (follows and is_open(m) and is_open(n))
+        for m, n in zip(a, b, strict=True)
+    )

@@ -28,7 +28,8 @@ from srcjax.transforms.kernels.accepted import (
     kind,
     stored_number,
 )
-from srcjax.transforms.kernels.groups import Group, Member
+from srcjax.transforms.kernels.elsewhere import Elsewhere
+from srcjax.transforms.kernels.groups import Group, Member, is_open
 from srcjax.transforms.kernels.numbers import Numbers, as_float
 from srcjax.transforms.kernels.operations import Operation
 from srcjax.transforms.kernels.places import seen
@@ -144,6 +145,20 @@ class Loops:
                 for each in places:
                     if shape is not None and same_size(shape[each], dim):
                         return size_of(node.id, each)
+            if isinstance(member.value, Elsewhere) and member.value.sizes:
+                return syntax.clone(member.value.sizes[axis])
+        return self.open_size(axis)
+
+    def open_size(self, axis: int) -> gast.expr:
+        """The size of an axis of which nothing is known: that of its first array."""
+        for member in self.group.members:
+            for node in operands(member):
+                shape = shape_of(self.type_of(node))
+                if not isinstance(node, gast.Name) or not shape:
+                    continue
+                place = axis - len(self.group.shape) + len(shape)
+                if place >= 0 and is_open(shape[place]):
+                    return size_of(node.id, place)
         raise NotCompiled(self.group.members[0].stmt, "a size that no array tells")
 
     def shape(self, axes: list[int]) -> gast.expr:
@@ -233,6 +248,8 @@ class Loops:
         if isinstance(node, gast.Name) and not isinstance(whole, int):
             rank = len(shape_of(self.type_of(node)) or ())
             here = size_of(node.id, axis - len(self.group.shape) + rank)
+            if syntax.equal(here, self.nest.sizes[axis]):
+                return axis
             self.numbers.emit = self.nest.before[0].append
             there = syntax.clone(self.nest.sizes[axis])
             self.numbers.unless("a == b", node, a=here, b=there)
@@ -273,6 +290,11 @@ class Loops:
 
     def member_value(self, member: Member, t: Type) -> gast.expr:
         """The element that a member computes."""
+        if isinstance(member.value, Elsewhere):
+            self.nest.before[0].extend(member.value.before)
+            place = self.place(list(range(len(self.group.shape))))
+            at = place.elts if isinstance(place, gast.Tuple) else [place]
+            return member.value.element(at)
         if isinstance(member.value, Operation):
             return self.applied(member.stmt.value, member.value, t)
         value = self.value(member.value)
@@ -462,11 +484,12 @@ def is_one(size: gast.expr) -> bool:
 
 def operands(member: Member) -> list[gast.expr]:
     """The names that a member reads, and the array that it writes to."""
-    nodes = (
-        list(member.value.operands.values())
-        if isinstance(member.value, Operation)
-        else [member.value]
-    )
+    if isinstance(member.value, Operation):
+        nodes = list(member.value.operands.values())
+    elif isinstance(member.value, Elsewhere):
+        nodes = [syntax.name(array) for array in member.value.arrays]
+    else:
+        nodes = [member.value]
     found = [n for node in nodes for n in syntax.walk(node) if isinstance(n, gast.Name)]
     if member.kind == "store":
         found.append(syntax.name(member.name))

@@ -74,7 +74,9 @@ def name_indices(function: gast.FunctionDef, unit: Unit) -> None:
         for s in loops
         if isinstance(s.target, gast.Name) and is_index(s, function, unit)
     }
-    free = [n for n in _INDICES if n not in taken or n in ours]
+    more = [f"{n}{k}" for k in range(2, 10) for n in _INDICES]
+    names = [*_INDICES, *more]
+    free = [n for n in names if n not in taken or n in ours]
 
     def visit(body: list[Any], around: list[str]) -> None:
         for stmt in body:
@@ -82,14 +84,13 @@ def name_indices(function: gast.FunctionDef, unit: Unit) -> None:
             index = getattr(getattr(stmt, "target", None), "id", "")
             if isinstance(stmt, gast.For) and ours.get(index) is stmt:
                 left = [n for n in free if n not in around]
-                if left:
-                    syntax.rename(stmt, {index: f"{left[0]}@"})
-                    inside = [*around, left[0]]
+                syntax.rename(stmt, {index: f"{left[0]}@"})
+                inside = [*around, left[0]]
             for block in syntax.inner_blocks(stmt):
                 visit(block, inside)
 
     visit(function.body, [])
-    syntax.rename(function.body, {f"{n}@": n for n in _INDICES})
+    syntax.rename(function.body, {f"{n}@": n for n in names})
 
 
 def is_index(loop: gast.For, function: gast.FunctionDef, unit: Unit) -> bool:

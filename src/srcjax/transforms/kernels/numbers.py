@@ -60,6 +60,8 @@ class Numbers:
         self.may_leave = True
         #: Whether it says so somewhere.
         self.leaves = False
+        #: Arrays of the items of lists of numbers, by the name of the list.
+        self.items_of: dict[str, str] = {}
         #: Takes the statements that an expression needs before it.
         self.emit: Emit = lambda stmt: None
 
@@ -93,13 +95,28 @@ class Numbers:
             found = self.call(node)
             if found is not None:
                 return found
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Invert):
+            operand = node.operand
+            if kind(t) == "i" and kind(self.type_of(operand)) == "i":
+                return gast.UnaryOp(node.op, self.number(operand))
         operation = self.operations.of(node)
+        if operation is not None and operation.op.fold is not None:
+            return self.fold_of_one(node, operation)
         if operation is None:
             shown = syntax.text(node)
             raise NotCompiled(node, f"`{shown}` is no operation with a kernel")
         operands = {k: self.number(v) for k, v in operation.operands.items()}
         types = {k: self.type_of(v) for k, v in operation.operands.items()}
         return self.operate(node, operation, operands, types, t)
+
+    def fold_of_one(self, node: gast.expr, operation: Operation) -> gast.expr:
+        """`np.sum(x)` of a number: the number."""
+        given = operation.operands
+        if set(given) != {"a"} or kind(self.type_of(given["a"])) != kind(
+            self.type_of(node)
+        ):
+            raise NotCompiled(node, f"`{operation.op.name}` has no kernel")
+        return self.number(given["a"])
 
     def array(self, node: gast.expr) -> gast.expr:
         """The name of an array. Raises NotCompiled."""
@@ -118,6 +135,12 @@ class Numbers:
         if is_kernel_array(self.type_of(base)):
             return gast.Subscript(
                 self.array(base), self.index(node.slice, base), syntax.LOAD
+            )
+        items = self.items_of.get(getattr(base, "id", ""))
+        if items is not None:
+            self.indexes = True
+            return gast.Subscript(
+                syntax.name(items), self.whole(node.slice), syntax.LOAD
             )
         raise NotCompiled(node, f"`{syntax.text(node)}` is no element of an array")
 

@@ -82,8 +82,10 @@ class Operations:
             return None
         if any(k.arg is None for k in node.keywords):
             return None
-        found = self.callees.get(id(node), [])
-        if len(found) != 1:
+        found = self.callees.get(id(node))
+        if found is None:  # a call that a kernel is spelled with
+            found = [getattr(self.type_of(node.func), "value", None)]
+        if len(found) != 1 or found[0] is None:
             return None
         callee = found[0]
         args, function = list(node.args), None

@@ -162,7 +162,7 @@ class Regions:
         """Whether a call of a kernel is sure to be faster than the statements."""
         if any(isinstance(s, (gast.For, gast.While)) for s in syntax.walk(run)):
             return True
-        items = [self.writer.item(s) for s in run if not syntax.is_comment(s)]
+        items = self.writer.items(list(map(_copied, run)))
         groups = [g for g in grouped(items) if isinstance(g, Group)]
         return any(len(g.members) > 1 for g in groups) or len(groups) > 2
 

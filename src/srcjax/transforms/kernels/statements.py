@@ -2,113 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
-    Const,
     List,
     Tuple,
     Type,
     ageless_buffers,
     all_buffers,
-    dtype_of,
     is_number,
     parts,
-    rank_of,
     shape_of,
 )
-from srcjax.frontend.unit import Unit
 from srcjax.ops.record import lookup
 from srcjax.transforms.kernels.accepted import (
-    DTYPES,
-    NotCompiled,
-    array_of,
     is_kernel_array,
     is_kernel_number,
     kind,
     stored_number,
 )
-from srcjax.transforms.kernels.groups import Group, Member, Plain, grouped
-from srcjax.transforms.kernels.loops import Loops
-from srcjax.transforms.kernels.numbers import Numbers, literal
-from srcjax.transforms.kernels.operations import Operation, Operations, constant
-from srcjax.transforms.kernels.places import (
-    contraction,
-    is_dots,
-    is_new_axis,
-    is_whole,
-    seen,
-    with_axis,
+from srcjax.transforms.kernels.elsewhere import (
+    Elsewhere,
+    found_elsewhere,
+    is_array,
+    looked_up,
 )
+from srcjax.transforms.kernels.filled import Filled
+from srcjax.transforms.kernels.groups import Group, Member, Plain, grouped, is_open
+from srcjax.transforms.kernels.loops import Loops
+from srcjax.transforms.kernels.operations import Operation
+from srcjax.transforms.kernels.places import contraction, seen, with_axis
 from srcjax.transforms.kernels.rows import joined
-from srcjax.transforms.specialise import Typer
+from srcjax.transforms.kernels.spelled import spelled
 
-_MADE = {np.zeros: "zeros", np.ones: "ones", np.empty: "empty"}
-_LIKE = {np.zeros_like: "zeros", np.ones_like: "ones", np.empty_like: "empty"}
 #: The sum, as operations know it.
 SUM: Any = lookup(np.sum)
 _FILLS = {np.zeros_like: 0.0, np.ones_like: 1.0}
 _CONVERSIONS = {"astype", "numpy.astype"}
-_PRODUCTS = {"numpy.dot", "numpy.matmul"}
+#: What gives a copy of an array.
+_COPIES = ("numpy.copy", "numpy.array")
 
 
-class KernelWriter:
+class KernelWriter(Filled):
     """Writes statements of a unit in core form as a kernel computes them."""
-
-    def __init__(self, program: Program, unit: Unit) -> None:
-        self.program = program
-        self.unit = unit
-        self.typer = Typer(program, unit)
-        self.types = program.types_of(unit)
-        self.bound = syntax.names_written(unit.node.body) | set(unit.parameters)
-        self.known: dict[int, tuple[Any, Type]] = {}
-        self.operations = Operations(program.facts.callees, self.type_of)
-        self.numbers = Numbers(
-            self.type_of, self.operations, self.bound.__contains__, self.fresh
-        )
-        #: How often each name is read, in all of the unit.
-        self.reads = syntax.read_counts(unit.node)
-        #: Lists that were made in the kernel.
-        self.lists: set[str] = set()
-
-    # -- types -----------------------------------------------------------------------
-
-    def type_of(self, node: gast.expr) -> Type:
-        """The type of an expression, over all executions."""
-        if isinstance(node, gast.Name) and node.id in self.bound:
-            return self.types.get(node.id, UNKNOWN)
-        found = self.known.get(id(node))
-        if found is None:
-            found = node, self.typer.type_of(node, self.types)
-            self.known[id(node)] = found
-        return found[1]
-
-    def fresh(self, base: str) -> str:
-        """A new name, which may be nested away again."""
-        name = self.unit.names.fresh(base)
-        self.bound.add(name)
-        self.unit.temps.add(name)
-        return name
-
-    def refuse(self, stmt: Any, reason: str) -> NotCompiled:
-        return NotCompiled(stmt, reason)
 
     # -- blocks ----------------------------------------------------------------------
 
     def block(self, stmts: list[Any]) -> list[gast.stmt]:
         """The statements of a block. Raises NotCompiled."""
-        items = [self.item(s) for s in stmts if not syntax.is_comment(s)]
         out: list[gast.stmt] = []
         run: list[Loops] = []
-        for each in grouped(items):
+        for each in grouped(self.items(stmts)):
             if isinstance(each, Plain):
                 out += joined(run)
                 run = []
@@ -120,6 +72,18 @@ class KernelWriter:
             loops.write()
             run.append(loops)
         return out + joined(run)
+
+    def items(self, stmts: list[Any]) -> list[Member | Plain]:
+        """What the statements are, for those that may share a loop with them."""
+        for stmt in stmts:
+            self.declare_items(stmt)
+        return [
+            self.item(each)
+            for stmt in stmts
+            if not syntax.is_comment(stmt)
+            for one in spelled(self, stmt)
+            for each in self.apart(one)
+        ]
 
     def is_needed(self, name: str, group: Group) -> bool:
         """Whether an array is read where its elements are not at hand."""
@@ -135,6 +99,9 @@ class KernelWriter:
             memory = [self.types.get(n, UNKNOWN) for n in found.reads]
             found.seen = ageless_buffers(NONE.union(*map(all_buffers, memory)))
             found.whole = seen_otherwise(stmt.value)
+            if isinstance(found.value, Elsewhere):
+                found.whole |= set(found.value.arrays)
+            found.open = {n for n in found.reads if self.is_open(n)}
             return found
         return Plain(
             stmt,
@@ -142,6 +109,11 @@ class KernelWriter:
             syntax.names_written(stmt),
             not self.only_binds(stmt),
         )
+
+    def is_open(self, name: str) -> bool:
+        """Whether it is an array of which the size is not known."""
+        shape = shape_of(self.types.get(name, UNKNOWN))
+        return shape is not None and any(map(is_open, shape))
 
     def only_binds(self, stmt: Any) -> bool:
         """Whether a statement reads and writes nothing in memory: names only."""
@@ -158,7 +130,7 @@ class KernelWriter:
         loads = self.reads_elements(value)
         calls = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute)
         known = not calls or self.operations.of(value) is not None
-        if is_dtype(self.type_of(stmt.targets[0])):
+        if self.is_description(self.type_of(stmt.targets[0])):
             return True
         return is_number(self.type_of(stmt.targets[0])) and not loads and known
 
@@ -223,11 +195,18 @@ class KernelWriter:
             (target,) = stmt.targets
             if isinstance(target, gast.Name):
                 return self.assigned(stmt, target.id)
-            if isinstance(target, gast.Subscript):
+            if isinstance(target, gast.Subscript) and not self.is_chosen(target):
                 return self.stored(stmt, target)
-        if isinstance(stmt, gast.AugAssign):
+        if isinstance(stmt, gast.AugAssign) and not self.is_chosen(stmt.target):
             return self.updated(stmt)
         return None
+
+    def is_chosen(self, target: gast.expr) -> bool:
+        """Whether a store is to places that a mask or an array of ints tells."""
+        if not isinstance(target, gast.Subscript):
+            return False
+        place = syntax.as_load(syntax.clone(target))
+        return self.mask_of(place) is not None or looked_up(self, place) is not None
 
     def assigned(self, stmt: Any, name: str) -> Member | None:
         """The member of `y = op(...)`; None if it has no loop."""
@@ -242,14 +221,82 @@ class KernelWriter:
         if not isinstance(t, Array) or not shape:
             return None
         if operation is None or operation.op.kernel is None:
-            if is_copy(value) and operation is not None:
-                (array,) = operation.operands.values()
+            array = self.copied(stmt, value, operation)
+            if array is not None:
                 return Member(stmt, name, "map", shape, array, reads)
             if operation is not None and is_conversion(operation):
                 array = next(iter(operation.operands.values()))
                 return Member(stmt, name, "map", shape, array, reads, converts=True)
+            found = found_elsewhere(self, stmt, value, operation, t)
+            if found is not None:
+                return Member(stmt, name, "map", shape, found, reads)
             return self.filled(stmt, name, t, operation)
         return Member(stmt, name, "map", shape, operation, reads)
+
+    def copied(
+        self, stmt: Any, value: gast.expr, operation: Operation | None
+    ) -> gast.expr | None:
+        """The array that `x.copy()` or `np.array(x)` copies; else None."""
+        if not isinstance(value, gast.Call) or value.keywords:
+            return None
+        array: Any = None
+        if is_copy(value) and not value.args:
+            array = value.func.value
+        elif operation is not None and operation.op.name == "numpy.broadcast_to":
+            later = self.changes_later(stmt, self.type_of(value))
+            return None if later else operation.operands["x"]
+        elif operation is not None and operation.op.name in _COPIES:
+            array = next(iter(operation.operands.values()))
+        if operation is not None and len(operation.operands) != 1:
+            return None
+        known = isinstance(array, gast.Name) and is_kernel_array(self.type_of(array))
+        return array if known else None
+
+    def apart(self, stmt: Any) -> list[Any]:
+        """A store with copies of what it reads in the memory that it writes to."""
+        update = isinstance(stmt, gast.AugAssign)
+        target = stmt.target if update else None
+        if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
+            (target,) = stmt.targets
+        if not isinstance(target, gast.Subscript) and not update:
+            return [stmt]
+        place = self.type_of(syntax.as_load(syntax.clone(target)))
+        if not is_kernel_array(place):
+            return [stmt]
+        copies: dict[str, gast.expr] = {}
+        out: list[Any] = []
+        for name in self.sharing(target, place, stmt.value):
+            t = self.type_of(syntax.name(name))
+            held = self.made_of(name, replace(t, buffers=NONE))
+            copies[name] = syntax.name(held)
+            out.append(
+                syntax.assign(held, syntax.expression("x.copy()", x=syntax.name(name)))
+            )
+        if not out:
+            return [stmt]
+        changed = syntax.clone_shallow(stmt)
+        changed.value = syntax.substitute(stmt.value, copies)
+        changed.origin = getattr(stmt, "origin", id(stmt))
+        for each in out:
+            each.origin, each.user_line = (
+                changed.origin,
+                getattr(stmt, "user_line", None),
+            )
+        return [*out, changed]
+
+    def sharing(self, target: Any, place: Type, value: gast.expr) -> list[str]:
+        """The arrays that a store reads elsewhere in the memory that it writes to."""
+        written = ageless_buffers(all_buffers(place))
+        otherwise = seen_otherwise(value)
+        found = []
+        for node in syntax.walk(value):
+            if isinstance(node, gast.Name):
+                t = self.type_of(node)
+                same = syntax.is_name(target, node.id) and node.id not in otherwise
+                shared = ageless_buffers(all_buffers(t)) & written
+                if is_kernel_array(t) and shared and not same:
+                    found.append(node.id)
+        return list(dict.fromkeys(found))
 
     def spelled_out(self, value: gast.expr) -> gast.expr:
         """`np.outer(a, b)` as `a[:, None] * b`; others as they are."""
@@ -280,10 +327,6 @@ class KernelWriter:
             return self.operations.of(product)
         along = syntax.expression(repr(axes))
         return Operation(SUM, {"a": product, "axis": along}, np.sum)
-
-    def rank_of(self, node: gast.expr) -> int | None:
-        """How many axes an array has."""
-        return rank_of(self.type_of(node))
 
     def filled(
         self, stmt: Any, name: str, t: Array, operation: Operation | None
@@ -325,15 +368,6 @@ class KernelWriter:
         fold = Member(stmt, name, "fold", shape, operation, reads)
         fold.axes, fold.keepdims = axes, bool(keepdims)
         return fold
-
-    def option(self, node: gast.expr | None, default: Any) -> Any:
-        """The value of an argument, ... if it is not known."""
-        if node is None:
-            return default
-        t = self.type_of(node)
-        if isinstance(t, Tuple) and all(isinstance(i, Const) for i in t.items):
-            return tuple(constant(i) for i in t.items)
-        return constant(t)
 
     def stored(self, stmt: Any, target: gast.Subscript) -> Member | None:
         """The member of `u[1:-1] = a`; None where one number is stored."""
@@ -431,20 +465,32 @@ class KernelWriter:
             and call.func.attr == "append"
             and self.is_tape(call.func.value)
         ):
+            if call.func.value.id in self.descriptions:
+                return []
+            tree = self.tapes_of.get(call.func.value.id)
+            if tree is not None:
+                return self.put_on(tree, call.args[0], stmt)
             value = self.kept(call.args[0])
             return [gast.Expr(gast.Call(call.func, [value], []))]
+        added = self.added_at(call) if isinstance(call, gast.Call) else None
+        if added is not None:
+            return added
         raise self.refuse(stmt, "a call whose effects a kernel does not have")
 
-    def is_tape(self, node: gast.expr) -> bool:
-        """Whether the expression is a list that the kernel made."""
-        return isinstance(node, gast.Name) and node.id in self.lists
-
-    def kept(self, node: gast.expr) -> gast.expr:
-        """A number or an array, as it is kept in a list."""
-        t = self.type_of(node)
-        if is_kernel_array(t) and isinstance(node, gast.Name):
-            return node
-        return self.numbers.number(node)
+    def rows_as_list(
+        self, name: str, value: gast.expr, t: Type
+    ) -> list[gast.stmt] | None:
+        """`list(x)` of an array: a list of its rows, which look at it."""
+        if not isinstance(t, List) or not self.is_call(value, list):
+            return None
+        if len(value.args) != 1 or not is_array(self, value.args[0]):
+            return None
+        self.lists.add(name)
+        row, array = self.fresh("row"), value.args[0]
+        append = syntax.statements(f"{name}.append(x[{row}])", x=array)
+        over = syntax.call("range", syntax.call("len", syntax.clone(array)))
+        loop = gast.For(syntax.name(row, store=True), over, append, [], None)
+        return [syntax.assign(name, gast.List([], syntax.LOAD)), loop]
 
     def of_Raise(self, stmt: gast.Raise) -> list[gast.stmt]:
         """The function itself says what is wrong."""
@@ -494,6 +540,11 @@ class KernelWriter:
         over = stmt.iter
         if is_kernel_array(self.type_of(over)) and isinstance(over, gast.Name):
             return over
+        parts = self.displayed(over)
+        types = [self.type_of(part) for part in parts or ()]
+        if len(set(map(kind, types))) == 1 and all(map(is_kernel_number, types)):
+            numbers = [self.numbers.number(part) for part in parts or ()]
+            return gast.Tuple(numbers, syntax.LOAD)
         backwards = self.is_call(over, reversed)
         inner = over.args[0] if backwards else over
         if not self.is_call(inner, range):
@@ -504,20 +555,34 @@ class KernelWriter:
         if len(bounds) == 1:
             bounds = [syntax.const(0), *bounds]
         if len(bounds) == 3:
-            raise self.refuse(stmt, "a range with a step, backwards")
+            return self.backwards(stmt, *bounds)
         first = less_one(bounds[1])
         return syntax.call("range", first, less_one(bounds[0]), syntax.const(-1))
 
-    def is_call(self, node: Any, function: Any) -> bool:
-        """Whether the expression is a call of a builtin."""
-        if not isinstance(node, gast.Call) or node.keywords:
-            return False
-        owner = self.type_of(node.func)
-        return isinstance(owner, Const) and owner.value is function
+    def backwards(
+        self, stmt: gast.For, a: gast.expr, b: gast.expr, step: gast.expr
+    ) -> gast.expr:
+        """A range with a step, from its last number to its first."""
+        by = self.option(stmt.iter.args[0].args[2], ...)
+        if type(by) is not int or by == 0:
+            raise self.refuse(stmt, "a range with a step that is not known, backwards")
+        emit = self.numbers.emit
+        last, end = self.fresh("last"), syntax.const(-by)
+        if by == -1:
+            return syntax.call("range", syntax.expression("b + 1", b=b), plus_one(a))
+        count = "(b - a + {0}) // {1}" if by > 0 else "(a - b + {0}) // {1}"
+        whole = syntax.expression(count.format(abs(by) - 1, abs(by)), a=a, b=b)
+        number = self.numbers.atom(whole, "count")
+        text = f"a + (n - 1) * {by} if n > 0 else a - {by}"
+        emit(syntax.assign(last, syntax.expression(text, a=a, n=number)))
+        stop = syntax.expression(f"a - {by}", a=syntax.clone(a))
+        return syntax.call("range", syntax.name(last), stop, end)
 
     def of_AugAssign(self, stmt: gast.AugAssign) -> list[gast.stmt]:
-        """An update of one number."""
+        """An update of one number, or of those that are chosen."""
         target = stmt.target
+        if self.is_chosen(target):
+            return self.store_in_chosen(stmt, target)
         here = syntax.as_load(syntax.clone(target))
         value = gast.BinOp(here, stmt.op, stmt.value)
         found = self.numbers.number(value)
@@ -535,12 +600,26 @@ class KernelWriter:
     def of_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         (target,) = stmt.targets
         if isinstance(target, gast.Subscript):
+            if self.is_chosen(target):
+                return self.store_in_chosen(stmt, target)
             return self.store_number(stmt, target)
         if isinstance(target, gast.Tuple):
             return self.unpacked(stmt, target)
         if not isinstance(target, gast.Name):
             raise self.refuse(stmt, "an attribute is written to")
         return self.bind(target.id, stmt.value, stmt)
+
+    def store_in_chosen(self, stmt: Any, target: gast.Subscript) -> list[gast.stmt]:
+        """`x[mask] = v`, `x[idx] += v`."""
+        if self.shares(target.value, stmt.value):
+            raise self.refuse(stmt, "what is read shares memory with the target")
+        place = syntax.as_load(syntax.clone(target))
+        mask = self.mask_of(place)
+        if mask is not None:
+            return self.store_chosen(stmt, target, mask)
+        index = looked_up(self, place)
+        assert index is not None
+        return self.store_places(stmt, target, index)
 
     def store_number(
         self, stmt: gast.Assign, target: gast.Subscript
@@ -557,7 +636,12 @@ class KernelWriter:
     def unpacked(self, stmt: gast.Assign, target: gast.Tuple) -> list[gast.stmt]:
         """`a, b = b, a + b`."""
         if not isinstance(stmt.value, gast.Tuple):
-            raise self.refuse(stmt, "a tuple that is not spelled out is unpacked")
+            parts = self.taken_apart(target, stmt.value)
+            if parts is None:
+                raise self.refuse(stmt, "a tuple that is not spelled out is unpacked")
+            if isinstance(stmt.value, gast.Name) and stmt.value.id in self.parts_of:
+                return self.bound_one_by_one(target, parts, stmt)
+            return self.unpacked(syntax.assign(target, gast.Tuple(parts)), target)
         if len(stmt.value.elts) != len(target.elts):
             raise self.refuse(stmt, "a tuple is unpacked into fewer names")
         if not all(isinstance(e, gast.Name) for e in target.elts):
@@ -565,26 +649,64 @@ class KernelWriter:
         values = [self.kept(v) for v in stmt.value.elts]
         return [gast.Assign([target], gast.Tuple(values, syntax.LOAD), None)]
 
+    def bound_one_by_one(
+        self, target: gast.Tuple, parts: list[gast.expr], stmt: Any
+    ) -> list[gast.stmt]:
+        """`a, tape = saved`: parts of displays keep what they are."""
+        if not all(isinstance(e, gast.Name) for e in target.elts):
+            raise self.refuse(stmt, "a tuple is unpacked into other places than names")
+        out: list[gast.stmt] = []
+        for name, part in zip(target.elts, parts, strict=True):
+            one = syntax.assign(name.id, part)
+            one.origin = getattr(stmt, "origin", id(stmt))
+            self.numbers.emit = out.append
+            out += self.bind(name.id, part, one)
+        return out
+
     def bind(self, name: str, value: gast.expr, stmt: Any) -> list[gast.stmt]:
         """`name = value`."""
         t = self.types.get(name, UNKNOWN)
-        if syntax.is_atom(value) and not self.reads[name] or is_dtype(t):
+        if syntax.is_atom(value) and not self.reads[name]:
             return []
+        own = self.filled_by_loops(name, stmt, self.operations.of(value), t)
+        if own is not None:
+            return own
         if is_kernel_number(t):
             taken = self.taken(value)
             if taken is None:
                 operation = self.operations.of(value)
-                taken = operation and self.product(operation)
+                taken = operation and (
+                    self.product(operation) or self.solved(operation)
+                )
             return [syntax.assign(name, taken or self.numbers.number(value))]
+        if self.is_description(t):
+            return []
+        handed = self.handed_on(name, value, t)
+        if handed is not None:
+            return handed
+        display = self.display(name, value, t)
         if isinstance(t, Tuple) and isinstance(value, gast.Tuple):
+            if display is not None and any(map(self.is_kept_apart, value.elts)):
+                return display
             kept = [self.kept(v) for v in value.elts]
-            return [syntax.assign(name, gast.Tuple(kept, syntax.LOAD))]
+            whole = syntax.assign(name, gast.Tuple(kept, syntax.LOAD))
+            return [*(display or []), whole]
+        if display is not None:
+            return display
         if isinstance(t, List) and isinstance(value, gast.List) and not value.elts:
             elem = t.elem
+            if elem is not None and self.is_description(elem):
+                self.descriptions.add(name)
+                return []
+            if isinstance(elem, (Tuple, List)) and elem.items is not None:
+                return self.new_tapes(name, elem, stmt)
             if elem is None or not (is_kernel_number(elem) or is_kernel_array(elem)):
                 raise self.refuse(stmt, "a list of what kernels have no numbers for")
             self.lists.add(name)
             return [stmt]
+        rows = self.rows_as_list(name, value, t)
+        if rows is not None:
+            return rows
         if is_kernel_array(t):
             made = self.array(name, value, t, stmt)
             if made is not None:
@@ -592,141 +714,6 @@ class KernelWriter:
         if is_kernel_array(t) or parts(t):
             raise self.refuse(stmt, f"`{syntax.text(value)}` has no kernel")
         raise self.refuse(stmt, f"`{name}` is no number or array that kernels have")
-
-    # -- arrays as a whole -----------------------------------------------------------
-
-    def array(
-        self, name: str, value: gast.expr, t: Type, stmt: Any
-    ) -> list[gast.stmt] | None:
-        """What makes an array, or looks at one; None if it is neither."""
-        assign = syntax.assign(name, value)
-        if isinstance(value, gast.Name) and is_kernel_array(self.type_of(value)):
-            return [assign]
-        if isinstance(value, gast.Subscript) and is_kernel_array(
-            self.type_of(value.value)
-        ):
-            return self.view(assign, value)
-        turned = isinstance(value, gast.Attribute) and value.attr == "T"
-        if turned and isinstance(value.value, gast.Name):
-            return [assign]
-        taken = self.taken(value)
-        if taken is not None:
-            return [syntax.assign(name, taken)]
-        operation = self.operations.of(value)
-        if operation is None:
-            return None
-        if operation.op.name == "numpy.expand_dims":
-            return self.with_new_axis(assign, operation)
-        made = self.made(operation, t)
-        if made is None:
-            made = self.product(operation)
-        return None if made is None else [syntax.assign(name, made)]
-
-    def taken(self, value: gast.expr) -> gast.expr | None:
-        """`tape.pop()`."""
-        if (
-            isinstance(value, gast.Call)
-            and isinstance(value.func, gast.Attribute)
-            and value.func.attr == "pop"
-            and not value.args
-            and self.is_tape(value.func.value)
-        ):
-            return value
-        return None
-
-    def view(self, assign: gast.Assign, value: gast.Subscript) -> list[gast.stmt]:
-        """`row = A[i]`, `inner = u[1:-1]`."""
-        items = (
-            value.slice.elts if isinstance(value.slice, gast.Tuple) else [value.slice]
-        )
-        if not isinstance(value.value, gast.Name):
-            raise self.refuse(assign, "a part of what has no name")
-        before: list[gast.stmt] = []
-        outer, self.numbers.emit = self.numbers.emit, before.append
-        found: list[gast.expr] = []
-        for item in items:
-            if isinstance(item, gast.Slice):
-                ends = [
-                    None if e is None else self.numbers.whole(e)
-                    for e in (item.lower, item.upper, item.step)
-                ]
-                found.append(gast.Slice(*ends))
-            elif is_new_axis(item):
-                found.append(syntax.const(None))
-            elif is_dots(item):
-                found.append(item)
-            else:
-                self.numbers.indexes = True
-                found.append(self.numbers.whole(item))
-        self.numbers.emit = outer
-        if all(map(is_whole, found)):
-            return [*before, syntax.assign(assign.targets[0].id, value.value)]
-        index = found[0] if len(found) == 1 else gast.Tuple(found, syntax.LOAD)
-        part = gast.Subscript(value.value, index, syntax.LOAD)
-        return [*before, gast.Assign(assign.targets, part, None)]
-
-    def with_new_axis(
-        self, assign: gast.Assign, operation: Operation
-    ) -> list[gast.stmt] | None:
-        """`np.expand_dims(x, 1)` as `x[:, None]`."""
-        array, where = operation.operands.values()
-        axis, rank = self.option(where, ...), self.rank_of(array)
-        if type(axis) is not int or rank is None or not isinstance(array, gast.Name):
-            return None
-        return self.view(assign, with_axis(array, axis % (rank + 1), rank))
-
-    def made(self, operation: Operation, t: Type) -> gast.expr | None:
-        """`np.zeros((n, m))`, `np.zeros_like(x)`, `np.full(n, 1.0)`."""
-        function, given = operation.function, operation.operands
-        dtype = dtype_of(t)
-        if function in _LIKE and set(given) <= {"a", "prototype", "dtype"}:
-            like = next(iter(given.values()))
-            if not is_kernel_array(self.type_of(like)) or not isinstance(
-                like, gast.Name
-            ):
-                return None
-            rank = len(shape_of(self.type_of(like)) or ())
-            shape = syntax.expression("len(x)" if rank == 1 else "x.shape", x=like)
-            return array_of(_LIKE[function], shape, dtype)
-        if function in _MADE and set(given) <= {"shape", "dtype"}:
-            return array_of(_MADE[function], self.shape(given["shape"]), dtype)
-        if function is np.full and set(given) <= {"shape", "fill_value", "dtype"}:
-            shape, fill = self.shape(given["shape"]), given["fill_value"]
-            value = stored_number(
-                self.numbers.number(fill), self.type_of(fill), t, fill
-            )
-            return array_of("full", shape, dtype, value)
-        return None
-
-    def shape(self, node: gast.expr) -> gast.expr:
-        """The shape of an array that is made."""
-        if isinstance(node, gast.Tuple):
-            return gast.Tuple([self.numbers.whole(e) for e in node.elts], syntax.LOAD)
-        t = self.type_of(node)
-        if isinstance(t, Tuple) and all(isinstance(i, Const) for i in t.items):
-            sizes = [literal(constant(i), node) for i in t.items]
-            return gast.Tuple(sizes, syntax.LOAD)
-        if isinstance(t, Tuple) and isinstance(node, gast.Name):
-            return node
-        shape = isinstance(node, gast.Attribute) and node.attr == "shape"
-        if shape and is_kernel_array(self.type_of(node.value)):
-            return node
-        return self.numbers.whole(node)
-
-    def product(self, operation: Operation) -> gast.expr | None:
-        """`a @ b` of matrices and vectors."""
-        if operation.op.name not in _PRODUCTS or len(operation.operands) != 2:
-            return None
-        a, b = operation.operands.values()
-        types = self.type_of(a), self.type_of(b)
-        dtypes = {str(dtype_of(t)) for t in types}
-        if len(dtypes) > 1 or not all(map(is_kernel_array, types)):
-            return None
-        if kind(types[0]) != "f" or any(len(shape_of(t) or ()) > 2 for t in types):
-            return None
-        if not (isinstance(a, gast.Name) and isinstance(b, gast.Name)):
-            return None
-        return syntax.call(syntax.expression("np.dot"), a, b)
 
 
 def seen_otherwise(value: gast.expr) -> set[str]:
@@ -756,12 +743,11 @@ def is_conversion(operation: Operation) -> bool:
     return len(operation.operands) == 2 and "dtype" in operation.operands
 
 
-def is_dtype(t: Type) -> bool:
-    """Whether a value is a dtype that kernels have."""
-    value = t.value if isinstance(t, Const) else None
-    if not isinstance(value, (type, np.dtype)):
-        return False
-    return value in (float, int, bool) or any(value in (d, d.type) for d in DTYPES)
+def plus_one(node: gast.expr) -> gast.expr:
+    """`n + 1`."""
+    if isinstance(node, gast.Constant):
+        return syntax.const(node.value + 1)
+    return syntax.expression("n + 1", n=node)
 
 
 def less_one(node: gast.expr) -> gast.expr:

@@ -11,8 +11,10 @@ from srcjax.frontend.unit import Unit
 
 #: What has functions, and no methods.
 MODULES = ("np", "math")
+#: Functions that raise where there is no result.
+SOLVING = tuple(f"np.linalg.{f}" for f in ("inv", "solve", "cholesky", "det"))
 #: Functions of all elements of an array.
-READING = ("np.dot",)
+READING = ("np.dot", "np.sum", *SOLVING)
 #: No expression gets wider than this by what is nested into it.
 WIDTH = 64
 #: What is evaluated once, before anything in the statement's blocks.
@@ -92,7 +94,8 @@ def without_dead(stmts: list[Any], unit: Unit, checked: bool) -> list[Any]:
 def is_loud(call: gast.Call) -> bool:
     """Whether a call may do more than give a number."""
     path = syntax.dotted(call.func) or ""
-    return path not in ("float", "int", "abs") and path.partition(".")[0] != "np"
+    quiet = path in ("float", "int", "abs") or path.partition(".")[0] == "np"
+    return not quiet or path in SOLVING
 
 
 def assigned_name(stmt: Any) -> str | None:

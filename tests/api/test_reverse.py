@@ -1861,3 +1861,15 @@ def test_a_starred_call_without_types_says_what_is_not_known():
         srcjax.source(srcjax.grad(area_of_starred))
     got = srcjax.grad(area_of_starred)(np.array([1.0, 2.0, 3.0]))
     np.testing.assert_allclose(got, [7.0, 1.0, 1.0])
+
+
+def test_value_of_a_branch_is_computed_where_its_derivative_is():
+    def huber(r, delta=1.0):
+        if abs(r) <= delta:
+            return 0.5 * r * r
+        return delta * (abs(r) - 0.5 * delta)
+
+    df = srcjax.grad(huber)
+    assert [df(r) for r in (0.5, -0.25, 3.0, -3.0)] == [0.5, -0.25, 1.0, -1.0]
+    text = str(srcjax.source(df, 0.5))
+    assert text.count("if abs(r) <= delta:") == 1 and "dr = r\n" in text

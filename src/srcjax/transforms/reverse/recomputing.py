@@ -169,14 +169,54 @@ class Recomputing(Intact):
                     if len(self.defs[name]) == 1:
                         stmt = self.defs[name][0][1]
                         changed |= self.move_late(name, block, stmt)
+        for name, where, stmt in self.standing_in_branches():
+            side = where.blocks[-1]
+            beside = {
+                n
+                for n in syntax.names_read(stmt) - set(self.plan.late)
+                for at, _ in self.defs.get(n, ())
+                if side in at.blocks
+            }
+            if not beside:
+                self.move_late(name, side, stmt, standing=True)
+
+    def standing_in_branches(self) -> list[tuple[str, Position, gast.stmt]]:
+        """Values of one side of a branch that the backward code of that side reads.
+
+        They stand as they are, but the text would have to make them on one side of a
+        branch in order to read them on the same side of another one. In the order in
+        which they are made: what reads what stays beside it stays there too.
+        """
+        kept = {n for names in self.plan.local.values() for n in names}
+        again = {
+            n
+            for stmts in self.plan.again.values()
+            for s in stmts
+            for n in syntax.names_written(s)
+        }
+        found = [
+            (name, *defs[0])
+            for name, defs in self.defs.items()
+            if len(defs) == 1
+            and name in self.reads
+            and name not in kept | again | set(self.plan.late)
+            and defs[0][0].sides
+            and not defs[0][0].loops
+        ]
+        return sorted(found, key=lambda each: each[1].order)
 
     def reads_saved(self, stmt: gast.stmt) -> bool:
         """Whether the statement reads what is saved for the iteration alone."""
         saved = {n for names in self.plan.local.values() for n in names}
         return bool(syntax.names_read(stmt) & saved)
 
-    def move_late(self, name: str, block: int, stmt: Any) -> bool:
-        """Plan to compute the name again late, if that costs no other save."""
+    def move_late(
+        self, name: str, block: int, stmt: Any, standing: bool = False
+    ) -> bool:
+        """Plan to compute the name again late, if that costs no other save.
+
+        `standing`: it need not be saved either.
+        """
         where = self.where.get(id(stmt))
         if where is None or not isinstance(stmt, gast.Assign):
             return False
@@ -210,7 +250,7 @@ class Recomputing(Intact):
             self.restore(kept)
             return False
         moved_again = any(s is stmt for s in kept[0].get(block, []))
-        limit = before if moved_again else before - 1
+        limit = before if moved_again or standing else before - 1
         if self.plan.saves() > limit or not self.late_are_right():
             self.restore(kept)
             return False

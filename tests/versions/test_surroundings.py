@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -332,3 +336,33 @@ def test_method_of_a_class_given_anew():
     assert (df(2.0), grad(f)(2.0)) == (12.0, 12.0)
     Model.__call__ = lambda self, x: self.part(x)
     assert (df(2.0), grad(f)(2.0)) == (4.0, 4.0)
+
+
+def test_records_that_are_imported_late_are_no_new_rules():
+    """In a process of its own: SciPy's are imported by the second function."""
+    text = """
+import numpy as np, srcjax
+from srcjax.analysis.custom import Rules
+import functions
+df = srcjax.grad(functions.plain)
+df(1.0)
+given = Rules.given
+srcjax.grad(functions.special)(1.0)
+assert Rules.given == given
+srcjax.inert(functions.plain)
+assert Rules.given > given
+"""
+    functions = """
+import scipy.special
+def plain(x):
+    return x * x
+def special(x):
+    return scipy.special.gammaln(x) * x
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "functions.py").write_text(functions)
+        subprocess.run(
+            [sys.executable, "-c", text],
+            check=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, *sys.path])},
+        )

@@ -12,7 +12,6 @@ from srcjax.backends.load import load
 class Rules:
     """How often rules were given: what was written before may not have the new ones."""
 
-    #: Ever more, also while records are imported.
     given = 0
 
 

@@ -390,6 +390,7 @@ def load_records(function: Any) -> None:
     if not wanted:
         return
     with _LOADING:  # another thread waits until all of them are there
+        given = Rules.given
         for library in wanted:
             modules = LAZY.get(library, ())
             if _is_imported_now(modules):
@@ -401,6 +402,7 @@ def load_records(function: Any) -> None:
             finally:
                 _BEGUN.discard(library)
             LAZY.pop(library, None)
+        Rules.given = given  # no text would have been another with them
 
 
 def _is_imported_now(modules: tuple[str, ...]) -> bool:

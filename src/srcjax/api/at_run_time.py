@@ -22,7 +22,7 @@ from srcjax.api.forward import jvp
 from srcjax.api.reverse import refuse_writes, vjp
 from srcjax.runtime import zeros_like
 from srcjax.versions import tree
-from srcjax.versions.callables import with_source
+from srcjax.versions.functions import with_source
 
 
 def vjp_at_run_time(f: Any, *primals: Any) -> tuple:

@@ -45,7 +45,8 @@ from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.transforms.batch.loop import ExampleLoop
 from srcjax.transforms.batch.results import leaves
 from srcjax.versions import tree
-from srcjax.versions.callables import Transform, Version, underlying, with_source
+from srcjax.versions.callables import Transform, Version
+from srcjax.versions.functions import underlying, with_source
 
 Axes = Any
 #: Signatures of which the generated function is kept at hand.

@@ -22,7 +22,8 @@ from srcjax.analysis.types import Array, Scalar, Type, dtype_of, map_parts, part
 from srcjax.backends.load import load
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, UnsupportedError
-from srcjax.versions.callables import Gradient, without_activity
+from srcjax.versions.callables import without_activity
+from srcjax.versions.reverse_mode import Gradient
 
 
 def other_order(batch: Any, batches: list[Type], axes: list[Any]) -> Module | None:

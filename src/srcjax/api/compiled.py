@@ -24,7 +24,8 @@ from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.unit import parameter_names
 from srcjax.versions import tree
-from srcjax.versions.callables import Transform, Version, make_callable, underlying
+from srcjax.versions.callables import Transform, Version, make_callable
+from srcjax.versions.functions import underlying
 
 
 class Jit(Transform):

@@ -19,7 +19,9 @@ from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
 from srcjax.runtime import zeros_like
 from srcjax.versions import tree
-from srcjax.versions.callables import Transform, Version, listed, with_source
+from srcjax.versions.callables import Transform, Version, listed
+from srcjax.versions.functions import with_source
+from srcjax.versions.reverse_mode import pullback_of
 
 
 class Pushforward(Transform):
@@ -82,7 +84,7 @@ class Pushforward(Transform):
         return weights, y_dot[0] if self.has_aux else y_dot
 
     def opposite(self) -> Transform | None:
-        return self.OPPOSITES["reverse"](self.function, tuple(self.wrt), self.has_aux)
+        return pullback_of(self.function, tuple(self.wrt), self.has_aux)
 
     def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
         """For `jvp(f)`, which is called with primals and tangents."""

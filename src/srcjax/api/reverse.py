@@ -13,16 +13,14 @@ from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.ops.record import inert
 from srcjax.versions import tree
-from srcjax.versions.callables import (
-    Argnums,
+from srcjax.versions.callables import Argnums, Transform, make_callable
+from srcjax.versions.functions import with_source
+from srcjax.versions.reverse_mode import (
     Gradient,
     KeptPullback,
     Pullback,
-    Transform,
     ValueAndPullback,
-    make_callable,
     run_backward,
-    with_source,
 )
 
 

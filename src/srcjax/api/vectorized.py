@@ -27,7 +27,8 @@ from srcjax.backends.load import report
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
 from srcjax.versions import tree
-from srcjax.versions.callables import Transform, Version, underlying, with_source
+from srcjax.versions.callables import Transform, Version
+from srcjax.versions.functions import underlying, with_source
 
 Dims = tuple[str, ...]
 _GROUP = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*,?)?\s*\)"

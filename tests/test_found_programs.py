@@ -418,7 +418,86 @@ def between_places(x, A, s):
     return heights[k] + share * (heights[k + 1] - heights[k])
 
 
+class Items:
+    def __init__(self, v):
+        self.v = v
+
+    def __getitem__(self, k):
+        return self.v[k]
+
+    def __setitem__(self, k, value):
+        self.v[k] = value
+
+    def put(self, k, value):
+        self.v[k] = value
+
+
+def first_twice(v):
+    v[0] = v[0] * 2.0
+    return v[-1]
+
+
+def sine_of_first(v):
+    if len(v) == 0:
+        return 0.0
+    part = v
+    for k in range(len(v)):
+        if k < 1:
+            part[k] = np.sin(part[k]) * 2.0 + part[k]
+    return part[-1]
+
+
+def written_through_a_class_that_holds_it(x, A, s):
+    v = np.zeros(3)
+    items = Items(v)
+    for k in range(3):
+        first_twice(v)
+        items[k] += s
+    v[0] += s
+    return np.sum(v) * x[0]
+
+
+def written_through_a_class_with_branches(x, A, s):
+    v = np.zeros(3)
+    items = Items(v)
+    last = 0.0
+    for k in range(3):
+        last += sine_of_first(v)
+        items[k] += s * s
+    v[0] += s
+    return np.sum(v) * x[0] + last
+
+
+def written_through_a_method_until_a_break(x, A, s):
+    v = np.zeros(3)
+    items = Items(v)
+    k = 0
+    while True:
+        first_twice(v)
+        items.put(k, v[k] + s)
+        k += 1
+        if v[0] > 99.0 or k > 2:
+            break
+    v[0] += s
+    return np.sum(v) * x[0]
+
+
+def written_through_a_class_in_no_iteration(x, A, s):
+    v = np.zeros(3)
+    items = Items(v)
+    for k in range(len(x), len(x)):
+        first_twice(v)
+        items[k] += s
+    first_twice(v)
+    v[0] += s
+    return np.sum(v) * x[0]
+
+
 FOUND = [
+    written_through_a_class_that_holds_it,
+    written_through_a_class_with_branches,
+    written_through_a_method_until_a_break,
+    written_through_a_class_in_no_iteration,
     between_places,
     loops_that_never_run,
     one_item_by_two_indices,

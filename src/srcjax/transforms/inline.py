@@ -17,7 +17,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, signature_inside, signature_of
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure, is_mapping
+from srcjax.analysis.types import Closure
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import normalise_nested
 from srcjax.frontend.unit import Unit, parameter_names
@@ -137,13 +137,12 @@ class Inliner:
         return out
 
     def in_core_form(self, callee: Unit, bound: dict[str, gast.expr]) -> Unit:
-        """The called function, in core form for all that may differ by example.
+        """The called function, in core form for all that may vary, by names.
 
-        A value that is the same for all examples where the call stands may get a batch
-        axis later: each example decides whether the call changes it.
+        A value that does not vary where the call stands, as far as types are known, may
+        do so later: an array that gets a derivative, or a batch axis, through a method
+        that is not written out yet. No call is left then to be looked into again.
         """
-        if not is_mapping():
-            return callee
         varying = self.unit.varying
         wanted = {n for n, v in bound.items() if syntax.names_read(v) & varying}
         if wanted <= callee.varying:

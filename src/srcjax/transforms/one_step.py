@@ -44,10 +44,21 @@ class OneStep(DerivativeWriter):
             if isinstance(operand, (gast.Tuple, gast.List)):
                 self.check_core(operand)
             elif not isinstance(operand, gast.Name) and self.hides_active(operand):
-                raise self.refuse(
-                    f"`{syntax.text(value)}` is too much for one step",
-                    "two statements, with a name for the part inside",
-                )
+                raise self.too_much(value)
+
+    def check_stored(self, value: gast.expr) -> None:
+        """What is put into an item, or added to one, is a name or carries nothing."""
+        if isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
+            self.check_core(value)
+        elif not isinstance(value, gast.Name) and self.hides_active(value):
+            raise self.too_much(value)
+
+    def too_much(self, value: gast.expr) -> Exception:
+        """The error that something differentiated is hidden inside of the value."""
+        return self.refuse(
+            f"`{syntax.text(value)}` is too much for one step",
+            "two statements, with a name for the part inside",
+        )
 
     def hides_active(self, node: Any) -> bool:
         """Whether the value of an operand depends on an active name inside it."""

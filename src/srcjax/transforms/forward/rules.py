@@ -233,6 +233,7 @@ class Rules(CallTangents):
 
     def store(self, stmt: gast.Assign, target: Any) -> list[gast.stmt]:
         """`base[index] = value`, `base.attribute = value`."""
+        self.check_stored(stmt.value)
         if not self.active(target.value):
             if isinstance(target, gast.Attribute) and self.any_active(stmt.value):
                 raise self.refuse(
@@ -262,6 +263,7 @@ class Rules(CallTangents):
         base = target if isinstance(target, gast.Name) else target.value
         if not self.active(base):
             return [stmt]
+        self.check_stored(stmt.value)
         place = syntax.clone(target)
         if isinstance(place, gast.Name):
             place.id = self.dot_name(place.id)

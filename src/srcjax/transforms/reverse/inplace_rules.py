@@ -208,6 +208,7 @@ class InplaceRules(ContainerRules):
         base = target.value if isinstance(target, gast.Subscript) else target
         if not isinstance(base, gast.Name) or not self.active(base):
             return
+        self.check_stored(stmt.value)
         if not self.has_adjoint(base.id):
             return
         if base.id not in self.views:

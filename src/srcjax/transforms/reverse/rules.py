@@ -48,10 +48,12 @@ class Rules(InplaceRules):
             self.define(target.id, stmt.value)
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, stmt.value)
-        elif isinstance(target, gast.Subscript):
-            self.store(target, stmt.value)
-        elif isinstance(target, gast.Attribute):
-            self.store_attribute(target, stmt.value)
+        elif isinstance(target, (gast.Subscript, gast.Attribute)):
+            self.check_stored(stmt.value)
+            if isinstance(target, gast.Subscript):
+                self.store(target, stmt.value)
+            else:
+                self.store_attribute(target, stmt.value)
 
     def swap(self, pairs: list[tuple[str, str]]) -> None:
         """`a, b = b, a`: the adjoints trade their names as well."""

@@ -95,9 +95,78 @@ def a_tuple_that_is_looped_over(x):
     return np.sum(x * gradient_of_temperature(x, x**2, 1 / x))
 
 
+def twice(a, w, n):
+    held = (a, a * 2)
+    scale = 0.0
+    for k in range(n):
+        scale = scale + w[0] * (k + 1)
+    return held, w * scale
+
+
+def twice_and(a, w, n):
+    return twice(a, w, n), n
+
+
+def a_tuple_that_carries_nothing_in_one_call(x):
+    (_, held), w = twice(np.array([1.0, 2.0]), x, 2)
+    (a, b), c = twice(w * held, x, 3)
+    return np.sum(a * b * c) * w[0]
+
+
+def a_whole_result_that_carries_nothing_in_one_call(x):
+    first, _ = twice_and(np.array([1.0, 2.0]), x, 2)
+    (a, b), c = twice(first[1], x, 3)
+    return np.sum(a * b * c) * first[1][0]
+
+
+def integers_in_one_call(x):
+    (_, held), w = twice(np.array([1, 2]), x, 2)
+    (a, b), c = twice(w * held, x, 3)
+    return np.sum(a * b * c)
+
+
+def pairs_in_a_list(x, w, n):
+    out = []
+    for _ in range(n):
+        out.append(((x, x * 2), w * 3))
+    return out
+
+
+def tuples_of_a_list_that_carry_nothing(x):
+    first = pairs_in_a_list(np.array([1.0, 2.0]), x, 3)
+    second = pairs_in_a_list(first[1][1], x, 2)
+    return np.sum(second[0][0][1] * second[1][1])
+
+
+def chosen_when_it_runs(x):
+    total = 0.0
+    for name in CHOSEN:
+        (a, b), c = CHOSEN[name](np.ones(2), x)
+        total = total + np.sum(a * b[0] * c)
+    return total
+
+
+CHOSEN = {
+    "scaled": lambda k, x: ((x * 2, (k * 3, k)), x * k),
+    "moved": lambda k, x: ((x * x, (k, k)), x + k),
+}
+
+
+def an_array_or_a_list(x):
+    for each in [x * x, [x, 2 * x]]:
+        last = each
+    return np.sum(last[0] * x)
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        a_tuple_that_carries_nothing_in_one_call,
+        a_whole_result_that_carries_nothing_in_one_call,
+        integers_in_one_call,
+        tuples_of_a_list_that_carry_nothing,
+        chosen_when_it_runs,
+        an_array_or_a_list,
         a_tuple_that_is_looped_over,
         items_that_carry_nothing,
         a_state_that_starts_as_a_constant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from srcjax.runtime.basics import size_along, unbroadcast, unreduce, weights_over
+from srcjax.runtime.containers import unarray
 
 
 def power_below(a, b):
@@ -59,7 +60,8 @@ def clip_adjoint_high(d, x, lo, hi):
 def in_dtype_of(d, x):
     """The adjoint `d` of a converted `x` in the dtype of `x` itself."""
     if isinstance(x, (list, tuple, dict)):
-        return d
+        # Items of an array are views of it, which change when it is written to.
+        return unarray(d, x) if isinstance(d, np.ndarray) else d
     if np.iscomplexobj(d) and not np.iscomplexobj(x):
         d = np.real(d)  # of real factors of complex products
     if not hasattr(x, "dtype"):

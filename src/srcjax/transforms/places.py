@@ -25,6 +25,8 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Other,
+    Range,
     Scalar,
     Tuple,
     Type,
@@ -34,6 +36,7 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
     is_one,
+    parts,
     shape_of,
 )
 
@@ -174,28 +177,42 @@ def is_lazy(have: Type, want: Type) -> bool:
 def inactive_zero(t: Type, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:
     """What stands for the adjoint of a part that carries none.
 
-    A callee that was written for other calls too may add to it: a number for numbers.
-    A loop over a list adds to each item what it adds to those `beside` it, which may
-    carry one.
+    Nobody reads it but who does not know that it carries none: a callee that was
+    written for other calls too, or a loop over a list, which adds to each item what it
+    adds to the others. `beside` are the types that they go by. What carries one there
+    has to have a zero here; numbers have one anyway.
     """
     dtype = dtype_of(t)
     number = is_number(t) or shape_of(t) == ()
-    real = number and dtype is not None and dtype.kind in "fiub"
-    if not real and isinstance(t, Array) and any(map(is_active, beside)):
-        return zero_of(t, like)
-    return syntax.const(0.0 if real else None)
+    if number and dtype is not None and dtype.kind in "fiub":
+        return syntax.const(0.0)
+    if isinstance(t, (Const, Other, Range)) or not any(map(is_active, beside)):
+        return syntax.const(None)
+    if isinstance(t, Array) and dtype is not None and dtype.kind in "iub":
+        return syntax.expression("np.zeros(np.shape(a))", a=like)
+    return zero_of(t, like, beside)
 
 
 def parts_beside(t: Type, key: Any, beside: Sequence[Type]) -> list[Type]:
-    """What stands where the part does, in other items of the list that it is in."""
+    """What stands where the part does, in `beside` and in the other items of a list."""
     found: list[Type] = []
     for other in beside:
-        parts = dict(keyed_parts(other))
-        if type(other) is type(t) and key in parts:
-            found.append(parts[key])
+        whole = other if isinstance(other, Unknown) else getattr(other, "elem", None)
+        part = dict(keyed_parts(other)).get(key, whole)
+        found += [] if part is None else [part]
     if isinstance(t, List):
         found += [part for other, part in keyed_parts(t) if other != key]
     return found
+
+
+def lacks_zero(t: Type, beside: Sequence[Type]) -> bool:
+    """Whether the adjoint of a `t` has None where one of those `beside` carries one."""
+    if is_number(t) or isinstance(t, (Const, Other, Range)):
+        return False
+    if not is_active(t):
+        return any(map(is_active, beside))
+    inner = keyed_parts(t) or [(None, part) for part in parts(t)]
+    return any(lacks_zero(part, parts_beside(t, key, beside)) for key, part in inner)
 
 
 def zero_of(t: Type | None, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:

@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     is_number,
     same_dtype,
     shape_of,
+    with_active,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.fresh import is_new_array
@@ -37,6 +38,7 @@ from srcjax.transforms.places import (
     is_lazy,
     is_static,
     keyed_parts,
+    lacks_zero,
     part_of,
     parts_beside,
     read_part,
@@ -144,6 +146,18 @@ class Contributions(OneStep):
             return syntax.substitute(view, {"__root": self.adjoint(root)})
         return self.adjoint_at(name, (), self.type_of_name(name), full)
 
+    def adjoint_for(self, name: str, reader: Type | None = None) -> gast.expr:
+        """The adjoint, for code that takes the value for one of type `reader`.
+
+        What carries none here has a zero where `reader` carries one: anywhere, where
+        nobody knows who reads it.
+        """
+        if name in self.shadows.names or name in self.views:
+            return self.adjoint(name)
+        t = self.type_of_name(name)
+        reader = with_active(t, True) if reader is None else reader
+        return self.adjoint_at(name, (), t, True, [reader])
+
     def adjoint_at(
         self, name: str, path: Path, t: Type, full: bool, beside: Sequence[Type] = ()
     ) -> gast.expr:
@@ -152,7 +166,7 @@ class Contributions(OneStep):
         if place is not None:
             if place.lazy is not None and full:
                 place = self.materialise(name, path, t, place)
-            return syntax.name(place.variable)
+            return self.with_zeros(syntax.name(place.variable), name, path, beside)
         prefixes = [path[:k] for k in range(len(path))]
         above = next((p for p in prefixes if (name, p) in self.places.present), None)
         if above is not None:
@@ -162,7 +176,7 @@ class Contributions(OneStep):
             for key in path[len(above) :]:
                 value = read_part(inner, value, key)
                 inner = part_of(inner, (key,))
-            return value
+            return self.with_zeros(value, name, path, beside)
         below = [p for p in self.places.of(name) if p[1][: len(path)] == path]
         if not below:
             return zero_of(t, self.primal(name, path), beside)
@@ -175,6 +189,16 @@ class Contributions(OneStep):
                 else inactive_zero(part, self.primal(name, at), others)
             )
         return self.rebuild(t, parts)
+
+    def with_zeros(
+        self, d: gast.expr, name: str, path: Path, beside: Sequence[Type]
+    ) -> gast.expr:
+        """An adjoint that is held as a whole, with zeros where `beside` read them."""
+        whole = self.type_of_name(name)
+        t = part_of(whole, path) if path else whole
+        if not beside or not lacks_zero(t, beside):
+            return d  # nobody but us, who may write to it
+        return syntax.call("add", syntax.call("zeros_like", self.primal(name, path)), d)
 
     def primal(self, name: str, path: Path) -> gast.expr:
         """An expression of a part of a primal value."""

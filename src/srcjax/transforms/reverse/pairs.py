@@ -24,6 +24,7 @@ from srcjax.analysis.references import (
 )
 from srcjax.analysis.types import (
     NONE,
+    UNKNOWN,
     Array,
     Closure,
     Scalar,
@@ -89,7 +90,7 @@ class Pairs(Callees):
         self.replace_call(rules, name, saved, made_from(call, value))
         rules.saved.add(saved)
         rules.forward[id(rules.stmt)][0].keeps = "saved"
-        d = rules.adjoint(name)
+        d = rules.adjoint_for(name, self.type_of_result(unit))
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
         result = made_from(result, value)
         wanted = self.active(unit)
@@ -98,6 +99,13 @@ class Pairs(Callees):
         first = {n for n in names if not rules.has_adjoint(n)}
         self.receive(rules, result, targets)
         rules.left_out.after_callee(unit.source.func, value.args, first)
+
+    def type_of_result(self, unit: Unit) -> Type:
+        """What the function gives in one of its calls or another."""
+        result = getattr(unit.node.body[-1], "value", None)
+        if not isinstance(result, gast.Name):
+            return UNKNOWN
+        return self.program.types_of(unit).get(result.id, UNKNOWN)
 
     def check_read_after(
         self, rules: Any, value: gast.Call, unit: Unit, bound: dict[str, Any]
@@ -192,7 +200,7 @@ class Pairs(Callees):
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
         self.replace_call(rules, name, saved, call)
         static = [syntax.clone(value.args[i]) for i in callee.nondiff_argnums]
-        d = rules.adjoint(name)
+        d = rules.adjoint_for(name)
         result = gast.Call(syntax.name(backward), [*static, syntax.name(saved), d], [])
         targets = [
             a for i, a in enumerate(value.args) if i not in callee.nondiff_argnums
@@ -244,7 +252,7 @@ class Pairs(Callees):
         kept.user_line = getattr(rules.stmt, "user_line", None)
         rules.forward[id(rules.stmt)].append(_now(kept))  # it may rebind an argument
         result: gast.expr = syntax.call(
-            backward, syntax.name(saved), rules.adjoint(name)
+            backward, syntax.name(saved), rules.adjoint_for(name)
         )
         if len(moving) == 1:
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)
@@ -268,7 +276,7 @@ class Pairs(Callees):
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return False
         pullback = self.pullback_when_run(rules, name, value, vjp)
-        d = rules.adjoint(name)
+        d = rules.adjoint_for(name)
         result: gast.expr = gast.Call(syntax.name(pullback), [d], [])
         if len(value.args) == 1:
             result = gast.Subscript(result, syntax.const(0), syntax.LOAD)

@@ -6,8 +6,15 @@ import zlib
 import pytest
 
 from srcjax import pipeline
+from srcjax.versions import relatives
 
 pipeline.VALIDATE = True
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_other_tests():
+    """What was written for the same function in another test is written again."""
+    relatives.forget()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -720,10 +720,16 @@ class Calls(Constructing):
             args, definition = [definition.owner, *args], definition.function
             active = any(map(is_active, [*args, *kwargs.values()]))
         if not active:
+            given = [*args, *kwargs.values()]
+            try:
+                inspect.signature(definition).bind(*args, **kwargs)
+            except TypeError:  # it knows nothing of `buffer=`, say
+                self.callee(node, None)
+                return self.opaque_call(value, given, node)
             try:
                 return self.call_function(definition, args, kwargs, node)
             except Unreachable:
-                return UNKNOWN
+                return Unknown(buffers=NONE.union(*map(all_buffers, given)))
         self.callee(node, callee)
         if id(definition) in REAL_COMPOSITES:
             name = getattr(value, "__name__", "")

@@ -143,7 +143,8 @@ class Transform:
 
     def options(self) -> dict[str, Any] | None:
         """What tells it from other transforms of its class; None if that is unclear."""
-        found = {k: v for k, v in vars(self).items() if k not in self.OWN}
+        mine = vars(self).copy()  # another thread may add to it
+        found = {k: v for k, v in mine.items() if k not in self.OWN}
         return found if all(map(is_option, found.values())) else None
 
     # -- the function ---------------------------------------------------------------

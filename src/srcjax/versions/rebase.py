@@ -223,7 +223,7 @@ class Beside:
 
     def copy_into(self, space: dict[str, Any], old: dict[str, Any]) -> None:
         self.spaces[id(old)] = space
-        space.update({name: self.of(value) for name, value in old.items()})
+        space.update({name: self.of(value) for name, value in old.copy().items()})
 
     def of(self, value: Any) -> Any:
         """What stands for a value: for a function that rests on something, a copy."""

@@ -24,6 +24,11 @@ def keep(transform: Any) -> None:
     _KEPT[key] = code, transform
 
 
+def forget() -> None:
+    """Forget all transforms."""
+    _KEPT.clear()
+
+
 def of(transform: Any) -> Any:
     """The same transform of a function made of the same code; None without one."""
     found = _KEPT.get(_key(transform)[0])

@@ -493,6 +493,27 @@ def written_through_a_class_in_no_iteration(x, A, s):
     return np.sum(v) * x[0]
 
 
+def itself_or_doubled(v):
+    if np.sum(v) > 0.5:
+        return v * 2.0
+    return v
+
+
+def written_after_some_examples_gave_it_back(x, A, s):
+    v = x * s
+    w = itself_or_doubled(v)
+    v *= s
+    w[0] = 3.0 * s
+    return [np.sum(w * x), np.sum(v * x)]
+
+
+def real_parts_of_what_is_written_then(x, A, s):
+    v = np.ones(3)
+    w = np.real_if_close(v)
+    v *= s
+    return np.sum(w * x[0])
+
+
 FOUND = [
     written_through_a_class_that_holds_it,
     written_through_a_class_with_branches,
@@ -629,6 +650,19 @@ def test_a_function_of_the_users_is_called_as_the_gradient_is():
     inner = lambda z: np.sum(2 * z)  # noqa: E731 (two functions of one name)
     outer = lambda z: np.sum(srcjax.grad(inner)(z) * 3.0)  # noqa: E731
     np.testing.assert_array_equal(srcjax.grad(outer)(np.ones(2)), [0.0, 0.0])
+
+
+@pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")
+@pytest.mark.parametrize(
+    "f", [written_after_some_examples_gave_it_back, real_parts_of_what_is_written_then]
+)
+def test_what_a_function_gives_back_is_written_by_its_caller(f):
+    """For each example it is another array: one that the caller holds, or a new one."""
+    x, A, s = arguments(0, 3)
+    xs, numbers = np.stack([x, -x, 2 * x]), np.array([s, 0.5, -2.0])
+    got = srcjax.vmap(f, (0, None, 0))(xs, A, numbers)
+    expected = [f(x, A, s) for x, s in zip(xs, numbers, strict=True)]
+    np.testing.assert_allclose(np.transpose(got), expected)
 
 
 def filled(x, value=np.nan):

@@ -193,6 +193,21 @@ def on_a_buffer(x):
     return np.sum(w * x)
 
 
+def on_a_part_of_a_buffer(x):
+    v = np.ones(3)
+    w = np.ndarray((2,), float, v, 8)
+    for k in range(2):
+        v[k] = w[k] * x[0, k]
+    return np.sum(w)
+
+
+def without_zeros_around(x):
+    v = np.ones((3, 3))
+    w = np.trim_zeros(v, axis=0)
+    v *= x[0]
+    return np.sum(w * x[0])
+
+
 def viewed(x):
     v = np.ones(3)
     w = v.view(float)
@@ -236,7 +251,7 @@ FOLLOWED = [
 LOUD = [
     as_type, contiguous, fortran, buffered, buffered_sine, seen_through, seen_as_array,
     through_the_buffer, strided, strided_filled, on_a_buffer, viewed, exchanged,
-    required, a_matrix, a_grid,
+    on_a_part_of_a_buffer, without_zeros_around, required, a_matrix, a_grid,
 ]  # fmt: skip
 XS = np.stack([X, 0.7 * X + 0.3, -X])
 

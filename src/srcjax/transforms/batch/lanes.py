@@ -58,6 +58,9 @@ class Lanes(Writer):
     def __init__(self, program: Program, unit: Unit, callees: Any) -> None:
         super().__init__(program, unit)
         self.callees = callees
+        #: What is written anywhere: what a function gives may be what it is given, and
+        #: be changed by its callers.
+        self.written = program.facts.written()
         #: Types of the names for one example.
         self.examples = self.types
         self.dtypes = promoted_dtypes(program, unit)

@@ -16,6 +16,9 @@ import pytest
 import srcjax
 from srcjax import grad, jit, jvp, vjp, vmap
 
+#: The second stage runs all of them.
+SAMPLE = {"test_values_around_change": 3}
+
 scale = 3.0
 count = 2
 matrix = np.array([[1.0, 2.0], [3.0, 5.0]])

@@ -1,5 +1,8 @@
 """Second derivatives through what reverse mode writes itself."""
 
+import copy
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -152,6 +155,32 @@ CHOSEN = {
 }
 
 
+def a_number_or_an_array(x):
+    return twice_of_a_copy(x, x, 2).sum() * twice_of_a_copy(x[0], x, 3)
+
+
+def twice_of_a_copy(a, w, n):
+    scale = 0.0
+    for k in range(n):
+        scale = scale + w[1] * (k + 1)
+    return copy.deepcopy(a) * scale
+
+
+def copies_of_containers(x):
+    held = {"a": x * x, "b": [x, 2 * x]}
+    for key in list(held):
+        last = copy.deepcopy(held[key])
+        last[0] = last[0] * 3
+    return np.sum(last[0] * held["b"][0] * held["a"])
+
+
+def a_list_from_a_tuple(x):
+    total = 0.0
+    for column in zip(*[(v, v * v) for v in x], strict=True):
+        total = total + column[0] * column[1]
+    return total * list(zip(*[(v, v * v) for v in x], strict=True))[1][0]
+
+
 def an_array_or_a_list(x):
     for each in [x * x, [x, 2 * x]]:
         last = each
@@ -166,6 +195,9 @@ def an_array_or_a_list(x):
         integers_in_one_call,
         tuples_of_a_list_that_carry_nothing,
         chosen_when_it_runs,
+        a_number_or_an_array,
+        copies_of_containers,
+        a_list_from_a_tuple,
         an_array_or_a_list,
         a_tuple_that_is_looped_over,
         items_that_carry_nothing,
@@ -182,6 +214,21 @@ def test_second_order(function):
     np.testing.assert_allclose(found, (near[0] - near[1]) / 2e-5, rtol=1e-5)
     again = srcjax.grad(lambda x: np.sum(srcjax.grad(function)(x) * v))(X)
     np.testing.assert_allclose(again, found)
+
+
+class Doubling(NamedTuple):
+    a: np.ndarray
+
+    def __deepcopy__(self, memo):
+        return Doubling(2 * self.a)
+
+
+def test_a_copy_of_its_own_is_refused():
+    def copied(x):
+        return np.sum(copy.deepcopy(Doubling(x)).a)
+
+    with pytest.raises(srcjax.errors.NoRuleError, match="deepcopy"):
+        srcjax.grad(copied)(X)
 
 
 def test_a_shape_that_is_assigned_is_refused():

@@ -64,6 +64,7 @@ from srcjax.analysis.types import (
     is_differentiable,
     is_number,
     map_parts,
+    parts,
     replace,
     returned_by,
     varies,
@@ -686,10 +687,9 @@ class Calls(Constructing):
 
     def copy_of(self, value: Any, t: Type, node: Any) -> Type:
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
-        unknown = isinstance(t, Unknown) or (
-            isinstance(t, List) and t.items is None and not is_number(t.elem or UNKNOWN)
-        )
-        whole = is_active(t) and unknown and value is copy.deepcopy
+        # An operation, in all calls: the same one may get a number here and an array
+        # there. What no class of the user's has a word in, it copies as it is.
+        whole = value is copy.deepcopy and not holds_object(t)
         self.callee(node, lookup(value) if whole else value)
         self.facts.nodes.append(node)
         if is_number(t) or isinstance(t, (Const, Other, Range, Closure)):
@@ -780,3 +780,9 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
+
+
+def holds_object(t: Type) -> bool:
+    """Whether the value or a part of it may have a `__deepcopy__` of its own."""
+    own = getattr(t, "cls", None) not in (None, list, tuple)
+    return isinstance(t, (Object, Other)) or own or any(map(holds_object, parts(t)))

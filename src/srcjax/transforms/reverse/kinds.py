@@ -16,6 +16,7 @@ from srcjax.analysis.types import (
     Array,
     List,
     Scalar,
+    Tuple,
     Type,
     Unknown,
     dtype_of,
@@ -34,11 +35,20 @@ def in_kind_of(value: gast.expr, have: Type, t: Type) -> tuple[gast.expr, Type]:
     if isinstance(t, List) and isinstance(have, Array):
         text = "d.tolist()" if any(isinstance(p, List) for p in parts(t)) else "list(d)"
         return syntax.expression(text, d=value), without_buffers(t)
+    if isinstance(t, List) and t.cls is list and isinstance(have, Tuple):
+        return in_a_list(value), List(items=have.items)
     narrow = isinstance(have, Scalar) and have.dtype == np.dtype(np.float32)
     python = isinstance(t, Scalar) and t.python and t.dtype == np.dtype(float)
     if narrow and python:
         return syntax.call("float", value), t
     return value, have
+
+
+def in_a_list(value: gast.expr) -> gast.expr:
+    """The items of a tuple as a list, which can be written to."""
+    if isinstance(value, gast.Tuple):
+        return gast.List(value.elts, syntax.LOAD)
+    return syntax.call("list", value)
 
 
 def is_unsure(value: gast.expr, have: Type) -> bool:

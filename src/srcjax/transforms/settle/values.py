@@ -15,7 +15,7 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
-from srcjax.ops.record import Op
+from srcjax.ops.record import Op, lookup
 from srcjax.transforms.settle.calls import CallSettling
 from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.updates import UpdateSettling
@@ -145,8 +145,9 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
                 return [stmt]
         if self.is_replace(stmt, value):
             return self.replace_call(stmt, value)
-        if callee in (copy.deepcopy, copy.copy) and len(value.args) == 1:
-            return self.copied(stmt, value, callee)
+        copying = copy.deepcopy if callee is lookup(copy.deepcopy) else callee
+        if copying in (copy.deepcopy, copy.copy) and len(value.args) == 1:
+            return self.copied(stmt, value, copying)
         if isinstance(callee, Op) and callee.collective:
             return self.part_by_part(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":

@@ -1,5 +1,6 @@
 """What is written out of sight is refused, or right, in every mode alike."""
 
+import copy
 import ctypes
 import functools
 import operator
@@ -62,6 +63,14 @@ def in_a_callee_with_a_loop(x):
     out = np.zeros(3)
     in_a_callee(x, out)
     return out[0] * x[1]
+
+
+@refused
+def one_array_twice_in_a_deep_copy(x):
+    square = x * x
+    copies = copy.deepcopy([square, square])
+    copies[0][0] = 3 * x[1]
+    return np.sum(copies[1] * x)
 
 
 @refused

@@ -380,3 +380,17 @@ def test_a_helper_that_gets_an_array_and_a_list_of_arrays():
     x = np.arange(6.0).reshape(2, 3) + 1
     expected = np.stack([scaled_parts(a, 2 * a) for a in x])
     np.testing.assert_allclose(vmap(scaled_parts)(x, 2 * x), expected)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: np.pad(v, (len(v), 1)),
+        lambda v: np.pad(v, ((v.shape[0] - 1, 1),)),
+        lambda v: np.pad(v, (1, 2), constant_values=(np.size(v), v.ndim)),
+        lambda v: np.tile(v, (len(v), 1)),
+    ],
+)
+def test_sizes_of_examples_in_a_tuple(f):
+    batch = np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(srcjax.vmap(f)(batch), [f(v) for v in batch])

@@ -28,6 +28,7 @@ from srcjax.analysis.array_likes import (
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
 from srcjax.analysis.constructing import Constructing, is_plain_class
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.deep_copies import holds_object, holds_twice
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.foreign import own_method
 from srcjax.analysis.guards import is_computed
@@ -64,7 +65,6 @@ from srcjax.analysis.types import (
     is_differentiable,
     is_number,
     map_parts,
-    parts,
     replace,
     returned_by,
     varies,
@@ -689,14 +689,19 @@ class Calls(Constructing):
         """`copy.copy(x)` and `copy.deepcopy(x)` of arrays and containers."""
         # An operation, in all calls: the same one may get a number here and an array
         # there. What no class of the user's has a word in, it copies as it is.
-        whole = value is copy.deepcopy and not holds_object(t)
+        deep = value is copy.deepcopy
+        if node is not None and deep and is_active(t) and holds_twice(t):
+            raise self.refuse(
+                node,
+                "a deep copy of a container that may hold the same array twice",
+                "a copy of each array in it",
+            )
+        whole = deep and not holds_object(t)
         self.callee(node, lookup(value) if whole else value)
         self.facts.nodes.append(node)
         if is_number(t) or isinstance(t, (Const, Other, Range, Closure)):
             return t
-        copied = map_parts(
-            t, lambda p: self.copy_of(value, p, None) if value is copy.deepcopy else p
-        )
+        copied = map_parts(t, lambda p: self.copy_of(value, p, None) if deep else p)
         return replace(copied, buffers=frozenset([id(node)]))
 
     def call_composite(
@@ -780,9 +785,3 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
-
-
-def holds_object(t: Type) -> bool:
-    """Whether the value or a part of it may have a `__deepcopy__` of its own."""
-    own = getattr(t, "cls", None) not in (None, list, tuple)
-    return isinstance(t, (Object, Other)) or own or any(map(holds_object, parts(t)))

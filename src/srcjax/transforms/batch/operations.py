@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as pytypes
 import warnings
 from collections.abc import Callable
@@ -33,7 +34,7 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
 )
-from srcjax.errors import PerformanceWarning
+from srcjax.errors import PerformanceWarning, SrcjaxError
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
@@ -85,6 +86,17 @@ class Operations(Lanes):
             return sub
 
         return syntax.map_expressions(syntax.clone(node), visit)
+
+    @functools.cached_property
+    def example_displays(self) -> dict[str, gast.expr]:
+        """Lists and tuples behind names, with the shapes of examples in them."""
+        found = {}
+        for name, value in self.displays.items():
+            try:
+                found[name] = self.shapes(value)
+            except SrcjaxError:  # then the name is all there is
+                continue
+        return found
 
     def size_along(
         self, call: gast.Call, chain: str | None, base: gast.expr
@@ -657,7 +669,7 @@ class Operations(Lanes):
             self.type_of_bound,
             result,
             self.count(),
-            self.displays,
+            self.example_displays,
             self.program.axis_name,
             self.is_changed(result, *bound.values()),
         )

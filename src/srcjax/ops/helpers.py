@@ -157,7 +157,7 @@ class _Memory:
     def __init__(self, function: pytypes.FunctionType, node: gast.FunctionDef) -> None:
         self.function = function
         self.node = node
-        self.scope = inspect.getclosurevars(function).globals
+        self.scope = function.__globals__  # those that comprehensions read too
         self.parameters = list(inspect.signature(function).parameters)
         self.names: dict[str, set[str]] = {p: {p} for p in self.parameters}
         #: What lists and dicts hold, whose own memory is another.

@@ -68,7 +68,7 @@ def packed(like, parts):
 def unarray(d, values):
     """The adjoint of `np.array(values)` as lists where `values` has lists."""
     if isinstance(values, (list, tuple)):
-        return [unarray(part, value) for part, value in zip(d, values, strict=True)]
+        return [unarray(d[k], value) for k, value in enumerate(values)]
     return d
 
 

@@ -157,7 +157,11 @@ class _Memory:
     def __init__(self, function: pytypes.FunctionType, node: gast.FunctionDef) -> None:
         self.function = function
         self.node = node
-        self.scope = function.__globals__  # those that comprehensions read too
+        # Itself too: a name that only a comprehension reads is not among them.
+        self.scope = {
+            **inspect.getclosurevars(function).globals,
+            function.__name__: function,
+        }
         self.parameters = list(inspect.signature(function).parameters)
         self.names: dict[str, set[str]] = {p: {p} for p in self.parameters}
         #: What lists and dicts hold, whose own memory is another.

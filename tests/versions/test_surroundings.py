@@ -274,6 +274,26 @@ def test_default_and_bound_values_of_functions_made_anew():
         check(grad(cubed)(0.3), np.sum(3 * x * (x * 0.3 - y) ** 2))
 
 
+def test_numbers_that_are_defaults_of_functions_that_are_called():
+    import functools
+
+    def scaled(k, c):
+        return k * c * c
+
+    for k in (2.0, 3.0, 5.0):
+
+        def by_default(c, k=k):
+            return k * c * c
+
+        bound = functools.partial(scaled, k)
+        for part in (by_default, bound):
+            f = lambda c: part(c) * 1.0  # noqa: B023, E731
+            assert grad(f)(1.0) == 2 * k
+            assert grad(grad(f))(1.0) == 2 * k
+            assert vmap(grad(f))(np.ones(2)).tolist() == [2 * k] * 2
+            assert jit(f)(1.0) == k
+
+
 def test_methods_of_objects_that_change():
     class Model:
         def __init__(self, k):

@@ -18,6 +18,8 @@ import functools
 import types as pytypes
 from typing import Any
 
+import numpy as np
+
 from srcjax.analysis.guards import Data, Guard, Seen, is_data, same_kind
 from srcjax.backends.load import LINES, is_generated
 from srcjax.frontend.read import RESTS_ON, copy_marks
@@ -108,15 +110,20 @@ class Surroundings:
                 self.pair(before, after)
 
     def pair_values(self, old: Any, new: Any) -> None:
-        """Defaults, and what is bound: the same objects, or data of the same kind."""
+        """Defaults, and what is bound: the same, or arrays of the same kind.
+
+        Numbers are written out where a function is called (`def f(x, n=2)`).
+        """
         olds, news = list(old), list(new)
         if len(olds) != len(news):
             raise OtherText
         for a, b in zip(olds, news, strict=True):
-            if is_data(a) and same_kind(a, b):
-                self.note(a, b)
-            elif a is not b:
+            if type(a) is not np.ndarray and a is not b:
                 raise OtherText
+            if is_data(a):
+                if not same_kind(a, b):
+                    raise OtherText
+                self.note(a, b)
 
     # -- what the text rests on --------------------------------------------------------
 

@@ -111,7 +111,13 @@ def module_of_kernels(
             kernel.body = with_rows_alone(kernel.body)
     if device == "gpu":
         try:
-            launches, driver, uses = with_launches(found.kernels, found.driver)
+            launches, driver, uses = with_launches(
+                found.kernels,
+                found.driver,
+                lambda name: value_of(
+                    Written(found.driver, unit, Writer(program, unit)), program, name
+                ),
+            )
         except NotCuda as stays:
             raise NotCompiled(unit.node, str(stays)) from None
         functions = [*launches, driver]

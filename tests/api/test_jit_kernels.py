@@ -389,3 +389,20 @@ def test_sizes_that_meet_only_when_it_runs():
         compare(compiled(X, n, m), added(X, n, m))
     with pytest.raises(ValueError, match="broadcast"):
         compiled(X, 3, 5)
+
+
+def test_loops_over_views_of_arrays_of_the_same_size():
+    def reversed_horner(x, coefficients):
+        total = 0.0
+        for c in coefficients[::-1]:
+            total = total * x + c
+        return total
+
+    def centred_rows(a):
+        centred = a * 1.0
+        for row in centred:
+            row -= row.mean()
+        return centred, a
+
+    compare(srcjax.jit(reversed_horner)(0.5, X), reversed_horner(0.5, X))
+    compare(srcjax.jit(centred_rows)(A), centred_rows(A))

@@ -140,7 +140,16 @@ class RawKernel:
 
 def _made(name):
     def make(*args, **kwargs):
+        if args and isinstance(args[0], ndarray):
+            raise TypeError("a size that is on the device")
         return ndarray(getattr(np, name)(*map(inside, args), **kwargs))
+
+    return make
+
+
+def _of_arrays(name):
+    def make(x, *args, **kwargs):
+        return ndarray(getattr(np, name)(inside(x), *args, **kwargs))
 
     return make
 
@@ -151,6 +160,10 @@ def module():
     found.ndarray, found.RawKernel = ndarray, RawKernel
     for name in ("empty", "zeros", "ones", "full", "arange", "eye", "linspace"):
         setattr(found, name, _made(name))
+    for name in ("identity", "logspace", "tri"):
+        setattr(found, name, _made(name))
+    for name in ("array", "asanyarray", "ascontiguousarray", "asfortranarray", "copy"):
+        setattr(found, name, _of_arrays(name))
     found.asarray = lambda x: x if isinstance(x, ndarray) else ndarray(np.array(x))
     found.asnumpy = lambda x: x.get() if isinstance(x, ndarray) else np.asarray(x)
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1)

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import srcjax
 from srcjax.backends.cuda.run import words
@@ -268,3 +269,28 @@ def test_source_shows_both(cupy):
     assert "import cupy" in text and "@cuda" in text
     assert "chain_where[len(x) * x.shape[1]](" in text
     assert "tanh(x_ij * w(j)) + 1.0" in text
+
+
+def between_kernels(x):
+    """Python between kernels makes arrays, by functions that do not ask `x`."""
+    grid = np.ascontiguousarray((x * 2).reshape(2, -1)[:, ::-1])
+    places = np.arange(len(x)) * 1.0
+    return logsumexp(np.array([x[0], x[1]]) * 3) + np.sum(grid * 2) + np.sum(places * x)
+
+
+def test_what_is_between_kernels(cupy):
+    x = np.linspace(0.1, 1, 6)
+    got = srcjax.jit(between_kernels)(cupy.asarray(x))
+    compare(on_host(got), between_kernels(x))
+
+
+def shaped_by_a_product(x):
+    y = x.T @ x / len(x)
+    return y.sum() / (x.shape[1] * x.ndim)
+
+
+def test_sizes_of_what_has_no_name(cupy):
+    x = np.arange(12.0).reshape(3, 4)
+    gradient = srcjax.grad(shaped_by_a_product)
+    got = srcjax.jit(gradient)(cupy.asarray(x))
+    compare(on_host(got), gradient(x))

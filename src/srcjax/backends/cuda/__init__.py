@@ -7,7 +7,8 @@
 
 `kinds` finds the type of every name, `expressions` and `statements` write C++ of them,
 `parallel` says which loops' iterations may run at once, `launches` writes the kernels
-around them, and `host` cuts a function into launches and the Python between them.
+around them, `host` cuts a function into launches and the Python between them, and
+`between` is about the functions which that Python calls.
 `run` is what the generated Python calls, with CuPy; the words of the kernels are in
 `srcjax.cuh`. All of it is text: no GPU is needed before a kernel is called.
 """

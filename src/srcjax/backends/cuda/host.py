@@ -22,7 +22,10 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.liveness import After
+from srcjax.backends.cuda.between import Between, Known, in_kernels
 from srcjax.backends.cuda.kinds import (
+    BOOL,
+    LONG,
     MAKERS,
     NAMES,
     Elements,
@@ -33,7 +36,7 @@ from srcjax.backends.cuda.kinds import (
     kind_of,
 )
 from srcjax.backends.cuda.launches import Around, Kernel, Launch, is_by_rows
-from srcjax.backends.cuda.parallel import Nest, Parallel, is_differs
+from srcjax.backends.cuda.parallel import Nest, Parallel, breaks, is_differs
 from srcjax.backends.cuda.sizes import Sizes
 from srcjax.backends.cuda.statements import bounds
 
@@ -70,9 +73,12 @@ class OnDevice:
 
 
 def with_launches(
-    kernels: list[Any], driver: gast.FunctionDef
+    kernels: list[Any], driver: gast.FunctionDef, known: Known
 ) -> tuple[list[gast.FunctionDef], gast.FunctionDef, set[str]]:
     """The functions of kernels on the device, what calls them, and what they call.
+
+    Args:
+        known: what a name of the driver stands for.
 
     Raises:
         NotCuda: one of them has no CUDA.
@@ -86,6 +92,7 @@ def with_launches(
         found += [*each.kernels, each.function]
         uses |= each.uses
     around = {k.name: k.outside for k in kernels}
+    between = Between(known)
 
     def visit(node: Any) -> Any:
         if isinstance(node, gast.Call):
@@ -100,10 +107,10 @@ def with_launches(
                 inner = syntax.dotted(getattr(value, "func", None))
                 if inner in around or isinstance(value, gast.Name):
                     return value  # it stays on the device
-        return with_cupy(node)
+        return between.visit(node)
 
     driver.body = [s for s in map_blocks(driver.body, visit) if not is_itself(s)]
-    return found, driver, uses
+    return found, driver, uses | between.uses
 
 
 #: What makes NumPy's scalars of what a kernel gives.
@@ -166,6 +173,7 @@ class Host:
             Parallel(function, kinds, after),
             checked,
         )
+        self.between = Between(in_kernels, only_there=True)
         self.names = syntax.Names({*names.taken, *kinds.of})
         self.outer = names
         #: Numbers that may be on the device.
@@ -178,6 +186,7 @@ class Host:
 
     def write(self) -> OnDevice:
         body = self.block(self.function.body)
+        body = [*self.unbound(body), *body]
         if self.status:
             self.uses.add("settle")
             body = [
@@ -190,7 +199,17 @@ class Host:
         stubs = [stub(k) for k in self.kernels]
         if stubs:
             self.uses.add("cuda")
-        return OnDevice(stubs, function, self.uses)
+        return OnDevice(stubs, function, self.uses | self.between.uses)
+
+    def unbound(self, body: list[Any]) -> list[Any]:
+        """Values of numbers that kernels are given, but that no path may have bound."""
+        open_ = exposed(body) - set(self.kinds.given)
+        values = {BOOL: False, LONG: 0}
+        return [
+            syntax.assign(name, syntax.const(values.get(str(self.kinds.of[name]), 0.0)))
+            for name in sorted(open_)
+            if isinstance(self.kinds.of.get(name), str)
+        ]
 
     # -- blocks ----------------------------------------------------------------------
 
@@ -224,7 +243,7 @@ class Host:
         if id(stmt) not in self.nests:
             found = self.around.parallel.nest(stmt)
             if found is not None and (
-                self.has_arrays(found.body) or found.folds and found.apart
+                self.has_arrays(found.body) or found.folds and not found.is_sure
             ):
                 found = None
             self.nests[id(stmt)] = found
@@ -240,6 +259,8 @@ class Host:
 
     def is_for_device(self, stmt: Any) -> bool:
         """Whether one thread has to run a statement."""
+        if breaks([stmt]):
+            return False  # it leaves what is around it
         if isinstance(stmt, gast.Assign):
             (target,) = stmt.targets
             if isinstance(target, gast.Subscript):
@@ -332,16 +353,27 @@ class Host:
                 for n in syntax.names_written(stmt)
                 if isinstance(self.kinds.of.get(n), str)
             }
-        return [syntax.map_expressions(stmt, with_cupy)]
+        return [syntax.map_expressions(stmt, self.on_device)]
+
+    def on_device(self, node: Any) -> Any:
+        """What makes arrays, of sizes that CuPy has to have from the device."""
+        made = self.between.visit(node)
+        if made is not node and made.args:
+            made.args[0] = self.with_items(made.args[0])
+        return made
 
     def range_of(self, loop: gast.For) -> Any:
         """The range of a loop; its bounds may be on the device."""
-        reads = syntax.names_read(loop.iter) & self.device
+        return self.with_items(loop.iter)
+
+    def with_items(self, node: Any) -> Any:
+        """An expression of numbers, which are brought from the device."""
+        reads = syntax.names_read(node) & self.device
         if not reads:
-            return loop.iter
+            return node
         self.uses.add("item")
         return syntax.map_expressions(
-            gast.Expr(loop.iter),
+            gast.Expr(syntax.clone(node)),
             lambda n: (
                 syntax.call("item", n)
                 if isinstance(n, gast.Name) and n.id in reads
@@ -370,7 +402,7 @@ class Host:
         if by_rows:
             at = gast.Tuple([count, self.width(nest)], syntax.LOAD)
         else:
-            at = self.alone_unless_apart(count, nest)
+            at = self.alone_unless_sure(count, nest)
         blocks = "blocks_of_rows" if by_rows else "blocks"
         for fold in nest.folds:
             self.uses.add(blocks)
@@ -510,17 +542,21 @@ class Host:
                 return syntax.clone(stop)
         return syntax.call("len", syntax.clone(self.range_of(loop)))
 
-    def alone_unless_apart(self, count: Any, nest: Nest) -> Any:
-        """One thread where what is written may be read by others."""
-        if not nest.apart:
+    def alone_unless_sure(self, count: Any, nest: Nest) -> Any:
+        """One thread where what is written may be read or written by others."""
+        if nest.is_sure:
             return count
-        self.uses.add("apart")
+        self.uses |= {"apart"} if nest.apart else set()
         pairs: dict[str, list[str]] = {}
         for a, b in nest.apart:
             pairs.setdefault(a, []).append(b)
         tests = [
             syntax.call("apart", syntax.name(a), *map(syntax.name, others))
             for a, others in pairs.items()
+        ]
+        tests += [
+            syntax.expression("x >= 0", x=self.with_items(least))
+            for least in nest.least
         ]
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
         return gast.IfExp(test, count, syntax.const(1))
@@ -533,15 +569,6 @@ def is_taken(value: Any) -> bool:
         and isinstance(value.func, gast.Attribute)
         and value.func.attr == "pop"
     )
-
-
-def with_cupy(node: Any) -> Any:
-    """What makes arrays makes them on the device."""
-    path = syntax.dotted(getattr(node, "func", None)) or ""
-    if isinstance(node, gast.Call) and path in MAKERS:
-        name = path.removeprefix("np.")
-        return gast.Call(syntax.expression(f"cupy.{name}"), node.args, node.keywords)
-    return node
 
 
 def settled(body: list[Any], status: str) -> list[Any]:

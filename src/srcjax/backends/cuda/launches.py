@@ -18,9 +18,19 @@ from srcjax.analysis.flow.bindings import exposed, surely_in
 from srcjax.analysis.flow.liveness import After
 from srcjax.backends.cuda.expressions import Range
 from srcjax.backends.cuda.kinds import BOOL, LONG, Elements, Kinds, NotCuda, Tape
-from srcjax.backends.cuda.parallel import IDENTITY, Fold, Nest, Parallel, breaks
+from srcjax.backends.cuda.parallel import (
+    IDENTITY,
+    Fold,
+    Nest,
+    Parallel,
+    breaks,
+    stored_arrays,
+)
 from srcjax.backends.cuda.sizes import Sizes
 from srcjax.backends.cuda.statements import Lines, Statements, bounds
+
+#: What the threads of a row stored is seen by all of them.
+SYNC = "row_sync();"
 
 
 @dataclass
@@ -102,6 +112,8 @@ class Launch:
     def grid(self, nest: Nest) -> Kernel:
         """Each thread computes elements of a nest."""
         body = self.inputs(self.numbers_given(nest))
+        if nest.folds:
+            self.writer.leaves = "goto done;"
         loop = self.elements(nest, "thread()", "threads()", self.thread_body)
         return self.kernel(
             self.name, [*body, *self.with_folds(nest, loop)], *self.io(nest)
@@ -329,13 +341,7 @@ class Launch:
 
     def stored(self) -> set[str]:
         """The arrays that are written to, parts of them too."""
-        found = {
-            n.value.id
-            for n in syntax.walk(self.stmts)
-            if isinstance(n, gast.Subscript)
-            and isinstance(n.ctx, gast.Store)
-            and isinstance(n.value, gast.Name)
-        }
+        found = stored_arrays(self.stmts)
         parts = self.around.sizes.parts
         while any(parts.get(n, n) not in found for n in found):
             found |= {parts[n] for n in found if n in parts}
@@ -433,7 +439,9 @@ class Launch:
                 for f in nest.folds
             ]
             after += self.writer.braced(first, stores)
-        return [*before, *loop, *after]
+        # Threads that leave wait for the others all the same.
+        label = ["done:"] * any("goto done;" in line for line in loop)
+        return [*before, *loop, *label, *after]
 
     def of_all(self, function: str, fold: Fold, suffix: str = "_all") -> str:
         """`of_block<by_sum>(total)`."""
@@ -455,14 +463,21 @@ class Launch:
             if len(places[n]) == 1 and not isinstance(stmts[places[n][0]], gast.For)
         }
         declared: set[str] = set()
+        #: What other threads of the row may still read.
+        read: set[str] = set()
         for k, stmt in enumerate(stmts):
             out += self.writer.quoted(stmt)
+            if stored_arrays([stmt]) & read:
+                out.append(SYNC)
+                read = set()
+            read |= syntax.all_names(stmt)
             if isinstance(stmt, gast.For):
                 inner = {n for n in own - shared if places[n] == [k]}
                 before = [n for n in sorted(shared - declared) if places[n][0] == k]
                 out += [self.writer.declaration(n) for n in before]
                 declared |= set(before)
                 out += self.shared_loop(stmt, inner, folded, stmts[:k])
+                read = set() if out[-1] == SYNC else read
                 continue
             first = [n for n in sorted(shared - declared) if places[n][0] == k]
             declared |= set(first)
@@ -476,7 +491,8 @@ class Launch:
                 if isinstance(target, gast.Subscript) and self.is_read(
                     target.value.id, stmts[k + 1 :]
                 ):
-                    lines.append("row_sync();")
+                    lines.append(SYNC)
+                    read = set()
             out += lines
         return out
 
@@ -521,19 +537,16 @@ class Launch:
             self.writer.expressions.names[fold.name] = name
             total = self.of_all("of_row", fold, "_part")
             out.append(f"{name} = {fold.by}::of({name}, {total});")
-        stored = {
-            n.value.id
-            for n in syntax.walk(loop.body)
-            if isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store)
-        }
-        if stored:
-            out.append("row_sync();")
+        if stored_arrays(loop.body):
+            out.append(SYNC)
         return out
 
 
 def is_by_rows(nest: Nest, around: Around) -> bool:
     """Whether the threads of a row can share the loops inside of a nest."""
     if len(nest.parallel) != len(nest.loops) or breaks(nest.body):
+        return False
+    if not nest.is_sure:
         return False
     stmts = [s for s in nest.stmts if not syntax.is_comment(s)]
     if not any(isinstance(s, gast.For) for s in stmts):
@@ -552,7 +565,7 @@ def is_by_rows(nest: Nest, around: Around) -> bool:
         try:
             bounds(stmt)
             live = around.after.live(stmt)
-            if not around.parallel.independent(one, live, []) or one.apart:
+            if not around.parallel.independent(one, live, []) or not one.is_sure:
                 return False
         except NotCuda:
             return False

@@ -1,9 +1,11 @@
 """Which loops' iterations do not depend on each other, but for folds.
 
-Two iterations may run at once where each element that one of them writes is read and
-written by that one alone: every index of an array that is written to has the variable
-of the loop in the same place. Numbers that are carried from one to the next are sums,
-products, extremes or truth values of all, in any order.
+Iterations run one after the other unless it is proved that they may run at once
+(`Parallel.independent`, which all that is parallel is asked of): each statement is of a
+kind that is known, and each element that an iteration writes is read and written by
+that one alone. Every index of an array that is written to has the variable of the loop
+in the same place, and is not negative. Numbers that are carried from one to the next
+are sums, products, extremes or truth values of all, in any order.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.cuda.expressions import affine
 from srcjax.backends.cuda.kinds import (
+    BOOL,
     MAKERS,
     Elements,
     Kinds,
@@ -24,6 +27,7 @@ from srcjax.backends.cuda.kinds import (
     Tape,
     items_of,
 )
+from srcjax.backends.cuda.sizes import is_size
 from srcjax.backends.cuda.statements import bounds, is_differs
 
 
@@ -58,6 +62,8 @@ _STEPS = {
     "y or x": "by_any",
     "y and x": "by_all",
 }
+#: Those of truth values alone: Python's `or` of numbers gives one of them.
+_OF_TRUTH = {"by_any", "by_all"}
 _PATTERNS = {text: syntax.expression(text) for text in _STEPS}
 
 
@@ -74,6 +80,8 @@ class Nest:
     folds: list[Fold] = field(default_factory=list)
     #: Arrays that are written to and others, which have to be apart in memory.
     apart: list[tuple[str, str]] = field(default_factory=list)
+    #: What the least index of an array that is written to is: it must not be negative.
+    least: list[Any] = field(default_factory=list)
     #: Elements that the other loops add to, or the like: the place, and how.
     columns: list[tuple[gast.Subscript, str]] = field(default_factory=list)
 
@@ -85,6 +93,16 @@ class Nest:
     @property
     def stmts(self) -> list[Any]:
         return [*self.prelude, *self.body]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing has to be asked when it runs."""
+        return not self.apart and not self.least
+
+    @property
+    def in_order(self) -> bool:
+        """Whether one thread that runs all of it runs it in Python's order."""
+        return self.parallel == list(range(len(self.parallel)))
 
 
 @dataclass
@@ -105,11 +123,15 @@ class Parallel:
         self.bindings = syntax.binding_counts(function.body)
         self.given = frozenset(kinds.given)
         self.fresh: set[str] = set()
+        #: The loops that bind a name, by the name.
+        self.loops: dict[str, list[gast.For]] = {}
         #: What a name that is bound once is a part of.
         self.parts: dict[str, str] = {}
         for stmt in syntax.walk(function.body):
             if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
                 self.note(stmt.targets[0].id, stmt.value)
+            elif isinstance(stmt, gast.For):
+                self.loops.setdefault(stmt.target.id, []).append(stmt)
 
     def note(self, name: str, value: Any) -> None:
         """An array is made, or is a part of another."""
@@ -151,14 +173,17 @@ class Parallel:
             if self.independent(one, live, others):
                 found.parallel.append(place)
                 found.folds, found.apart = one.folds, one.apart
+                found.least += one.least
         if not found.parallel:
+            return None
+        if not found.is_sure and not found.in_order:
             return None
         # The others stay loops in each thread: what is folded is theirs as well.
         whole = Nest(found.loops, [], found.stmts)
         if not self.independent(whole, live, []):
             return None
         found.folds = whole.folds
-        if found.rest and not found.folds and not found.apart:
+        if found.rest and not found.folds and found.is_sure:
             found.columns = self.columns(found)
         return found
 
@@ -169,6 +194,7 @@ class Parallel:
             return []
         accesses = self.accesses(body) or []
         targets = {loop.target.id for loop in nest.rest}
+        inside = targets | syntax.names_written(body)
         found = []
         for array in sorted({a.array for a in accesses if a.stores}):
             items = [a.items for a in accesses if a.array == array]
@@ -182,7 +208,7 @@ class Parallel:
             if own:
                 continue
             folded = folded_element(body, array)
-            if folded is None:
+            if folded is None or not is_one_place(folded[0], inside):
                 return []
             found.append(folded)
         return found
@@ -235,6 +261,8 @@ class Parallel:
     def independent(self, nest: Nest, live: Any, others: list[gast.For]) -> bool:
         """Whether iterations may run at once; fills in the folds of a nest."""
         body = nest.stmts
+        if not all(map(is_known, syntax.walk(body))):
+            return False
         targets = {loop.target.id for loop in nest.loops}
         inner = {loop.target.id for loop in others}
         if any(breaks(b) for b in ([nest.body] if others else [body])):
@@ -252,7 +280,7 @@ class Parallel:
         for name in sorted(carried):
             kind = self.kinds.of.get(name)
             by = fold_of(body, name) if isinstance(kind, str) else None
-            if by is None:
+            if by is None or (by in _OF_TRUTH) != (kind == BOOL):
                 return False
             nest.folds.append(Fold(name, by))
         lists = {n for n, k in self.kinds.of.items() if isinstance(k, Tape)}
@@ -266,19 +294,58 @@ class Parallel:
         if found is None:
             return False
         stored = {a.array for a in found if a.stores}
-        nest.apart = []
+        nest.apart, nest.least = [], []
         for array in sorted(stored):
             items = [a.items for a in found if a.array == array]
-            for target in targets if len(nest.loops) == 1 else ():
-                if not any(
-                    self.is_own([i[p] if p < len(i) else None for i in items], target)
-                    for p in range(max(map(len, items)))
-                ):
+            for loop in nest.loops if len(nest.loops) == 1 else ():
+                own = self.own_index(items, loop.target.id)
+                if own is None:
                     return False
+                least = least_index(loop, own)
+                if (self.at_least(least) or 0) < 0:
+                    return False
+                if self.at_least(least) is None:
+                    nest.least.append(least)
             for other in sorted({a.array for a in found} - {array}):
                 if not self.surely_apart(array, other):
                     nest.apart.append((array, other))
         return True
+
+    def own_index(self, items: list[list[Any]], target: str) -> Any:
+        """The index that is another one in each iteration; None if there is none."""
+        for p in range(max(map(len, items))):
+            if self.is_own([i[p] if p < len(i) else None for i in items], target):
+                return items[0][p]
+        return None
+
+    def at_least(self, node: Any, inside: frozenset[str] = frozenset()) -> int | None:
+        """What a whole number is at least; None where it is not known."""
+        if isinstance(node, gast.Constant):
+            return node.value if type(node.value) is int else None
+        if is_size(node):
+            return 0
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            exact = getattr(node.operand, "value", None)
+            return -exact if type(exact) is int else None
+        if isinstance(node, gast.BinOp):
+            a, b = self.at_least(node.left, inside), self.at_least(node.right, inside)
+            if a is None or b is None:
+                return None
+            if isinstance(node.op, gast.Sub) and isinstance(node.right, gast.Constant):
+                return a - b
+            if isinstance(node.op, gast.Add):
+                return a + b
+            positive = isinstance(node.op, (gast.Mult, gast.FloorDiv, gast.Mod))
+            return 0 if positive and min(a, b) >= 0 else None
+        if not isinstance(node, gast.Name) or node.id in self.given | inside:
+            return None
+        loops = self.loops.get(node.id, [])
+        if len(loops) != self.bindings[node.id]:
+            return None
+        inside |= {node.id}
+        firsts = [self.at_least(least_index(f, f.target), inside) for f in loops]
+        known = [first for first in firsts if first is not None]
+        return min(known) if firsts and len(known) == len(firsts) else None
 
     def is_own(self, items: list[Any], target: str) -> bool:
         """Whether all of these are the same place, another one in each iteration."""
@@ -332,6 +399,42 @@ class Parallel:
                 if whole and not (isinstance(node.ctx, gast.Store)):
                     return None
         return found
+
+
+def least_index(loop: gast.For, index: Any) -> gast.expr:
+    """The least value of an index, `i + 1`, in a loop over `i`."""
+    start, stop, step = bounds(loop)
+    _, more = affine(index)
+    first = start if step > 0 else stop
+    more += step < 0
+    if not more:
+        return syntax.clone(first)
+    if isinstance(first, gast.Constant) and type(first.value) is int:
+        return syntax.const(first.value + more)
+    op = gast.Add() if more > 0 else gast.Sub()
+    return gast.BinOp(syntax.clone(first), op, syntax.const(abs(more)))
+
+
+def is_known(stmt: Any) -> bool:
+    """Whether it is known what a statement does to numbers, arrays and lists."""
+    if isinstance(stmt, gast.Expr):
+        return syntax.is_comment(stmt) or is_appended(stmt.value)
+    if isinstance(stmt, gast.Raise):
+        return is_differs(stmt)
+    kinds = (gast.Assign, gast.For, gast.While, gast.If, gast.Break, gast.Pass)
+    return not isinstance(stmt, gast.stmt) or isinstance(stmt, kinds)
+
+
+def is_appended(node: Any) -> bool:
+    """`tape.append(v)`."""
+    called = node.func if isinstance(node, gast.Call) else None
+    return isinstance(called, gast.Attribute) and called.attr == "append"
+
+
+def is_one_place(place: gast.Subscript, inside: set[str]) -> bool:
+    """Whether an element is the same one, whatever the loops inside do."""
+    plain = not any(isinstance(n, gast.Subscript) for n in syntax.walk(place.slice))
+    return plain and not syntax.names_read(place.slice) & inside
 
 
 def has_slices(node: gast.Subscript) -> bool:

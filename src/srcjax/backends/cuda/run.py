@@ -14,6 +14,7 @@ was compiled, in memory and on disk. Numbers are given by value, or stay on the 
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import inspect
 import re
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optree
 
 from srcjax.backends.kernels import Differs
 from srcjax.errors import ArgumentError
@@ -250,6 +252,52 @@ def is_full(status: Any) -> bool:
 def item(x: Any) -> Any:
     """A number, from the device if it is there."""
     return x.item() if is_on_device(x) else x
+
+
+def by_cupy(function: Callable) -> Callable:
+    """What CuPy has in the place of a function that does not ask its arguments.
+
+    What CuPy does not have runs on the host. Arrays that it gives are on the device.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given: Any = (args, kwargs)
+        if any(map(is_on_device, optree.tree_leaves(given, none_is_leaf=True))):
+            there = of_cupy(function)
+            if there is not None:
+                return there(*args, **kwargs)
+            given = optree.tree_map(on_host, given, none_is_leaf=True)
+        found = function(*given[0], **given[1])
+        return optree.tree_map(moved, found, none_is_leaf=True)
+
+    return call
+
+
+def on_host(x: Any) -> Any:
+    """An array of the device in NumPy's memory; anything else as it is."""
+    return x.get() if is_on_device(x) else x
+
+
+def moved(x: Any) -> Any:
+    """An array of numbers, on the device; anything else as it is."""
+    numbers = isinstance(x, np.ndarray) and x.dtype.kind in "fiubc"
+    return the_cupy().asarray(x) if numbers else x
+
+
+def of_cupy(function: Any) -> Callable | None:
+    """The function of CuPy under the same public name; None if there is none."""
+    name = getattr(function, "__name__", "")
+    if getattr(np, name, None) is function:
+        return getattr(the_cupy(), name, None)
+    for path, module in list(sys.modules.items()):
+        public = path.startswith("scipy.") and "._" not in path
+        if public and vars(module).get(name) is function:
+            try:
+                return getattr(importlib.import_module(f"cupyx.{path}"), name, None)
+            except ImportError:
+                continue
+    return None
 
 
 def has_cupy() -> bool:

@@ -35,7 +35,7 @@ class Sizes:
         if isinstance(shape, gast.Tuple):
             self.made[name] = list(shape.elts)
         elif isinstance(shape, gast.Attribute) and shape.attr == "shape":
-            kind = self.kinds.of.get(shape.value.id)
+            kind = self.kinds.of.get(getattr(shape.value, "id", ""))
             if isinstance(kind, Elements):
                 self.made[name] = [
                     syntax.expression(f"x.shape[{k}]", x=shape.value)

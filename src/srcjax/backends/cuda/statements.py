@@ -14,7 +14,6 @@ from srcjax.backends.cuda.kinds import Elements, Kinds, NotCuda, Tape, items_of
 from srcjax.backends.cuda.sizes import Sizes, is_size
 
 Lines = list[str]
-LEAVE = "return;"
 
 
 class Statements:
@@ -29,6 +28,8 @@ class Statements:
         self.expressions = Expressions(kinds, checked, sizes.of)
         #: Whether a thread may leave the kernel alone: others do not wait for it.
         self.may_return = may_return
+        #: How it leaves.
+        self.leaves = "return;"
         #: Lists of the thread.
         self.tapes: dict[str, str] = {}
         #: The user's line that was quoted last.
@@ -145,7 +146,7 @@ class Statements:
         """Tell what is wrong, and go on no further."""
         self.expressions.tells = True
         told = f"atomicOr(status, {why});"
-        return [told, LEAVE] if self.may_return else [told]
+        return [told, self.leaves] if self.may_return else [told]
 
     def of_if(self, stmt: gast.If, inner: set[str]) -> Lines:
         test = self.expressions.text(stmt.test, "bool")

@@ -91,19 +91,21 @@ def ask_given(writer: KernelWriter, body: list[Any], given: list[str]) -> None:
                 return other
         return name
 
+    def other(array: Any, axes: slice = slice(None)) -> Any:
+        """A name of its own: that of an element may be the same node."""
+        if not isinstance(array, gast.Name):
+            return array
+        return syntax.name(alike(array.id, axes))
+
     for node in syntax.walk(body):
-        array, axes = None, slice(None)
         if isinstance(node, gast.Attribute) and node.attr == "size":
-            array = node.value
+            node.value = other(node.value)
         elif writer.is_call(node, len):
-            array, axes = node.args[0], slice(0, 1)
+            node.args[0] = other(node.args[0], slice(0, 1))
         elif isinstance(node, gast.Subscript) and size_asked(node) is not None:
-            array, axes = (
-                node.value.value,
-                slice(node.slice.value, node.slice.value + 1),
-            )
-        if isinstance(array, gast.Name):
-            array.id = alike(array.id, axes)
+            axes = slice(node.slice.value, node.slice.value + 1)
+            array = other(node.value.value, axes)
+            node.value = gast.Attribute(array, "shape", syntax.LOAD)
 
 
 def is_display(stmt: Any) -> bool:

@@ -29,10 +29,12 @@ from srcjax.transforms.kernels.entry import (
     compiled,
     divided,
     for_examples,
+    without_defaults,
     writes_given,
 )
 from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.kernels.renewed import renew
+from srcjax.transforms.kernels.wrapping import with_kept_types
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
@@ -104,6 +106,9 @@ def module_of_kernels(
     """The module of kernels and of what calls them; `own` is `function`'s name."""
     entry = found.driver.name
     functions = [*found.kernels, found.driver]
+    if device == "cpu":
+        for kernel in found.kernels:
+            with_kept_types(kernel)
     renumber(functions, unit)
     known: dict[str, Any] = {own: function}
     if device == "cpu":  # where rows are computed one after the other
@@ -167,7 +172,7 @@ def plain_module(request: Request, name: str, reason: str) -> Module:
         kept = [a for a in getattr(node.args, key) if a.id not in source.bound]
         setattr(node.args, key, kept)
     passed = ", ".join(passed_on(node.args))
-    node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
+    node.args = without_defaults(node.args)
     (driver,) = syntax.statements(f"def jit_{name}():\n    return {name}({passed})")
     driver.args = node.args
     module = Module(f"jit_{name}", [driver], {name: request.function})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import math
 import threading
 
@@ -391,6 +392,76 @@ def test_examples_that_go_their_own_ways():
         assert "for lane in range(len(" in text
         none = [a[:0] if isinstance(a, np.ndarray) else a for a in args]
         compare(compiled(*none), f(*none))
+
+
+def test_as_many_examples_of_all_arguments():
+    M, e = np.linspace(0.1, 3.0, 9), np.linspace(0.0, 0.8, 9)
+    compiled = srcjax.jit(srcjax.vmap(kepler))
+    compare(compiled(M, e), srcjax.vmap(kepler)(M, e))
+    for args in ((M, e[:4]), (M[:4], e), (M[:0], e), (M, e[:0])):
+        with pytest.raises(srcjax.errors.ArgumentError, match="examples along axis 0"):
+            compiled(*args)
+
+
+def product(x, w):
+    return x * w
+
+
+def test_one_example_is_not_as_many_as_all():
+    def inside(x, w):
+        return np.sum(srcjax.vmap(product)(x, w) * x)
+
+    x = np.arange(5.0)
+    batched = srcjax.vmap(srcjax.grad(product, (0, 1)))
+    for f in (srcjax.vmap(product), batched, inside, srcjax.grad(inside)):
+        compiled = srcjax.jit(f)
+        compare(compiled(x, x), f(x, x))
+        for args in ((x[:1], x), (x, x[:1]), (x[:3], x)):
+            with pytest.raises(srcjax.errors.ArgumentError, match="examples"):
+                compiled(*args)
+        compare(compiled(x[:1], x[:1]), f(x[:1], x[:1]))
+
+
+def test_annotations_of_what_is_not_compiled():
+    text = """if True:
+    from collections.abc import Callable
+    def f(g: Callable[[float], float], x: float = 2.0) -> float:
+        return g(x)
+    del Callable
+"""
+    names = {}
+    exec(compile(text, "<annotated>", "exec"), names)
+    lines = text.splitlines(keepends=True)
+    linecache.cache["<annotated>"] = (len(text), None, lines, "<annotated>")
+    f = names["f"]
+    assert srcjax.jit(f)(np.sin) == f(np.sin)
+
+
+def test_tapes_that_do_not_go_together():
+    def f(x, n):
+        """Lists that grow one after the other, shrink in between, and are left."""
+        first, second, third = [], [], []
+        total = 0.0
+        for i in range(n):
+            first.append(x * i)
+            if i % 3 == 2:
+                total = total + first.pop() - first.pop()
+                continue
+            second.append(x + i)
+            second.append(x - i)
+            if i > 90:
+                break
+            third.append(total)
+        while len(third) > 3:
+            total = total * 0.9 + third.pop()
+        for i in range(n // 2):
+            total = total + second.pop() * 0.5 + i
+        return total
+
+    for g in (f, srcjax.grad(f)):
+        compiled = srcjax.jit(g)
+        for n in (0, 7, 80, 200):
+            compare(compiled(1.5, n), g(1.5, n))
 
 
 def of_broken_entry(x):

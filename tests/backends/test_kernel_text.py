@@ -93,3 +93,58 @@ def test_functions_of_any_length_become_vectors(name):
     loop = numba.njit(error_model="numpy")(names["loop"])
     loop(np.ones(9), np.ones(9))
     assert "x double>" in loop.inspect_llvm(loop.signatures[0])
+
+
+TAPES = """
+@kernel
+def f_kernel(x):
+    a_tape: list[float] = []
+    b_tape: list[np.float32] = []
+    c_tape: list[int] = []
+    for i in range(len(x)):
+        a_tape.append(x[i])
+        y = x[i] * 2.0
+        b_tape.append(y)
+        if y > 3.0:
+            break
+        c_tape.append(i)
+        c_tape.append(i)
+    total = 0.0
+    for i in range(len(x)):
+        a = a_tape.pop()
+        b = b_tape.pop()
+        total = total + a * b
+    return total
+"""
+
+
+def test_tapes():
+    text = file_text(TAPES)
+    assert "a_tape = np.empty(64, np.float64)" in text
+    assert "b_tape = np.empty(64, np.float32)" in text
+    together = """
+        if depth == len(a_tape):
+            a_tape = longer(a_tape)
+            b_tape = longer(b_tape)
+        a_tape[depth] = x[i]
+        y = x[i] * 2.0
+        b_tape[depth] = y
+        depth = depth + 1
+"""
+    assert together in text
+    alone = """
+        if depth2 == len(c_tape):
+            c_tape = longer(c_tape)
+        c_tape[depth2] = i
+        depth2 = depth2 + 1
+        if depth2 == len(c_tape):
+"""
+    assert alone in text
+    assert "a = a_tape[depth]\n        b = b_tape[depth]" in text
+
+
+@pytest.mark.parametrize("more", ["z = a_tape", "a_tape[0] = 1.0", "g(a_tape)"])
+def test_lists_that_are_more_than_tapes_stay(more):
+    text = file_text(TAPES.replace("    total = 0.0", f"    {more}\n    total = 0.0"))
+    assert "a_tape.append(x[i])" in text
+    assert "b_tape[depth] = y" in text

@@ -223,14 +223,7 @@ class Batched(Transform):
         `size` is the number of examples, where a version is for that number.
         """
         general, common, sizes = tree.generalise(batches, self.parameters)
-        counts = [
-            n
-            for t, a in zip(general, axes, strict=True)
-            for n in sizes_in(t, a)
-            if isinstance(n, Sym)
-        ]
-        for n in counts[1:]:
-            sizes.suppose_same(counts[0], n)
+        suppose_one_size(general, axes, sizes)
         known = self.general.setdefault((common, tuple(map(frozen, axes)), size), [])
         for k, version in enumerate(known):
             if version.sizes.holds(sizes.example):
@@ -257,6 +250,13 @@ class Batched(Transform):
                 known.append(version)
             return version
         raise AssertionError("a loop serves all sizes")
+
+    def demand(self, values: list[Any], types: list[Type], sizes: Sizes) -> None:
+        """The same number of examples. Raises ArgumentError."""
+        axes = self.axes_of_types(len(types))
+        common_size(self.parameters, values, axes, self.axis_size)
+        suppose_one_size(types, axes, sizes)
+        super().demand(values, types, sizes)
 
     def built_for(
         self,
@@ -410,6 +410,12 @@ class Batched(Transform):
         axes = self.axes_of_types(len(types))
         # What is supposed of sizes is noted down where they belong, once for each.
         sizes = sizes_of(dims_of(types))
+        if not suppose_one_size(types, axes, sizes):
+            raise ArgumentError(
+                f"vmap: the arguments of {self.source.name} have different numbers of "
+                "examples",
+                instead="the same number of examples in every mapped argument",
+            )
         key = ("types", names_in_scope(), tuple(types), id(sizes))
         found = self.versions.get(key)
         if found is None or not found.holds():
@@ -640,6 +646,19 @@ def common_size(
             instead="an axis in in_axes, or axis_size",
         )
     return size
+
+
+def suppose_one_size(types: list[Type], axes: list[Axes], sizes: Sizes | None) -> bool:
+    """Suppose that all batches have the same number of examples; whether they have."""
+    counts = [
+        n
+        for t, a in zip(types, axes, strict=True)
+        for n in sizes_in(t, a)
+        if isinstance(n, (Sym, int))
+    ]
+    if sizes is None:
+        return len({n for n in counts if isinstance(n, int)}) < 2
+    return all(sizes.suppose_same(counts[0], n) is not None for n in counts[1:])
 
 
 def size_of(t: Type, axes: Axes) -> Any:

@@ -4,9 +4,9 @@
     for i in range(len(x)):            ->    for i in range(len(x)):
         y[i] = np.exp(x[i])                      y[i] = exp_(x[i])
 
-In loops whose iterations do not depend on each other elementary functions are those of
-`backends.elementary`, and extremes a word that vectorises; large arrays are on large
-pages (`kernel_words`).
+Lists of numbers are arrays (`kernel_tapes`). In loops whose iterations do not depend on
+each other elementary functions are those of `backends.elementary`, and extremes a word
+that vectorises; large arrays are on large pages (`kernel_words`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import name_of
 from srcjax.backends.interleaved import interleaved
+from srcjax.backends.kernel_tapes import tapes_as_arrays
 
 #: Modules whose functions may be elementary, by the names that texts have for them.
 _MODULES = {"np": np}
@@ -75,6 +76,8 @@ def file_text(text: str) -> str:
                         word, syntax.name(stmt.targets[0].id), stmt.value.body
                     )
     node.body = [syntax.map_expressions(s, made) for s in node.body]
+    if tapes_as_arrays(node):
+        words.add("longer")
     own = syntax.names_read(node) & {"Differs", "added"}
     lines = ["import math", "import numpy as np"]
     for module, names in (

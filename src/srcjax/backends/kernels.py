@@ -194,11 +194,15 @@ def module_of(text: str, name: str) -> ModuleType | None:
     return module
 
 
+#: What stands between the text of a kernel and what Numba compiles.
+_TEXTS = ("kernels", "kernel_text", "kernel_words", "kernel_tapes", "interleaved")
+
+
 @functools.cache
 def sources() -> str:
     """What the functions are known by that kernels call."""
     folder = Path(__file__).parent
-    own = [folder / f"{n}.py" for n in ("kernels", "kernel_words")]
+    own = [folder / f"{n}.py" for n in _TEXTS]
     files = [*own, *sorted((folder / "elementary").glob("*.py"))]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 

@@ -258,6 +258,7 @@ class Transform:
         Where a text needs to know a size by value, it is a version for these sizes.
         """
         general, common, sizes = tree.generalise(types, self.parameters)
+        self.demand(values, general, sizes)
         known = self.general.setdefault(common, [])
         for k, version in enumerate(known):
             if version.sizes.holds(sizes.example):
@@ -280,6 +281,14 @@ class Transform:
         if longer and version.module.accepts is not None:
             self.any_length.setdefault(longer, []).append(version)
         return version
+
+    def demand(self, values: list[Any], types: list[Type], sizes: Sizes) -> None:
+        """Demand of arguments what the transform does that made the function.
+
+        Its text is part of this one, without the checks of a call.
+        """
+        if self.inner is not None and len(self.inner.parameters) == len(values):
+            self.inner.demand(values, types, sizes)
 
     def built(self, types: list[Type], sizes: Sizes | None = None) -> Version:
         """Generated and loaded code for the types."""

@@ -62,7 +62,12 @@ def divided(program: Program, unit: Unit, entry: str, reason: NotCompiled) -> Co
 
 def plain_arguments(unit: Unit) -> gast.arguments:
     """The parameters, without their defaults: all of them are given."""
-    arguments: gast.arguments = syntax.clone(unit.node.args)
+    return without_defaults(unit.node.args)
+
+
+def without_defaults(given: gast.arguments) -> gast.arguments:
+    """Parameters without defaults and annotations."""
+    arguments: gast.arguments = syntax.clone(given)
     arguments.defaults = []
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
     for parameter in syntax.walk(arguments):

@@ -13,6 +13,7 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    List,
     Type,
     dtype_of,
     is_number,
@@ -76,6 +77,12 @@ def kernel_of(
         for n, t in types.items()
     }
     node.outside = frozenset(outside)
+    #: What is kept in its lists of numbers.
+    node.kept = {
+        n: dtype_of(t.elem)
+        for n, t in writer.types.items()
+        if isinstance(t, List) and t.elem is not None and is_kernel_number(t.elem)
+    }
     return Kernel(node, syntax.call(name, *map(syntax.name, inputs)), outside)
 
 
@@ -104,6 +111,32 @@ def function(name: str, parameters: list[str], body: list[gast.stmt]) -> Any:
     names = [gast.Name(p, gast.Param(), None, None) for p in parameters]
     arguments = gast.arguments(names, [], None, [], [], None, [])
     return gast.FunctionDef(name, arguments, body, [], None, None, [])
+
+
+def with_kept_types(kernel: gast.FunctionDef) -> None:
+    """Say what the lists of a kernel keep: `tape: list[float] = []`, in place."""
+    names = {"f8": "float", "f4": "np.float32", "i8": "int", "b1": "bool"}
+
+    def block(stmts: list[Any]) -> list[Any]:
+        out = []
+        for stmt in stmts:
+            syntax.rewrite_blocks(stmt, block)
+            dtype = kernel.kept.get(list_made(stmt))
+            if dtype is not None:
+                of = syntax.expression(f"list[{names[dtype.str[1:]]}]")
+                (target,) = stmt.targets
+                stmt = gast.AnnAssign(target, of, stmt.value, 1)
+            out.append(stmt)
+        return out
+
+    kernel.body = block(kernel.body)
+
+
+def list_made(stmt: Any) -> str | None:
+    """The name of what `tape = []` makes."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.List):
+        return None
+    return None if stmt.value.elts else getattr(stmt.targets[0], "id", None)
 
 
 def is_numpys(t: Type) -> bool:

@@ -23,6 +23,7 @@ from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.pipeline import at_run_time, entry_name, names_around
 from srcjax.transforms.kernels.accepted import NotCompiled
 from srcjax.transforms.kernels.buffers import with_rows_alone
+from srcjax.transforms.kernels.decided import without_decided
 from srcjax.transforms.kernels.entry import (
     Compiled,
     Example,
@@ -80,6 +81,7 @@ def jitted_examples(
             program, unit = at_run_time(request)
             if sorted(unit.parameters) != sorted(mapped):
                 return None
+            without_decided(program, unit)
             entry = entry_name(program, f"jit_vmap_{unit.name}")
             own = names_around(program, entry).fresh(f"vmap_{unit.name}")
             found = for_examples(program, unit, entry, own, given)
@@ -92,11 +94,13 @@ def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> M
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
+    without_decided(program, unit)
     renew(program, unit)
+    may_raise = device == "cpu"
     try:
-        found = compiled(program, unit, entry, own)
+        found = compiled(program, unit, entry, own, may_raise)
     except NotCompiled as reason:
-        found = divided(program, unit, entry, reason)
+        found = divided(program, unit, entry, reason, may_raise)
     return module_of_kernels(program, unit, found, own, function, device)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import linecache
 import math
+import re
 import threading
 
 import numpy as np
@@ -420,6 +421,71 @@ def test_one_example_is_not_as_many_as_all():
             with pytest.raises(srcjax.errors.ArgumentError, match="examples"):
                 compiled(*args)
         compare(compiled(x[:1], x[:1]), f(x[:1], x[:1]))
+
+
+def inlet(x, method="round", tolerance=None, angle=30.0):
+    """What is known by value decides, and is not in the kernel."""
+    if tolerance is None:
+        tolerance = 1e-3
+    if method in ("round", "square") and method not in ("none",):
+        y = x * 2
+    else:
+        raise ValueError(method)
+    if angle in (30, 45.0, 60):
+        y = y + math.floor(y) + math.ceil(x) - math.trunc(x) + round(x)
+    return y * 2**x + tolerance
+
+
+def test_what_is_known_by_value():
+    for f in (inlet, srcjax.grad(inlet)):
+        compiled = srcjax.jit(f)
+        calls = [(2.5,), (-3.4, "square", 0.1), (3.5, "round", 0.1, 50.0), (2.5,)]
+        for args in calls:
+            compare(compiled(*args), f(*args))
+            assert "compiled" in srcjax.explain(compiled, *args)
+            assert "Python" not in srcjax.explain(compiled, *args)
+        refused = () if f is not inlet else ((1.0, "oval"),)
+        for args in ((math.inf,), (math.nan,), *refused):
+            with pytest.raises((ValueError, OverflowError)) as wanted:
+                f(*args)
+            with pytest.raises(wanted.type, match=re.escape(str(wanted.value))):
+                compiled(*args)
+
+
+def test_errors_after_a_write():
+    def f(u, n, h, m=3):
+        u[0] = 2.0
+        step = 1.0 / n
+        u *= step
+        rest = n // m + n % m
+        u += rest
+        return np.sum(u) * h**2
+
+    compiled = srcjax.jit(f)
+    calls = [(4, 0.5), (0, 0.5), (4, 1e200), (4, 0.5, 0), (0.0, 0.5), (4.5, 0.5, 0.0)]
+    for args in calls:
+        ours, theirs = np.arange(5.0), np.arange(5.0)
+        try:
+            wanted = f(theirs, *args)
+        except ArithmeticError as error:
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                compiled(ours, *args)
+        else:
+            compare(compiled(ours, *args), wanted)
+        np.testing.assert_array_equal(ours, theirs)
+        assert srcjax.explain(srcjax.jit(f), X, 4, 0.5).count("\n") == 0
+
+
+def test_exponents_that_are_numbers():
+    def f(x, a, b):
+        return np.sum(x**a) * b**a
+
+    for wrt in ((0, 1, 2), (1,)):
+        g = srcjax.grad(f, wrt)
+        compiled = srcjax.jit(g)
+        for a in (2.0, 1.0, 0.0, -0.5):
+            compare(compiled(X**2, a, 1.5), g(X**2, a, 1.5))
+        assert "Python" not in srcjax.explain(compiled, X**2, 2.0, 1.5)
 
 
 def test_annotations_of_what_is_not_compiled():

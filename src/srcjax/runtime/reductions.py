@@ -16,9 +16,12 @@ def power_below(a, b):
 
 
 def exponent_below(b):
-    """The exponent of the derivative of `a ** b` to `a`; 1 for `b` 0: no `0 ** -1`."""
+    """The exponent of the derivative of `a ** b` to `a`; no `0 ** -1` for `b` 0.
+
+    A number is of the same kind as `b`.
+    """
     if np.ndim(b) == 0:
-        return b - 1 if b else 1
+        return b - (1 if b else 0)
     return np.where(b == 0, 1, b - 1)
 
 

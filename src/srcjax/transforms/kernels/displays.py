@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -22,6 +23,7 @@ from srcjax.analysis.types import (
     is_number,
     shape_of,
 )
+from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import (
     array_of,
     is_kernel_array,
@@ -38,6 +40,10 @@ _SHAPE = "numpy.shape"
 
 class Displays(Writing):
     """Knows the parts of what is displayed."""
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        super().__init__(program, unit)
+        self.numbers.displayed = self.displayed
 
     def displayed(self, node: gast.expr) -> list[gast.expr] | None:
         """The parts of an expression: atoms and displays; None where it is none."""

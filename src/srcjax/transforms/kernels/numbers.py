@@ -35,6 +35,9 @@ _GROWING = ("a + b", "a - b", "a * b", "a << b")
 #: Casts, by what is called.
 _CASTS = {float: "f", int: "i", bool: "b", np.float64: "f", np.float32: "s"}
 _CASTS |= {np.int64: "i", np.bool_: "b"}
+#: What gives an int that is near.
+_ROUNDED: dict[Any, str] = {math.floor: "np.floor", math.ceil: "np.ceil"}
+_ROUNDED |= {math.trunc: "np.trunc", round: "np.rint"}
 Emit = Callable[[gast.stmt], None]
 
 
@@ -60,6 +63,10 @@ class Numbers:
         self.may_leave = True
         #: Whether it says so somewhere.
         self.leaves = False
+        #: Whether it may raise what the function does.
+        self.may_raise = True
+        #: The parts of a display that has a name.
+        self.displayed: Callable[[gast.expr], list[gast.expr] | None] = lambda n: None
         #: Arrays of the items of lists of numbers, by the name of the list.
         self.items_of: dict[str, str] = {}
         #: Takes the statements that an expression needs before it.
@@ -95,6 +102,10 @@ class Numbers:
             found = self.call(node)
             if found is not None:
                 return found
+        if isinstance(node, gast.Compare):
+            listed = self.listed(node)
+            if listed is not None:
+                return listed
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Invert):
             operand = node.operand
             if kind(t) == "i" and kind(self.type_of(operand)) == "i":
@@ -108,6 +119,23 @@ class Numbers:
         operands = {k: self.number(v) for k, v in operation.operands.items()}
         types = {k: self.type_of(v) for k, v in operation.operands.items()}
         return self.operate(node, operation, operands, types, t)
+
+    def listed(self, node: gast.Compare) -> gast.expr | None:
+        """`angle in (30, 45)` as `angle == 30 or angle == 45`; None for others."""
+        op, of = node.ops[0], node.comparators[0]
+        if len(node.ops) != 1 or not isinstance(op, (gast.In, gast.NotIn)):
+            return None
+        parts = self.displayed(of)
+        if not parts or not isinstance(node.left, gast.Name):
+            return None
+        tests: list[gast.expr] = []
+        for part in parts:
+            value = getattr(self.type_of(part), "value", None)
+            if not isinstance(value, (int, float)) or value != value:
+                return None  # NaN is in a list that has the very same one
+            tests.append(self.number(gast.Compare(node.left, [gast.Eq()], [part])))
+        found = tests[0] if len(tests) == 1 else gast.BoolOp(gast.Or(), tests)
+        return gast.UnaryOp(gast.Not(), found) if isinstance(op, gast.NotIn) else found
 
     def fold_of_one(self, node: gast.expr, operation: Operation) -> gast.expr:
         """`np.sum(x)` of a number: the number."""
@@ -173,6 +201,10 @@ class Numbers:
             return syntax.call("len", self.array(value))
         if isinstance(function, type) and function in _CASTS:
             return self.cast(node, _CASTS[function], value)
+        if function in _ROUNDED and kind(self.type_of(value)) == "f":
+            x = self.atom(self.number(value), "value")
+            self.unless(f"abs(x) < {float(LARGEST)}", node, x=x)
+            return syntax.expression(f"int({_ROUNDED[function]}(x))", x=x)
         return None
 
     def cast(self, node: gast.expr, to: str, value: gast.expr) -> gast.expr:
@@ -215,6 +247,8 @@ class Numbers:
             n: self.fitting(node, op, n, operands[n], types, result) for n in operands
         }
         python = all(map(is_pythons, types.values()))
+        if kernel == "a ** b" and kind(types["a"]) != "f" and kind(result) == "f":
+            types = {n: Scalar(dtype=np.dtype(float), python=python) for n in types}
         if python:
             values = self.checked_operands(node, kernel, values, types)
         for name in values:
@@ -253,7 +287,8 @@ class Numbers:
                 found = syntax.expression("y * y", y=square)
             if python:  # `1e200**2` raises
                 found = self.atom(found, "power")
-                self.unless("y - y == 0 or x - x != 0", node=found, y=found, x=x)
+                error = error_of("a ** b", a=1e200, b=exponent)
+                self.unless("y - y == 0 or x - x != 0", found, error, y=found, x=x)
             return found
         if exponent == 0.5 and not python:
             return syntax.expression("np.sqrt(x)", x=operands["a"])
@@ -326,7 +361,10 @@ class Numbers:
             known = getattr(types["b"], "value", 0)
             if known == 0:
                 values["b"] = self.atom(values["b"], "divisor")
-                self.unless("b != 0", node, b=values["b"])
+                error = error_of(
+                    kernel, a=ONES[kind(types["a"])], b=0 * ONES[kind(types["b"])]
+                )
+                self.unless("b != 0", node, error, b=values["b"])
         if kernel in _GROWING and {kind(t) for t in types.values()} <= {"i", "b"}:
             bounded = [
                 is_bounded(t) or getattr(values[n], "id", "") in self.small
@@ -371,17 +409,31 @@ class Numbers:
         self.unless(finite, node, y=found, **atoms)
         return found
 
-    def unless(self, text: str, node: gast.expr, **holes: gast.expr) -> None:
-        """Leave the kernel where this does not hold."""
-        if not self.may_leave:
+    def unless(
+        self,
+        text: str,
+        node: gast.expr,
+        error: Exception | None = None,
+        **holes: gast.expr,
+    ) -> None:
+        """Leave the kernel where this does not hold.
+
+        Args:
+            error: what the function raises there, where that is known; it is raised
+                where something was written to, and the function cannot run again.
+        """
+        if self.may_leave:
+            self.leaves = True
+            leave = "raise Differs"
+        elif error is not None and self.may_raise:
+            leave = f"raise {error!r}"
+        else:
             shown = syntax.text(node)
             raise NotCompiled(
                 node, f"`{shown}` of Python's own numbers may raise after a write"
             )
-        self.leaves = True
         test = opposite(syntax.expression(text, **holes))
-        body = syntax.statements("raise Differs")
-        self.emit(gast.If(test, body, []))
+        self.emit(gast.If(test, syntax.statements(leave), []))
 
     def atom(self, value: gast.expr, base: str) -> gast.expr:
         """A name for the value, unless it is one."""
@@ -390,6 +442,19 @@ class Numbers:
         name = self.fresh(base)
         self.emit(syntax.assign(name, value))
         return syntax.name(name)
+
+
+#: A number of each kind.
+ONES: dict[str, Any] = {"f": 1.0, "i": 1, "b": True}
+
+
+def error_of(kernel: str, **values: Any) -> Exception | None:
+    """What Python raises for these numbers."""
+    try:
+        eval(kernel, {}, values)
+    except ArithmeticError as error:
+        return error
+    return None
 
 
 def raises_itself(function: Any) -> bool:

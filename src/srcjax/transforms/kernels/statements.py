@@ -107,8 +107,18 @@ class KernelWriter(Filled):
             stmt,
             syntax.names_read(stmt),
             syntax.names_written(stmt),
-            not self.only_binds(stmt),
+            not self.only_binds(stmt) or self.may_raise(stmt),
         )
+
+    def may_raise(self, stmt: Any) -> bool:
+        """Whether what was written before it is seen, where it raises."""
+        if self.numbers.may_leave or not isinstance(
+            stmt, (gast.Assign, gast.AugAssign)
+        ):
+            return False
+        kinds = (gast.Div, gast.FloorDiv, gast.Mod, gast.Pow)
+        ops = [getattr(n, "op", None) for n in syntax.walk(stmt)]
+        return any(isinstance(op, kinds) for op in ops)
 
     def is_open(self, name: str) -> bool:
         """Whether it is an array of which the size is not known."""

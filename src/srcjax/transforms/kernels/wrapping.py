@@ -34,7 +34,7 @@ from srcjax.transforms.kernels.tidy import tidied, without_dead
 
 #: What every kernel knows: names of modules, builtins and `backends.kernels`.
 KNOWN = {"np", "math", "len", "range", "abs", "float", "int"}
-KNOWN |= {"added", "Differs", "ValueError"}
+KNOWN |= {"added", "Differs", "ValueError", "ZeroDivisionError", "OverflowError"}
 
 
 @dataclass

@@ -20,6 +20,9 @@ from tests.programs.judging import (
     judge_vmap,
 )
 
+#: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
+SAMPLE = {"test_found": 3}
+
 
 def zeros_like(v):
     return v + 1.0

@@ -16,10 +16,10 @@ import pytest
 from tests.programs.running import report, run
 from tests.programs.shrinking import shrink
 
-COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "30"))
+COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "16"))
 FIRST = int(os.environ.get("SRCJAX_RANDOM_FIRST", "0"))
-BLOCK = 10
-FEW = 4  # of the grammars whose programs take long; the second stage runs more
+BLOCK = 4
+FEW = 2  # of the grammars whose programs take long; the second stage runs more
 REFUSED = 0.15  # the share of programs that may be refused
 
 TALLY: dict[str, Counter[str]] = {}
@@ -48,9 +48,7 @@ def test_programs_with_effects(seed: int, grammar: str, tmp_path: Path) -> None:
 def test_few_programs_are_refused() -> None:
     for mode, tally in TALLY.items():
         judged = sum(n for verdict, n in tally.items() if verdict != "skip")
-        if judged < 30:
-            pytest.skip("too few programs ran here")
-        assert tally["refused"] <= REFUSED * judged, (mode, tally)
+        assert tally["refused"] <= 1 + REFUSED * judged, (mode, tally)
 
 
 def test_shrinking_keeps_what_fails() -> None:

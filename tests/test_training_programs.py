@@ -5,7 +5,7 @@ import pytest
 
 import srcjax
 
-#: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_second_order` has all.
+#: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
 SAMPLE = {"test_gradient": 2}
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(5, 3)), RNG.normal(size=5)

@@ -1,4 +1,4 @@
-"""Functions that `jit` is measured on, and those of its tests, compiled and by JAX."""
+"""Functions that `jit` is measured on, compiled and by JAX."""
 
 import numpy as np
 import optree
@@ -10,11 +10,8 @@ pytest.importorskip("jax")
 from benchmarks.compiled import JIT, calls_of  # noqa: E402
 from benchmarks.compiled_cases import families  # noqa: E402
 from benchmarks.peers import OURS  # noqa: E402
-from tests.api import test_jit_kernels  # noqa: E402
 
 WORKS = [work for works in families(True).values() for work in works]
-test_values_of_kernels = test_jit_kernels.test_values
-test_gradients_of_kernels = test_jit_kernels.test_gradients
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda w: w.name)

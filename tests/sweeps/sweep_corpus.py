@@ -11,6 +11,8 @@ SAMPLED = {
         "test_grad",
         "test_grad_alone_and_called_again",
         "test_grad_of_a_reduction",
+        "test_program_changes_nothing",
+        "test_program_runs_the_same_twice",
         "test_text",
     ),
     test_forward: (

@@ -22,7 +22,11 @@ from srcjax.transforms.simplify import nest
 from tests.corpus import PROGRAMS
 from tests.transforms.inferred_facts import MODES, same_array_twice, transformed
 
-SAMPLE = {"test_a_loop_is_as_remembered": 6, "test_mentions_are_as_known": 12}
+SAMPLE = {
+    "test_a_loop_is_as_remembered": 6,
+    "test_mentions_are_as_known": 12,
+    "test_a_loop_that_goes_on_ends_as_from_its_start": 6,
+}
 LOOPED = [
     p for p in PROGRAMS if p.module in ("loops", "whiles", "containers", "models")
 ]
@@ -118,6 +122,51 @@ def test_mentions_are_as_known(program, mode, monkeypatch):
     assert not wrong, wrong[0]
 
 
+@contextlib.contextmanager
+def ends_compared(monkeypatch, wrong):
+    """Each loop that went on where it ended before is executed from its start, too."""
+    run, covers = infer.Interpreter.fixed_point, infer.covers
+    compared, state = [], {"on": True, "continued": 0}
+
+    def noted(env, before):
+        found = covers(env, before)
+        state["continued"] += found
+        return found
+
+    def checked(self, once, env, head):
+        before = state["continued"]
+        start = dict(env)
+        place = id(head), id(self.unit), self.classes
+        known = [e for e in self.ends.get(place, []) if covers(start, e[1])]
+        end = run(self, once, env, head)
+        if not state["on"] or not known or state["continued"] == before:
+            return end
+        state["on"] = False
+        ends, self.ends = self.ends, {}
+        recording, self.recording = self.recording, False
+        try:
+            found = run(self, once, env, head)
+        finally:
+            self.ends, self.recording, state["on"] = ends, recording, True
+        compared.append(head)
+        if found != end:
+            wrong.append((syntax.text(head), found, end))
+        return end
+
+    with monkeypatch.context() as patch:
+        patch.setattr(infer.Interpreter, "fixed_point", checked)
+        patch.setattr(infer, "covers", noted)
+        yield compared
+
+
+@pytest.mark.parametrize(("program", "mode"), EACH)
+def test_a_loop_that_goes_on_ends_as_from_its_start(program, mode, monkeypatch):
+    wrong = []
+    with ends_compared(monkeypatch, wrong):
+        generate(program, mode)
+    assert not wrong, wrong[0]
+
+
 def tapes_in_loops(x, n):
     total = x * 0.0
     for i in range(n):
@@ -133,6 +182,14 @@ def tapes_in_loops(x, n):
 def test_a_loop_of_what_was_written_is_remembered():
     wrong = []
     with loops_compared(wrong) as compared:
+        srcjax.grad(tapes_in_loops)(0.7, 3)
+    assert compared
+    assert not wrong, wrong[0]
+
+
+def test_a_loop_in_a_loop_goes_on_where_it_ended(monkeypatch):
+    wrong = []
+    with ends_compared(monkeypatch, wrong) as compared:
         srcjax.grad(tapes_in_loops)(0.7, 3)
     assert compared
     assert not wrong, wrong[0]

@@ -17,6 +17,7 @@ from srcjax.analysis.indexing import index_array
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     INT,
+    LEAVES,
     NONE,
     UNKNOWN,
     Array,
@@ -122,6 +123,9 @@ class Effects:
         #: What holds after loops that were executed without being recorded, by what
         #: held before, and what they filled; with what the keys know by its identity.
         self.loops: dict[tuple, tuple[Any, Env | None, Buffers]] = {}
+        #: The names at the head of a loop, when it was executed: before it, and when
+        #: they had settled; with what the key knows by its identity.
+        self.ends: dict[tuple, list[tuple[Any, Env, Env]]] = {}
         #: What evaluates each kind of expression (see `eval`).
         self.handlers: dict[type, Any] = {}
         #: What operations give, by place and types of operands (see `Applied.apply`).
@@ -237,8 +241,8 @@ class Effects:
             self.filled |= written
         changed = []
         for name, t in env.items():
-            if is_leaf(t):
-                if t.buffers.isdisjoint(written):
+            if type(t) in LEAVES:
+                if not t.buffers or t.buffers.isdisjoint(written):
                     continue  # as most are
             else:
                 view: View | None = getattr(t, "view", None)

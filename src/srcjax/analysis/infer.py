@@ -52,6 +52,7 @@ from srcjax.analysis.types import (
     replace,
     with_active,
 )
+from srcjax.analysis.wider import covers
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit, parameter_names
@@ -60,6 +61,9 @@ from srcjax.ops.record import lookup
 #: Called where a loop is not executed again, with what executes it again after all, and
 #: with what it was found to end with (by tests, which compare the two).
 REMEMBERED: list[Callable[[Any, Callable[[], Env | None], Env | None], None]] = []
+
+#: Of how many executions of a loop it is kept what they ended with.
+KEPT = 8
 
 
 class Interpreter(Expressions):
@@ -719,7 +723,13 @@ class Interpreter(Expressions):
         """Iterate a loop body until the types at its `head` no longer change."""
         recording = self.recording
         self.recording = recording and self.records_attempts
-        state = self.meet(head, dict(env)) or {}
+        start = state = self.meet(head, dict(env)) or {}
+        place = id(head), id(self.unit), self.classes
+        known = self.ends.setdefault(place, [])
+        for _, earlier, end in reversed(known):
+            if covers(start, earlier):  # go on where it ended
+                state = self.again(head, start, end)
+                break
         for attempt in range(12):
             self.breaks[-1].clear()
             after = once(state)
@@ -731,6 +741,8 @@ class Interpreter(Expressions):
             if new == state:
                 break
             state = new
+        known.append(((head, self.unit), start, dict(state)))
+        del known[:-KEPT]
         if recording and not self.records_attempts:
             self.recording = True
             self.breaks[-1].clear()

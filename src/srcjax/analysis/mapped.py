@@ -94,6 +94,7 @@ class MappedInterpreter(Interpreter):
                 return found
             self.program.facts = self.facts = Facts()
             self.memo.clear()
+            self.ends.clear()
             self.stack.clear()
             self.provisional.clear()
 

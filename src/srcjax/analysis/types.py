@@ -367,7 +367,7 @@ def is_differentiable(t: Type) -> bool:
 
 def is_active(t: Type) -> bool:
     """Whether a derivative flows through the value or any part of it."""
-    if t.active or type(t) in _LEAVES:
+    if t.active or type(t) in LEAVES:
         return t.active
     return any(map(is_active, parts(t)))
 
@@ -392,7 +392,7 @@ def has_complex(t: Type) -> bool:
 
 def parts(t: Type) -> tuple[Type, ...]:
     """The types directly inside a container type."""
-    if type(t) in _LEAVES:
+    if type(t) in LEAVES:
         return ()
     if isinstance(t, Tuple):
         return t.items
@@ -408,19 +408,22 @@ def parts(t: Type) -> tuple[Type, ...]:
 
 
 #: Types without parts, which most types are.
-_LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure])
+LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure])
 
 
 def is_leaf(t: Type) -> bool:
     """Whether the type has no parts, and none that are not known."""
-    return type(t) in _LEAVES
+    return type(t) in LEAVES
 
 
 def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
-    if type(t) in _LEAVES:
+    if type(t) in LEAVES:
         return t.buffers
-    return _kept(t, "memory", _all_buffers)
+    known: Buffers | None = t.__dict__.get(_MEMORY)
+    if known is None:
+        known = t.__dict__[_MEMORY] = _all_buffers(t)
+    return known
 
 
 def _all_buffers(t: Type) -> Buffers:
@@ -448,6 +451,8 @@ def _kept(t: Type, what: str, find: Any) -> Any:
 
 #: Where a type keeps what was found out about it: no field, `replace` leaves it out.
 _KEPT = "_kept"
+#: The same for the memory, which is asked for most.
+_MEMORY = "_memory"
 
 
 def replace(t: Any, **changes: Any) -> Any:
@@ -461,6 +466,7 @@ def replace(t: Any, **changes: Any) -> Any:
     new = object.__new__(type(t))
     new.__dict__.update(t.__dict__)
     new.__dict__.pop(_KEPT, None)
+    new.__dict__.pop(_MEMORY, None)
     new.__dict__.pop(_HASH, None)
     new.__dict__.update(changes)
     return new
@@ -471,7 +477,7 @@ def map_parts(t: Type, f: Any) -> Type:
 
     The type itself where `f` changes none of them.
     """
-    if type(t) in _LEAVES:
+    if type(t) in LEAVES:
         return t
     if isinstance(t, (Tuple, List)) and t.items is not None:
         items = tuple(map(f, t.items))
@@ -532,7 +538,7 @@ def aged(t: Type, sites: Set[int]) -> Type:
 
 def ageless(t: Type) -> Type:
     """The type with memory named by the place that made it alone."""
-    if not t.buffers and type(t) in _LEAVES:
+    if not t.buffers and type(t) in LEAVES:
         return t
     found: Type = _kept(t, "ageless", _ageless)
     return found

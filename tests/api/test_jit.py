@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.util
 import linecache
 import math
+import os
 import re
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -546,6 +549,107 @@ def test_a_broken_entry_of_the_cache_is_made_anew(kernel_folder):
     compare(np.float64(again(X)), f(X))
     assert not again.failure
     assert entry.read_text() == text
+
+
+def of_broken_code(x):
+    y = np.empty(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] * 7.0 + np.sin(x[i])
+    return y
+
+
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("half", [False, True], ids=["other bytes", "half"])
+def test_broken_machine_code_is_made_anew(kernel_folder, kind, half):
+    f = of_broken_code
+    compare(srcjax.jit(f)(X), f(X))
+    made = srcjax.jit(f).__srcjax_transform__.module_for((X,), {}).load()
+    function = made.of_broken_code_kernel.function
+    (entry,) = kernel_folder.glob(f"**/of_broken_code_kernel_*{kind[1:]}")
+    content = entry.read_bytes()
+    middle = len(content) // 2
+    broken = bytes(b ^ 255 for b in content[middle : middle + 64])
+    entry.write_bytes(
+        content[:middle] if half else content[:middle] + broken + content[middle + 64 :]
+    )
+    again = Kernel(function)
+    compare(again(X), f(X))
+    assert not again.failure
+    loaded = Kernel(function)
+    compare(loaded(X), f(X))
+    assert sum(loaded.compiled.stats.cache_hits.values()) == 1
+
+
+IN_A_NEW_PROCESS = """
+import sys
+import numpy as np
+from srcjax.backends import kernels
+import programs
+X = np.linspace(0.1, 0.5, 5)
+for name, args in [("filled", (X,)), ("checked", (X, 3)), ("checked", (X, 9)),
+                   ("solved", (np.eye(2), np.ones(2)))]:
+    function = getattr(programs, name)
+    made = kernels.Kernel(function, name == "checked")
+    try:
+        print(made(*args))
+    except Exception as error:
+        print(type(error).__name__, error)
+    print(name, sum(made.compiled.stats.cache_hits.values()), made.failure)
+    if name == "filled":
+        print("numba.np.linalg" in sys.modules)
+other = kernels.Kernel(programs.filled)  # for other types: compiled, with the tables
+print(other(X.astype(np.float32)), other(X))
+"""
+
+OF_A_NEW_PROCESS = """
+import numpy as np
+
+def filled(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = np.exp(x[i]) + np.arctan2(x[i], 0.5)
+    return y
+
+def checked(x, i):
+    if i == 9:
+        return x[i] + 1 // (i - 9)
+    return x[i] * 2
+
+def solved(a, b):
+    return np.dot(np.linalg.solve(a, b), b)
+"""
+
+
+def test_another_process_loads_kernels_without_the_compilers_tables(tmp_path):
+    (tmp_path / "programs.py").write_text(OF_A_NEW_PROCESS)
+    (tmp_path / "kept").mkdir(mode=0o700)
+    given = {
+        **os.environ,
+        "SRCJAX_CACHE_DIR": str(tmp_path / "kept"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+    }
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", IN_A_NEW_PROCESS],
+            env=given,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for _ in range(2)
+    ]
+    hits = [
+        line for line in runs[1] if line.startswith(("filled", "checked", "solved"))
+    ]
+    assert hits == ["filled 1 ", "checked 1 ", "checked 1 ", "solved 1 "]
+    assert [runs[0][2], runs[1][2]] == ["True", "False"]
+    assert "index is out of bounds" in "".join(runs[1])
+
+    def shown(run):
+        words = ("filled", "checked", "solved", "True", "False")
+        return [line for line in run if not line.startswith(words)]
+
+    assert shown(runs[0]) == shown(runs[1])
 
 
 def of_open_folder(x):

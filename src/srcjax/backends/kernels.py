@@ -97,6 +97,8 @@ class Kernel:
         """The dispatcher that Numba makes."""
         from numba import njit
 
+        from srcjax.backends.kernel_cache import keep
+
         module = module_of(self.text, self.__name__)
         if module is not None:
             names = vars(module)
@@ -107,13 +109,10 @@ class Kernel:
         names["added"] = compiled_sum()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            make: Any = njit(
-                cache=module is not None,
-                error_model="numpy",
-                nogil=True,
-                boundscheck=self.checked,
-            )
+            make: Any = njit(error_model="numpy", nogil=True, boundscheck=self.checked)
             found: Any = make(function)
+            if module is not None:
+                keep(found, function)
         compiles = found._compile_for_args
 
         def quietly(*args: Any, **kwargs: Any) -> Any:
@@ -195,7 +194,10 @@ def module_of(text: str, name: str) -> ModuleType | None:
 
 
 #: What stands between the text of a kernel and what Numba compiles.
-_TEXTS = ("kernels", "kernel_text", "kernel_words", "kernel_tapes", "interleaved")
+_TEXTS = (
+    *("kernels", "kernel_cache", "kernel_text", "kernel_words", "kernel_tapes"),
+    "interleaved",
+)
 
 
 @functools.cache

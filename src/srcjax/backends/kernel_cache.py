@@ -1,0 +1,83 @@
+"""What Numba keeps of a kernel, loaded without what Numba needs to compile one.
+
+Before Numba looks for what it has compiled it fills its tables: what each function of
+Python and NumPy is for each type, twenty modules of it, and `scipy.linalg`. Machine
+code needs nothing of them but the addresses of what it calls. So these are kept beside
+it, by name, and where all of them are known the tables stay empty until something has
+to be compiled (which fills them itself).
+
+What is on disk may be broken: it is known by a digest, and made anew if that is wrong.
+
+Imports Numba: to be imported when a kernel is first called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding
+from numba.core import caching, serialize
+from numba.core.runtime import rtsys
+
+# Numba has no types.
+# mypy: disable-error-code="misc, no-any-return"
+
+
+class Kept(caching.CompileResultCacheImpl):
+    """What is written for a compiled kernel: the names that it calls, and itself."""
+
+    def reduce(self, cres: Any) -> tuple[list[str], str, bytes]:
+        payload = serialize.dumps(super().reduce(cres))
+        return symbols_of(cres._asdict()["library"]), digest(payload), payload
+
+    def rebuild(
+        self, target_context: Any, payload: tuple[list[str], str, bytes]
+    ) -> Any:
+        symbols, known, content = payload
+        if digest(content) != known:
+            raise ValueError("not what was written")
+        # Where arrays are made is called by all kernels; it is set up but once.
+        rtsys.initialize(target_context)
+        if not all(map(binding.address_of_symbol, symbols)):
+            target_context.refresh()
+        return super().rebuild(target_context, pickle.loads(content))
+
+
+class KernelCache(caching.FunctionCache):
+    """The kernels of a file. What cannot be read, or not be written, is left."""
+
+    _impl_class = Kept
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return self._load_overload(sig, target_context)
+        except Exception:
+            with contextlib.suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(Exception):
+            self._save_overload(sig, data)
+
+
+def symbols_of(library: Any) -> list[str]:
+    """What the machine code of a library calls, or looks at, that is not in it."""
+    module = library._final_module
+    declared = [*module.functions, *module.global_variables]
+    names = {each.name for each in declared if each.is_declaration}
+    return sorted(name for name in names if not name.startswith("llvm."))
+
+
+def digest(content: bytes) -> str:
+    """What the content is known by."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def keep(dispatcher: Any, function: Callable) -> None:
+    """Let a dispatcher keep what it compiles."""
+    dispatcher._cache = KernelCache(function)

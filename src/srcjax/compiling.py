@@ -21,6 +21,7 @@ from srcjax.errors import SrcjaxError
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.pipeline import at_run_time, entry_name, names_around
+from srcjax.transforms.blocks.entry import blocked
 from srcjax.transforms.kernels.accepted import NotCompiled
 from srcjax.transforms.kernels.buffers import with_rows_alone
 from srcjax.transforms.kernels.decided import without_decided
@@ -43,20 +44,23 @@ from srcjax.transforms.written import Written, value_of
 def jitted(request: Request, device: str = "cpu") -> Module:
     """The module with `jit_f`: one kernel, or else the function as it is."""
     name = getattr(request.function, "__name__", "f")
-    reason = "there is no compiler: Numba is not installed"
-    if device == "gpu" or has_numba():
-        try:
-            with varying(Varies.RUN_TIME):
-                program, unit = at_run_time(request)
+    compiles = device == "gpu" or has_numba()
+    try:
+        with varying(Varies.RUN_TIME):
+            program, unit = at_run_time(request)
+            if compiles:
                 return kernel_module(program, unit, request.function, device)
-        except NotCompiled as stays:
-            reason = stays.reason
-        except SrcjaxError as stays:
-            reason = stays.reason
-        except Exception as error:  # a function that runs is not refused
-            if pipeline.VALIDATE:
-                raise
-            reason = f"srcjax fails: {type(error).__name__}: {error}"
+            return blocked_module(program, unit, request.function)
+    except NotCompiled as stays:
+        reason = stays.reason
+    except SrcjaxError as stays:
+        reason = stays.reason
+    except Exception as error:  # a function that runs is not refused
+        if pipeline.VALIDATE:
+            raise
+        reason = f"srcjax fails: {type(error).__name__}: {error}"
+    if not compiles:
+        reason = f"there is no compiler (Numba is not installed), and {reason}"
     return plain_module(request, name, reason)
 
 
@@ -88,6 +92,21 @@ def jitted_examples(
             return module_of_kernels(program, unit, found, own, batched, device)
     except (NotCompiled, SrcjaxError):
         return None
+
+
+def blocked_module(program: Program, unit: Unit, function: Any) -> Module:
+    """The module of a function in plain NumPy, block by block. Raises NotCompiled."""
+    entry = entry_name(program, f"jit_{unit.name}")
+    own = unit.name
+    if own in syntax.all_names(unit.node.body) | set(unit.parameters):
+        own = names_around(program, entry).fresh(own)
+    renew(program, unit)
+    found = blocked(program, unit, entry, own)
+    module = Module(entry, [found.driver], {}, entry=entry)
+    module.blocks = tuple(found.loops)
+    known = {own: function}
+    module.values = values_of_kernels(program, unit, module.functions, known)
+    return finished(module, program)
 
 
 def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> Module:
@@ -136,6 +155,11 @@ def module_of_kernels(
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
     module.whole = function if device == "cpu" and not found.divided else None
     module.values = values_of_kernels(program, unit, functions, known)
+    return finished(module, program)
+
+
+def finished(module: Module, program: Program) -> Module:
+    """The module with what is known of the function it is of."""
     module.changes_given = writes_given(program)
     module.guards = program.all_guards()
     module.result = program.facts.results.get(program.entry, UNKNOWN)

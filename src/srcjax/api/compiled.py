@@ -177,7 +177,8 @@ def jit(
     What it gives, raises, prints and writes to is what the function does; what cannot
     be compiled runs as Python (`explain` says what and why). Loops over elements,
     elementwise chains with their sums, and numbers are compiled with Numba (the extra
-    `numba`); without it the function runs as it is.
+    `numba`). Without it such chains stay NumPy's, and go through large arrays in blocks
+    that fit the cache, with `out=`; where arrays are small the function runs as it is.
 
     Arrays of CuPy stay on their GPU: the same loops are CUDA kernels there, with one
     thread for each element, row or example, and numbers that only kernels read stay
@@ -239,6 +240,8 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     module = transform.module_for(args, kwargs)
     if module.stays:
         return f"{transform.shown_name} runs as it is: {module.stays}"
+    if module.blocks:
+        return "\n".join(f"NumPy {line}" for line in module.blocks)
     loaded = module.load()
     lines = []
     for node in module.functions[:-1]:

@@ -80,6 +80,8 @@ class Module:
     stays: str = ""
     python: tuple[tuple[Any, str], ...] = ()
     whole: Callable | None = None
+    #: Of `jit` without a compiler: what goes through arrays in blocks.
+    blocks: tuple[str, ...] = ()
     #: Whether what it is given may be written to.
     changes_given: bool = True
     #: The adjoints among them.

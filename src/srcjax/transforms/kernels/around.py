@@ -24,7 +24,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
 from srcjax.transforms.kernels.buffers import size_asked
-from srcjax.transforms.kernels.statements import KernelWriter
+from srcjax.transforms.kernels.writing import Writing
 
 
 class Around:
@@ -71,7 +71,7 @@ class Around:
         return isinstance(t, (Tuple, List, Dict))
 
 
-def ask_given(writer: KernelWriter, body: list[Any], given: list[str]) -> None:
+def ask_given(writer: Writing, body: list[Any], given: list[str]) -> None:
     """Ask an array that is given for a size, not one that is made, in place.
 
     `1 / total.size` is `1 / x.size` then, and needs not wait for `total`.

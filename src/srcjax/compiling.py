@@ -12,7 +12,7 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import UNKNOWN, Varies, varying
 from srcjax.backends import kernels
-from srcjax.backends.cuda import run
+from srcjax.backends.cuda import elementwise, run
 from srcjax.backends.cuda.host import with_launches
 from srcjax.backends.cuda.kinds import NotCuda
 from srcjax.backends.kernels import has_numba
@@ -149,7 +149,8 @@ def module_of_kernels(
         except NotCuda as stays:
             raise NotCompiled(unit.node, str(stays)) from None
         functions = [*launches, driver]
-        known |= {name: getattr(run, name) for name in uses}
+        words = vars(run) | vars(elementwise)
+        known |= {name: words[name] for name in uses}
         known |= {"cupy": run.the_cupy() if run.has_cupy() else ModuleType("cupy")}
     module = Module(entry, functions, {}, entry=entry)
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)

@@ -138,6 +138,95 @@ class RawKernel:
         shim.run(text, self.name, grid, block, raw)
 
 
+class ElementwiseKernel:
+    """CuPy's kernels of broadcast elements, as loops of one thread."""
+
+    def __init__(self, in_params, out_params, operation, name="kernel", **kwargs):
+        assert set(kwargs) <= {"preamble", "no_return"}
+        self.takes, self.gives = _parameters(in_params), _parameters(out_params)
+        names = [name for _, name in (*self.takes, *self.gives)]
+        assert not {"i", "n"} & set(names) and len(set(names)) == len(names)
+        assert not any(name.startswith("_") for name in names)
+        self.name, self.preamble = name, kwargs.get("preamble", "")
+        self.operation = operation
+
+    def __call__(self, *args):
+        *values, shape = self.broadcast(args)
+        kept = [np.array(v, order="C") for v in values]
+        loads = self.pointers(self.takes, "const ") + self.pointers(self.gives, "")
+        text = self.text(loads, f"{self.elements()}\n{self.operation};")
+        _run(text, self.name, [*kept, np.array([int(np.prod(shape))])])
+        for k in range(len(self.takes), len(values)):
+            values[k][...] = kept[k]
+
+    def broadcast(self, args):
+        """Arrays of one shape, and the shape; dtypes have to be those declared."""
+        values = []
+        for (of, name), arg in zip((*self.takes, *self.gives), args, strict=True):
+            assert isinstance(arg, (ndarray, np.generic)) and arg.dtype == of, name
+            values.append(arg._array if isinstance(arg, ndarray) else arg)
+        shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+        for value in values[len(self.takes) :]:
+            assert value.shape == shape
+        count = len(self.takes)
+        taken = [np.broadcast_to(v, shape) for v in values[:count]]
+        return *taken, *values[count:], shape
+
+    def pointers(self, parameters, const):
+        return [f"{const}{_C_TYPES[of]}* {name}_" for of, name in parameters]
+
+    def elements(self):
+        lines = [f"const {_C_TYPES[of]} {n} = {n}_[at_];" for of, n in self.takes]
+        gives = [f"{_C_TYPES[of]}& {n} = {n}_[at_];" for of, n in self.gives]
+        return "\n".join([*lines, *gives])
+
+    def text(self, loads, body, before="", after=""):
+        parameters = ", ".join([*loads, "const long long* n_"])
+        return (
+            f'{self.preamble}\nextern "C" __global__ void {self.name}({parameters}) {{'
+            f"\n{before}\nfor (long long at_ = 0; at_ < *n_; ++at_) {{\n{body}\n}}"
+            f"\n{after}\n}}\n"
+        )
+
+
+class ReductionKernel(ElementwiseKernel):
+    """CuPy's reductions of all axes."""
+
+    def __init__(self, takes, gives, mapped, reduced, post, identity, name, **kwargs):
+        super().__init__(takes, gives, mapped, name, **kwargs)
+        assert post == f"{self.gives[0][1]} = a"
+        self.reduced, self.identity = reduced, identity
+
+    def __call__(self, *args):
+        gives, self.gives = self.gives, []
+        of = gives[0][0]
+        *values, shape = self.broadcast(args)
+        kept = [np.array(v, order="C") for v in values]
+        loads = [*self.pointers(self.takes, "const "), f"{_C_TYPES[of]}* out_"]
+        body = f"{self.elements()}\nconst {_C_TYPES[of]} b = {self.operation};"
+        body += f"\na = {self.reduced};"
+        before = f"{_C_TYPES[of]} a = {self.identity};"
+        text = self.text(loads, body, before, "*out_ = a;")
+        found = np.empty((), of)
+        _run(text, self.name, [*kept, found, np.array([int(np.prod(shape))])])
+        self.gives = gives
+        return ndarray(found)
+
+
+_C_TYPES = {"float64": "double", "float32": "float", "int64": "long long"}
+_C_TYPES["bool"] = "bool"
+
+
+def _parameters(text):
+    return [tuple(p.split()) for p in text.split(",") if p.strip()]
+
+
+def _run(text, name, arrays):
+    launched.append((text, name, ()))
+    raw = [np.array([a.ctypes.data], np.int64) for a in arrays]
+    shim.run(text, name, (1,), (1, 1), raw)
+
+
 def _made(name):
     def make(*args, **kwargs):
         if args and isinstance(args[0], ndarray):
@@ -158,6 +247,7 @@ def module():
     """The module."""
     found = types.ModuleType("cupy")
     found.ndarray, found.RawKernel = ndarray, RawKernel
+    found.ElementwiseKernel, found.ReductionKernel = ElementwiseKernel, ReductionKernel
     for name in ("empty", "zeros", "ones", "full", "arange", "eye", "linspace"):
         setattr(found, name, _made(name))
     for name in ("identity", "logspace", "tri"):

@@ -5,6 +5,9 @@ import functools
 import glob
 import sysconfig
 
+from srcjax.backends.cuda import elementwise
+from srcjax.backends.cuda.run import words
+
 
 @functools.cache
 def library():
@@ -17,6 +20,17 @@ def library():
         except OSError:
             continue
     return None
+
+
+def is_there():
+    return library() is not None
+
+
+def joined(launched):
+    """The texts of kernels as one, with what they share in it once."""
+    ours, operations = words(), elementwise.operations()
+    found = [text.replace(ours, "").replace(operations, "") for text, _, _ in launched]
+    return "\n".join([ours, *dict.fromkeys(found)])
 
 
 def compile_text(text, arch, options=()):

@@ -7,7 +7,6 @@ import pytest
 from scipy.special import logsumexp
 
 import srcjax
-from srcjax.backends.cuda.run import words
 from tests.cuda import fake_cupy, nvrtc, shim
 from tests.cuda.cases import CASES, Inputs, chain, softmax
 
@@ -97,13 +96,10 @@ def test_nvrtc_compiles_it(cupy, name):
     for dtype in dtypes:
         for n in (33,):
             args = on_device(cupy, given(name, n, dtype))
-            module = srcjax.jit(function).__srcjax_transform__.on_gpu.module_for(
-                args, {}
-            )
-            loaded = module.load()
-            kernels = [k for k in vars(loaded).values() if hasattr(k, "shape_of")]
-            assert kernels
-            text = "\n".join([words(), *(k.text for k in kernels)])
+            fake_cupy.launched.clear()
+            srcjax.jit(function)(*args)
+            assert fake_cupy.launched
+            text = nvrtc.joined(fake_cupy.launched)
             for arch in ("sm_80", "sm_90"):
                 for options in ((), ("-DLARGE_ARRAYS",)):
                     assert nvrtc.compile_text(text, arch, options) == "", text
@@ -136,8 +132,9 @@ def test_indices_of_64_bits(cupy, monkeypatch):
     from srcjax.backends.cuda import run
 
     monkeypatch.setattr(run, "LARGE", 10)
-    args = given("chain", 33)
-    compare(on_host(srcjax.jit(chain)(*on_device(cupy, args))), chain(*args))
+    args = given("softmax", 33)
+    compare(on_host(srcjax.jit(softmax)(*on_device(cupy, args))), softmax(*args))
+    assert fake_cupy.launched
     assert all("-DLARGE_ARRAYS" in options for _, _, options in fake_cupy.launched)
 
 
@@ -266,9 +263,12 @@ def test_what_has_no_kernel_stays(cupy):
 
 def test_source_shows_both(cupy):
     text = srcjax.source(srcjax.jit(chain), *on_device(cupy, given("chain", 5)))
-    assert "import cupy" in text and "@cuda" in text
-    assert "chain_where[len(x) * x.shape[1]](" in text
-    assert "tanh(x_ij * w(j)) + 1.0" in text
+    assert "import cupy" in text and "@elementwise_kernel" in text
+    assert "for i, j: double x(i, j), double w(j)\n    -> double where(i, j)" in text
+    assert "chain_where[len(x), x.shape[1]](" in text
+    assert "tanh(x * w) + 1.0" in text
+    text = srcjax.source(srcjax.jit(softmax), *on_device(cupy, given("softmax", 5)))
+    assert "@cuda" in text and "[len(x), x.shape[1]](" in text
 
 
 def between_kernels(x):
@@ -294,3 +294,19 @@ def test_sizes_of_what_has_no_name(cupy):
     gradient = srcjax.grad(shaped_by_a_product)
     got = srcjax.jit(gradient)(cupy.asarray(x))
     compare(on_host(got), gradient(x))
+
+
+def network(x, W, b, targets):
+    """Kernels, and SciPy between them; names that are bound twice."""
+    outputs = np.tanh(x @ W) + b
+    outputs = outputs - logsumexp(outputs, axis=1, keepdims=True)
+    return -np.mean(np.sum(outputs * targets, axis=1))
+
+
+def test_kernels_are_given_what_has_new_names(cupy):
+    x, W = np.linspace(-1, 1, 12).reshape(4, 3), np.linspace(-1, 2, 6).reshape(3, 2)
+    args = x, W, np.array([0.5, -0.5]), np.eye(4)[:, :2]
+    for function in (network, srcjax.grad(network, argnums=1)):
+        compiled, values = srcjax.jit(function), on_device(cupy, args)
+        compare(on_host(compiled(*values)), function(*args))
+        assert not compiled.__srcjax_transform__.module_for(values, {}).stays

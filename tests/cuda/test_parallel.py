@@ -244,7 +244,7 @@ def test_it_is_as_if_in_order(cupy, case):
     args, given = arguments(case, np.array), arguments(case, cupy.asarray)
     compiled = srcjax.jit(function)
     wanted, got = function(*args), compiled(*given)
-    assert "__global__" in compiled.__srcjax_transform__.module_for(given, {}).text
+    assert "@" in compiled.__srcjax_transform__.module_for(given, {}).text
     pairs = zip(optree.tree_leaves(got), optree.tree_leaves(wanted), strict=True)
     for a, b in (*pairs, *zip(given, args, strict=True)):
         np.testing.assert_allclose(on_host(a), b, rtol=1e-12, atol=1e-12)

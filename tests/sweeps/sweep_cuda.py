@@ -8,7 +8,7 @@ import pytest
 
 import srcjax
 from tests.corpus.registry import PROGRAMS
-from tests.cuda import fake_cupy, shim
+from tests.cuda import fake_cupy, nvrtc, shim
 
 pytestmark = [
     pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++"),
@@ -33,8 +33,8 @@ def check(function, args):
         given = moved(cupy, copy.deepcopy(args))
         compiled = srcjax.jit(function)
         module = compiled.__srcjax_transform__.module_for(given, {})
-        if module.stays or "__global__" not in module.text:
-            pytest.skip("no kernels")
+        if module.stays or "backends.cuda" not in module.text:
+            pytest.skip(f"no kernels: {module.stays}")
         try:
             got = compiled(*given)
         except Exception:
@@ -44,9 +44,19 @@ def check(function, args):
                 pytest.skip(f"it does not run with CuPy: {error}")
             raise
         got = srcjax.device_get(got)
+        compiles()
     pairs = zip(optree.tree_leaves(got), optree.tree_leaves(wanted), strict=True)
     for a, b in pairs:
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+
+
+def compiles():
+    """What was launched is CUDA, and not only what a compiler of C++ takes."""
+    if not nvrtc.is_there() or not fake_cupy.launched:
+        return
+    text = nvrtc.joined(fake_cupy.launched)
+    for arch in ("sm_80", "sm_90"):
+        assert nvrtc.compile_text(text, arch) == "", text
 
 
 def arguments(program):

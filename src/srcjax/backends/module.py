@@ -39,7 +39,11 @@ PUBLIC = (
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
 #: Where kernels are made.
-KERNELS = ("srcjax.backends.kernels", "srcjax.backends.cuda.run")
+KERNELS = (
+    "srcjax.backends.kernels",
+    "srcjax.backends.cuda.run",
+    "srcjax.backends.cuda.elementwise",
+)
 FROM_RUNTIME = "from srcjax.runtime import "
 
 

@@ -23,6 +23,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.liveness import After
 from srcjax.backends.cuda.between import Between, Known, in_kernels
+from srcjax.backends.cuda.chains import START, Chain
 from srcjax.backends.cuda.kinds import (
     BOOL,
     LONG,
@@ -87,7 +88,8 @@ def with_launches(
     found: list[gast.FunctionDef] = []
     uses: set[str] = set()
     for kernel in kernels:
-        given = {n: kind_of(*what) for n, what in kernel.given.items()}
+        named = zip(kernel.args.args, kernel.given, strict=True)
+        given = {name.id: kind_of(*what) for name, what in named}
         each = on_device(kernel, given, names)
         found += [*each.kernels, each.function]
         uses |= each.uses
@@ -197,8 +199,7 @@ class Host:
             self.function.name, self.function.args, body, [], None, None, []
         )
         stubs = [stub(k) for k in self.kernels]
-        if stubs:
-            self.uses.add("cuda")
+        self.uses |= {k.decorator for k in self.kernels}
         return OnDevice(stubs, function, self.uses | self.between.uses)
 
     def unbound(self, body: list[Any]) -> list[Any]:
@@ -234,7 +235,7 @@ class Host:
                 out += self.python(stmt)
         out += self.flush()
         self.pending = outer
-        return out
+        return started(out)
 
     def nest(self, stmt: Any) -> Nest | None:
         """The nest of loops that a statement is; None if it is none."""
@@ -395,6 +396,9 @@ class Host:
         launch = self.launch(pending.stmts, live)
         if nest.columns:
             return self.by_columns(nest, launch)
+        plain = self.plain(pending, nest, launch)
+        if plain is not None:
+            return plain
         by_rows = is_by_rows(nest, self.around)
         first = launch.rows(nest) if by_rows else launch.grid(nest)
         out: list[Any] = []
@@ -423,6 +427,26 @@ class Host:
             end = ending.end(nest.folds, pending.after)
             out += self.called(end, syntax.const(LAST))
         return out
+
+    def plain(self, pending: Pending, nest: Nest, launch: Launch) -> list[Any] | None:
+        """Kernels that CuPy makes of plain chains; None where it is none."""
+        fresh = Launch(self.around, launch.name, launch.stmts, launch.live)
+        try:
+            chain = Chain(fresh, nest)
+            kernel = chain.reduction() if nest.folds else chain.elementwise()
+        except NotCuda:
+            return None
+        trips = [self.trips(loop) for loop in nest.loops]
+        at = trips[0] if len(trips) == 1 else gast.Tuple(trips, syntax.LOAD)
+        called = self.called(kernel, at)
+        if not nest.folds:
+            return called
+        (fold,) = nest.folds
+        self.device.add(fold.name)
+        on = START[fold.by][1]
+        value = syntax.expression(on, y=syntax.name(fold.name), x=called[0].value)
+        more = self.one(pending.after) if pending.after else []
+        return [syntax.assign(fold.name, value), *more]
 
     def by_columns(self, nest: Nest, launch: Launch) -> list[Any]:
         """A fold along outer axes: several threads for each element, then one."""
@@ -471,7 +495,10 @@ class Host:
     def called(self, kernel: Kernel, at: Any) -> list[Any]:
         """`total = f_total[n](x)`."""
         self.kernels.append(kernel)
-        given: list[Any] = [syntax.name(n) for n in kernel.given]
+        given: list[Any] = [
+            syntax.clone(kernel.arguments.get(n) or syntax.name(n))
+            for n in kernel.given
+        ]
         memory = [self.names.fresh(f"{t}_memory") for t in kernel.tapes]
         given += [syntax.name(n) for n in memory]
         if kernel.tells:
@@ -562,6 +589,36 @@ class Host:
         return gast.IfExp(test, count, syntax.const(1))
 
 
+def started(stmts: list[Any]) -> list[Any]:
+    """`total = 0.0`, `total = total + f_total[n](x)` as `total = f_total[n](x)`."""
+    out: list[Any] = []
+    for stmt in stmts:
+        first = started_by(stmt, out)
+        if first is not None:
+            out.remove(first)
+            stmt = syntax.assign(stmt.targets[0].id, stmt.value.right)
+        out.append(stmt)
+    return out
+
+
+def started_by(stmt: Any, before: list[Any]) -> Any:
+    """What gives the 0.0 that a statement adds a fold to; None if there is none."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(value, gast.BinOp) or not isinstance(value.left, gast.Name):
+        return None
+    launched = getattr(value.right, "func", None)
+    if not isinstance(launched, gast.Subscript) or not isinstance(value.op, gast.Add):
+        return None
+    name = value.left.id
+    for other in reversed(before):
+        if isinstance(other, gast.Assign) and syntax.is_name(other.targets[0], name):
+            zero = getattr(other.value, "value", None) == 0
+            return other if zero and isinstance(other.value, gast.Constant) else None
+        if name in syntax.all_names(other):
+            return None
+    return None
+
+
 def is_taken(value: Any) -> bool:
     """`tape.pop()`."""
     return (
@@ -593,9 +650,8 @@ def stub(kernel: Kernel) -> gast.FunctionDef:
     names = [gast.Name(p, gast.Param(), None, None) for p in dict.fromkeys(parameters)]
     arguments = gast.arguments(names, [], None, [], [], None, [])
     text = gast.Expr(syntax.const(f"\n{kernel.text}\n"))
-    return gast.FunctionDef(
-        kernel.name, arguments, [text], [syntax.name("cuda")], None, None, []
-    )
+    decorator = syntax.name(kernel.decorator)
+    return gast.FunctionDef(kernel.name, arguments, [text], [decorator], None, None, [])
 
 
 __all__ = ["Host", "OnDevice", "exposed", "on_device"]

@@ -47,6 +47,10 @@ class Kernel:
     tapes: dict[str, str] = field(default_factory=dict)
     #: Whether it tells of what goes wrong.
     tells: bool = False
+    #: What of `backends.cuda` makes a kernel of the text.
+    decorator: str = "cuda"
+    #: What is given, where it is not what has the name.
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

@@ -552,6 +552,15 @@ def step_of(value: Any, name: str) -> tuple[str | None, int]:
     return None, 0
 
 
+def held(value: Any, name: str) -> Any:
+    """The element of a step, `x[i]` of `total + x[i]`."""
+    for text in _STEPS:
+        holes: dict[str, Any] = {}
+        if matches(_PATTERNS[text], value, holes) and syntax.is_name(holes["y"], name):
+            return holes["x"]
+    raise NotCuda("no step of a fold")
+
+
 def matches(pattern: Any, node: Any, holes: dict[str, Any]) -> bool:
     """Whether an expression is a pattern, with something in the place of `x`, `y`."""
     if isinstance(pattern, gast.Name) and pattern.id in ("x", "y"):

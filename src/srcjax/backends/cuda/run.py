@@ -36,7 +36,8 @@ BLOCK, BLOCKS, ROW = 256, 1024, 256
 DIFFERS, OUT_OF_BOUNDS, TAPE_IS_FULL = 1, 2, 4
 #: Sizes from which on indices have 64 bits.
 LARGE = 2**30
-_DTYPES: dict[str, Any] = {
+#: NumPy's types by those of C++.
+DTYPES: dict[str, Any] = {
     "double": np.dtype(np.float64),
     "float": np.dtype(np.float32),
     "long long": np.dtype(np.int64),
@@ -80,7 +81,7 @@ class CudaKernel:
         large = (at if isinstance(at, int) else at[0]) >= LARGE
         for kind, of, rank in self.parameters:
             if kind == "array" and not rank:
-                result = cupy.empty((), _DTYPES[of])
+                result = cupy.empty((), DTYPES[of])
                 results.append(result)
                 packed.append(packed_array(result, of, 0))
                 continue
@@ -132,16 +133,7 @@ def _words_of(count: int) -> Any:
 
 def packed_array(x: Any, of: str, rank: int) -> np.ndarray:
     """`array<of, rank>`: where it is, its sizes, and its strides in elements."""
-    if not is_on_device(x):
-        raise ArgumentError(
-            f"a {type(x).__name__} meets arrays of the device",
-            instead="all arrays on one device: `srcjax.device_put(x)`",
-        )
-    dtype = _DTYPES[of]
-    if x.dtype != dtype or x.ndim != rank:
-        raise TypeError(
-            f"an array of {x.dtype} with {x.ndim} axes, for {dtype}, {rank}"
-        )
+    dtype = checked_array(x, of, rank)
     steps = [s // dtype.itemsize for s in x.strides]
     if not rank:
         return np.array([x.data.ptr, 0, 0], np.int64).view(_words_of(3))
@@ -150,15 +142,30 @@ def packed_array(x: Any, of: str, rank: int) -> np.ndarray:
     )
 
 
+def checked_array(x: Any, of: str, rank: int) -> np.dtype:
+    """The dtype of an array, which has to be on the device, and as it is meant."""
+    if not is_on_device(x):
+        raise ArgumentError(
+            f"a {type(x).__name__} meets arrays of the device",
+            instead="all arrays on one device: `srcjax.device_put(x)`",
+        )
+    dtype: np.dtype = DTYPES[of]
+    if x.dtype != dtype or x.ndim != rank:
+        raise TypeError(
+            f"an array of {x.dtype} with {x.ndim} axes, for {dtype}, {rank}"
+        )
+    return dtype
+
+
 def packed_number(x: Any, of: str) -> np.ndarray:
     """`number<of>`: a value, or where it is."""
     raw = np.zeros(2, np.int64)
     if is_on_device(x):
-        if x.dtype != _DTYPES[of]:
-            x = x.astype(_DTYPES[of])
+        if x.dtype != DTYPES[of]:
+            x = x.astype(DTYPES[of])
         raw[1] = x.data.ptr
     else:
-        raw[:1].view(_DTYPES[of])[0] = x
+        raw[:1].view(DTYPES[of])[0] = x
     return raw.view(_words_of(2))
 
 

@@ -7,9 +7,6 @@ typedef long long index;
 typedef int index;
 #endif
 
-#define INF __longlong_as_double(0x7ff0000000000000LL)
-#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000LL)
-
 // What goes wrong in a kernel is told by the first word of `status`.
 #define DIFFERS 1       // Python's own numbers do here what machine numbers do not
 #define OUT_OF_BOUNDS 2 // an index is out of bounds
@@ -175,6 +172,9 @@ __device__ T of_block(T value) {
 }
 
 // -- operations ----------------------------------------------------------------------
+
+#define INF __longlong_as_double(0x7ff0000000000000LL)
+#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000LL)
 
 // Whole numbers wrap around, as NumPy's do.
 __device__ inline long long wrap_add(long long a, long long b) {

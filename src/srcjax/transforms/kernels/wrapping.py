@@ -71,11 +71,12 @@ def kernel_of(
     node.decorator_list = [syntax.name(made)]
     types = {n: writer.types.get(n, UNKNOWN) for n in inputs}
     types |= {n: type_of(value) for n, value in outside.items()}
-    #: What it is given, for those who write it in another language.
-    node.given = {
-        n: (dtype_of(t), len(shape_of(t) or ()) + (n in batches))
-        for n, t in types.items()
-    }
+    #: What it is given, in order, for those who write it in another language: its
+    #: parameters may get other names.
+    node.given = [
+        (dtype_of(types[n]), len(shape_of(types[n]) or ()) + (n in batches))
+        for n in inputs
+    ]
     node.outside = frozenset(outside)
     #: What is kept in its lists of numbers.
     node.kept = {

@@ -17,6 +17,7 @@ from srcjax.backends.cuda.host import with_launches
 from srcjax.backends.cuda.kinds import NotCuda
 from srcjax.backends.kernels import has_numba
 from srcjax.backends.module import Module
+from srcjax.backends.threads import in_threads
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
@@ -102,9 +103,9 @@ def blocked_module(program: Program, unit: Unit, function: Any) -> Module:
         own = names_around(program, entry).fresh(own)
     renew(program, unit)
     found = blocked(program, unit, entry, own)
-    module = Module(entry, [found.driver], {}, entry=entry)
+    module = Module(entry, found.functions, {}, entry=entry)
     module.blocks = tuple(found.loops)
-    known = {own: function}
+    known = {own: function, "in_threads": in_threads}
     module.values = values_of_kernels(program, unit, module.functions, known)
     return finished(module, program)
 

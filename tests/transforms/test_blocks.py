@@ -388,6 +388,19 @@ def test_text():
     compiled, x = srcjax.jit(chain), np.ones(4)
     assert text_of(compiled, x, x).endswith(
         '''
+@in_threads
+def chain_blocks(first, last, step, x, y, ratio):
+    work = np.empty(step)
+    for start in range(first, last, step):
+        part = slice(start, start + step)
+        buffer = work[: len(x[part])]
+        product = np.multiply(x[part], y[part], out=buffer)
+        negative = np.negative(product, out=buffer)
+        e = np.exp(negative, out=buffer)
+        total = np.add(1, e, out=buffer)
+        np.divide(1, total, out=ratio[part])
+
+
 def jit_chain(x, y):
     """What chain gives, compiled, for x: (n,), y: (n,)."""
     if x.ndim != 1 or y.shape != x.shape:
@@ -395,15 +408,7 @@ def jit_chain(x, y):
     if x.size < 8:
         return chain(x, y)
     ratio = np.empty(len(x))
-    work = np.empty(4)
-    for start in range(0, len(x), 4):
-        part = slice(start, start + 4)
-        buffer = work[: len(x[part])]
-        product = np.multiply(x[part], y[part], out=buffer)
-        negative = np.negative(product, out=buffer)
-        e = np.exp(negative, out=buffer)
-        total = np.add(1, e, out=buffer)
-        np.divide(1, total, out=ratio[part])
+    chain_blocks(0, len(x), 4, x, y, ratio)
     return ratio
 '''
     )
@@ -411,6 +416,18 @@ def jit_chain(x, y):
     assert shown == (
         "NumPy in blocks of 4, from 8 numbers on: product, negative, e, total, ratio"
     )
+
+
+def test_exported_modules_need_no_srcjax(tmp_path):
+    x, y = RNG.normal(size=(2, 40))
+    path = tmp_path / "exported.py"
+    srcjax.export(srcjax.jit(several), path, x, y)
+    text = path.read_text()
+    assert "import srcjax" not in text and "from srcjax" not in text
+    names: dict = {}
+    exec(text, names)
+    assert "several_blocks" in names
+    compare(names["jit_several"](x, y), several(x, y))
 
 
 def test_what_stays_says_why():

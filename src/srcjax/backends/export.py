@@ -253,6 +253,9 @@ class Exporter:
         for function in module.functions:
             node = syntax.clone(function)
             node.name = own[function.name]
+            node.decorator_list = [
+                d for d in node.decorator_list if not is_optional(module, d)
+            ]
 
             def lookup(name: str) -> Any:
                 return module.values[name]
@@ -615,6 +618,12 @@ def _needs_srcjax(name: str) -> ArgumentError:
         instead="call functions by their own names, so that which one runs is known, "
         "and do without `srcjax.checkpoint` in what is exported",
     )
+
+
+def is_optional(module: Module, decorator: gast.expr) -> bool:
+    """Whether a function gives the same without a decorator."""
+    value = module.values.get(getattr(decorator, "id", ""))
+    return getattr(value, "__srcjax_optional__", False)
 
 
 def _function_node(function: types.FunctionType, hint: str) -> Any:

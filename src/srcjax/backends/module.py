@@ -43,6 +43,7 @@ KERNELS = (
     "srcjax.backends.kernels",
     "srcjax.backends.cuda.run",
     "srcjax.backends.cuda.elementwise",
+    "srcjax.backends.threads",
 )
 FROM_RUNTIME = "from srcjax.runtime import "
 

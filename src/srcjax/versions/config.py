@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from srcjax.backends.threads import Setting
 from srcjax.errors import ArgumentError
 
 
@@ -11,6 +12,9 @@ class Config:
     - `check`: whether the first call of each version of a derivative is compared with
       differences and with the other mode, and of each `vmap` with a loop: what
       `check=True` does for one transform.
+    - `threads`: how many threads what `jit` made may use for large arrays: None, one
+      for each core that the process may run on; 1, none but the caller's. The numbers
+      are the same.
     """
 
     __slots__ = ("_check",)
@@ -31,8 +35,22 @@ class Config:
             )
         self._check = on
 
+    @property
+    def threads(self) -> int | None:
+        return Setting.limit
+
+    @threads.setter
+    def threads(self, count: int | None) -> None:
+        whole = isinstance(count, int) and not isinstance(count, bool)
+        if count is not None and not (whole and count > 0):
+            raise ArgumentError(
+                f"config.threads must be None or a number from 1 on, not {count!r}",
+                instead="`srcjax.config.threads = 1`",
+            )
+        Setting.limit = count
+
     def __repr__(self) -> str:
-        return f"<srcjax config: check={self.check}>"
+        return f"<srcjax config: check={self.check}, threads={self.threads}>"
 
 
 config = Config()

@@ -29,7 +29,7 @@ LARGE = 1 << 21
 class Blocked:
     """The function, and what is to be said of its loops."""
 
-    driver: gast.FunctionDef
+    functions: list[gast.FunctionDef]
     loops: list[str]
 
 
@@ -49,6 +49,7 @@ class Found:
     #: Parameters that are to lie in memory row by row.
     contiguous: set[str] = field(default_factory=set)
     loops: list[str] = field(default_factory=list)
+    functions: list[gast.FunctionDef] = field(default_factory=list)
 
 
 class Blocks:
@@ -94,6 +95,7 @@ class Blocks:
             stmts = loop.write()
         except Untold:
             return None
+        self.found.functions.append(loop.function)
         self.found.sizes.append(size)
         self.found.contiguous |= self.members.asked_of(chain.inputs)
         names = ", ".join(m.name for m in chain.members)
@@ -168,7 +170,7 @@ def blocked(program: Program, unit: Unit, entry: str, own: str) -> Blocked:
     )
     small = gast.If(syntax.expression(smallness(found)), [again], [])
     driver = gast.FunctionDef(entry, arguments, [small, *body], [], None, None, [])
-    return Blocked(driver, found.loops)
+    return Blocked([*found.functions, driver], found.loops)
 
 
 def smallness(found: Found) -> str:

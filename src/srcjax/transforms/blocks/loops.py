@@ -1,4 +1,4 @@
-"""The loop over blocks of a chain, and what stands around it."""
+"""The loop over blocks of a chain: a function of rows, and what calls it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import dtype_of, same_size, shape_of
+from srcjax.analysis.types import Array, dtype_of, is_number, same_size, shape_of
 from srcjax.transforms.blocks.chains import Chain
 from srcjax.transforms.blocks.members import Member, Members
 from srcjax.transforms.kernels.accepted import array_of
+from srcjax.transforms.kernels.wrapping import function
 
 #: How much of the second cache buffers may take (measured: of 1 MiB on one core).
 CACHE = 1 << 20
@@ -43,16 +44,18 @@ class BlockLoop:
         #: What rows are called in the loop, by the name of the array.
         self.rows_of: dict[str, gast.expr] = {}
         self.before: list[Any] = []
-        #: What takes buffers for the block at hand.
+        self.rows = self.fresh("rows") if len(chain.shape) > 1 else ""
+        #: What makes buffers, and takes as much of them as the block at hand has.
+        self.works: list[Any] = []
         self.taken: list[Any] = []
         self.body: list[Any] = []
         self.after: list[Any] = []
 
     def write(self) -> list[Any]:
-        """The statements."""
-        shape = self.chain.shape
-        self.start, self.part = self.fresh("start"), self.fresh("part")
-        self.step = self.fresh("rows") if len(shape) > 1 else ""
+        """What calls the loop, which is a function of rows: `function`."""
+        self.first, self.last = self.fresh("first"), self.fresh("last")
+        self.step, self.start = self.fresh("step"), self.fresh("start")
+        self.part = self.fresh("part")
         held = self.assigned()
         widest = max(m.dtype.itemsize for m in self.chain.members)
         self.block = block_size(widest, sum(b.dtype.itemsize for b in self.buffers))
@@ -63,35 +66,63 @@ class BlockLoop:
                 self.folded(member)
             else:
                 self.mapped(member, held.get(member.name))
-        length = self.size_of_axis(0)
-        over = syntax.call("range", syntax.const(0), length, self.rows)
-        part = syntax.expression("slice(a, a + n)", a=self.read_start, n=self.rows)
         self.work()
-        body = [syntax.assign(self.part, part), *self.taken, *self.body]
-        loop = gast.For(syntax.name(self.start, store=True), over, body, [], None)
-        return [*self.sizes(), *self.before, loop, *self.after]
+        self.function = self.written()
+        given = [syntax.name(n) for n in self.given()]
+        length = self.size_of_axis(0)
+        call = syntax.call(
+            self.function.name, syntax.const(0), length, self.block_rows(), *given
+        )
+        return [*self.sizes(), *self.before, gast.Expr(call), *self.after]
+
+    def written(self) -> gast.FunctionDef:
+        """The function with the loop."""
+        text = (
+            "for start in range(first, last, step): part = slice(start, start + step)"
+        )
+        (loop,) = syntax.statements(text)
+        names = ("first", "last", "step", "start", "part")
+        syntax.rename(loop, {n: getattr(self, n) for n in names})
+        loop.body += [*self.taken, *self.body]
+        self.loop = [*self.works, loop]
+        name = self.members.unit.names.fresh(f"{self.members.unit.name}_blocks")
+        found = function(
+            name, [self.first, self.last, self.step, *self.given()], self.loop
+        )
+        found.decorator_list = [syntax.name("in_threads")]
+        return found
+
+    def given(self) -> list[str]:
+        """The arrays and numbers that the loop reads, in their order.
+
+        Those from around the function too: they may be others in the next call.
+        """
+        own = {self.first, self.last, self.step} | syntax.names_written(self.loop)
+        read = [n for n in syntax.walk(self.loop) if isinstance(n, gast.Name)]
+        names = dict.fromkeys(n.id for n in read)
+        return [n for n in names if n not in own and self.is_value(n)]
+
+    def is_value(self, name: str) -> bool:
+        """Whether a name is bound by the function, or holds an array or a number."""
+        t = self.members.type_of(syntax.name(name))
+        return name in self.members.bound or isinstance(t, Array) or is_number(t)
 
     # -- sizes -----------------------------------------------------------------------
 
-    @property
-    def rows(self) -> gast.expr:
+    def block_rows(self) -> gast.expr:
         """How many rows a block has."""
-        return syntax.name(self.step) if self.step else syntax.const(self.block)
-
-    @property
-    def read_start(self) -> gast.expr:
-        return syntax.name(self.start)
+        return syntax.name(self.rows) if self.rows else syntax.const(self.block)
 
     def sizes(self) -> list[Any]:
         """`rows = 1 + 32768 // (1 + x.shape[1])`."""
-        if not self.step:
+        if not self.rows:
             return []
         columns = self.size_of_axis(1)
         for axis in range(2, len(self.chain.shape)):
             columns = syntax.expression("a * b", a=columns, b=self.size_of_axis(axis))
         sums = any(m.axis == 0 for m in self.chain.members)
         text = f"{ROWS_OF_SUMS if sums else 1} + {self.block} // (1 + n)"
-        return [syntax.assign(self.step, syntax.expression(text, n=columns))]
+        return [syntax.assign(self.rows, syntax.expression(text, n=columns))]
 
     def size_of_axis(self, axis: int) -> gast.expr:
         """How long an axis is, as an array says that is there before."""
@@ -166,7 +197,7 @@ class BlockLoop:
     def work(self) -> None:
         """The memory of the buffers of each dtype, and what takes as much as is needed.
 
-        work = np.empty((2, 32768))
+        work = np.empty((2, step))
         buffer, buffer2 = work[:, : len(x[part])]       (the last block is shorter)
         """
         columns = [self.size_of_axis(k) for k in range(1, len(self.chain.shape))]
@@ -175,10 +206,10 @@ class BlockLoop:
             names = [b.name for b in self.buffers if b.dtype == dtype]
             many = len(names) > 1
             work = self.fresh("masks" if dtype.kind == "b" else "work")
-            dims = [self.rows, *map(syntax.clone, columns)]
+            dims: list[Any] = [syntax.name(self.step), *map(syntax.clone, columns)]
             dims = [syntax.const(len(names)), *dims] if many else dims
             shape = gast.Tuple(dims, syntax.LOAD) if len(dims) > 1 else dims[0]
-            self.before.append(syntax.assign(work, array_of("empty", shape, dtype)))
+            self.works.append(syntax.assign(work, array_of("empty", shape, dtype)))
             text = f"{work}[{':, ' if many else ''}: len(x)]"
             targets = [syntax.name(n, store=True) for n in names]
             target = gast.Tuple(targets, syntax.STORE) if many else targets[0]
@@ -225,10 +256,10 @@ class BlockLoop:
         self.rows_of[name] = syntax.name(own)
 
     def folded(self, member: Member) -> None:
-        """`sums[start // 32768] = np.sum(x[part])`, and what they are together."""
+        """`sums[start // step] = np.sum(x[part])`, and what they are together."""
         parts = self.fresh(f"{member.name}_parts")
         count = syntax.expression(
-            "len(range(0, n, step))", n=self.size_of_axis(0), step=self.rows
+            "len(range(0, n, step))", n=self.size_of_axis(0), step=self.block_rows()
         )
         shape: gast.expr = count
         if member.axis == 0:
@@ -236,7 +267,7 @@ class BlockLoop:
             shape = gast.Tuple([count, columns], syntax.LOAD)
         made = array_of("empty", shape, member.dtype)
         self.before.append(syntax.assign(parts, made))
-        place = syntax.expression("a // n", a=self.read_start, n=self.rows)
+        place = syntax.expression(f"{self.start} // {self.step}")
         target = gast.Subscript(syntax.name(parts), place, syntax.STORE)
         self.add(member, gast.Assign([target], self.computed(member), None))
         options = "" if member.axis is None else ", axis=0"

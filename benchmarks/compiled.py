@@ -67,6 +67,8 @@ def shape_of(work: Work) -> str:
     module = compiled.__srcjax_transform__.module_for(work.args, {})
     if module.stays:
         return "as it is"
+    if module.blocks:  # without Numba
+        return "NumPy in blocks"
     count = sum(bool(f.decorator_list) for f in module.functions)
     return f"{count} and Python" if module.whole is None else "one kernel"
 

@@ -87,13 +87,22 @@ def parts(x, y):
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - y[:-1]) ** 2)
 
 
+def choices(x, y):
+    a, b, c = x * 2, y * 3, x > y
+    w = np.where(c, a, b) + 1
+    c = np.where(x * y, x + 1, y + 2)
+    d = np.where((x > 0) & (y > 0), w * 2, 0.5)
+    e = np.where(x > 0, x < 1, (y > 0) | (x < -1))
+    return w * c + d, np.where(e, 1, 2) * 3, np.where(x < 0, d + 1, np.where(c, w, d))
+
+
 def like(x, y):
     ones = np.ones_like(x) * y
     return np.clip(ones + x, -0.5, 0.5) * np.zeros_like(y)
 
 
 FLAT = [chain, total, several, extremes, truths, powers, integers, in_two_passes]
-FLAT += [parts, like]
+FLAT += [parts, like, choices]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -179,7 +179,8 @@ def jit(
     elementwise chains with their sums, and numbers are compiled with Numba (the extra
     `numba`). Without it such chains stay NumPy's, and go through large arrays in blocks
     that fit the cache, with `out=`; where arrays are small the function runs as it is.
-    Threads share the blocks (`srcjax.config.threads`).
+    Threads share blocks, and kernels of one long loop over elements
+    (`srcjax.config.threads`).
 
     Arrays of CuPy stay on their GPU: the same loops are CUDA kernels there, with one
     thread for each element, row or example, and numbers that only kernels read stay

@@ -32,6 +32,7 @@ from typing import Any, cast
 import numpy as np
 
 from srcjax.backends.kernel_text import file_text
+from srcjax.backends.kernel_threads import shared, split
 
 #: Where compiled kernels are kept instead of the user's cache folder.
 CACHE_VARIABLE = "SRCJAX_CACHE_DIR"
@@ -89,40 +90,52 @@ class Kernel:
     def first(self, *args: Any) -> Any:
         """The first call, which compiles."""
         with self._lock:
-            self.call = self.compiled
+            self.call = self.shared()
         return self.call(*args)
+
+    def shared(self) -> Callable:
+        """What is compiled, shared by threads where arrays are long and it can be."""
+        found = None if self.checked else split(self.text)
+        if found is None:
+            return self.compiled
+        return shared(self.compiled, found, compiled(found.text, found.name))
 
     @functools.cached_property
     def compiled(self) -> Callable:
         """The dispatcher that Numba makes."""
-        from numba import njit
+        return compiled(self.text, self.__name__, self.checked)
 
-        from srcjax.backends.kernel_cache import keep
 
-        module = module_of(self.text, self.__name__)
+def compiled(text: str, name: str, checked: bool = False) -> Callable:
+    """The dispatcher that Numba makes of a kernel's text."""
+    from numba import njit
+
+    from srcjax.backends.kernel_cache import keep
+
+    module = module_of(text, name)
+    if module is not None:
+        names = vars(module)
+    else:  # nowhere to keep it
+        names = {}
+        exec(compile(file_text(text), "<kernel>", "exec"), names)
+    function = names[name]
+    names["added"] = compiled_sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        make: Any = njit(error_model="numpy", nogil=True, boundscheck=checked)
+        found: Any = make(function)
         if module is not None:
-            names = vars(module)
-        else:  # nowhere to keep it
-            names = {}
-            exec(compile(file_text(self.text), "<kernel>", "exec"), names)
-        function = names[self.__name__]
-        names["added"] = compiled_sum()
+            keep(found, function)
+    compiles = found._compile_for_args
+
+    def quietly(*args: Any, **kwargs: Any) -> Any:
+        """What the compiler thinks of the text is no warning of the function."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            make: Any = njit(error_model="numpy", nogil=True, boundscheck=self.checked)
-            found: Any = make(function)
-            if module is not None:
-                keep(found, function)
-        compiles = found._compile_for_args
+            return compiles(*args, **kwargs)
 
-        def quietly(*args: Any, **kwargs: Any) -> Any:
-            """What the compiler thinks of the text is no warning of the function."""
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return compiles(*args, **kwargs)
-
-        found._compile_for_args = quietly
-        return cast(Callable, found)
+    found._compile_for_args = quietly
+    return cast(Callable, found)
 
 
 def is_of_compiler(error: Exception) -> bool:

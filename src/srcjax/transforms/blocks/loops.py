@@ -167,21 +167,28 @@ class BlockLoop:
         held: dict[str, Buffer] = {}
         free: list[Buffer] = []
         for at, member in enumerate(members):
-            free += [held[n] for n in sorted(member.along & set(held)) if last[n] == at]
-            if not self.is_held(member):
-                continue
-            alike = (b for b in reversed(free) if b.dtype == member.dtype)
-            found = next(alike, None)
-            if found is None:
-                base = "mask" if member.dtype.kind == "b" else "buffer"
-                found = Buffer(self.fresh(base), member.dtype)
-                self.buffers.append(found)
-            else:
-                free.remove(found)
-            held[member.name] = found
-            if member.name not in last:
-                free.append(found)
+            ended = [held[n] for n in sorted(member.along & set(held)) if last[n] == at]
+            if not member.chooses:  # which writes before it has read all
+                free += ended
+            if self.is_held(member):
+                held[member.name] = self.buffer_of(member, free)
+                if member.name not in last:
+                    free.append(held[member.name])
+            if member.chooses:
+                free += ended
         return held
+
+    def buffer_of(self, member: Member, free: list[Buffer]) -> Buffer:
+        """A free buffer for the values of a member, or a new one."""
+        alike = (b for b in reversed(free) if b.dtype == member.dtype)
+        found = next(alike, None)
+        if found is None:
+            base = "mask" if member.dtype.kind == "b" else "buffer"
+            found = Buffer(self.fresh(base), member.dtype)
+            self.buffers.append(found)
+        else:
+            free.remove(found)
+        return found
 
     def is_held(self, member: Member) -> bool:
         """Whether a value is computed into a buffer."""
@@ -233,9 +240,8 @@ class BlockLoop:
         name = member.name
         read = any(name in m.along for m in self.chain.members)
         if name not in self.outputs:
-            if buffer is not None:
-                value.keywords = [*value.keywords, into(syntax.name(buffer.name))]
-            self.add(member, syntax.assign(name, value))
+            place = None if buffer is None else syntax.name(buffer.name)
+            self.compute(member, value, place, name)
             self.rows_of[name] = syntax.name(name)
             return
         t = self.members.types[name]
@@ -243,9 +249,7 @@ class BlockLoop:
         self.before.append(syntax.assign(name, made))
         own = self.fresh(f"{name}_part")
         if member.takes_out:
-            value.keywords = [*value.keywords, into(self.cut(name))]
-            stmt = syntax.assign(own, value) if read else gast.Expr(value)
-            self.add(member, stmt)
+            self.compute(member, value, self.cut(name), own if read else "")
         else:
             if read:
                 self.add(member, syntax.assign(own, value))
@@ -254,6 +258,24 @@ class BlockLoop:
                 member, gast.Assign([syntax.as_store(self.cut(name))], value, None)
             )
         self.rows_of[name] = syntax.name(own)
+
+    def compute(
+        self, member: Member, value: gast.expr, place: gast.expr | None, name: str
+    ) -> None:
+        """`y = np.add(a, b, out=place)`; the name may be none."""
+        if member.chooses and place is not None:
+            condition, one, other = value.args
+            copy = syntax.expression("np.copyto(y, v)", y=place, v=other)
+            self.add(member, gast.Expr(copy))
+            text = "np.copyto(y, v, where=c)"
+            value = syntax.expression(text, y=place, v=one, c=condition)
+            self.add(member, gast.Expr(value))
+            if name:
+                self.add(member, syntax.assign(name, syntax.clone(place)))
+            return
+        if place is not None:
+            value.keywords = [*value.keywords, into(place)]
+        self.add(member, syntax.assign(name, value) if name else gast.Expr(value))
 
     def folded(self, member: Member) -> None:
         """`sums[start // step] = np.sum(x[part])`, and what they are together."""

@@ -97,6 +97,8 @@ class Member:
     full: bool = True
     #: Whether `out=` says where the result goes.
     takes_out: bool = False
+    #: Whether it is `np.where(c, a, b)`, which is `b`, and `a` where `c`.
+    chooses: bool = False
     #: Of a reduction along the first axis: what puts parts together, along which axis.
     fold: str = ""
     axis: int | None = None
@@ -141,6 +143,7 @@ class Members(Writing):
         if read is None:
             return None
         spelled = self.with_out(value, operation)
+        chooses = self.chooses(value, operation)
         return Member(
             stmt,
             name,
@@ -148,8 +151,16 @@ class Members(Writing):
             t.dtype,
             value if spelled is None else spelled,
             *read,
-            takes_out=spelled is not None,
+            takes_out=spelled is not None or chooses,
+            chooses=chooses,
         )
+
+    def chooses(self, value: gast.expr, operation: Operation) -> bool:
+        """Whether it is `np.where(c, a, b)` of truth values `c`."""
+        if operation.function is not np.where or len(getattr(value, "args", ())) != 3:
+            return False
+        condition = dtype_of(self.type_of(value.args[0]))
+        return condition is not None and condition.kind == "b"
 
     def is_elementwise(self, operation: Operation) -> bool:
         """Whether the rows of the result are computed of those of the operands."""

@@ -56,6 +56,8 @@ from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 
 UNROLLED = 64
+#: Types of what has memory, or may have been made of it.
+_FILLED = frozenset([Array, List, Dict, Unknown, Other])
 
 
 class Unreachable(Exception):
@@ -256,6 +258,34 @@ class Effects:
                     continue
             new = visit(t)
             if new is t:
+                continue
+            if is_active(new) and not is_active(t):
+                self.require(name)
+                if self.recording:
+                    self.facts.note_change(self.unit.node, name, new)
+            env[name] = new
+            changed.append(name)
+        return changed
+
+    def vary(self, written: Buffers, env: Env) -> list[str]:
+        """All in this memory varies from now on; as `update` of each buffer and type.
+
+        Returns the names of which the types are others now.
+        """
+
+        def visit(t: Type) -> Type:
+            t = map_parts(t, visit)
+            if t.buffers.isdisjoint(written) or type(t) not in _FILLED:
+                return t
+            return with_active(t, True)
+
+        self.filled |= written
+        changed = []
+        for name, t in env.items():
+            if all_buffers(t).isdisjoint(written):
+                continue
+            new = visit(t)
+            if new is t or new == t:
                 continue
             if is_active(new) and not is_active(t):
                 self.require(name)

@@ -16,6 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import Env
+from srcjax.analysis.effects import Missed
 from srcjax.analysis.flow.control import own_breaks
 from srcjax.analysis.flow.looking import (
     SHAPE_ATTRIBUTES,
@@ -26,7 +27,9 @@ from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Facts
 from srcjax.analysis.types import (
+    NONE,
     Array,
+    Buffers,
     Closure,
     Const,
     Dict,
@@ -142,14 +145,27 @@ class MappedInterpreter(Interpreter):
         super().store(stmt, target, base, value, env)
 
     def update(self, base: Type, env: Env, change: Any) -> list[str]:
-        before = {n for n, t in env.items() if is_active(t)}
+        before = dict(env)
         changed = super().update(base, env, change)
-        if self.settled:
-            for name, t in env.items():
-                env[name] = t = self.uniform.applied(t)
-                if is_active(t) and name not in before:
-                    self.batches.add((id(self.unit.source.func), name))
+        self.take_batches(before, changed, env)
         return changed
+
+    def vary(self, written: Buffers, env: Env) -> list[str]:
+        before = dict(env)
+        changed = super().vary(written, env)
+        self.take_batches(before, changed, env)
+        return changed
+
+    def take_batches(self, before: Env, changed: list[str], env: Env) -> None:
+        """Note names that came to hold batches when types of some were changed."""
+        if not self.settled:
+            return
+        applied = self.uniform.all_applied(env)
+        env.update(applied)
+        for name in {*changed, *applied}:
+            old = before.get(name)
+            if is_active(env[name]) and (old is None or not is_active(old)):
+                self.batches.add((id(self.unit.source.func), name))
 
     def call_unit(self, unit: Unit, arguments: Env) -> Type:
         key = id(unit.source.func)
@@ -298,17 +314,22 @@ class MappedInterpreter(Interpreter):
         if end is None:
             return None
         end = dict(end)
-        for name in sorted(syntax.names_written(stmt)):
-            if name in end and not isinstance(end[name], (Closure, Other)):
-                self.require(name)
-                end[name] = with_active(end[name], True)
-                if self.settled and name in self.read_outside(stmt):
-                    self.batches.add((id(self.unit.source.func), name))
-        for written in self.facts.written_by(syntax.walk(stmt)):
-            for buffer in map(frozenset, ([written], [Earlier(written)])):
-                self.update(Array(buffers=buffer), end, _mapped)
-                self.update(List(buffers=buffer), end, _mapped)
-                self.update(Dict(buffers=buffer), end, _mapped)
+        written = sorted(syntax.names_written(stmt) & end.keys())
+        names = [n for n in written if not isinstance(end[n], (Closure, Other))]
+        if not self.unit.varying.issuperset(names):  # all at once: each takes a round
+            raise Missed(self.unit, set(names) - self.unit.varying)
+        for name in names:
+            end[name] = with_active(end[name], True)
+            if self.settled and name in self.read_outside(stmt):
+                self.batches.add((id(self.unit.source.func), name))
+        memory = self.facts.written_by(syntax.walk(stmt))
+        if not memory:
+            return end
+        memory = memory.union(map(Earlier, memory))
+        if any(memory_seen(t) & memory for t in end.values()):
+            for buffer in memory:  # views of dicts are looked at one by one
+                self.update(Dict(buffers=frozenset([buffer])), end, _mapped)
+        self.vary(memory, end)
         return end
 
     def read_outside(self, stmt: Any) -> set[str]:
@@ -338,6 +359,12 @@ def is_any(index: Any) -> bool:
     if isinstance(index, gast.UnaryOp):
         index = index.operand
     return not isinstance(index, (gast.Constant, gast.Slice, gast.Tuple))
+
+
+def memory_seen(t: Type) -> Buffers:
+    """The memory of the dict that the type is a view of."""
+    view = getattr(t, "view", None)
+    return (view.memory if view else None) or NONE
 
 
 def _mapped(t: Type) -> Type:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from srcjax import syntax
+from srcjax.analysis.binding import Env
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -19,6 +20,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     is_active,
+    is_leaf,
     join_all,
     map_parts,
     parts,
@@ -58,6 +60,13 @@ class Uniform:
         if isinstance(t, _CHANGEABLE) and t.buffers & self.buffers:
             return with_active(t, True)
         return map_parts(t, self.applied)
+
+    def all_applied(self, env: Env) -> Env:
+        """The names of which the types are others then, with these."""
+        if not self.buffers:
+            return {}
+        held = ((n, t, self.applied(t)) for n, t in env.items() if not is_leaf(t))
+        return {n: new for n, t, new in held if new is not t}
 
     def learn(self, program: Program) -> bool:
         """Find what the last run left mixed; whether there was anything."""

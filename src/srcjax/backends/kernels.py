@@ -208,7 +208,11 @@ def module_of(text: str, name: str) -> ModuleType | None:
 
 #: What stands between the text of a kernel and what Numba compiles.
 _TEXTS = (
-    *("kernels", "kernel_cache", "kernel_text", "kernel_words", "kernel_tapes"),
+    "kernels",
+    "kernel_cache",
+    "kernel_text",
+    "kernel_words",
+    "kernel_tapes",
     "interleaved",
 )
 

@@ -555,3 +555,47 @@ def test_lists_are_not_copied_twice():
     assert_close(
         srcjax.grad(lengths_of_copies)(x), differences(lengths_of_copies, (x,), (0,))[0]
     )
+
+
+def newton(a, x0):
+    x = x0
+    for _ in range(20):
+        step = (x**3 - a * x - 1) / (3 * x**2 - a)
+        x = x - step
+        if abs(step) < 1e-12:
+            break
+    return x
+
+
+def newton_in_a_branch(a, x0):
+    x = x0
+    for k in range(6):
+        if k % 2:
+            slope = 3 * x**2 - a
+            x = x - (x**3 - a * x - 1) / slope
+        else:
+            x = x + (1.5 - x) * x * a / (1 + x**2)
+            a = a * x / 2
+    return x * a
+
+
+def test_what_numbers_are_made_of_is_saved_alone():
+    text = str(srcjax.source(srcjax.grad(newton), 2.0, 2.0))
+    assert set(re.findall(r"(\w+)_tape = ", text)) == {"x"}, text
+    for f in (newton, newton_in_a_branch):
+        gradients = srcjax.grad(f, (0, 1))(2.0, 1.75)
+        assert_close(gradients, differences(f, (2.0, 1.75), (0, 1)))
+
+
+def test_tapes_are_called_like_what_is_on_them():
+    def decay(x, w):
+        for row in w:
+            h = np.exp(row @ x)
+            g = np.exp(h * x)
+            x = x + h * g * np.exp(g * x)
+        return np.sum(x)
+
+    args = np.array([0.5, -0.4]), np.array([[0.5, 1.0], [0.2, 0.3]])
+    text = str(srcjax.source(srcjax.grad(decay), *args))
+    taken = re.findall(r"(\w+) = (\w+)_tape\.pop\(\)", text)
+    assert taken and all(name == tape for name, tape in taken), text

@@ -169,6 +169,8 @@ class Recomputing(Intact):
                     if len(self.defs[name]) == 1:
                         stmt = self.defs[name][0][1]
                         changed |= self.move_late(name, block, stmt)
+                        if name in self.plan.local[block]:
+                            changed |= self.move_chain_late(name, block, stmt)
         for name, where, stmt in self.standing_in_branches():
             side = where.blocks[-1]
             beside = {
@@ -255,6 +257,31 @@ class Recomputing(Intact):
             self.restore(kept)
             return False
         return True
+
+    def move_chain_late(self, name: str, block: int, stmt: Any) -> bool:
+        """Compute a saved value late, with all that the head computes of it."""
+        chain = [stmt]
+        for other in sorted(
+            self.plan.again.get(block, ()), key=lambda s: self.where[id(s)].order
+        ):
+            if syntax.names_written(chain) & syntax.names_read(other):
+                chain.append(other)
+        alone = all(
+            isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+            for s in chain
+        )
+        if len(chain) == 1 or not alone:
+            return False
+        kept = self.remember()
+        before = self.plan.saves()
+        moved = all(
+            self.move_late(other.targets[0].id, block, other)
+            for other in reversed(chain)
+        )
+        if moved and self.plan.saves() < before:
+            return True
+        self.restore(kept)
+        return False
 
     def only_numbers(self, value: gast.expr) -> bool:
         """Whether the value is made of numbers alone, which nothing writes to."""

@@ -39,7 +39,10 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
 def renumber(
     node: gast.FunctionDef, numbered: dict[str, str], reserved: frozenset[str]
 ) -> None:
-    """Give numbered names (`total3`) the lowest number that is free, in place."""
+    """Give numbered names (`total3`) the lowest number that is free, in place.
+
+    Then tapes have the names of what is on them.
+    """
     present = syntax.all_names(node) | {node.name}
     bound = syntax.names_written(node.body)
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
@@ -51,6 +54,37 @@ def renumber(
         if len(free) <= len(name) and free != name:
             names.rename(name, free)
             present = (present - {name}) | {free}
+    for tape, name in sorted(_tapes(node).items()):
+        wanted = f"{name}_tape"
+        if tape not in reserved | parameters and wanted not in present | reserved:
+            names.rename(tape, wanted)
+            present = (present - {tape}) | {wanted}
+
+
+def _tapes(node: gast.FunctionDef) -> dict[str, str]:
+    """Lists that one name is put on and taken from, and that name."""
+    found: dict[str, set[str | None]] = {}
+    for sub in syntax.walk(node):
+        taken = sub.value if isinstance(sub, gast.Assign) else None
+        call: Any = sub.value if isinstance(sub, gast.Expr) else taken
+        method = getattr(call, "func", None)
+        if not isinstance(method, gast.Attribute):
+            continue
+        if not isinstance(method.value, gast.Name):
+            continue
+        match method.attr, sub, call.args:
+            case "append", gast.Expr(), [value]:
+                held = value
+            case "pop", gast.Assign(targets=[target]), []:
+                held = target
+            case _:
+                held = None
+        found.setdefault(method.value.id, set()).add(getattr(held, "id", None))
+    return {
+        tape: name
+        for tape, (name, *others) in found.items()
+        if name is not None and not others
+    }
 
 
 #: No name: what statements with a `break` or `continue` are noted under.

@@ -106,6 +106,28 @@ class Seen(Guard):
         return same
 
 
+class Written(Guard):
+    """The code of a function and its defaults, which may be assigned to.
+
+    What reloads a module as it is edited does so.
+    """
+
+    def __init__(self, function: pytypes.FunctionType) -> None:
+        super().__init__(function, "__code__", function.__code__)
+        self.defaults = function.__defaults__
+        self.options = dict(function.__kwdefaults__ or {})
+
+    def holds(self) -> bool:
+        """Whether it is the function that was read."""
+        now = self.holder.__kwdefaults__ or {}
+        return (
+            self.holder.__code__ is self.value
+            and self.holder.__defaults__ is self.defaults
+            and list(now) == list(self.options)
+            and all(map(operator.is_, now.values(), self.options.values()))
+        )
+
+
 def has_items(value: Any) -> bool:
     """Whether types are known of items that may be other ones later."""
     if isinstance(value, tuple):
@@ -172,6 +194,7 @@ __all__ = [
     "Fixed",
     "Guard",
     "Seen",
+    "Written",
     "attribute_guard",
     "has_items",
     "is_computed",

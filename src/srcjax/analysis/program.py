@@ -16,12 +16,14 @@ from srcjax.analysis.guards import (
     Fixed,
     Guard,
     Seen,
+    Written,
     attribute_guard,
     has_items,
     is_data,
     is_of_library,
 )
 from srcjax.analysis.kept import Kept
+from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -158,6 +160,8 @@ class Program:
         source = read(function)
         for guard in RESTS_ON.get(source.func, ()):
             self.rest_on(guard)
+        if source.func not in RESTS_ON and not is_standard(source.func):
+            self.rest_on(Written(source.func))
         if id(function) == self.entry and self.needs_result:
             source = replace(source, node=with_a_result(source.node, self.needs_result))
         wanted |= self.own_attributes

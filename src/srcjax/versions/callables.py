@@ -55,7 +55,7 @@ from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.frontend.unit import parameter_names
-from srcjax.versions import dispatch, relatives, tree
+from srcjax.versions import dispatch, edited, relatives, tree
 from srcjax.versions.config import config
 from srcjax.versions.functions import underlying
 from srcjax.versions.garbage import full_collections_put_off
@@ -138,8 +138,10 @@ class Transform:
     #: What an instance keeps for itself: all else tells what kind of transform it is.
     OWN: ClassVar[frozenset[str]] = frozenset(
         ("function", "versions", "general", "any_length", "reals", "hot", "_as_called")
-        + ("source", "parameters", "signature", "wrt", "positional", "plain")
+        + ("source", "parameters", "signature", "wrt", "positional", "plain", "read_as")
     )
+    #: The code and defaults of the function, as they were read.
+    read_as: edited.State | None = None
 
     def options(self) -> dict[str, Any] | None:
         """What tells it from other transforms of its class; None if that is unclear."""
@@ -219,6 +221,7 @@ class Transform:
 
     def bind(self, args: tuple, kwargs: dict) -> list[Any]:
         """The value of every parameter, in order. Raises TypeError as Python does."""
+        edited.read_again(self)
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -508,6 +511,7 @@ class Transform:
             for match, _, version in self.hot:
                 if match(*args):
                     return version, list(args), {}
+        edited.read_again(self)
         if not self.versions and not is_recording():
             relatives.take_over(self)
         if self.positional and not kwargs and len(args) == len(self.parameters):
@@ -791,6 +795,7 @@ def is_container(t: Type) -> bool:
 def make_callable(transform: Transform) -> Callable:
     """The function that users call; dispatch on argument types is its only work."""
     by_call = transform.depends_on_call()
+    transform.read_as = edited.state_of(transform)
 
     def general(args: tuple, kwargs: dict) -> Any:
         if by_call:

@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.guards import Fixed, Guard, Seen
+from srcjax.analysis.guards import Fixed, Guard, Seen, Written
 from srcjax.analysis.sizes import arguments_in, text_of
 from srcjax.analysis.types import (
     Array,
@@ -343,6 +343,13 @@ class Tests:
             return
         holder = self.value(guard.holder, "holder")
         value = self.value(guard.value, "value")
+        if isinstance(guard, Written):
+            defaults = self.value(guard.defaults, "defaults")
+            self.require(f"{holder}.__code__ is not {value}")
+            self.require(f"{holder}.__defaults__ is not {defaults}")
+            if guard.options:
+                self.require(f"not {self.value(guard.holds, 'holds')}()")
+            return
         if type(guard.holder) is dict:
             self.require(f"{holder}[{guard.key!r}] is not {value}")
         elif isinstance(guard.holder, pytypes.CellType):

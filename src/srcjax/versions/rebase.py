@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.guards import Data, Guard, Seen, is_data, same_kind
+from srcjax.analysis.guards import Data, Guard, Seen, Written, is_data, same_kind
 from srcjax.backends.load import LINES, is_generated
 from srcjax.frontend.read import RESTS_ON, copy_marks
 
@@ -131,11 +131,14 @@ class Surroundings:
         """The guards of a text for what is there now. Raises OtherText."""
         inner = [g for g in guards if is_generated(g.holder)]
         names = [
-            g for g in guards if not is_generated(g.holder) and not isinstance(g, Seen)
+            g
+            for g in guards
+            if not is_generated(g.holder) and not isinstance(g, (Seen, Written))
         ]
         # Functions first: the names around them are in cells of theirs.
         names.sort(key=lambda guard: not callable(guard.value))
         found = list(map(self.of_name, names))
+        found += [self.of_function(g) for g in guards if isinstance(g, Written)]
         found += [self.of_object(g) for g in guards if isinstance(g, Seen)]
         # Names in texts that this one was made of: nobody gives them other values.
         for guard in inner:
@@ -165,6 +168,15 @@ class Surroundings:
         if is_data(value):
             self.note(value, value)
         return Guard(holder, guard.key, value)
+
+    def of_function(self, guard: Written) -> Guard:
+        """The guard of the code of a function, and of its defaults."""
+        made = Written(self.of(guard.holder))
+        if made.value is not guard.value or list(made.options) != list(guard.options):
+            raise OtherText
+        self.pair_values(guard.defaults or (), made.defaults or ())
+        self.pair_values(guard.options.values(), made.options.values())
+        return made
 
     def of_object(self, guard: Seen) -> Guard:
         """The guard of what is in an object."""

@@ -63,9 +63,12 @@ def _key(transform: Any) -> tuple[Any, Any]:
             break
         transform = transform.inner
     function = transform.function
+    given: list[Any] = []  # beforehand: the rest of the parameters is left
     while isinstance(function, functools.partial):
+        given.append((len(function.args), *function.keywords))
         function = function.func
     if inspect.ismethod(function):
+        given.append(True)
         function = function.__func__
     code = getattr(function, "__code__", None)
-    return (None, None) if code is None else ((id(code), *kinds), code)
+    return (None, None) if code is None else ((id(code), *given, *kinds), code)

@@ -31,7 +31,9 @@ class UfuncCalls(LoweringBase):
         rest = [k for k in node.keywords if k.arg != "out"]
         value = self.temp(gast.Call(node.func, node.args, rest))
         whole = gast.Subscript(target, syntax.const(...), None)
-        self.emit(syntax.assign(whole, value))
+        stored = syntax.assign(whole, value)
+        stored.same_kind = True
+        self.emit(stored)
         return target
 
     def ufunc_call(self, node: gast.Call, ufunc: Any) -> gast.expr:
@@ -81,7 +83,9 @@ class UfuncCalls(LoweringBase):
             node.args[i] = self.temp(syntax.expression("a[m]", a=whole, m=mask))
         node.keywords = []
         value = self.temp(node)
-        self.emit(syntax.assign(syntax.expression("out[m]", out=out, m=mask), value))
+        stored = syntax.assign(syntax.expression("out[m]", out=out, m=mask), value)
+        stored.same_kind = True
+        self.emit(stored)
         return out
 
     def ufunc_method(self, node: gast.Call, value: Any) -> gast.expr | None:

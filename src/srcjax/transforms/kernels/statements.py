@@ -18,8 +18,10 @@ from srcjax.analysis.types import (
     Type,
     ageless_buffers,
     all_buffers,
+    dtype_of,
     is_number,
     parts,
+    same_shape,
     shape_of,
 )
 from srcjax.ops.record import lookup
@@ -399,10 +401,23 @@ class KernelWriter(Filled):
         if is_kernel_number(place):
             return None
         value = gast.BinOp(syntax.as_load(syntax.clone(target)), stmt.op, stmt.value)
+        self.check_update(stmt, place, self.type_of(value))
         update = self.operations.of(value)
         if update is None or update.op.kernel is None:
             raise self.refuse(stmt, "an update that has no kernel")
         return self.in_place(stmt, target, place, stmt.value, update)
+
+    def check_update(self, stmt: Any, place: Type, new: Type) -> None:
+        """Leave what NumPy does not store in place to it: `n += 0.5` of ints."""
+        dtype, held = dtype_of(new), dtype_of(place)
+        if (
+            dtype is None
+            or held is None
+            or not np.can_cast(dtype, held, casting="same_kind")
+        ):
+            raise self.refuse(stmt, "NumPy does not store it in an array of this dtype")
+        if not same_shape(shape_of(new), shape_of(place)):
+            raise self.refuse(stmt, "what is stored has another shape")
 
     def in_place(
         self, stmt: Any, target: Any, place: Type, value: gast.expr, update: Any
@@ -624,6 +639,9 @@ class KernelWriter(Filled):
         if self.shares(target.value, stmt.value):
             raise self.refuse(stmt, "what is read shares memory with the target")
         place = syntax.as_load(syntax.clone(target))
+        if isinstance(stmt, gast.AugAssign):
+            new = gast.BinOp(syntax.clone(place), stmt.op, stmt.value)
+            self.check_update(stmt, self.type_of(place), self.type_of(new))
         mask = self.mask_of(place)
         if mask is not None:
             return self.store_chosen(stmt, target, mask)

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.containers import load_item
@@ -25,6 +26,7 @@ from srcjax.analysis.types import (
     Unknown,
     Varies,
     ageless_buffers,
+    dtype_of,
     is_active,
     is_number,
     parts,
@@ -143,7 +145,7 @@ class UpdateSettling(SettlingBase):
 
     def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """An update of an array: `+ - * /` have rules of their own."""
-        if self.repeats(stmt):
+        if self.repeats(stmt) or self.cuts_off(stmt):
             return self.by_parts(stmt)
         if isinstance(stmt.op, (gast.Add, gast.Sub, gast.Mult, gast.Div)):
             value = stmt.value
@@ -161,6 +163,22 @@ class UpdateSettling(SettlingBase):
                     return self.by_parts(stmt)
             return [stmt]
         return self.by_parts(stmt)
+
+    def cuts_off(self, stmt: gast.AugAssign) -> bool:
+        """Whether one item of an array is updated by what its dtype does not hold.
+
+        NumPy stores `n[i] + 0.5` in ints, for that is no update of an array.
+        """
+        target = stmt.target
+        if not isinstance(target, gast.Subscript):
+            return False
+        held, new = (self.atom_type(stmt, n) for n in (target.value, stmt.value))
+        index = self.atom_type(stmt, target.slice) or UNKNOWN
+        if isinstance(target.slice, gast.Constant):
+            index = Const(value=target.slice.value)
+        if not isinstance(held, Array) or new is None or len(held.shape or ()) != 1:
+            return False
+        return is_number(index) and is_number(new) and not castable(new, held)
 
     def repeats(self, stmt: gast.AugAssign) -> bool:
         """Whether an index array may name an item twice."""
@@ -185,7 +203,9 @@ class UpdateSettling(SettlingBase):
         if isinstance(target, gast.Name):
             value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
             whole = gast.Subscript(syntax.name(target.id), syntax.const(...), None)
-            return [syntax.assign(new, value), syntax.assign(whole, syntax.name(new))]
+            stored = stored_in_place(whole, new)
+            stored.product = isinstance(stmt.op, gast.MatMult)
+            return [syntax.assign(new, value), stored]
         old = self.fresh("item")
         value = gast.BinOp(syntax.name(old), stmt.op, stmt.value)
         in_place = self.item_is_array(stmt, target)
@@ -206,8 +226,37 @@ class UpdateSettling(SettlingBase):
             syntax.assign(old, syntax.as_load(target)),
             *check,
             syntax.assign(new, value),
-            syntax.assign(syntax.clone(target), syntax.name(new)),
+            stored_in_place(syntax.clone(target), new),
         ]
+
+    def check_dtype(self, stmt: gast.Assign) -> None:
+        """Refuse what NumPy refuses: floats that an update puts into an array of ints.
+
+        Raises:
+            UnsupportedError: an update in place that is an error of NumPy's.
+        """
+        (target,) = stmt.targets
+        new = self.atom_type(stmt, stmt.value)
+        held = self.atom_type(stmt, target.value)
+        if getattr(stmt, "product", False) and new is not None and is_number(new):
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                stmt,
+                "NumPy puts no number into an array as a product in place",
+                "a new name, `y = x @ w`",
+            )
+        if not isinstance(new, Array) or not isinstance(held, Array):
+            return
+        if castable(new, held):
+            return
+        raise error_at(
+            UnsupportedError,
+            self.unit.source,
+            stmt,
+            f"NumPy puts no {new.dtype} into an array of {held.dtype} in place",
+            "a new array, as `x = x / 2` makes one, or `x[...] = x / 2` to cut it off",
+        )
 
     def item_is_array(self, stmt: gast.AugAssign, target: Any) -> bool | None:
         """Whether an item of a list or dict is an array, which is updated in place.
@@ -256,3 +305,18 @@ class UpdateSettling(SettlingBase):
             if held != target:
                 after.append(syntax.assign(target, syntax.name(held)))
         return [*before, *after]
+
+
+def castable(new: Type, held: Type) -> bool:
+    """Whether NumPy casts values in place to the dtype of an array, as far as known."""
+    dtype, own = dtype_of(new), dtype_of(held)
+    if dtype is None or own is None:
+        return True
+    return bool(np.can_cast(dtype, own, casting="same_kind"))
+
+
+def stored_in_place(target: gast.expr, value: str) -> gast.stmt:
+    """`x[i] = value` where that is an update of `x[i]`, which casts less."""
+    found: gast.stmt = syntax.assign(target, syntax.name(value))
+    found.same_kind = True
+    return found

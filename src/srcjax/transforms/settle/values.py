@@ -34,6 +34,8 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         value = stmt.value
+        if getattr(stmt, "same_kind", False):
+            self.check_dtype(stmt)
         pairs = swap_pairs(stmt)
         if pairs:
             return self.swap(stmt, pairs)
@@ -306,7 +308,9 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
         callee = callees[0] if len(callees) == 1 else None
         if callee is np.copyto and len(call.args) == 2 and not call.keywords:
             whole = gast.Subscript(call.args[0], syntax.const(...), None)
-            return [syntax.assign(whole, call.args[1])]
+            stored = syntax.assign(whole, call.args[1])
+            stored.same_kind = True
+            return [stored]
         if callee is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
             index = syntax.expression("np.diag_indices(min(a.shape))", a=call.args[0])
             where = self.fresh("diagonal", varying=False)

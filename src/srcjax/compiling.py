@@ -7,10 +7,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from srcjax import pipeline, syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.request import Request
-from srcjax.analysis.types import UNKNOWN, Varies, varying
+from srcjax.analysis.types import UNKNOWN, Type, Varies, varying
 from srcjax.backends import kernels
 from srcjax.backends.cuda import elementwise, run
 from srcjax.backends.cuda.host import with_launches
@@ -35,6 +37,7 @@ from srcjax.transforms.kernels.entry import (
     without_defaults,
     writes_given,
 )
+from srcjax.transforms.kernels.given import Given
 from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.kernels.renewed import renew
 from srcjax.transforms.kernels.wrapping import with_kept_types
@@ -50,8 +53,8 @@ def jitted(request: Request, device: str = "cpu") -> Module:
         with varying(Varies.RUN_TIME):
             program, unit = at_run_time(request)
             if compiles:
-                return kernel_module(program, unit, request.function, device)
-            return blocked_module(program, unit, request.function)
+                return kernel_module(program, unit, request, device)
+            return blocked_module(program, unit, request)
     except NotCompiled as stays:
         reason = stays.reason
     except SrcjaxError as stays:
@@ -95,7 +98,7 @@ def jitted_examples(
         return None
 
 
-def blocked_module(program: Program, unit: Unit, function: Any) -> Module:
+def blocked_module(program: Program, unit: Unit, request: Request) -> Module:
     """The module of a function in plain NumPy, block by block. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = unit.name
@@ -105,12 +108,16 @@ def blocked_module(program: Program, unit: Unit, function: Any) -> Module:
     found = blocked(program, unit, entry, own)
     module = Module(entry, found.functions, {}, entry=entry)
     module.blocks = tuple(found.loops)
-    known = {own: function, "in_threads": in_threads}
+    known = {own: request.function, "in_threads": in_threads}
     module.values = values_of_kernels(program, unit, module.functions, known)
-    return finished(module, program)
+    finished(module, program)
+    test_of_memory(module, program, request.types, {own: request.function})
+    return module
 
 
-def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> Module:
+def kernel_module(
+    program: Program, unit: Unit, request: Request, device: str
+) -> Module:
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
@@ -121,7 +128,10 @@ def kernel_module(program: Program, unit: Unit, function: Any, device: str) -> M
         found = compiled(program, unit, entry, own, may_raise)
     except NotCompiled as reason:
         found = divided(program, unit, entry, reason, may_raise)
-    return module_of_kernels(program, unit, found, own, function, device)
+    function = request.function
+    module = module_of_kernels(program, unit, found, own, function, device)
+    test_of_memory(module, program, request.types, {own: function})
+    return module
 
 
 def module_of_kernels(
@@ -167,6 +177,28 @@ def finished(module: Module, program: Program) -> Module:
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     module.print()
     return module
+
+
+def test_of_memory(
+    module: Module, program: Program, given: dict[str, Type], own: dict[str, Any]
+) -> None:
+    """Let the function itself run where what kernels write to has two names.
+
+    They go by each array having memory of its own, which one that is given twice,
+    or with a part of itself, has not.
+    """
+    (driver,) = (f for f in module.functions if f.name == module.entry)
+    read = syntax.names_read(driver.body)
+    around = [n for n in read if type(module.values.get(n)) is np.ndarray]
+    parts = Given(program).listed(given, sorted(around))
+    if not parts:
+        return
+    (name,) = own
+    again = f"{name}({', '.join(passed_on(driver.args))})"
+    text = f"if overlap({', '.join(parts)}):\n    return {again}\n"
+    driver.body[:0] = syntax.statements(text)
+    module.values |= own | {"overlap": kernels.overlap}
+    module.print()
 
 
 def values_of_kernels(

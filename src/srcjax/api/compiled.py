@@ -316,7 +316,7 @@ def _with_static(
         values = dict(zip(parameters, transform.bind(args, kwargs), strict=True))
         fixed = {n: values.pop(n) for n in parameters if n in static}
         try:
-            key = tuple((type(v), v) for v in fixed.values())
+            key = tuple(map(_told_apart, fixed.values()))
             found = made.get(key)
         except TypeError:
             worst = next(n for n, v in fixed.items() if not _has_hash(v))
@@ -331,6 +331,16 @@ def _with_static(
 
     compiled.__srcjax_transform__ = transform  # type: ignore[attr-defined]
     return compiled
+
+
+def _told_apart(value: Any) -> Any:
+    """A key for a static value: 1, 1.0 and True are equal, and others; so is -0.0."""
+    hash(value)
+    if isinstance(value, (float, complex)):
+        return type(value), repr(value), value
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_told_apart, value)), value
+    return type(value), value
 
 
 def _has_hash(value: Any) -> bool:

@@ -18,13 +18,14 @@ import functools
 import hashlib
 import importlib.util
 import inspect
+import itertools
 import os
 import stat
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -45,6 +46,55 @@ class Differs(Exception):
 def added(y: Any, x: Any) -> Any:
     """`y + x`, the next step of a sum, in which the order does not matter."""
     return y + x
+
+
+def overlap(written: list[Any], others: Sequence[Any] = ()) -> bool:
+    """Whether an array that is written to may have memory in common with another.
+
+    Args:
+        written: arrays, or containers of them.
+        others: those that are only read.
+    """
+    mine, rest = list(arrays_in(written)), list(arrays_in(others))
+    pairs = [*itertools.combinations(mine, 2), *itertools.product(mine, rest)]
+    return any(itertools.starmap(may_overlap, pairs))
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """The arrays in a container: of NumPy, and on a device."""
+    if isinstance(value, np.generic):
+        return
+    if any(hasattr(value, f"__{of}array_interface__") for of in ("", "cuda_")):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from arrays_in(item)
+    elif isinstance(value, dict):
+        yield from arrays_in(list(value.values()))
+    elif hasattr(value, "__dict__"):
+        yield from arrays_in(list(vars(value).values()))
+
+
+def may_overlap(a: Any, b: Any) -> bool:
+    """Whether the ranges of memory of two arrays have something in common."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    (start, end), (first, last) = bounds(a), bounds(b)
+    return start < last and first < end
+
+
+def bounds(array: Any) -> tuple[int, int]:
+    """Where the memory of an array begins and ends."""
+    found = getattr(array, "__cuda_array_interface__", None)
+    start = end = (found or array.__array_interface__)["data"][0]
+    if not array.size:
+        return start, start
+    for count, step in zip(array.shape, array.strides, strict=True):
+        if step < 0:
+            start += step * (count - 1)
+        else:
+            end += step * (count - 1)
+    return start, end + array.dtype.itemsize
 
 
 @functools.cache
@@ -81,6 +131,8 @@ class Kernel:
         except Exception as error:
             if self.call is self.function or not is_of_compiler(error):
                 raise
+            if getattr(self.call, "signatures", None):
+                return self.function(*args)  # an array that is read-only, say
             self.failure = " ".join(str(error).split())
             self.call = self.function
         if self.whole:

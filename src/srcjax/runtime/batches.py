@@ -112,6 +112,13 @@ def items_of_each(x):
     return x if has_parts(x) else np.moveaxis(x, 1, 0)
 
 
+def true_for(x):
+    """For which examples of a batch a number is true: a mask, and no index."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iufc":
+        return x != 0
+    return x
+
+
 def gathered(x, where):
     """The examples of a batch at `where`; of a container, those of its arrays."""
     if has_parts(x):

@@ -311,6 +311,8 @@ class Rules(Operations):
         value = self.batched(test, UNKNOWN)
         if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
             return syntax.expression("c != 0", c=value)  # a mask, and no index
+        if isinstance(t, Unknown) and not isinstance(test, gast.Compare):
+            return syntax.call("true_for", value)
         return value
 
     def on_Delete(self, stmt: gast.Delete) -> list[gast.stmt]:

@@ -1,0 +1,45 @@
+"""What a number of an example decides, where its type is not known beforehand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import srcjax
+
+scale = 1.5
+
+
+def corner(y):
+    value = float(1 + np.mean(np.tanh(y)))
+    if value == 0:
+        return float("inf")
+    return value ** (-len(y) - 1)
+
+
+def scaled(y):
+    return scale * corner(y)
+
+
+def counted(x, n):
+    y = x
+    while n:
+        y = y * 2
+        n = n - 1
+    return y
+
+
+@pytest.mark.parametrize("f", [corner, scaled])
+def test_powers_that_differ(f):
+    y = np.array([[0.4, 0.5, 0.6], [0.8, 1.0, 1.2]])
+    expected = [srcjax.grad(f)(each) for each in y]
+    np.testing.assert_allclose(srcjax.vmap(srcjax.grad(f))(y), expected)
+
+
+@pytest.mark.parametrize("kind", [int, float, np.uint8])
+def test_a_number_is_a_mask_and_no_place(kind):
+    x, n = np.array([1.0, 2.0, 3.0, -4.0]), np.array([0, 1, 0, 1]).astype(kind)
+    expected = [counted(a, b) for a, b in zip(x, n.astype(float), strict=True)]
+    np.testing.assert_allclose(srcjax.vmap(counted)(x, n), expected)
+    slopes = srcjax.vmap(srcjax.grad(counted))(x, n)
+    np.testing.assert_allclose(slopes, 2.0 ** n.astype(float))

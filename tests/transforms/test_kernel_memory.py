@@ -203,3 +203,76 @@ def test_what_numpy_does_not_store_in_place(f, first, second):
         )
     assert mapped in ("error", [expected])
     assert mapped == "error" or expected != "error"
+
+
+# -- names that are filled anew from what they held ----------------------------------
+
+
+def chosen_again(x):
+    for i in range(3):
+        x = x[x > i]
+    return np.sum(x)
+
+
+def summed_again(x):
+    for _ in range(3):
+        x = np.cumsum(x)
+    return x * 1.0
+
+
+def padded_again(x):
+    for _ in range(2):
+        x = np.pad(x, 1)
+    return x * 1.0
+
+
+def joined_again(x):
+    for _ in range(2):
+        x = np.concatenate([x[1:], x[:1]])
+    return x * 1.0
+
+
+def listed_again(x):
+    for _ in range(3):
+        x = np.array([x[1], -x[0], x[3], x[2]])
+    return x * 1.0
+
+
+def kept_and_chosen(x):
+    tape, lanes = [], np.arange(len(x))
+    for i in range(3):
+        tape.append(lanes)
+        lanes = lanes[x[lanes] > i]
+    total = 0.0
+    for each in tape:
+        total = total + each.sum()
+    return total
+
+
+AGAIN = [chosen_again, summed_again, padded_again, joined_again, listed_again]
+AGAIN += [kept_and_chosen]
+
+
+@pytest.mark.parametrize("f", AGAIN)
+def test_what_is_made_of_what_its_name_held(f):
+    x = np.array([0.5, 2.5, 1.5, 3.5])
+    compiled = srcjax.jit(f)
+    for scale in (1.0, 1.0, 2.0):
+        np.testing.assert_allclose(compiled(scale * x), f(scale * x))
+
+
+def leaves_early(x, n):
+    for i in range(5):
+        if i == n % 3:
+            continue
+        if n & 1:
+            break
+        x = x * 2
+    return x
+
+
+def test_examples_that_leave_a_loop():
+    x, n = np.array([1.0, 2.0, 3.0, -4.0]), np.array([0, 1, 0, 2])
+    compiled = srcjax.jit(srcjax.vmap(srcjax.grad(leaves_early)))
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(x, n), [16.0, 1.0, 16.0, 16.0])

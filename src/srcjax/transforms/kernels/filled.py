@@ -60,12 +60,17 @@ class Filled(Arrays):
             return None
         out: Lines = []
         outer, self.numbers.emit = self.numbers.emit, out.append
-        done = True
+        done, made = True, name
+        if name in syntax.names_read(value):  # it is read while the new one is filled
+            made = self.fresh(name)
+            self.types[made] = t
         if mask is not None and isinstance(value, gast.Subscript):
-            self.chosen(name, value.value, mask, t, out)
+            self.chosen(made, value.value, mask, t, out)
         elif writer is not None:
-            done = writer(self, name, operation, t, out)
+            done = writer(self, made, operation, t, out)
         self.numbers.emit = outer
+        if made != name:
+            out.append(syntax.assign(name, syntax.name(made)))
         return out if done else None
 
     # -- loops -----------------------------------------------------------------------

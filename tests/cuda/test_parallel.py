@@ -142,6 +142,14 @@ def scaled_rows(x):
     return scaled
 
 
+def centred_rows(x):
+    """The rows of what was given have no name of a size that is known."""
+    x = x * 1.0
+    for row in x:
+        row -= row.mean()
+    return x
+
+
 def lower(A):
     """The Cholesky factor, as it is written by hand."""
     L = np.zeros_like(A)
@@ -217,6 +225,7 @@ CASES = [
     (found_in_rows, BASE),
     (reversed_rows, BASE),
     (scaled_rows, BASE),
+    (centred_rows, BASE),
     (lower, SQUARE),
     (eliminated, SQUARE),
     (logical, BASE[0]),

@@ -184,6 +184,8 @@ class Host:
         self.uses: set[str] = set()
         self.pending: Pending | None = None
         self.nests: dict[int, Nest | None] = {}
+        #: Loops that were written to see whether they can be; their ids stay theirs.
+        self.trials: list[Launch] = []
         self.status = ""
 
     def write(self) -> OnDevice:
@@ -247,8 +249,23 @@ class Host:
                 self.has_arrays(found.body) or found.folds and not found.is_sure
             ):
                 found = None
+            if found is not None and not self.has_text(found, stmt):
+                found = None
             self.nests[id(stmt)] = found
         return self.nests[id(stmt)]
+
+    def has_text(self, nest: Nest, stmt: gast.For) -> bool:
+        """Whether a nest can be a kernel; else the loops inside of it may be."""
+        trial = Launch(self.around, "trial", [stmt], self.around.after.live(stmt))
+        self.trials.append(trial)
+        try:
+            if is_by_rows(nest, self.around):
+                trial.rows(nest)
+            elif not nest.columns:
+                trial.grid(nest)
+        except NotCuda:
+            return False
+        return True
 
     def has_arrays(self, stmts: list[Any]) -> bool:
         """Whether arrays are made."""

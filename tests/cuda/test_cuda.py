@@ -310,3 +310,14 @@ def test_kernels_are_given_what_has_new_names(cupy):
         compiled, values = srcjax.jit(function), on_device(cupy, args)
         compare(on_host(compiled(*values)), function(*args))
         assert not compiled.__srcjax_transform__.module_for(values, {}).stays
+
+
+def product(x):
+    return np.prod(np.tanh(x)) + np.sum(np.prod(x, axis=1))
+
+
+def test_products_of_others_stay_on_the_device(cupy):
+    x = np.linspace(0.5, 1.5, 6).reshape(2, 3)
+    gradient = srcjax.grad(product)
+    compare(on_host(srcjax.jit(gradient)(cupy.asarray(x))), gradient(x))
+    compare(on_host(gradient(cupy.asarray(x))), gradient(x))

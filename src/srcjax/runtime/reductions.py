@@ -102,7 +102,7 @@ def prod_of_others(x, axis):
     """For each element the product of the others along `axis`; zeros are allowed."""
     if np.ndim(x) == 0:
         return 1
-    x = np.asarray(x)
+    x = np.atleast_1d(x)
     if x.size == 0:
         return x
     axes = tuple(range(x.ndim)) if axis is None else axis

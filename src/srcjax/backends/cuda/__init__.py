@@ -9,6 +9,7 @@
 `parallel` says which loops' iterations may run at once, `launches` writes the kernels
 around them, `host` cuts a function into launches and the Python between them, and
 `between` is about the functions which that Python calls.
-`run` is what the generated Python calls, with CuPy; the words of the kernels are in
-`srcjax.cuh`. All of it is text: no GPU is needed before a kernel is called.
+Plain chains are kernels that CuPy makes: `chains` writes them, `elementwise` runs them.
+`run` is what else the generated Python calls, with CuPy; the words of the kernels are
+in `srcjax.cuh`. All of it is text: no GPU is needed before a kernel is called.
 """

@@ -36,7 +36,7 @@ def test_powers_that_differ(f):
     np.testing.assert_allclose(srcjax.vmap(srcjax.grad(f))(y), expected)
 
 
-@pytest.mark.parametrize("kind", [int, float, np.uint8])
+@pytest.mark.parametrize("kind", [bool, int, float, np.uint8])
 def test_a_number_is_a_mask_and_no_place(kind):
     x, n = np.array([1.0, 2.0, 3.0, -4.0]), np.array([0, 1, 0, 1]).astype(kind)
     expected = [counted(a, b) for a, b in zip(x, n.astype(float), strict=True)]

@@ -103,6 +103,7 @@ class LaneLoops(Regions):
             new = gast.While(syntax.const(True), [], [])
             first, test, rest = split_test(stmt)
             if test is not None:
+                test = self.as_mask(test)
                 new.body = self.tested(
                     first, test, rest, where, carried, go_on.id, lanes
                 )
@@ -134,6 +135,13 @@ class LaneLoops(Regions):
         )
         ending = self.narrowed(where.id, syntax.name(go_on))
         return [start, *made, *ending]
+
+    def as_mask(self, test: gast.expr) -> gast.expr:
+        """A test that is a number as one that is true or false: no place in lanes."""
+        t = self.example(test)
+        if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
+            return syntax.expression("c != 0", c=test)
+        return test
 
     def tested(
         self,

@@ -26,6 +26,7 @@ from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.pipeline import at_run_time, entry_name, names_around
 from srcjax.transforms.blocks.entry import blocked
 from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.attributes import with_attributes_first
 from srcjax.transforms.kernels.buffers import with_rows_alone
 from srcjax.transforms.kernels.decided import without_decided
 from srcjax.transforms.kernels.entry import (
@@ -90,6 +91,7 @@ def jitted_examples(
             if sorted(unit.parameters) != sorted(mapped):
                 return None
             without_decided(program, unit)
+            with_attributes_first(program, unit)
             entry = entry_name(program, f"jit_vmap_{unit.name}")
             own = names_around(program, entry).fresh(f"vmap_{unit.name}")
             found = for_examples(program, unit, entry, own, given)
@@ -122,6 +124,7 @@ def kernel_module(
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
     without_decided(program, unit)
+    with_attributes_first(program, unit)
     renew(program, unit)
     may_raise = device == "cpu"
     try:

@@ -1,4 +1,4 @@
-"""What stands around a kernel that is all of a function: only containers.
+"""What stands around a kernel that is all of a function: only containers and objects.
 
 (W, b), (W2, b2) = layers                     what the caller gives, taken apart
 dW, db, dW2, db2 = f_kernel(x, W, b, W2, b2)
@@ -21,8 +21,8 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
-from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
+from srcjax.transforms.kernels.attributes import has_item, only_keeps
 from srcjax.transforms.kernels.buffers import size_asked
 from srcjax.transforms.kernels.writing import Writing
 
@@ -30,9 +30,11 @@ from srcjax.transforms.kernels.writing import Writing
 class Around:
     """The statements of a function, in three: `loads`, `body` and `builds`."""
 
-    def __init__(self, unit: Unit, types: dict[str, Type]) -> None:
+    def __init__(self, writer: Writing) -> None:
+        unit = writer.unit
         *self.body, self.last = unit.node.body
-        self.types = types
+        self.writer = writer
+        self.types = writer.types
         #: What takes parts of containers that are given.
         self.loads: list[Any] = []
         #: What makes containers of results.
@@ -49,20 +51,37 @@ class Around:
             held.add(target.id)
             self.loaded.append(target.id)
             self.loads.append(stmt)
-        while self.body and is_display(self.body[-1]):
+        while self.body and self.is_build(self.body[-1]):
             self.builds.insert(0, self.body.pop())
         built = syntax.names_written(self.builds)
         reads = syntax.names_read([*self.builds, self.last])
         names = (n.id for n in syntax.walk(unit.node.body) if isinstance(n, gast.Name))
         #: The names of what the kernel gives.
-        self.results = [n for n in dict.fromkeys(names) if n in reads - built]
+        read = {n for n in reads - built if n in bound or n in unit.parameters}
+        self.results = [n for n in dict.fromkeys(names) if n in read]
+
+    def is_build(self, stmt: Any) -> bool:
+        """Whether a statement puts parts together: a display, `State(x, v)`."""
+        if is_display(stmt):
+            return True
+        value = stmt.value if isinstance(stmt, gast.Assign) else None
+        if not isinstance(value, gast.Call) or not syntax.is_name(stmt.targets[0]):
+            return False
+        parts = [*value.args, *(k.value for k in value.keywords)]
+        made = getattr(self.writer.type_of(value.func), "value", None)
+        return only_keeps(made) and all(map(syntax.is_atom, parts))
 
     def is_load(self, stmt: Any, held: set[str]) -> bool:
         """Whether a statement takes a part of a container that is given."""
         if not isinstance(stmt, gast.Assign):
             return False
         (target,), value = stmt.targets, stmt.value
-        if not (isinstance(target, gast.Name) and isinstance(value, gast.Subscript)):
+        if not isinstance(target, gast.Name):
+            return False
+        if isinstance(value, gast.Attribute):
+            base = getattr(value.value, "id", "")
+            return base in held and has_item(self.types.get(base, UNKNOWN), value.attr)
+        if not isinstance(value, gast.Subscript):
             return False
         if not isinstance(value.slice, gast.Constant):
             return False
@@ -136,7 +155,10 @@ def nested_once(body: list[Any]) -> list[Any]:
 def unpacked(loads: list[Any], types: dict[str, Type]) -> list[Any]:
     """`(W, b), (W2, b2) = layers` where all is used, else `W = layers[0][0]`."""
     parts: dict[str, dict[Any, str]] = {}
+    attributes = [s for s in loads if isinstance(s.value, gast.Attribute)]
     for stmt in loads:
+        if isinstance(stmt.value, gast.Attribute):
+            continue
         key = stmt.value.slice.value
         parts.setdefault(stmt.value.value.id, {})[key] = stmt.targets[0].id
 
@@ -167,4 +189,4 @@ def unpacked(loads: list[Any], types: dict[str, Type]) -> list[Any]:
 
     inside = {part for found in parts.values() for part in found.values()}
     given = [name for name in parts if name not in inside]
-    return [s for name in given for s in taken(name, syntax.name(name))]
+    return [*attributes, *(s for n in given for s in taken(n, syntax.name(n)))]

@@ -27,6 +27,8 @@ def without_decided(program: Program, unit: Unit) -> None:
     """Remove what is known by value and not read, in place."""
     typer = Typer(program, unit)
     types = program.types_of(unit)
+    # Statements that know them may go.
+    program.facts.changed.setdefault(id(unit.node), {}).update(types)
 
     def type_of(node: gast.expr) -> Type:
         return typer.type_of(node, types)

@@ -94,7 +94,7 @@ def compiled(
     writer = KernelWriter(program, unit)
     writer.numbers.may_raise = may_raise
     writer.numbers.may_leave = not writes_given(program)
-    around = Around(unit, writer.types)
+    around = Around(writer)
     writer.take_as_numbers(set(around.results))
     given = [*unit.parameters, *around.loaded]
     for name in given:

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -55,24 +55,27 @@ def overlap(written: list[Any], others: Sequence[Any] = ()) -> bool:
         written: arrays, or containers of them.
         others: those that are only read.
     """
-    mine, rest = list(arrays_in(written)), list(arrays_in(others))
-    pairs = [*itertools.combinations(mine, 2), *itertools.product(mine, rest)]
-    return any(itertools.starmap(may_overlap, pairs))
+    mine = arrays_in(written)
+    pairs = [(a, b) for a in mine for b in arrays_in(others)]
+    pairs += itertools.combinations(mine, 2)
+    return any(may_overlap(a, b) for a, b in pairs)
 
 
-def arrays_in(value: Any) -> Iterator[Any]:
+def arrays_in(value: Any) -> list[Any]:
     """The arrays in a container: of NumPy, and on a device."""
+    if isinstance(value, (list, tuple)):
+        if all(type(item) is np.ndarray for item in value):
+            return list(value)
+        return [array for item in value for array in arrays_in(item)]
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        return arrays_in(list(value.values()))
     if isinstance(value, np.generic):
-        return
+        return []
     if any(hasattr(value, f"__{of}array_interface__") for of in ("", "cuda_")):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from arrays_in(item)
-    elif isinstance(value, dict):
-        yield from arrays_in(list(value.values()))
-    elif hasattr(value, "__dict__"):
-        yield from arrays_in(list(vars(value).values()))
+        return [value]
+    return arrays_in(list(vars(value).values())) if hasattr(value, "__dict__") else []
 
 
 def may_overlap(a: Any, b: Any) -> bool:

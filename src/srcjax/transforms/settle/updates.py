@@ -236,6 +236,8 @@ class UpdateSettling(SettlingBase):
             UnsupportedError: an update in place that is an error of NumPy's.
         """
         (target,) = stmt.targets
+        if not isinstance(target, gast.Subscript):
+            return  # an item of a list that has a name of its own by now
         new = self.atom_type(stmt, stmt.value)
         held = self.atom_type(stmt, target.value)
         if getattr(stmt, "product", False) and new is not None and is_number(new):

@@ -174,6 +174,16 @@ MATRICES = [
 
 @pytest.mark.parametrize("f, a", MATRICES)
 def test_linear_algebra(f, a):
+    if a is HERMITIAN:  # JAX reads both triangles of a Hermitian matrix
+
+        def theirs(jnp, a):
+            return f(jnp, (a + jnp.conj(a.T)) / 2)
+
+        def mine(np, a):
+            return f(np, (a + np.conj(a.T)) / 2)
+
+        compare(mine, a, theirs=theirs)
+        return
     compare(f, a)
 
 

@@ -240,7 +240,11 @@ def test_fourth_order_of_others(f, ways):
     "ways", list(itertools.product(["grad", "jvp", "vjp"], repeat=2))
 )
 @pytest.mark.parametrize("f", [in_place, recursive, by_name], ids=lambda f: f.__name__)
-def test_second_order(f, ways):
+def test_second_order(f, ways, request):
+    if f is by_name and "jvp" not in ways:
+        # What the function gives may be a view of `v`, for all that is known.
+        refused = pytest.mark.xfail(strict=True, raises=SrcjaxError)
+        request.applymarker(refused)
     derivative = functools.reduce(lambda g, way: WAYS[way](g), ways, f)
     want = sum(c * n * (n - 1) * 1.7 ** (n - 2) for n, c in POLYNOMIALS[f].items())
     assert derivative(1.7) == pytest.approx(want)

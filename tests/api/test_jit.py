@@ -691,7 +691,9 @@ def test_cuda_can_be_read_without_a_gpu():
     if importlib.util.find_spec("cupy") is not None:
         pytest.skip("there is CuPy")
     text = srcjax.source(srcjax.jit(srcjax.grad(chain), device="gpu"), X)
-    assert "__global__ void" in text and "cupy.empty(" in text
+    assert "@elementwise_kernel" in text and "cupy.empty(" in text
+    sums = srcjax.jit(lambda x: np.cumsum(x) * x, device="gpu")
+    assert "__global__ void" in srcjax.source(sums, X)
     with pytest.raises(srcjax.errors.ArgumentError, match="CuPy"):
         srcjax.jit(chain, device="gpu")(X)
 

@@ -164,7 +164,49 @@ def pullback(transform: Any, module: Module, types: list[Type]) -> Module:
     }
     function = getattr(loaded, backward.name)
     found = batched(module, function, given, [second], backward.name, False)
+    give_away(found.functions[-1], first)
+    in_dtype_of_rows(found.functions[-1], [named[n] for n in transform.wrt])
     return with_forward(module, found)
+
+
+def in_dtype_of_rows(backward: gast.FunctionDef, given: list[Type]) -> None:
+    """Leave derivatives with respect to Python numbers in the dtype of the rows.
+
+    The gradient of one is a float; but a float next to a float32 is no float64.
+    """
+    result = backward.body[-1].value
+    several = isinstance(result, gast.Tuple)
+    parts = result.elts if several else [result]
+    if len(parts) != len(given):
+        return
+    for k, (part, t) in enumerate(zip(parts, given, strict=True)):
+        converted = (
+            isinstance(part, gast.Call)
+            and isinstance(part.func, gast.Attribute)
+            and part.func.attr == "astype"
+            and syntax.is_name(part.args[0], "float")
+        )
+        if converted and is_weak(t):
+            parts[k] = part.func.value
+    if not several:
+        backward.body[-1].value = parts[0]
+
+
+def give_away(backward: gast.FunctionDef, saved: str) -> None:
+    """Let the function use up what is saved: nobody else has it.
+
+    A function of the user's would have to copy what it takes from an argument.
+    """
+    backward.body = [
+        s
+        for s in backward.body
+        if not (
+            isinstance(s, gast.Assign)
+            and syntax.is_name(s.targets[0], saved)
+            and isinstance(s.value, gast.Call)
+            and saved in syntax.names_read(s.value)
+        )
+    ]
 
 
 def batched(

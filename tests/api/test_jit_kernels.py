@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import numpy as np
 import pytest
@@ -406,3 +407,38 @@ def test_loops_over_views_of_arrays_of_the_same_size():
 
     compare(srcjax.jit(reversed_horner)(0.5, X), reversed_horner(0.5, X))
     compare(srcjax.jit(centred_rows)(A), centred_rows(A))
+
+
+def test_updates_of_sizes_that_are_not_known():
+    """NumPy broadcasts what is added, and never what it is added to."""
+
+    def part(c, v, i, j):
+        c = c.copy()
+        c[i:j] += v[i:] * 2
+        return c
+
+    def whole(x, y):
+        x = x * 1.0
+        x += y
+        return x * 2
+
+    compiled = srcjax.jit(part)
+    c, v = np.arange(6.0), np.arange(3.0) + 0.5
+    assert is_one_kernel(compiled, (c, v, 0, 3))
+    for i, j in ((0, 3), (2, 4), (2, 6), (2, 2), (0, 1), (1, 4), (3, 3)):
+        args = c, v, i, j
+        same_or_same_error(compiled, part, args)
+    compiled = srcjax.jit(whole)
+    given = [np.ones(1), np.arange(3.0), np.ones((2, 1)), np.ones((2, 3)), np.zeros(0)]
+    for x, y in itertools.product(given, repeat=2):
+        same_or_same_error(compiled, whole, (x, y))
+
+
+def same_or_same_error(compiled, f, args):
+    try:
+        wanted = f(*args)
+    except ValueError:
+        with pytest.raises(ValueError):
+            compiled(*args)
+        return
+    np.testing.assert_array_equal(compiled(*args), wanted)

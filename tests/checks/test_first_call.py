@@ -361,4 +361,4 @@ def test_inside_of_other_transforms():
 def test_config_takes_a_bool():
     with pytest.raises(srcjax.errors.ArgumentError, match="True or False"):
         srcjax.config.check = "yes"
-    assert repr(srcjax.config) == "<srcjax config: check=True>"
+    assert repr(srcjax.config) == "<srcjax config: check=True, threads=None>"

@@ -37,7 +37,7 @@ def text(call: str, *types) -> str | None:
          "d * (x > 0.0) + d * (x == 0.0) / 2"),
         ("clip_adjoint(d, x, None, None)", (UNKNOWN, UNKNOWN, NONE, NONE), "d"),
         ("exponent_below(b)", (VECTOR,), "np.where(b == 0, 1, b - 1)"),
-        ("exponent_below(b)", (FLOAT,), "b - 1 if b else 1"),
+        ("exponent_below(b)", (FLOAT,), "b - (1 if b else 0)"),
         ("unabs(d, y, x)", (VECTOR, VECTOR, VECTOR), "d * np.sign(x)"),
         ("unabs(d, y, x)", (VECTOR, VECTOR, COMPLEX),
          "d * np.conj(x) / np.where(y == 0, 1, y)"),

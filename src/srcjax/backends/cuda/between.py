@@ -2,7 +2,7 @@
 
 np.arange(n)              ->  cupy.arange(n)
 np.array([a, b])          ->  by_cupy(np.array)([a, b])
-logsumexp(x)              ->  by_cupy(logsumexp)(x)
+erf(x)                    ->  by_cupy(erf)(x)
 
 NumPy asks its arguments for their own functions (`np.sum(x)` is CuPy's where `x` is),
 but not where it makes arrays, and SciPy never does.

@@ -21,7 +21,6 @@ from srcjax.analysis.types import (
     dtype_of,
     is_number,
     parts,
-    same_shape,
     shape_of,
 )
 from srcjax.ops.record import lookup
@@ -416,7 +415,7 @@ class KernelWriter(Filled):
             or not np.can_cast(dtype, held, casting="same_kind")
         ):
             raise self.refuse(stmt, "NumPy does not store it in an array of this dtype")
-        if not same_shape(shape_of(new), shape_of(place)):
+        if other_shape(shape_of(new), shape_of(place)):
             raise self.refuse(stmt, "what is stored has another shape")
 
     def in_place(
@@ -742,6 +741,19 @@ class KernelWriter(Filled):
         if is_kernel_array(t) or parts(t):
             raise self.refuse(stmt, f"`{syntax.text(value)}` has no kernel")
         raise self.refuse(stmt, f"`{name}` is no number or array that kernels have")
+
+
+def other_shape(new: Any, place: Any) -> bool:
+    """Whether an update has another shape than what it updates, for all that is known.
+
+    Of sizes that are not known it is asked when the loop begins.
+    """
+    if new is None or place is None or len(new) != len(place):
+        return True
+    return any(
+        isinstance(m, int) and isinstance(n, int) and m != n
+        for m, n in zip(new, place, strict=True)
+    )
 
 
 def seen_otherwise(value: gast.expr) -> set[str]:

@@ -94,6 +94,7 @@ def jitted_examples(
             with_attributes_first(program, unit)
             entry = entry_name(program, f"jit_vmap_{unit.name}")
             own = names_around(program, entry).fresh(f"vmap_{unit.name}")
+            unit.names.taken.add(own)
             found = for_examples(program, unit, entry, own, given)
             return module_of_kernels(program, unit, found, own, batched, device)
     except (NotCompiled, SrcjaxError):
@@ -106,6 +107,7 @@ def blocked_module(program: Program, unit: Unit, request: Request) -> Module:
     own = unit.name
     if own in syntax.all_names(unit.node.body) | set(unit.parameters):
         own = names_around(program, entry).fresh(own)
+    unit.names.taken.add(own)
     renew(program, unit)
     found = blocked(program, unit, entry, own)
     module = Module(entry, found.functions, {}, entry=entry)
@@ -123,6 +125,7 @@ def kernel_module(
     """The module of a function in kernels. Raises NotCompiled."""
     entry = entry_name(program, f"jit_{unit.name}")
     own = names_around(program, entry).fresh(unit.name)
+    unit.names.taken.add(own)  # none of what is made inside
     without_decided(program, unit)
     with_attributes_first(program, unit)
     renew(program, unit)

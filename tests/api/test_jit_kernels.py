@@ -422,7 +422,7 @@ def test_updates_of_sizes_that_are_not_known():
         x += y
         return x * 2
 
-    compiled = srcjax.jit(part)
+    compiled = srcjax.jit(part)  # a view of it in the kernel is called so too
     c, v = np.arange(6.0), np.arange(3.0) + 0.5
     assert srcjax.explain(compiled, c, v, 0, 3) == "part_kernel(c, v, i, j): compiled"
     for i, j in ((0, 3), (2, 4), (2, 6), (2, 2), (0, 1), (1, 4), (3, 3)):

@@ -32,7 +32,7 @@ class Kept(caching.CompileResultCacheImpl):
 
     def reduce(self, cres: Any) -> tuple[list[str], str, bytes]:
         payload = serialize.dumps(super().reduce(cres))
-        return symbols_of(cres._asdict()["library"]), digest(payload), payload
+        return symbols_of(cres.library), digest(payload), payload
 
     def rebuild(
         self, target_context: Any, payload: tuple[list[str], str, bytes]

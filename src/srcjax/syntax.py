@@ -654,6 +654,8 @@ class Names:
         self.reserved = frozenset(self.taken)
         #: The base of every name that had to take a number.
         self.numbered: dict[str, str] = {}
+        #: Lists on which the forward sweep keeps values for the backward sweep.
+        self.tapes: set[str] = set()
 
     def fresh(self, base: str) -> str:
         """`base`, or `base2`, `base3` ... (`base_2` where base ends in a digit)."""

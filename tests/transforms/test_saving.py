@@ -599,3 +599,15 @@ def test_tapes_are_called_like_what_is_on_them():
     text = str(srcjax.source(srcjax.grad(decay), *args))
     taken = re.findall(r"(\w+) = (\w+)_tape\.pop\(\)", text)
     assert taken and all(name == tape for name, tape in taken), text
+
+
+def test_adjoints_of_lists_are_no_tapes():
+    def pairs_of(v):
+        pairs = []
+        for k in range(3):
+            w = v * k
+            pairs.append(w)
+        return np.sum(sum(pairs) ** 2)
+
+    text = str(srcjax.source(srcjax.grad(pairs_of), np.ones(3)))
+    assert "dpairs.pop()" in text and "dw_tape" not in text, text

@@ -259,13 +259,17 @@ class Effects:
             new = visit(t)
             if new is t:
                 continue
-            if is_active(new) and not is_active(t):
-                self.require(name)
-                if self.recording:
-                    self.facts.note_change(self.unit.node, name, new)
-            env[name] = new
+            self.renew(name, t, new, env)
             changed.append(name)
         return changed
+
+    def renew(self, name: str, t: Type, new: Type, env: Env) -> None:
+        """Let a name have another type, as what it holds was written to."""
+        if is_active(new) and not is_active(t):
+            self.require(name)
+            if self.recording:
+                self.facts.note_change(self.unit.node, name, new)
+        env[name] = new
 
     def vary(self, written: Buffers, env: Env) -> list[str]:
         """All in this memory varies from now on; as `update` of each buffer and type.
@@ -287,11 +291,7 @@ class Effects:
             new = visit(t)
             if new is t or new == t:
                 continue
-            if is_active(new) and not is_active(t):
-                self.require(name)
-                if self.recording:
-                    self.facts.note_change(self.unit.node, name, new)
-            env[name] = new
+            self.renew(name, t, new, env)
             changed.append(name)
         return changed
 

@@ -353,7 +353,7 @@ class Finisher(Tidying):
 
     def renumber(self) -> None:
         names = self.unit.names
-        renumber(self.node, names.numbered, names.reserved)
+        renumber(self.node, names)
 
     def restore_augmented(self) -> None:
         self.node.body = restore_augmented(self.node.body)

@@ -135,6 +135,7 @@ class Saver(Planner):
             shown = base or self.unit.base_names.get(name, name)
             tape = self.unit.names.fresh(f"{shown}_tape")
             self.tapes[key] = tape
+            self.unit.names.tapes.add(tape)
             t = self.rules.types.get(name, UNKNOWN)
             if self.is_written(t):  # what is written to the array of a view matters
                 self.rules.types[tape] = List(elem=with_active(t, False))

@@ -36,18 +36,17 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
             present = syntax.all_names(node)
 
 
-def renumber(
-    node: gast.FunctionDef, numbered: dict[str, str], reserved: frozenset[str]
-) -> None:
+def renumber(node: gast.FunctionDef, own: syntax.Names) -> None:
     """Give numbered names (`total3`) the lowest number that is free, in place.
 
     Then tapes have the names of what is on them.
     """
+    reserved = own.reserved
     present = syntax.all_names(node) | {node.name}
     bound = syntax.names_written(node.body)
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     names = _Renaming(node.body)
-    for name, base in sorted(numbered.items(), key=lambda i: (len(i[0]), i[0])):
+    for name, base in sorted(own.numbered.items(), key=lambda i: (len(i[0]), i[0])):
         if name not in bound or name in parameters:
             continue
         free = syntax.Names((present | reserved) - {name}).fresh(base)
@@ -56,7 +55,7 @@ def renumber(
             present = (present - {name}) | {free}
     for tape, name in sorted(_tapes(node).items()):
         wanted = f"{name}_tape"
-        if tape not in reserved | parameters and wanted not in present | reserved:
+        if tape in own.tapes and wanted not in present | reserved:
             names.rename(tape, wanted)
             present = (present - {tape}) | {wanted}
 

@@ -668,6 +668,25 @@ def test_what_a_function_gives_back_is_written_by_its_caller(f):
     np.testing.assert_allclose(np.transpose(got), expected)
 
 
+def signed_where_it_is_inside(x):
+    value = np.hypot(x, x - 3.0)
+    try:
+        inside = np.asarray(x < 1.0)
+        if inside.any():
+            value[inside] = -value[inside]
+    except (TypeError, AttributeError):
+        value = -value
+    return x * 2.0, value
+
+
+@pytest.mark.parametrize("x", [np.asarray(2.0), np.array([2.0, 0.5])])
+def test_the_adjoint_of_an_array_of_any_rank_starts_as_a_number(x):
+    """Where the value may be written to on one of the ways to it."""
+    f = lambda x: np.sum(signed_where_it_is_inside(np.asarray(x))[1])  # noqa: E731
+    step = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    np.testing.assert_allclose(np.sum(srcjax.grad(f)(x)), step, rtol=1e-6)
+
+
 def filled(x, value=np.nan):
     y = np.full_like(x, value)
     y[:2] = x[:2] * 2

@@ -400,6 +400,50 @@ def test_as_jax_of_factors(name):
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
+def largest(a):
+    w, v = np.linalg.eigh(a)
+    return v[:, np.argmax(w)] ** 3
+
+
+def largest_of_scipy(a):
+    w, v = scipy_linalg.eigh(a)
+    return v[:, np.argmax(w)] ** 3
+
+
+def first_left(a):
+    u, _, _ = np.linalg.svd(a, full_matrices=False)
+    return u[:, 0] ** 3
+
+
+def first_pair(a):
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return np.outer(u[:, 0], vh[0]) ** 3
+
+
+@pytest.mark.parametrize("f", [largest, largest_of_scipy, first_left, first_pair])
+def test_vectors_that_nothing_reads_may_have_equal_values(f):
+    a = np.diag([1.0, 1.0, 3.0])
+    da = np.array([[0.3, 0.2, -0.4], [0.2, 0.1, 0.7], [-0.4, 0.7, 1.0]])
+    y, pullback = srcjax.vjp(f, a)
+    d = np.cos(np.arange(y.size)).reshape(y.shape)
+    expected = np.sum(d * (f(a + 1e-6 * da) - f(a - 1e-6 * da)) / 2e-6)
+    with np.errstate(invalid="ignore"):  # the others have no derivative
+        _, change = srcjax.jvp(f, (a,), (da,))
+    np.testing.assert_allclose(np.sum(d * change), expected, atol=1e-8)
+    np.testing.assert_allclose(np.sum(pullback(d)[0] * da), expected, atol=1e-8)
+
+
+def logarithm(a):
+    w, v = np.linalg.eigh(a)
+    return ((v * np.log(w)) @ v.T)[0, 1]
+
+
+def test_vectors_times_0_are_read():
+    """The gradient is [[0, 1], [1, 0]], half and half: not to be found, and not 0."""
+    with np.errstate(all="ignore"):
+        assert not np.all(np.isfinite(srcjax.grad(logarithm)(np.eye(2))))
+
+
 @pytest.mark.parametrize("shapes", [((0, 3), (0,)), ((0, 3), (0, 2)), ((3, 0), (3, 2))])
 def test_lstsq_of_nothing(shapes):
     a, b = map(np.zeros, shapes)

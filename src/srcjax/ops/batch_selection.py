@@ -10,7 +10,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import dtype_of, shape_of
 from srcjax.ops import inert, selection  # noqa: F401  (the records come first)
-from srcjax.ops.batch_kinds import batch
+from srcjax.ops.batch_kinds import batch, elementwise
 from srcjax.ops.batch_operands import (
     as_it_is,
     axis_of,
@@ -100,6 +100,11 @@ def _(call: MappedCall) -> Found:
     if call.has("axis") or shifted(axis, rank) != -1:
         changes["axis"] = expr(shifted(axis, rank))
     return call.rebuild(**changes)
+
+
+@batch(np.where)
+def _(call: MappedCall) -> Found:
+    return elementwise(call) if call.has("b") else None  # no choice, but `np.nonzero`
 
 
 @batch(np.compress)

@@ -230,4 +230,11 @@ def stacked(examples, axis):
             "the examples of a batch give masked arrays, whose masks would be lost: "
             "return `.filled(np.nan)` of them"
         )
+    shapes = {np.shape(item): None for item in examples}
+    if len(shapes) > 1:
+        one, other, *_ = shapes
+        raise ValueError(
+            f"the examples of a batch give arrays of the shapes {one} and {other}; "
+            "they need the same shape"
+        )
     return np.stack(examples, axis)

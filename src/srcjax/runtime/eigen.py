@@ -14,6 +14,16 @@ def spread_gaps(w):
         return 1 / (w[..., None, :] - w[..., :, None] + one) - one
 
 
+def of_vectors_read(gaps, adjoints):
+    """`gaps`, with 0 between two vectors that nothing reads: their values may be equal.
+
+    A vector that nothing reads has a row of zeros in `adjoints`. But so has one that is
+    multiplied by 0, as in a logarithm, where the values are read too: not for that.
+    """
+    read = np.any(adjoints != 0, axis=-1)
+    return np.where(read[..., None, :] | read[..., :, None], gaps, 0)
+
+
 def uneig(d, y, a):
     """The adjoint of `a` in `w, v = np.linalg.eig(a)`.
 
@@ -30,7 +40,10 @@ def uneig(d, y, a):
             largest = np.real(np.take_along_axis(v, row, axis=-2))
             rows = np.arange(v.shape[-1])[:, None]
             dv = dv - (rows == row) * 1j * np.imag(along) / largest
-        middle = spread_gaps(w) * (turned @ dv)
+        gaps = spread_gaps(w)
+        if dw is None or np.ndim(dw) == 0:
+            gaps = of_vectors_read(gaps, np.swapaxes(dv, -1, -2))
+        middle = gaps * (turned @ dv)
     if not (dw is None or np.ndim(dw) == 0):
         middle = middle + dw[..., None] * np.eye(w.shape[-1])
     da = np.linalg.solve(turned, middle @ turned)

@@ -16,7 +16,7 @@ from srcjax.runtime.basics import (
     whole_of_triangle,
 )
 from srcjax.runtime.complex_parts import hermitian_uncholesky
-from srcjax.runtime.eigen import spread_gaps
+from srcjax.runtime.eigen import of_vectors_read, spread_gaps
 
 
 def per_matrix(d, a):
@@ -90,7 +90,10 @@ def uneigh(d, y, UPLO="L"):
     (dw, dv), (w, v) = d, y
     turned, middle = np.swapaxes(v, -1, -2), 0
     if not is_absent(dv):
-        middle = spread_gaps(w) * (turned @ dv)
+        gaps = spread_gaps(w)
+        if is_absent(dw):
+            gaps = of_vectors_read(gaps, np.swapaxes(dv, -1, -2))
+        middle = gaps * (turned @ dv)
     if not is_absent(dw):
         middle = middle + np.real(dw)[..., None] * np.eye(w.shape[-1], dtype=w.dtype)
     return to_triangle(np.conj(v) @ middle @ turned, UPLO in ("U", "u"))
@@ -127,6 +130,10 @@ def unsvd(d, y, a, symmetric=False):
     ut, v = hermitian(u), hermitian(vh)
     one = np.eye(k, dtype=s.dtype)
     gaps = spread_gaps(s**2)
+    if is_absent(ds):
+        left = dvh if is_absent(du) else np.swapaxes(du, -1, -2)[..., :k, :]
+        right = left if is_absent(dvh) else dvh
+        gaps = of_vectors_read(gaps, np.concatenate([left, right], axis=-1))
     middle = one * (0 if is_absent(ds) else np.real(ds)[..., None])
     if not is_absent(du):
         du = np.conj(du)

@@ -10,6 +10,7 @@ except ImportError:  # then no helper of this file is called
     scipy = None
 
 from srcjax.runtime.basics import hermitian, symmetrised, to_triangle, whole_of_triangle
+from srcjax.runtime.eigen import of_vectors_read
 from srcjax.runtime.scipy_special import real_for_real
 
 
@@ -30,7 +31,8 @@ def is_nothing(dv):
 def one_over_gaps(w):
     """`1 / (w[j] - w[i])`, zero on the diagonal."""
     same = np.eye(len(w), dtype=bool)
-    return np.where(same, 0, 1 / np.where(same, 1, w - w[:, None]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(same, 0, 1 / np.where(same, 1, w - w[:, None]))
 
 
 def checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind):
@@ -61,12 +63,16 @@ def scipy_uneigh(
         dw = np.concatenate(
             [np.zeros(first), dw, np.zeros(len(w) - first - len(y))], dtype=dw.dtype
         )
+    no_values = dw is None or np.ndim(dw) == 0
     dw = np.zeros_like(w) if dw is None else dw
     to_a = np.diag(dw)
     to_b = -np.diag(dw * w)
     if dv is not None and np.ndim(dv) == 2:
         turned = hermitian(v) @ np.conj(dv)
-        weighted = one_over_gaps(w) * turned
+        gaps = one_over_gaps(w)
+        if no_values:
+            gaps = of_vectors_read(gaps, dv.T)
+        weighted = gaps * turned
         to_a = to_a + weighted
         to_b = to_b - weighted * w - np.diag(np.real(np.diag(turned))) / 2
     da = to_triangle(np.conj(v @ to_a @ hermitian(v)), not lower)

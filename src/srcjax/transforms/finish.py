@@ -305,7 +305,7 @@ class Finisher(Tidying):
             self.held,
             self.is_immutable,
             self.rules.types,
-            lambda value: isinstance(self.type_of(value), Array),
+            self.type_of,
         )
 
     def own_restored(self) -> bool:

@@ -86,8 +86,13 @@ def shared_roots(value: Any) -> set[str]:
 
 def own(value: gast.expr, t: Type) -> gast.expr:
     """The expression of a new array with the value."""
-    if is_fresh(value) or is_number(t):
-        return value
+    return value if is_fresh(value) or is_number(t) else copy_of(value, t)
+
+
+def copy_of(value: gast.expr, t: Type) -> gast.expr:
+    """The expression of a copy."""
+    if isinstance(t, Array) and not t.shape:  # it may be a number
+        return syntax.expression("np.array(v)", v=value)
     if isinstance(t, Array):
         return syntax.expression("v.copy()", v=value)
     return syntax.call("copied", value)

@@ -203,6 +203,8 @@ class WrittenInterpreter(Interpreter):
         if self.recording:
             held = NONE.union(*map(all_buffers, env.values()))
             self.given[id(unit)] = self.given.get(id(unit), NONE) | held
+            for name, t in env.items():  # where nothing reads them, too
+                self.facts.note_change(unit.node, name, t)
         return super().body_of(unit, env)
 
     def finish(

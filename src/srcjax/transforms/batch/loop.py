@@ -22,6 +22,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.counts import uncounted
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -32,6 +33,7 @@ from srcjax.analysis.types import (
     Type,
     is_active,
     is_number,
+    shape_of,
 )
 from srcjax.transforms.places import keyed_parts, read_part, rebuild
 
@@ -189,7 +191,7 @@ class ExampleLoop:
                 at_path(syntax.name(item), path),
                 [gast.comprehension(syntax.name(item, store=True), each, [], 0)],
             )
-        if t is not None and (isinstance(t, Array) or is_number(t)):
+        if t is not None and has_known_sizes(t):
             self.values["np"] = np
             if axes == 0:
                 return syntax.expression("np.stack(e)", e=each)
@@ -209,6 +211,12 @@ class ExampleLoop:
         cls = getattr(t, "cls", None)
         if cls is not None and cls not in (tuple, list):
             self.values[cls.__name__] = cls
+
+
+def has_known_sizes(t: Type) -> bool:
+    """Whether it is an array or number of the same shape for all examples."""
+    shape = shape_of(uncounted(t))
+    return shape is not None and None not in shape
 
 
 def has_axes(t: Type) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
+from srcjax.analysis.counts import uncounted
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
@@ -796,6 +797,11 @@ class Operations(Lanes):
             raise self.refuse(
                 f"`{shown}` has no batch rule", "a loop over the examples"
             )
+        if is_of_any_size(uncounted(result)):
+            raise self.refuse(
+                f"how many items `{shown}` gives may differ between examples",
+                "`np.where(condition, x, 0)` in its place",
+            )
         memory = self.written & all_buffers(result)
         if op is not None:  # what it gives may have no memory in its type
             memory = self.written if op.alias != "fresh" else NONE
@@ -853,6 +859,13 @@ def rank_of_list(t: List) -> int | None:
         inner = rank_of_list(first)
         return None if inner is None else 1 + inner
     return 1 if all(map(is_number, elements)) else None
+
+
+def is_of_any_size(t: Type) -> bool:
+    """Whether it is an array of a size that no type tells, or holds one."""
+    if isinstance(t, Tuple):
+        return any(map(is_of_any_size, t.items))
+    return isinstance(t, Array) and t.shape is not None and None in t.shape
 
 
 def parts_of(t: Type) -> tuple[Type, ...]:

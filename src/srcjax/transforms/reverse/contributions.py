@@ -265,7 +265,7 @@ class Contributions(OneStep):
         copy = "copied(d)" if isinstance(t, Unknown) else "d.copy()"
         if is_tuple(t):  # as where it starts: what is added to is a list
             copy = "list(d)"
-        if isinstance(t, Array) and t.shape == ():
+        if isinstance(t, Array) and not t.shape:
             copy = "np.array(d)"  # it may be a number
         self.emit(syntax.assign(variable, syntax.expression(copy, d=d)))
 

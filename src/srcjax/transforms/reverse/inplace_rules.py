@@ -15,6 +15,7 @@ from srcjax.analysis.types import (
     List,
     Object,
     Tuple,
+    Type,
     Unknown,
     is_number,
     join_all,
@@ -67,6 +68,7 @@ class InplaceRules(ContainerRules):
             return
         if base.id not in self.views:
             self.ensure_buffer(base.id)
+            self.ensure_array(base.id, t)
         item = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
         if isinstance(t, List) and isinstance(index, gast.Slice):
             self.store_slice(base, index, value)
@@ -99,6 +101,12 @@ class InplaceRules(ContainerRules):
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
         if base.id not in self.views:
             self.left_out.stored(base, index)
+
+    def ensure_array(self, name: str, t: Type) -> None:
+        """Where there may be no axes: what is computed of such arrays are numbers."""
+        if isinstance(t, Unknown) or (isinstance(t, Array) and not t.shape):
+            d = self.adjoint(name)
+            self.emit(syntax.assign(d.id, syntax.call("buffer_of", d)))
 
     def store_slice(self, base: gast.Name, index: gast.Slice, value: gast.expr) -> None:
         """`xs[a:b] = ys` of a list, which may give it another length."""

@@ -19,7 +19,7 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.liveness import After
 from srcjax.analysis.types import Array, Buffers, Type, is_number
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.fresh import is_new_array, shared_argument
+from srcjax.transforms.fresh import copy_of, is_new_array, shared_argument
 
 #: What gives a value that is there already.
 _READS = (gast.Name, gast.Subscript, gast.Attribute, gast.IfExp, gast.BoolOp)
@@ -141,7 +141,7 @@ def own_written(
     held: Callable[[], Held],
     is_immutable: Callable[[gast.expr], bool],
     primal: Container[str] = (),
-    is_array: Callable[[gast.expr], bool] = lambda value: True,
+    type_of: Callable[[gast.expr], Type] = lambda value: Array(shape=(None,)),
 ) -> bool:
     """Copy what an adjoint that is added to in place starts from, in place.
 
@@ -164,10 +164,7 @@ def own_written(
         ):
             continue
         changed = True
-        if isinstance(value, _READS) or is_array(value):
-            stmt.value = syntax.expression("v.copy()", v=value)
-        else:
-            stmt.value = syntax.call("copied", value)
+        stmt.value = copy_of(value, type_of(value))
     return changed
 
 

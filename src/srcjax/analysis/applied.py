@@ -59,20 +59,25 @@ class Applied(TextOfValues, NestedTransforms):
     ) -> Type:
         """The result of an operation.
 
-        Of numbers, and of what nothing is known of, it follows from the types and from
-        the place, which loops and calls come to again and again.
+        Of numbers it follows from the types, and where nothing is known of an operand
+        from the place, too: loops and calls come to it again and again.
         """
-        plain = op is not None and op.elementwise and type(function) in _BUILT_IN
-        if not plain or kwargs or hasattr(node, "cancels"):
+        if op is None or kwargs or type(function) not in _BUILT_IN:
             return self.applied(op, function, args, kwargs, node)
-        if not all(map(_is_plain, args)):
+        if not (op.elementwise and op.infer is None and all(map(is_plain, args))):
             return self.applied(op, function, args, kwargs, node)
-        key = (id(node), function, *args)
+        if hasattr(node, "cancels"):
+            return self.applied(op, function, args, kwargs, node)
+        key = (function, *[type(t.value) if type(t) is Const else t for t in args])
         found = self.known.get(key)
+        if found is not None:
+            return found
+        here = (id(node), *key)
+        found = self.known.get(here)
         if found is None:
             found = self.applied(op, function, args, kwargs, node)
-            if _is_plain(found):
-                self.known[key] = found
+            if is_plain(found) and type(found) is not Const:
+                self.known[here if found.buffers else key] = found
         elif found.buffers:
             self.facts.nodes.append(node)
         return found
@@ -279,7 +284,7 @@ _BUILT_IN = (type(operator.add), np.ufunc)
 _NUMBERS = (bool, int, float, complex)
 
 
-def _is_plain(t: Type) -> bool:
+def is_plain(t: Type) -> bool:
     """Whether it is a number, but no size nor of a class of its own, or not known."""
     if type(t) is Scalar:
         return t.size is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -100,6 +100,8 @@ class Effects:
         self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
         #: The places inside loops and functions that may make memory.
         self.places: dict[int, set[int]] = {}
+        #: The nodes of functions.
+        self.trees: dict[int, frozenset[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
         self.hidden: Buffers = NONE
         #: Memory from outside of the function at hand that got a value which varies.
@@ -130,9 +132,16 @@ class Effects:
         self.ends: dict[tuple, list[tuple[Any, Env, Env]]] = {}
         #: What evaluates each kind of expression (see `eval`).
         self.handlers: dict[type, Any] = {}
-        #: What operations give, by place and types of operands (see `Applied.apply`).
+        #: What operations give, by types of operands and place (see `Applied.apply`).
         self.known: dict[tuple, Type] = {}
+        #: Names that carry a derivative after all, by unit; they are all normalised
+        #: again when the execution is over.
+        self.missing: dict[int, tuple[Unit, set[str]]] = {}
         self.unit: Unit = None  # type: ignore[assignment]
+
+    def miss(self, unit: Unit, names: Iterable[str]) -> None:
+        """Remember that names of a unit vary; what follows is executed all the same."""
+        self.missing.setdefault(id(unit), (unit, set()))[1].update(names)
 
     def masks(self) -> dict[str, int]:
         """The names of masks that stay as they are, and the place that made each."""

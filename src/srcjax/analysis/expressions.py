@@ -10,6 +10,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.applied import is_plain
 from srcjax.analysis.array_likes import array_of, is_list
 from srcjax.analysis.binding import BoundTo, Env, global_type
 from srcjax.analysis.calls import Calls
@@ -221,6 +222,8 @@ class Expressions(Calls):
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
         left, right = self.eval(node.left, env), self.eval(node.right, env)
         function = OPERATORS[type(node.op)]
+        if is_plain(left) and is_plain(right):
+            return self.apply(lookup(function), function, [left, right], {}, node)
         method = self.operator_method(function, left, right)
         if method is not None:
             other = right if method.owner is left else left

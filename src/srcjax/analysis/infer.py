@@ -62,6 +62,9 @@ from srcjax.ops.record import lookup
 #: with what it was found to end with (by tests, which compare the two).
 REMEMBERED: list[Callable[[Any, Callable[[], Env | None], Env | None], None]] = []
 
+#: Statements without blocks, as most are, and those that are looked at one by one.
+_PLAIN = (gast.Assign, gast.Expr, gast.AugAssign, gast.If, gast.For, gast.While)
+
 #: Of how many executions of a loop it is kept what they ended with.
 KEPT = 8
 
@@ -121,9 +124,14 @@ class Interpreter(Expressions):
         """Record what the statement saw."""
         if not self.recording:
             return
-        if runs(stmt, Way.ONCE, Way.ATTEMPT):
+        if type(stmt) not in _PLAIN and runs(stmt, Way.ONCE, Way.ATTEMPT):
             return
         reads, names = self.names_of(stmt)
+        types = [*map(before.get, reads), *map(after.get, names)]
+        key = (id(stmt), *map(id, types))
+        if key in self.facts.noted:
+            return
+        self.facts.noted[key] = types
         first = {n: ageless(before[n]) for n in reads if n in before}
         second = {n: ageless(after[n]) for n in names if n in after}
         self.facts.record(stmt, Variant(first, second))
@@ -162,7 +170,7 @@ class Interpreter(Expressions):
             return self.branch(stmt, env)
         if isinstance(stmt, (gast.For, gast.While)):
             return self.loop(stmt, env)
-        run = control(stmt)
+        run = None if type(stmt) in _PLAIN else control(stmt)
         if run is not None and run.way is Way.ONCE:
             self.bind_managers(run.head, env)
             end: Env | None = env

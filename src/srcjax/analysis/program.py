@@ -64,6 +64,8 @@ class Facts:
     """Side tables of inference; statements and calls are keyed by node identity."""
 
     variants: dict[int, dict[tuple, Variant]] = field(default_factory=dict)
+    #: The types that statements were noted to see, by the identity of all of these.
+    noted: dict[tuple[int, ...], list[Type | None]] = field(default_factory=dict)
     #: Resolved callees by call node: values as in `Const.value`, or Closure types.
     callees: dict[int, list[Any]] = field(default_factory=dict)
     #: Calls of what a transform made, where nothing that they get is differentiated:

@@ -203,7 +203,12 @@ class Unfollowed(Applied):
 
     def written_in(self, unit: Unit, given: list[Type]) -> Buffers:
         """The memory of what a function was given that it writes to."""
-        written = self.facts.written_by(syntax.walk(unit.node))
+        if id(unit.node) not in self.trees:
+            self.facts.nodes.append(unit.node)
+            self.trees[id(unit.node)] = frozenset(map(id, syntax.walk(unit.node)))
+        inside = self.trees[id(unit.node)]
+        places = [b for key, b in self.facts.writes.items() if key in inside]
+        written = ageless_buffers(NONE.union(*places))
         memory = NONE.union(*map(all_buffers, given))
         return frozenset(b for b in memory if ageless_buffers(frozenset([b])) & written)
 
@@ -228,7 +233,8 @@ class Unfollowed(Applied):
         given = [kwargs["out"]] if "out" in kwargs else []
         if len(args) > 1 and callable(function) and is_hashable(function):
             given += args[place_of_out(function)]
-        self.wrote_parts(NONE.union(*map(all_buffers, given)), node)
+        if given:
+            self.wrote_parts(NONE.union(*map(all_buffers, given)), node)
 
     def note_library(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any

@@ -13,7 +13,6 @@ given, and it is neither left out nor called twice.
 from __future__ import annotations
 
 import builtins
-import inspect
 import operator
 import types as pytypes
 from dataclasses import dataclass
@@ -155,8 +154,7 @@ def effect_of_function(function: Any, called: int = 0) -> Effect:
         return known
     helper = helper_of(function)
     if helper is not None:
-        order = list(inspect.signature(function).parameters)
-        places = [order.index(name) for name in helper.writes]
+        places = [helper.parameters.index(name) for name in helper.writes]
         return Effect(
             frozenset([*helper.writes, *places]), contained=helper.pure or bool(places)
         )

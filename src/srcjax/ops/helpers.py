@@ -53,6 +53,11 @@ class Helper:
     #: it does, such as to raise.
     pure: bool
 
+    @functools.cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters in their order."""
+        return tuple(inspect.signature(self.function).parameters)
+
     @property
     def alias(self) -> str:
         """As `Op.alias`: "fresh", or "maybe" memory of the arguments it `shares`."""

@@ -377,16 +377,15 @@ def register_lazily(library: Any, *modules: str) -> None:
     is one function.
     """
     LAZY[library if isinstance(library, str) else key_of(library)] = modules
+    _has_library.cache_clear()
 
 
 def load_records(function: Any) -> None:
     """Import the modules with records of the function, or of its library."""
-    key, home = key_of(function), f"{_home_of(function)}."
-    wanted = [
-        k
-        for k in list(LAZY)
-        if k == key or isinstance(k, str) and home.startswith(k + ".")
-    ]
+    key, home = key_of(function), _home_of(function)
+    if key not in LAZY and not _has_library(home):
+        return
+    wanted = [k for k in list(LAZY) if k == key or _is_around(k, home)]
     if not wanted:
         return
     with _LOADING:  # another thread waits until all of them are there
@@ -403,6 +402,17 @@ def load_records(function: Any) -> None:
                 _BEGUN.discard(library)
             LAZY.pop(library, None)
         Rules.given = given  # no text would have been another with them
+
+
+def _is_around(library: Any, home: str) -> bool:
+    """Whether a module is in a library."""
+    return isinstance(library, str) and f"{home}.".startswith(f"{library}.")
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_library(home: str) -> bool:
+    """Whether a library with the module in it is, or was, one of `LAZY`."""
+    return any(_is_around(k, home) for k in list(LAZY))
 
 
 def _is_imported_now(modules: tuple[str, ...]) -> bool:

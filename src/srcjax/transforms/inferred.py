@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import gast
@@ -27,6 +26,7 @@ from srcjax import syntax
 from srcjax.analysis.binding import Env, bind_types
 from srcjax.analysis.effects import Unreachable
 from srcjax.analysis.flow.bindings import ordered_names, read_from_around
+from srcjax.analysis.flow.liveness import LastReads
 from srcjax.analysis.guards import is_data
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.program import Program
@@ -193,6 +193,8 @@ class WrittenInterpreter(Interpreter):
         self.taken_from: Type | None = None
         #: The units that were executed to their end.
         self.ended: set[int] = set()
+        #: Where names of a unit are read for the last time.
+        self.reads: dict[int, LastReads] = {}
 
     def body_of(self, unit: Unit, env: Env) -> Type:
         generated = self.program.by_unit.get(id(unit))
@@ -200,12 +202,34 @@ class WrittenInterpreter(Interpreter):
             saved = env[unit.node.args.args[0].id]
             items = self.items(saved, len(generated.given))
             env |= dict(zip(generated.given, items, strict=True))
+        if id(unit) not in self.reads:
+            read = frozenset(() if generated is None else generated.saves)
+            self.reads[id(unit)] = LastReads(unit.node.body, read)
         if self.recording:
             held = NONE.union(*map(all_buffers, env.values()))
             self.given[id(unit)] = self.given.get(id(unit), NONE) | held
             for name, t in env.items():  # where nothing reads them, too
                 self.facts.note_change(unit.node, name, t)
         return super().body_of(unit, env)
+
+    def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:
+        """Execute statements on what they and later ones read.
+
+        What is written has a name for each value: most are read once, and what is
+        written to is looked for in all that is there.
+        """
+        if stmts and env is not None:
+            live = self.reads[id(self.unit)].before[id(stmts[0])]
+            for name in [n for n in env if n not in live]:
+                del env[name]
+        return super().block(stmts, env)
+
+    def statement(self, stmt: gast.stmt, env: Env) -> Env | None:
+        end = super().statement(stmt, env)
+        if end is not None:
+            for name in self.reads[id(self.unit)].ended(stmt):
+                end.pop(name, None)
+        return end
 
     def finish(
         self, result: Type, op: Op, active: bool, operands: list[Type], node: Any
@@ -332,7 +356,7 @@ class WrittenInterpreter(Interpreter):
                 )
             except Unreachable:
                 self.of_helpers[key] = Unknown()
-        held = dict(zip(signature(function).parameters, args, strict=False))
+        held = dict(zip(helper.parameters, args, strict=False))
         written = [held[n] for n in helper.writes if n in held]
         self.wrote_parts(NONE.union(*map(all_buffers, written)), node)
         shared = [held.get(n) or Unknown(buffers=memory) for n in helper.shares]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -109,6 +110,45 @@ class After(Liveness):
     def live(self, stmt: Any) -> Live:
         """The names that may be read after the statement."""
         return self.of.get(id(stmt), frozenset())
+
+
+class LastReads(Liveness):
+    """Where nothing reads any more what names hold, for who executes a body.
+
+    What a function inside of the body reads lasts: a call of it does not say so.
+    """
+
+    def __init__(self, body: list[Any], at_end: Live) -> None:
+        super().__init__()
+        late = (gast.FunctionDef, gast.Lambda)
+        inner = [sub for sub in syntax.walk(body) if isinstance(sub, late)]
+        self.lasting = frozenset(syntax.names_read(inner))
+        self.before: dict[int, Live] = {}
+        self.after_each: dict[int, Live] = {}
+        self.known: dict[int, tuple[str, ...]] = {}
+        self.block(body, at_end | self.lasting)
+
+    def statement(self, stmt: Any, live: Live) -> Live:
+        self.after_each[id(stmt)] = self.after_each.get(id(stmt), live) | live
+        before = super().statement(stmt, live)
+        self.before[id(stmt)] = self.before.get(id(stmt), before) | before
+        return before
+
+    def loop(self, run: Control, live: Live) -> Live:
+        """What a loop runs over is looked at with each trip."""
+        return super().loop(replace(run, repeated=True), live)
+
+    def define(self, names: set[str], live: Live, value: Any) -> Live:
+        return live - (names - self.lasting)
+
+    def ended(self, stmt: Any) -> tuple[str, ...]:
+        """The names that the statement reads or binds last of all."""
+        found = self.known.get(id(stmt))
+        if found is None:
+            mentioned = self.before[id(stmt)] | syntax.names_written(stmt)
+            found = tuple(sorted(mentioned - self.after_each[id(stmt)]))
+            self.known[id(stmt)] = found
+        return found
 
 
 class Meeting(Liveness):

@@ -38,17 +38,17 @@ _MOST = 4
 class Generators(LoweringBase):
     """Lowers loops over generator functions of the user."""
 
+    #: The scope of which it is known what is defined in it, and that by name.
+    looked_at: list[gast.stmt] | None = None
+    defined: dict[str, list[gast.FunctionDef]]
+
     def generator_of(self, node: Any) -> gast.FunctionDef | None:
         """The definition of the generator function that is called, if it is one."""
         if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
             return None
         name = node.func.id
-        found = [
-            s
-            for s in own_nodes(self.scope)
-            if isinstance(s, gast.FunctionDef) and s.name == name
-        ]
-        if found:
+        found = self.definitions().get(name)
+        if found is not None:
             local = len(found) == 1 and syntax.count_bindings(self.scope, name) == 0
             return found[0] if local and _is_generator(found[0]) else None
         function = self.varying.value(node.func)
@@ -67,6 +67,16 @@ class Generators(LoweringBase):
             return None
         self.looked_up.add(name)
         return source.node
+
+    def definitions(self) -> dict[str, list[gast.FunctionDef]]:
+        """The functions that are defined in the scope, by name."""
+        if self.looked_at is not self.scope:
+            self.looked_at = self.scope
+            self.defined = {}
+            for node in own_nodes(self.scope):
+                if isinstance(node, gast.FunctionDef):
+                    self.defined.setdefault(node.name, []).append(node)
+        return self.defined
 
     def over_generator(self, stmt: gast.For) -> bool:
         """Lower a loop over a generator; False if it is none."""

@@ -54,6 +54,8 @@ class SrcjaxError(Exception):
     lineno: int | None
     reason: str
     instead: str | None
+    #: Whether it was found out before anything was written.
+    before_writing = False
 
     def __init__(
         self,

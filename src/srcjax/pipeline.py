@@ -259,14 +259,9 @@ def analyse(
         try:
             interpreter.run(unit, dict(request.types))
         except Missed as missed:
-            program.widen(missed.unit, missed.names)
-            interpreter.widened = True
-            new = program.units[program.entry]
-            if new is not unit:
-                bind_constants(new, source)
-                unit = new
+            interpreter.miss(missed.unit, missed.names)
         except Unreachable:
-            if not interpreter.widened:
+            if not (interpreter.widened or interpreter.missing):
                 raise error_at(
                     UnsupportedError,
                     source,
@@ -274,9 +269,17 @@ def analyse(
                     "no path through the function returns",
                     "a base case for the recursion",
                 ) from None
-        except SrcjaxError:
-            if not interpreter.widened:  # else it may be of the calls before
+        except SrcjaxError:  # it may be of what is normalised again
+            if not (interpreter.widened or interpreter.missing):
                 raise
+        if interpreter.missing:
+            for missing, names in interpreter.missing.values():
+                program.widen(missing, names)
+            interpreter.widened = True
+            new = program.units[program.entry]
+            if new is not unit:
+                bind_constants(new, source)
+                unit = new
         if interpreter.widened:
             done.clear()
             inferred = False
@@ -668,7 +671,12 @@ def batch(
     """
     with mapping():
         stages = StageTexts()
-        program, unit = analyse(request, stages, "vmap needs a result of each example")
+        try:
+            needed = "vmap needs a result of each example"
+            program, unit = analyse(request, stages, needed)
+        except SrcjaxError as error:
+            error.before_writing = True
+            raise
         entry = entry or entry_name(program, f"vmap_{unit.name}")
         names = names_around(program, entry)
         callees = Callees(program, names, ("batch",))

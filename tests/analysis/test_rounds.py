@@ -102,3 +102,50 @@ def test_a_loop_in_a_loop_is_not_executed_anew_with_the_same_types(monkeypatch):
     assert np.isclose(found, differences(nested_loops))
     often = max(sum(s is each for s in executed) for each in executed)
     assert often < 20
+
+
+def decided(x):
+    first, second, third, trips = 0, 0, 0, 0
+    if x > 0.5:
+        first = 1
+    if first > 0:
+        second = 1
+    if second > 0:
+        third = 1
+    while trips < third + 3:
+        trips += 1
+        x = x * 1.5
+    return x * trips
+
+
+def test_all_that_differs_between_examples_is_found_in_one_go(runs):
+    x = np.array([0.2, 0.7, 1.9])
+    wanted = [decided(v) for v in x]
+    assert np.allclose(srcjax.vmap(decided)(x), wanted)
+    # The flags and the counter, but not one after the other.
+    assert len(runs) <= 8
+
+
+def of_a_set(x):
+    seen = set()
+    seen.add(float(x))
+    y = x * 1.0
+    while y > 0.5:
+        y = y * 0.5
+        seen.add(y)
+    return y * len(seen)
+
+
+def test_what_has_no_batched_form_is_not_looked_at_twice(monkeypatch):
+    requests = []
+    analyse = pipeline.analyse
+
+    def counting(request, *more):
+        requests.append(list(request.types.values()))
+        return analyse(request, *more)
+
+    monkeypatch.setattr(pipeline, "analyse", counting)
+    with pytest.warns(srcjax.errors.PerformanceWarning):
+        srcjax.vmap(of_a_set)(np.array([0.2, 1.9]))
+    # For any number of examples, for this one, and for the loop over the examples.
+    assert len(requests) <= 3

@@ -90,7 +90,7 @@ class MappedInterpreter(Interpreter):
             known = len(self.batches), self.uniform.size
             self.enter(unit, arguments)
             found = super().run(unit, dict(arguments))
-            if not self.settled:
+            if not self.settled or self.missing:
                 return found
             more = (len(self.batches), self.uniform.size) != known
             if not self.uniform.learn(self.program) and not more:
@@ -316,8 +316,8 @@ class MappedInterpreter(Interpreter):
         end = dict(end)
         written = sorted(syntax.names_written(stmt) & end.keys())
         names = [n for n in written if not isinstance(end[n], (Closure, Other))]
-        if not self.unit.varying.issuperset(names):  # all at once: each takes a round
-            raise Missed(self.unit, set(names) - self.unit.varying)
+        if not self.unit.varying.issuperset(names):
+            self.vary_after_all(set(names) - self.unit.varying)
         for name in names:
             end[name] = with_active(end[name], True)
             if self.settled and name in self.read_outside(stmt):
@@ -331,6 +331,17 @@ class MappedInterpreter(Interpreter):
                 self.update(Dict(buffers=frozenset([buffer])), end, _mapped)
         self.vary(memory, end)
         return end
+
+    def require(self, name: str) -> None:
+        """As in other modes, but all names at once: each would take a round."""
+        if name not in self.unit.varying:
+            self.vary_after_all({name})
+
+    def vary_after_all(self, names: set[str]) -> None:
+        """Names that normalisation took to be the same for all examples are not."""
+        if self.tentative:
+            raise Missed(self.unit, names)
+        self.miss(self.unit, names)
 
     def read_outside(self, stmt: Any) -> set[str]:
         """Names of the unit that are read beyond the statement."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,16 @@ from srcjax.versions.functions import underlying, with_source
 Axes = Any
 #: Signatures of which the generated function is kept at hand.
 MAX_HOT = 64
+
+
+@dataclass
+class Tried:
+    """What was found out of types, for which a loop is written in the end."""
+
+    #: Why there is no batched form, whether operations may be loops or not.
+    refusal: UnsupportedError | None = None
+    #: Whether transforming in another order was tried.
+    other_order: bool = False
 
 
 class Batched(Transform):
@@ -231,16 +241,17 @@ class Batched(Transform):
                 if now is not None:
                     known[k] = now
                     return now
-        ways: list[tuple[list[Type], Sizes | None, bool]]
-        ways = [(general, sizes, False), (general, sizes, True)]
+        ways: list[tuple[list[Type], Sizes | None, bool, Tried]]
+        first, known_sizes = Tried(), Tried()
+        ways = [(general, sizes, False, first), (general, sizes, True, first)]
         if sizes.example:  # where a text needs to know a size by value
-            ways.insert(1, (batches, None, False))
+            ways.insert(1, (batches, None, False, known_sizes))
         if self.axis_name is not None:
-            ways = [(general, sizes, False), (batches, None, True)]
-        for types, symbols, may_loop in ways:
+            ways = [(general, sizes, False, first), (batches, None, True, known_sizes)]
+        for types, symbols, may_loop, tried in ways:
             count = size if symbols is None else None
             try:
-                version = self.built_for(types, axes, count, symbols, may_loop)
+                version = self.built_for(types, axes, count, symbols, may_loop, tried)
             except SrcjaxError as error:
                 loops = isinstance(error, UnsupportedError) and not self.strict
                 if may_loop or symbols is None and not loops:
@@ -265,11 +276,12 @@ class Batched(Transform):
         size: int | None,
         sizes: Sizes | None,
         may_loop: bool,
+        tried: Tried,
     ) -> Version:
         """Generated and loaded code for batches of these types."""
         with mapping():
             types = list(map(example_of, batches, axes))
-        module = self.module(types, axes, size, batches, may_loop)
+        module = self.module(types, axes, size, batches, may_loop, tried)
         self.described(module, batches, sizes)
         return self.of_this(Version(module, types, sizes))
 
@@ -290,11 +302,14 @@ class Batched(Transform):
         size: int | None = None,
         batches: list[Type] | None = None,
         may_loop: bool = True,
+        tried: Tried | None = None,
     ) -> Module:
         """Generate the module for one example of these types, of `size` of them.
 
-        `batches` are the types of the whole batches, where they are known.
+        `batches` are the types of the whole batches, where they are known, and `tried`
+        is what was found out before for the same types.
         """
+        tried = Tried() if tried is None else tried
         names = dict(zip(self.parameters, types, strict=True))
         wrt = [n for n, t in names.items() if is_active(t)]
         by_name = dict(zip(self.parameters, axes, strict=True))
@@ -304,15 +319,21 @@ class Batched(Transform):
                 function = self.inner.function_for([_quiet(t) for t in types])
             request = Request(function, names, wrt, self.axis_name, self.axis_size)
             try:
+                if tried.refusal is not None:
+                    raise tried.refusal
                 return pipeline.batch(
                     request, by_name, self.out_axes, may_loop=may_loop
                 )
             except UnsupportedError as error:
                 if axis.used or not wrt or None in leaves(self.out_axes):
                     raise  # all the examples are needed at a time
-                module = batches and other_order(self, batches, axes)
-                if module:
-                    return module
+                if error.before_writing:
+                    tried.refusal = error
+                if batches and not tried.other_order:
+                    tried.other_order = True
+                    module = other_order(self, batches, axes)
+                    if module:
+                        return module
                 if self.strict or not may_loop:
                     raise
                 why = str(error).splitlines()[0]

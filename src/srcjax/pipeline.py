@@ -192,6 +192,7 @@ REVERSE = Simplify(
         Pass("keep_dtypes", Finisher.keep_dtypes),
         Pass("name_results", Finisher.name_results),
         Pass("coalesce", Finisher.coalesce),
+        Pass("join_tapes", Finisher.join_tapes),
         Pass("renumber", Finisher.renumber),
         Pass("restore_augmented", Finisher.restore_augmented),
         Pass("return_directly", Finisher.return_directly),
@@ -207,6 +208,7 @@ _SIDE_BY_SIDE = (
     Pass("sugar", Finisher.sugar),
     Pass("guard_last", Finisher.guard_last),
     Pass("coalesce", Finisher.coalesce),
+    Pass("join_tapes", Finisher.join_tapes),
     Pass("renumber", Finisher.renumber),
 )
 

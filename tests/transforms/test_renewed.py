@@ -96,7 +96,7 @@ def test_text():
     text = text_of(normalised)
     assert "p_before = np.exp(x)\n    sum_value = p_before.sum()" in text
     assert "copy()" not in text.replace("dp = w.copy()", "")
-    assert "p_tape.append(p)\n" in text_of(in_a_loop)
+    assert "tape.append((p, product))\n" in text_of(in_a_loop)
 
 
 @pytest.mark.parametrize("function", [with_a_view, of_the_caller])

@@ -1,5 +1,6 @@
 """What the forward sweep saves, and what the backward sweep has otherwise."""
 
+import ast
 import re
 
 import numpy as np
@@ -7,6 +8,18 @@ import pytest
 
 import srcjax
 from tests.corpus.harness import assert_close, differences
+
+
+def saved_in(text):
+    """What is put on tapes, alone or as a part of a tuple, as text."""
+    calls = [
+        (call.func.attr, ast.unparse(call.func.value), call.args)
+        for call in ast.walk(ast.parse(text))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+    ]
+    tapes = {owner for method, owner, _ in calls if method == "pop"}
+    pushed = [v for method, owner, v in calls if method == "append" and owner in tapes]
+    return {ast.unparse(part) for (v,) in pushed for part in getattr(v, "elts", [v])}
 
 
 def forward(a, n):
@@ -200,13 +213,13 @@ def test_numbers(function, n):
 @pytest.mark.parametrize("function", INTACT, ids=lambda f: f.__name__)
 def test_intact_items_are_not_saved(function):
     text = str(srcjax.source(srcjax.grad(function), 0.7, 5))
-    assert not re.search(r"\bx\w*_tape", text)
+    assert not any(name.startswith("x") for name in saved_in(text)), text
 
 
 @pytest.mark.parametrize("function", CHANGED[:-2], ids=lambda f: f.__name__)
 def test_changed_items_are_saved(function):
     text = str(srcjax.source(srcjax.grad(function), 0.7, 5))
-    assert re.search(r"\b[xy]\w*_tape", text)
+    assert any(name.startswith(("x", "y")) for name in saved_in(text)), text
 
 
 # --- cheap values, computed again where their operands are there ------------------
@@ -298,7 +311,7 @@ def test_numbers_of_late_values(function, n):
 
 def test_cheap_products_are_not_saved():
     text = str(srcjax.source(srcjax.grad(predator, argnums=(0, 1)), 0.7, 0.9, 3))
-    assert text.count(".append(") == 2
+    assert saved_in(text) == {"x", "y"}, text
 
 
 def pairs_of_points(a, b, n):
@@ -450,12 +463,12 @@ def test_conditions_on_counters_and_shifted_arrays_are_not_saved():
     assert "condition" not in text
     assert "m[j]" in text.partition("reversed")[2]
     text = str(srcjax.source(srcjax.grad(gates), 0.7, 0.9, 3))
-    assert "total_tape" not in text
+    assert "total" not in saved_in(text)
 
 
 def test_views_and_items_that_stay_are_not_saved():
     text = str(srcjax.source(srcjax.grad(rows_of_a_list), 0.7, 0.9, 3))
-    saved = set(re.findall(r"_tape\d*\.append\((\w+)\)", text))
+    saved = saved_in(text)
     assert saved and not saved & {"row", "other", "cells"}
 
 
@@ -518,7 +531,7 @@ def of_a_module(x, s):
 def test_numbers_of_modules_are_read_again():
     x = np.array([0.5, -0.4])
     text = str(srcjax.source(srcjax.grad(of_a_module), x, 0.1))
-    assert "append(2 * np.pi)" not in text and "append(np.e)" not in text, text
+    assert not saved_in(text) & {"2 * np.pi", "np.e"}, text
     assert_close(
         srcjax.grad(of_a_module)(x, 0.1), differences(of_a_module, (x, 0.1), (0,))[0]
     )
@@ -534,7 +547,8 @@ def moving_sums(x, k, step):
 def test_numbers_made_of_lengths_and_squares_are_made_again():
     args = np.array([0.5, -0.4, 0.3, 1.2]), np.array([2.0, 0.7]), 0.1
     text = str(srcjax.source(srcjax.grad(moving_sums, argnums=(0, 1)), *args))
-    assert "append(total" not in text and "append(power" not in text, text
+    saved = saved_in(text)
+    assert not any(name.startswith(("total", "power")) for name in saved), text
     assert_close(
         srcjax.grad(moving_sums, argnums=(0, 1))(*args),
         differences(moving_sums, args, (0, 1)),
@@ -581,7 +595,7 @@ def newton_in_a_branch(a, x0):
 
 def test_what_numbers_are_made_of_is_saved_alone():
     text = str(srcjax.source(srcjax.grad(newton), 2.0, 2.0))
-    assert set(re.findall(r"(\w+)_tape = ", text)) == {"x"}, text
+    assert saved_in(text) == {"x"}, text
     for f in (newton, newton_in_a_branch):
         gradients = srcjax.grad(f, (0, 1))(2.0, 1.75)
         assert_close(gradients, differences(f, (2.0, 1.75), (0, 1)))
@@ -591,14 +605,14 @@ def test_tapes_are_called_like_what_is_on_them():
     def decay(x, w):
         for row in w:
             h = np.exp(row @ x)
-            g = np.exp(h * x)
-            x = x + h * g * np.exp(g * x)
+            for _ in range(2):
+                x = h * x
         return np.sum(x)
 
     args = np.array([0.5, -0.4]), np.array([[0.5, 1.0], [0.2, 0.3]])
     text = str(srcjax.source(srcjax.grad(decay), *args))
     taken = re.findall(r"(\w+) = (\w+)_tape\.pop\(\)", text)
-    assert taken and all(name == tape for name, tape in taken), text
+    assert len(taken) == 2 and all(name == tape for name, tape in taken), text
 
 
 def test_adjoints_of_lists_are_no_tapes():

@@ -20,8 +20,10 @@ from srcjax.backends import stage_listings
 from srcjax.backends.load import LineMap, load
 from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.frontend.read import (
     ADJOINTS_MADE,
+    JOINED_MADE,
     KEPT_MADE,
     NAMES_MADE,
     RESTS_ON,
@@ -139,6 +141,9 @@ class Module:
                 RESTS_ON[getattr(module, function.name)] = self.guards
             if function.name in self.kept:
                 KEPT_MADE[getattr(module, function.name)] = self.kept[function.name]
+            joined = joined_tapes(function)
+            if joined:
+                JOINED_MADE[getattr(module, function.name)] = joined
         if self.tested:
             TESTED.add(getattr(module, self.entry))
             ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints

@@ -35,11 +35,12 @@ from srcjax.frontend.exits import has_exit, lower_exits
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.inherited import name_inherited
+from srcjax.frontend.joined_tapes import part_tapes
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.operations import Operations
-from srcjax.frontend.read import ADJOINTS_MADE, KEPT_MADE, NAMES_MADE
+from srcjax.frontend.read import ADJOINTS_MADE, JOINED_MADE, KEPT_MADE, NAMES_MADE
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names
@@ -56,6 +57,8 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     source = _with_choices(name_inherited(source))
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
+    free = syntax.Names(syntax.all_names(node) | _global_names(node, source))
+    parted = part_tapes(node, JOINED_MADE.get(source.func, {}), free)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))
     body = lower_match(node.body, names)
     bound = syntax.names_written(body) | set(parameter_names(node.args))
@@ -71,8 +74,10 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
-    unit.tapes |= set(tapes)
+    unit.tapes |= {*tapes, *(tape for tape, keeps in parted.items() if keeps)}
+    unit.parted |= set(parted)
     unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
+    unit.made |= unit.parted
     unit.base_names.update(source.renamed)
     return unit
 

@@ -22,6 +22,7 @@ from srcjax.errors import (
     UnsupportedError,
     error_at,
 )
+from srcjax.frontend.joined_tapes import Joined
 from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
@@ -48,6 +49,8 @@ RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()
 KEPT_MADE: WeakKeyDictionary[FunctionType, tuple[frozenset[str], frozenset[str]]] = (
     WeakKeyDictionary()
 )
+#: Tapes of tuples among them, and of which tapes they are made.
+JOINED_MADE: WeakKeyDictionary[FunctionType, Joined] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +161,7 @@ def apart(function: FunctionType) -> FunctionType:
 def copy_marks(function: FunctionType, copy: FunctionType) -> None:
     """Let a copy of a generated function be known for what that is."""
     tables: list[WeakKeyDictionary[FunctionType, Any]]
-    tables = [NAMES_MADE, ADJOINTS_MADE, KEPT_MADE, RESTS_ON]
+    tables = [NAMES_MADE, ADJOINTS_MADE, KEPT_MADE, JOINED_MADE, RESTS_ON]
     for known in tables:
         if function in known:
             known[copy] = known[function]

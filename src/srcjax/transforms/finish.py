@@ -49,6 +49,7 @@ from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.sugar import sugar
+from srcjax.transforms.simplify.tapes import join_tapes
 from srcjax.transforms.simplify.tidying import Tidying
 from srcjax.transforms.simplify.updates import (
     fold_starts,
@@ -350,6 +351,11 @@ class Finisher(Tidying):
 
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())
+
+    def join_tapes(self) -> None:
+        before = self.unit.names.tapes | self.unit.parted
+        tangents = {n for n, (base, *_) in self.adjoints.items() if base in before}
+        join_tapes(self.node, before | tangents, self.unit.names)
 
     def renumber(self) -> None:
         names = self.unit.names

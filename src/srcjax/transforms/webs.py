@@ -75,6 +75,7 @@ def split_webs(unit: Unit) -> None:
             unit.adjoints,
             unit.saved,
             unit.tapes,
+            unit.parted,
             unit.varying,
         ):
             if id_ in names:

@@ -7,24 +7,21 @@ def grad_lotka_volterra(prey, predators, dt):
     """Gradient of lotka_volterra with respect to prey and predators."""
     if np.ndim(prey) != 0 or np.ndim(predators) != 0 or np.ndim(dt) != 0:
         raise ValueError("grad_lotka_volterra is for numbers, not for arrays")
-    prey_tape = []
-    predators_tape = []
+    tape = []
     for _ in range(20):
         births = prey * (1.1 - 0.4 * predators)
         deaths = predators * (0.1 * prey - 0.4)
-        prey_tape.append(prey)
+        tape.append((prey, predators))
         prey = prey + dt * births
-        predators_tape.append(predators)
         predators = predators + dt * deaths
     # return prey + predators
     dprey = 1.0
     dpredators = 1.0
     for _ in range(20):
+        prey, predators = tape.pop()
         # predators = predators + dt * deaths
-        predators = predators_tape.pop()
         ddeaths = dpredators * dt
         # prey = prey + dt * births
-        prey = prey_tape.pop()
         dbirths = dprey * dt
         # deaths = predators * (0.1 * prey - 0.4)
         dpredators += ddeaths * (0.1 * prey - 0.4)

@@ -1,0 +1,146 @@
+"""What one iteration saves is one tuple, and is read as separate values again."""
+
+import textwrap
+
+import gast
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import syntax
+from srcjax.frontend.joined_tapes import joined_tapes, part_tapes
+from srcjax.testing import check_grads
+from srcjax.transforms.simplify.tapes import join_tapes
+
+TAPES = {"h_tape", "z_tape", "s_tape"}
+
+
+def function(text):
+    return gast.parse(textwrap.dedent(text)).body[0]
+
+
+def joined(text):
+    node = function(text)
+    join_tapes(node, TAPES, syntax.Names(syntax.all_names(node)))
+    return node
+
+
+JOINED = (
+    """
+    def f(xs):
+        h_tape = []
+        z_tape = []
+        h = 0.0
+        for x in xs:
+            z = x * h
+            h_tape.append(h)
+            h = z + x
+            z_tape.append(z)
+        for x in xs:
+            z = z_tape.pop()
+            dz = z * x
+            h = h_tape.pop()
+            dh = dz * h
+        return dh
+    """,
+    """
+    def f(xs):
+        tape = []
+        h = 0.0
+        for x in xs:
+            z = x * h
+            tape.append((h, z))
+            h = z + x
+        for x in xs:
+            h, z = tape.pop()
+            dz = z * x
+            dh = dz * h
+        return dh
+    """,
+)
+
+
+def test_tapes_of_one_iteration_are_one():
+    assert syntax.text(joined(JOINED[0])) == syntax.text(function(JOINED[1]))
+
+
+def test_read_as_separate_tapes():
+    node = joined(JOINED[0])
+    parts = joined_tapes(node)
+    part_tapes(node, parts, syntax.Names())
+    text = syntax.text(node)
+    assert "h_tape.append(h)" in text and "z = z_tape.pop()" in text
+    assert not any(isinstance(s, gast.Tuple) for s in syntax.walk(node))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "if z > 3: break",
+        "h = z = 1.0",  # neither can wait for the other, nor come before it
+    ],
+)
+def test_not_over_what_leaves_or_binds(between):
+    text = f"""
+    def f(xs):
+        h_tape = []
+        z_tape = []
+        for x in xs:
+            h = x
+            h_tape.append(h)
+            {between}
+            z_tape.append(z)
+        for x in xs:
+            z = z_tape.pop()
+            h = h_tape.pop()
+        return h
+    """
+    assert "(h, z)" not in syntax.text(joined(text))
+
+
+def test_not_where_the_name_is_read_in_between():
+    text = JOINED[0].replace("dz = z * x", "dz = z * h")
+    assert "tape.append((h, z))" not in syntax.text(joined(text))
+
+
+def test_lists_of_the_user_are_left():
+    def f(x):
+        first = []
+        second = []
+        for k in range(3):
+            first.append(x[k] * 2)
+            second.append(x[k] ** 2)
+        total = 0.0
+        for _ in range(3):
+            a = first.pop()
+            b = second.pop()
+            total = total + a * b
+        return total
+
+    x = np.array([0.3, -0.4, 1.1])
+    text = srcjax.source(srcjax.jvp(f), x)
+    assert "first.append" in text and "second.append" in text
+    check_grads(f, (x,), order=2)
+
+
+def gated(w, xs):
+    h = np.zeros(3)
+    for x in xs:
+        z = 1 / (1 + np.exp(-w * (x + h)))
+        n = np.tanh(w * x + z * h)
+        h = z * h + (1 - z) * n
+    return np.sum(h**2)
+
+
+def test_every_transform_of_a_tape_of_tuples():
+    w = np.array([0.3, -0.6, 0.9])
+    xs = np.linspace(-1, 1, 12).reshape(4, 3)
+    gradient = srcjax.grad(gated)
+    text = str(srcjax.source(gradient, w, xs))
+    assert text.count("tape = []") == 1 and text.count(".pop()") == 1
+    again = str(srcjax.source(srcjax.jvp(gradient), w, xs))
+    assert again.count("tape = []") == 1 and again.count(".pop()") == 1
+    check_grads(gated, (w, xs), order=2)
+    weights = np.stack([w, 2 * w])
+    each = srcjax.vmap(gradient, in_axes=(0, None))(weights, xs)
+    np.testing.assert_allclose(each, [gradient(v, xs) for v in weights])

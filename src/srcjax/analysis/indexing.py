@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from srcjax.analysis.array_likes import array_of
 from srcjax.analysis.sizes import Sym, made_of
 from srcjax.analysis.types import (
     NONE,
+    UNKNOWN,
     Array,
     Const,
     List,
@@ -18,7 +20,6 @@ from srcjax.analysis.types import (
     broadcast_shapes,
     dtype_of,
     is_number,
-    parts,
     shape_of,
     shift,
 )
@@ -28,11 +29,7 @@ def index_array(base: Array, index: Type) -> Type:
     """The type of `array[index]` by NumPy's indexing rules."""
     if base.shape is None:
         return Unknown(base.active, base.buffers)
-    entries = (
-        list(index.items)
-        if isinstance(index, Tuple) and index.cls is not slice
-        else [index]
-    )
+    entries = [as_index(e) for e in entries_of(index)]
     consumed = sum(
         0
         if isinstance(e, Const) and e.value in (None, ...)
@@ -61,11 +58,13 @@ def index_array(base: Array, index: Type) -> Type:
             if advanced_at is None:
                 advanced_at = len(shape)
             apart |= between
+            if not number and dtype_of(e) is None:  # it may be a mask
+                return Unknown(base.active, base.buffers)
             if is_mask(e):
                 advanced.append((None,))
                 axis += shape_rank(e)
             else:
-                advanced.append(index_shape(e))
+                advanced.append(shape_of(e))
                 axis += 1
         elif isinstance(e, Const) and e.value is ...:
             shape.extend(base.shape[axis : axis + missing])
@@ -93,16 +92,23 @@ def index_array(base: Array, index: Type) -> Type:
     return Array(base.active, NONE, base.dtype, tuple(shape))
 
 
+def entries_of(index: Type) -> list[Type]:
+    """What stands between the commas of an index; of a tuple not known, UNKNOWN."""
+    if isinstance(index, Tuple) and index.cls is not slice:
+        return list(index.items)
+    if isinstance(index, List) and index.cls is tuple:
+        return [UNKNOWN] if index.items is None else list(index.items)
+    return [index]
+
+
+def as_index(e: Type) -> Type:
+    """An entry of an index, where lists and tuples are arrays."""
+    listed = isinstance(e, (List, Tuple)) and e.cls is not slice
+    return array_of(e) if listed else e
+
+
 def is_index_array(e: Type) -> bool:
-    """Whether it is an array or list of indices; a tuple is a slice's, or such one."""
-    return isinstance(e, (Array, List, Tuple)) and getattr(e, "cls", None) is not slice
-
-
-def index_shape(e: Type) -> Any:
-    """The shape of an index that is no mask; None if it is not known."""
-    if isinstance(e, Array):
-        return shape_of(e)
-    return () if is_number(e) else (len(parts(e)) or None,)
+    return isinstance(e, Array)
 
 
 def is_mask(e: Type) -> bool:

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Const,
     Dict,
     List,
     Object,
@@ -348,53 +349,38 @@ class Operations(Lanes):
     def after_batch(self, entries: list[Any]) -> Any:
         """`i, j` as `:, i, j`: NumPy's order of axes has to be the example's."""
         whole = gast.Slice(None, None, None)
-        arrays = [e for e in entries if self.is_index_array(e)]
-        plain = [
-            e
-            for e in entries
-            if not isinstance(e, gast.Slice) and not self.is_index_array(e)
-        ]
-        numbers = [
-            e
-            for e in plain
-            if not (isinstance(e, gast.Constant) and e.value in (None, ...))
-        ]
         if len(entries) == 1 and self.is_ellipsis(entries[0]):
             return entries[0]
         single = len(entries) == 1 and isinstance(entries[0], gast.Name)
         t = self.example(entries[0]) if single else None
-        if isinstance(t, Tuple) and t.cls is not slice:
-            return syntax.expression("(slice(None), *i)", i=entries[0])
-        if isinstance(t, Unknown):
+        if isinstance(t, Unknown) or (isinstance(t, List) and t.cls is tuple):
             raise self.refuse("an index that may be a tuple", "known types")
-        if arrays and numbers and not self.adjacent(entries):
-            raise self.refuse("index arrays on axes that are apart", "one step each")
-        if arrays and not self.leads(entries) and not self.adjacent(entries):
-            raise self.refuse("index arrays on axes that are apart", "one step each")
+        if isinstance(t, Tuple) and t.cls is not slice:
+            self.check_together(list(t.items))
+            return syntax.expression("(slice(None), *i)", i=entries[0])
+        self.check_together([self.type_of_entry(e) for e in entries])
         return gast.Tuple([whole, *entries], syntax.LOAD)
+
+    def check_together(self, entries: list[Type]) -> None:
+        """Index arrays that are apart have their axes in front, also of the batch's."""
+        arrays = [not (keeps_axes(t) or is_number(t)) for t in entries]
+        if any(arrays) and not side_by_side([not keeps_axes(t) for t in entries]):
+            raise self.refuse("index arrays on axes that are apart", "one step each")
+
+    def type_of_entry(self, e: Any) -> Type:
+        """The type of an entry of an index, for one example."""
+        if isinstance(e, gast.Slice):
+            return Tuple(cls=slice)
+        if isinstance(e, gast.Constant):
+            return Const(value=e.value)
+        return self.example(e)
 
     def is_ellipsis(self, e: Any) -> bool:
         return isinstance(e, gast.Constant) and e.value is ...
 
-    def is_index_array(self, e: Any) -> bool:
-        if isinstance(e, (gast.Slice, gast.Constant)):
-            return False
-        t = self.example(e)
-        return isinstance(t, (Array, List)) or isinstance(e, gast.List)
-
     def adjacent(self, entries: list[Any]) -> bool:
         """Whether integers and index arrays stand side by side."""
-        kinds = [
-            not isinstance(e, gast.Slice)
-            and not (isinstance(e, gast.Constant) and e.value in (None, ...))
-            for e in entries
-        ]
-        first = kinds.index(True)
-        last = len(kinds) - 1 - kinds[::-1].index(True)
-        return all(kinds[first : last + 1])
-
-    def leads(self, entries: list[Any]) -> bool:
-        return self.is_index_array(entries[0])
+        return side_by_side([not keeps_axes(self.type_of_entry(e)) for e in entries])
 
     def gathered(
         self, base: gast.expr, entries: list[Any], mapped_base: bool, advanced: list
@@ -859,6 +845,19 @@ def rank_of_list(t: List) -> int | None:
         inner = rank_of_list(first)
         return None if inner is None else 1 + inner
     return 1 if all(map(is_number, elements)) else None
+
+
+def keeps_axes(t: Type) -> bool:
+    """Whether an entry of an index is a slice, `None` or `...`."""
+    if isinstance(t, Const):
+        return t.value is None or t.value is ...
+    return isinstance(t, Tuple) and t.cls is slice
+
+
+def side_by_side(flags: list[bool]) -> bool:
+    """Whether those that are set have none that is not between them."""
+    first, last = flags.index(True), len(flags) - flags[::-1].index(True)
+    return all(flags[first:last])
 
 
 def is_of_any_size(t: Type) -> bool:

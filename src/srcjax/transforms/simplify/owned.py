@@ -178,7 +178,7 @@ def _starts(stmt: Any, written: set[str], primal: Container[str]) -> bool:
     """Whether an adjoint that is written to takes a value that may be there already."""
     if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
         return False
-    name = getattr(stmt.targets[0], "id", "")
+    name = getattr(stmt.targets[0], "id", None)
     # A view in `primal` is one whose overwritten part is put back.
     if name not in written or name in primal or syntax.is_name(stmt.value, name):
         return False

@@ -625,3 +625,80 @@ def test_adjoints_of_lists_are_no_tapes():
 
     text = str(srcjax.source(srcjax.grad(pairs_of), np.ones(3)))
     assert "dpairs.pop()" in text and "dw_tape" not in text, text
+
+
+# --- what all iterations have in common ---------------------------------------------
+
+
+def discounted(x, r):
+    for _ in range(3):
+        q = np.exp(-r * 0.5)
+        x = q * x[1:] * x[:-1]
+    return np.sum(x)
+
+
+def other_in_each(x, r):
+    for _ in range(3):
+        q = np.exp(-r * 0.5)
+        x = q * x[1:] * x[:-1]
+        r = r * 1.5
+    return np.sum(x) * r
+
+
+def other_in_the_loop_around(x, r):
+    for k in range(2):
+        for _ in range(2):
+            q = np.exp(-r * k)
+            x = q * x[1:] * x[:-1]
+    return np.sum(x)
+
+
+def written_in_the_loop(x, r):
+    s = np.array([r, 2 * r])
+    for k in range(3):
+        q = np.exp(-s)
+        x = x[1:] * x[:-1] * q[0] * q[1]
+        s[k % 2] = s[k % 2] * 1.5
+    return np.sum(x)
+
+
+def on_one_side(x, r):
+    for k in range(3):
+        if k % 2:
+            q = np.exp(-r * 0.5)
+            x = q * x[1:] * x[:-1]
+    return np.sum(x)
+
+
+def of_what_is_the_same(x, r):
+    for _ in range(3):
+        s = np.sin(r)
+        q = np.exp(-s)
+        x = q * x[1:] * x[:-1]
+    return np.sum(x)
+
+
+IN_COMMON = [discounted, on_one_side, of_what_is_the_same]
+NOT_IN_COMMON = [other_in_each, other_in_the_loop_around, written_in_the_loop]
+
+
+@pytest.mark.parametrize("f", IN_COMMON + NOT_IN_COMMON, ids=lambda f: f.__name__)
+def test_what_all_iterations_have_in_common_is_not_saved(f):
+    args = np.array([0.5, -0.4, 0.3, 1.2, 0.8, -1.1]), 0.7
+    for argnums in ((0, 1), (0,)):
+        gradient = srcjax.grad(f, argnums=argnums)
+        assert_close(gradient(*args), differences(f, args, argnums), rtol=1e-5)
+    saved = saved_in(str(srcjax.source(srcjax.grad(f, argnums=(0, 1)), *args)))
+    assert ("q" in saved) == (f in NOT_IN_COMMON), saved
+
+
+def test_a_constant_of_a_module_is_no_value():
+    def scores(x, w):
+        for _ in range(2):
+            x = np.max(x[:, np.newaxis] + w, axis=0)
+        return np.sum(x)
+
+    args = np.array([0.5, -0.4]), np.array([[0.5, 1.0], [0.2, 0.3]])
+    text = str(srcjax.source(srcjax.grad(scores), *args))
+    assert "newaxis =" not in text and "[:, np.newaxis]" in text
+    assert_close((srcjax.grad(scores)(*args),), differences(scores, args, (0,)))

@@ -371,6 +371,8 @@ class Planner(Recomputing, Sharing):
                     self.reads.setdefault(other, []).append(Read(where, False))
                     self.content_reads.setdefault(other, [])
             return True
+        if self.is_same_always(name):
+            return False
         self.plan.local.setdefault(block, []).append(name)
         return True
 
@@ -533,7 +535,9 @@ class Planner(Recomputing, Sharing):
                 for stmts in self.plan.again.values()
                 for s in stmts
             )
-            if not saved and not again and (key, name) not in self.carried:
+            if saved or again or self.is_same_always(name):
+                continue
+            if (key, name) not in self.carried:
                 return True
         return False
 

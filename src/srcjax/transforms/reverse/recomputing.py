@@ -14,6 +14,7 @@ from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
     Array,
     Buffers,
+    Const,
     Dict,
     List,
     Tuple,
@@ -104,6 +105,38 @@ class Recomputing(Intact):
                     return False
         return True
 
+    def is_same_always(self, name: str) -> bool:
+        """Whether all iterations give the name one value, which then still stands.
+
+        As `q` of `q = np.exp(-r * dt)` where the loops around bind neither operand.
+        """
+        defs = self.defs.get(name, [])
+        where, stmt = defs[0] if len(defs) == 1 else (None, None)
+        if where is None or not isinstance(stmt, gast.Assign):
+            return False
+        if not syntax.is_name(stmt.targets[0], name) or not is_pure(stmt.value):
+            return False
+        if id(stmt) in self.plan.overwritten or self.swaps_of(name):
+            return False
+        if isinstance(stmt.value, gast.Call):
+            callees = self.rules.facts.callees.get(id(stmt.value), [])
+            if not callees or not all(isinstance(c, Op) for c in callees):
+                return False
+        operands = syntax.names_read(stmt.value) & set(self.defs)
+        return all(map(self.never_changes, (name, *operands))) and all(
+            self.is_same_always(other)
+            for other in operands
+            if any(set(w.loops) & set(where.loops) for w, _ in self.defs[other])
+        )
+
+    def never_changes(self, name: str) -> bool:
+        """Whether nothing writes to what the name holds."""
+        t = self.rules.type_of_name(name)
+        if isinstance(t, Array) and not is_number(t):
+            written = self.rules.written | self.inactive_writes()
+            return bool(t.buffers) and not t.buffers & written
+        return is_number(t) or isinstance(t, Const)
+
     def reads_swapped(self, value: gast.expr, swap: gast.stmt) -> bool:
         """Whether the names have other buffers at the head of the backward code."""
         return bool(syntax.names_read(value) & syntax.names_written(swap))
@@ -128,7 +161,7 @@ class Recomputing(Intact):
             return cheap and not (arrays and isinstance(t, Array))
         if isinstance(value, gast.Attribute):
             own = value.attr in ("T", *SHAPE_ATTRIBUTES)
-            return own or self.is_known_number(value)
+            return own or self.is_of_module(value)
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
             return self.only_numbers(value)
         if isinstance(value, gast.Call):
@@ -315,13 +348,20 @@ class Recomputing(Intact):
 
     def is_known_number(self, value: gast.expr) -> bool:
         """Whether it is a number of a module, such as `np.pi`."""
+        return self.is_of_module(value) and is_number(
+            self.rules.typer.type_of(value, {})
+        )
+
+    def is_of_module(self, value: gast.expr) -> bool:
+        """Whether it is a constant of a module: `np.pi`, or `np.newaxis`."""
         if not isinstance(value, gast.Attribute) or syntax.dotted(value) is None:
             return False
         if syntax.names_read(value) & set(self.defs):
             return False
         typer = self.rules.typer
         home = getattr(typer.type_of(value.value, {}), "value", None)
-        return isinstance(home, ModuleType) and is_number(typer.type_of(value, {}))
+        t = typer.type_of(value, {})
+        return isinstance(home, ModuleType) and (is_number(t) or isinstance(t, Const))
 
     def is_shift(self, name: str, value: gast.expr) -> bool:
         """Whether the value is `1 + x` or `1 / x`, and both arrays stay as they are."""

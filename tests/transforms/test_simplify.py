@@ -6,7 +6,7 @@ import gast
 import pytest
 
 from srcjax import syntax
-from srcjax.transforms.simplify.coalesce import coalesce
+from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.nest import nest
@@ -248,3 +248,49 @@ CASES = [
 )
 def test_before_and_after(transform, before, after):
     assert run(transform, before) == after
+
+
+def numbered(*names):
+    own = syntax.Names()
+    for name in names:
+        while own.fresh(name.rstrip("0123456789")) != name:
+            pass
+    return own
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        # The value has its name no longer: the derivative needs no number.
+        ("dtotal3 = y\nreturn dtotal3", "dtotal = y\nreturn dtotal"),
+        # `dtotal` would be taken for the derivative of `total`.
+        (
+            "total = y\ndtotal3 = total\nreturn dtotal3",
+            "total = y\ndtotal2 = total\nreturn dtotal2",
+        ),
+        # Each is called after its value, and the others count in the order of the text.
+        (
+            "total2 = y\ndtotal3 = y\ndtotal2 = total2\nreturn dtotal2 + dtotal3",
+            "total2 = y\ndtotal = y\ndtotal2 = total2\nreturn dtotal2 + dtotal",
+        ),
+    ],
+)
+def test_names_of_derivatives(before, after):
+    own = numbered("total3")
+    values = {"dtotal2": "total2", "dtotal3": "total3"}
+
+    def named(node):
+        name_derivatives(node, own, values, lambda value: f"d{value}")
+
+    def function(body):
+        return "def f(y):\n" + textwrap.indent(body, "    ")
+
+    assert run(named, function(before)) == run(lambda node: None, function(after))
+
+
+def test_names_of_inlined_functions_need_no_number():
+    before = "def f(y):\n    z2 = y * y\n    return z2\n"
+    own = syntax.Names({"z"})  # of the function that the user wrote
+    assert own.fresh("z") == "z2"
+    assert "z2" in run(lambda node: renumber(node, own), before)
+    assert "z = y" in run(lambda node: renumber(node, own, {"z2"}), before)

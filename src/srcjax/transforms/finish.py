@@ -28,7 +28,7 @@ from srcjax.analysis.types import (
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
-from srcjax.transforms.simplify.coalesce import coalesce, renumber
+from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
@@ -358,8 +358,15 @@ class Finisher(Tidying):
         join_tapes(self.node, before | tangents, self.unit.names)
 
     def renumber(self) -> None:
-        names = self.unit.names
-        renumber(self.node, names)
+        names, inlined = self.unit.names, self.unit.inlined
+        renamed = renumber(self.node, names, inlined)
+        values = {
+            renamed.get(name, name): renamed.get(value, value)
+            for name, (value, *path) in self.adjoints.items()
+            if value in self.unit.temps | inlined and not any(path)
+        }
+        derived = {n: v for n, v in values.items() if isinstance(v, str)}
+        name_derivatives(self.node, names, derived, self.rules.derivative_name)
 
     def restore_augmented(self) -> None:
         self.node.body = restore_augmented(self.node.body)

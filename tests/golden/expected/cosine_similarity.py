@@ -11,8 +11,8 @@ def grad_cosine_similarity(a, b):
     norm_b = np.linalg.norm(b)
     product = norm_a * norm_b
     # return a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
-    dproduct2 = -(a @ b / product**2)
-    db = dproduct2 * norm_a * b / np.where(norm_b == 0, 1, norm_b)
-    da = dproduct2 * norm_b * a / np.where(norm_a == 0, 1, norm_a) + b / product
+    dproduct = -(a @ b / product**2)
+    db = dproduct * norm_a * b / np.where(norm_b == 0, 1, norm_b)
+    da = dproduct * norm_b * a / np.where(norm_a == 0, 1, norm_a) + b / product
     db += a / product
     return da, db

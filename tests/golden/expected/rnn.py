@@ -30,10 +30,10 @@ def grad_rnn(w_in, w_hidden, b, sequence):
     dw_in = np.zeros_like(w_in)
     for x in reversed(sequence):
         # h = np.tanh(x @ w_in + h @ w_hidden + b)
-        dtotal2 = dh * (1 - h**2)
+        dtotal = dh * (1 - h**2)
         h = h_tape.pop()
-        db += dtotal2
-        dh = w_hidden @ dtotal2
-        dw_hidden += np.outer(h, dtotal2)
-        dw_in += np.outer(x, dtotal2)
+        db += dtotal
+        dh = w_hidden @ dtotal
+        dw_hidden += np.outer(h, dtotal)
+        dw_in += np.outer(x, dtotal)
     return dw_in, dw_hidden, db

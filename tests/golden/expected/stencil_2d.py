@@ -16,9 +16,9 @@ def grad_stencil_2d(u):
             # v[i, j] = 0.25 * (v[i - 1, j] + v[i + 1, j] + v[i, j - 1] + v[i, j + 1])
             dproduct = dv[i, j]
             dv[i, j] = 0.0
-            dtotal3 = 0.25 * dproduct
-            dv[i, j + 1] += dtotal3
-            dv[i, j - 1] += dtotal3
-            dv[i + 1, j] += dtotal3
-            dv[i - 1, j] += dtotal3
+            dtotal = 0.25 * dproduct
+            dv[i, j + 1] += dtotal
+            dv[i, j - 1] += dtotal
+            dv[i + 1, j] += dtotal
+            dv[i - 1, j] += dtotal
     return dv

@@ -19,9 +19,9 @@ def grad_trajectory(start, rate, steps):
         # x[t + 1] = x[t] + 0.1 * rate * x[t] * (1 - x[t])
         dtotal = dx[t + 1]
         dx[t + 1] = 0.0
-        dproduct2 = dtotal * (1 - x_t)
-        drate += 0.1 * dproduct2 * x_t
-        dx[t] += dtotal - 0.1 * dtotal * rate * x_t + 0.1 * dproduct2 * rate
+        dproduct = dtotal * (1 - x_t)
+        drate += 0.1 * dproduct * x_t
+        dx[t] += dtotal - 0.1 * dtotal * rate * x_t + 0.1 * dproduct * rate
     # x[0] = start
     dstart = dx[0]
     return dstart, drate

@@ -7,13 +7,13 @@ def pushforward_rosenbrock(x, x_dot):
     batch_size = len(x_dot)
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
-    dx_part2_dot = 2 * x_part_dot
+    dx_part_dot = 2 * x_part_dot
     ddifference_dot = 200 * (x_dot[:, 1:] - 2 * x_part_dot * x_part)
-    dx_part2_dot -= 2 * ddifference_dot * x_part + x_part_dot * (
+    dx_part_dot -= 2 * ddifference_dot * x_part + x_part_dot * (
         2 * (200 * (x[1:] - x_part**2))
     )
     dx_dot = np.zeros((batch_size, *x.shape))
-    dx_dot[:, :-1] = dx_part2_dot
+    dx_dot[:, :-1] = dx_part_dot
     dx_dot[:, 1:] += ddifference_dot
     return dx_dot
 

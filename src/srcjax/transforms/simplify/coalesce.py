@@ -9,11 +9,13 @@ Before:                          After:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import ordered_names
 from srcjax.analysis.flow.liveness import Meeting
 from srcjax.analysis.flow.mentions import Known
 
@@ -36,11 +38,15 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
             present = syntax.all_names(node)
 
 
-def renumber(node: gast.FunctionDef, own: syntax.Names) -> None:
+def renumber(
+    node: gast.FunctionDef, own: syntax.Names, inlined: Container[str] = ()
+) -> dict[str, str]:
     """Give numbered names (`total3`) the lowest number that is free, in place.
 
-    Then tapes have the names of what is on them.
+    A name of the user's is free for what it was called in an `inlined` function alone.
+    Then tapes have the names of what is on them. What was renamed is returned.
     """
+    renamed: dict[str, str] = {}
     reserved = own.reserved
     present = syntax.all_names(node) | {node.name}
     bound = syntax.names_written(node.body)
@@ -49,15 +55,61 @@ def renumber(node: gast.FunctionDef, own: syntax.Names) -> None:
     for name, base in sorted(own.numbered.items(), key=lambda i: (len(i[0]), i[0])):
         if name not in bound or name in parameters:
             continue
-        free = syntax.Names((present | reserved) - {name}).fresh(base)
+        used = present if name in inlined else present | reserved
+        free = syntax.Names(used - {name}).fresh(base)
         if len(free) <= len(name) and free != name:
             names.rename(name, free)
+            renamed[name] = free
             present = (present - {name}) | {free}
     for tape, name in sorted(_tapes(node).items()):
         wanted = f"{name}_tape"
         if tape in own.tapes and wanted not in present | reserved:
             names.rename(tape, wanted)
+            renamed[tape] = wanted
             present = (present - {tape}) | {wanted}
+    return renamed
+
+
+def name_derivatives(
+    node: gast.FunctionDef,
+    own: syntax.Names,
+    values: dict[str, str],
+    derivative_name: Callable[[str], str],
+) -> None:
+    """Name derivatives after their values, with as few numbers as can be, in place.
+
+    `values` are the names of the values, as they are now, by the names of their
+    derivatives. Where the value was nested away, the derivative is that of no other
+    value that has a name:
+
+        total = X @ w                           total = X @ w
+        dtotal3 = 2 * (total - y) / y.size      dtotal2 = 2 * (total - y) / y.size
+    """
+    present = syntax.all_names(node) | {node.name}
+    parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
+    bound = syntax.names_written(node.body) - parameters
+    order = [n for n in ordered_names(node) if n in bound]
+    derived = {name: values[name] for name in order if name in values}
+    taken = (present | own.reserved) - set(derived)
+    found: dict[str, str] = {}
+    for named in (True, False):
+        for name, value in derived.items():
+            if (value in present) is not named:
+                continue
+            base = own.numbered.get(value, value)
+            choices = [value] if named else _numbered(base, present)
+            free = (w for w in map(derivative_name, choices) if w not in taken)
+            found[name] = next(free, syntax.Names(taken).fresh(name))
+            taken.add(found[name])
+    changed = {name: new for name, new in found.items() if name != new}
+    if changed:
+        syntax.rename(node, changed)
+
+
+def _numbered(base: str, present: set[str]) -> list[str]:
+    """`base`, `base2` and so on: what the names that nothing has may be called."""
+    used = syntax.Names(present)
+    return [used.fresh(base) for _ in range(len(present) + 1)]
 
 
 def _tapes(node: gast.FunctionDef) -> dict[str, str]:

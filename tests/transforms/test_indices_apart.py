@@ -27,6 +27,17 @@ def arrays_around_a_slice_of_a_name(x):
     return x[ONE, columns, TWO]
 
 
+COLUMNS, ROWS = slice(0, 2), (0, 1, 1)
+
+
+def arrays_around_a_global_slice(x):
+    return x[ROWS, COLUMNS, TWO]
+
+
+def a_number_after_a_global_slice(x):
+    return x[ROWS, COLUMNS, 1]
+
+
 def a_number_and_an_array(x):
     return x[0, :, TWO]
 
@@ -73,6 +84,8 @@ def stored_at_a_tuple(x):
         lists_around_a_slice,
         tuples_around_a_slice,
         arrays_around_a_slice_of_a_name,
+        arrays_around_a_global_slice,
+        a_number_after_a_global_slice,
         a_number_and_an_array,
         around_dots,
         around_a_new_axis,

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     is_number,
     shape_of,
     shift,
+    type_of,
 )
 
 
@@ -94,6 +95,8 @@ def index_array(base: Array, index: Type) -> Type:
 
 def entries_of(index: Type) -> list[Type]:
     """What stands between the commas of an index; of a tuple not known, UNKNOWN."""
+    if isinstance(index, Const) and isinstance(index.value, tuple):
+        index = type_of(index.value)
     if isinstance(index, Tuple) and index.cls is not slice:
         return list(index.items)
     if isinstance(index, List) and index.cls is tuple:
@@ -103,6 +106,8 @@ def entries_of(index: Type) -> list[Type]:
 
 def as_index(e: Type) -> Type:
     """An entry of an index, where lists and tuples are arrays."""
+    if isinstance(e, Const) and isinstance(e.value, (slice, list, tuple)):
+        e = type_of(e.value)
     listed = isinstance(e, (List, Tuple)) and e.cls is not slice
     return array_of(e) if listed else e
 

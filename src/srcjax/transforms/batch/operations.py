@@ -16,6 +16,7 @@ from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.counts import uncounted
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
+from srcjax.analysis.indexing import as_index
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
 from srcjax.analysis.types import (
@@ -363,8 +364,11 @@ class Operations(Lanes):
 
     def check_together(self, entries: list[Type]) -> None:
         """Index arrays that are apart have their axes in front, also of the batch's."""
-        arrays = [not (keeps_axes(t) or is_number(t)) for t in entries]
-        if any(arrays) and not side_by_side([not keeps_axes(t) for t in entries]):
+        others = [t for t in entries if not keeps_axes(t)]
+        arrays = not all(map(is_number, others))
+        apart = arrays and not side_by_side([not keeps_axes(t) for t in entries])
+        told = all(is_number(t) or isinstance(t, (Array, List, Tuple)) for t in others)
+        if apart or (len(others) > 1 and not told):
             raise self.refuse("index arrays on axes that are apart", "one step each")
 
     def type_of_entry(self, e: Any) -> Type:
@@ -373,7 +377,7 @@ class Operations(Lanes):
             return Tuple(cls=slice)
         if isinstance(e, gast.Constant):
             return Const(value=e.value)
-        return self.example(e)
+        return as_index(self.example(e))
 
     def is_ellipsis(self, e: Any) -> bool:
         return isinstance(e, gast.Constant) and e.value is ...
@@ -850,7 +854,7 @@ def rank_of_list(t: List) -> int | None:
 def keeps_axes(t: Type) -> bool:
     """Whether an entry of an index is a slice, `None` or `...`."""
     if isinstance(t, Const):
-        return t.value is None or t.value is ...
+        return t.value is None or t.value is ... or isinstance(t.value, slice)
     return isinstance(t, Tuple) and t.cls is slice
 
 

@@ -5,9 +5,12 @@ import zlib
 
 import pytest
 
-from srcjax import pipeline
-from srcjax.versions import relatives
+os.environ["SRCJAX_KEEP_TEXTS"] = "0"  # here, and in processes that tests start
 
+from srcjax import pipeline
+from srcjax.versions import relatives, store
+
+store.Setting.on = False
 pipeline.VALIDATE = True
 
 

@@ -14,10 +14,11 @@ ROOT = Path(srcjax.__file__).parent
 # Each room may import from those above it, and from its own. Longer names win:
 # `ops.record` is not `ops`.
 ORDER = [
-    ("errors", "syntax"),
+    ("errors", "late", "syntax"),
     ("analysis.flow",),  # how control and values go through statements: names alone
     ("_generated",),
-    ("backends.load",),  # runs a text as a module: needs nothing
+    # Runs a text as a module, and what is known of it: need nothing.
+    ("backends.load", "backends.marks"),
     (
         "frontend.stage_texts",
         "analysis.custom",

@@ -136,6 +136,13 @@ class DividedByZero(_AtRunTime, ZeroDivisionError):
 class PerformanceWarning(UserWarning):
     """The result is right, but something is computed in a slow way."""
 
+    #: How many there were.
+    given = 0
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        PerformanceWarning.given += 1
+
 
 ErrorT = TypeVar("ErrorT", bound=SrcjaxError)
 

@@ -12,6 +12,7 @@ import pytest
 from srcjax.analysis.types import Const
 from srcjax.errors import ArgumentError
 from srcjax.versions import dispatch, tree
+from srcjax.versions.signature import signature_key
 
 
 class Point(NamedTuple):
@@ -145,9 +146,9 @@ def numbered(values):
 
 @pytest.mark.parametrize("a", VALUES, ids=numbered(VALUES))
 def test_key_tells_apart_what_types_tell_apart(a):
-    hash(tree.signature_key(a))
+    hash(signature_key(a))
     for b in VALUES:
-        same_key = tree.signature_key(a) == tree.signature_key(b)
+        same_key = signature_key(a) == signature_key(b)
         if type_of(a) != type_of(b):
             assert not same_key, b
         if a is b:
@@ -191,7 +192,7 @@ def test_values_made_anew_have_one_key():
         lambda: ONE.scale,
         Plain,
     ):
-        assert tree.signature_key(make()) == tree.signature_key(make())
+        assert signature_key(make()) == signature_key(make())
 
 
 def test_key_of_a_function_is_kept_alive():
@@ -200,7 +201,7 @@ def test_key_of_a_function_is_kept_alive():
     def function():
         return 1
 
-    (kind, number) = tree.signature_key(function)
+    (kind, number) = signature_key(function)
     t = type_of(function)
     assert number == id(function) and isinstance(t, Const) and t.value is function
 

@@ -13,6 +13,8 @@ class Rules:
     """How often rules were given: what was written before may not have the new ones."""
 
     given = 0
+    #: Whether users gave some to operations, or made operations.
+    of_users = False
 
 
 class CustomRule:

@@ -7,12 +7,19 @@ import operator
 import sys
 import types as pytypes
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax.analysis.binding import global_type
-from srcjax.analysis.types import Type
+from srcjax.late import late
+
+if TYPE_CHECKING:
+    from srcjax.analysis import binding
+    from srcjax.analysis import types as ty
+else:
+    binding = late("srcjax.analysis.binding")
+    ty = late("srcjax.analysis.types")
+
 
 #: A list or dict of more items is looked at each time for what it is, not what it has.
 MOST = 64
@@ -77,7 +84,7 @@ def same_kind(old: Any, new: Any) -> bool:
         return False
     if type(old) is np.ndarray:
         return bool(old.dtype == new.dtype and old.shape == new.shape)
-    return is_data(new) and global_type(old, "") == global_type(new, "")
+    return is_data(new) and binding.global_type(old, "") == binding.global_type(new, "")
 
 
 class Seen(Guard):
@@ -128,6 +135,24 @@ class Written(Guard):
         )
 
 
+class Items(Seen):
+    """The same where each item has to stay the object that it is."""
+
+    def __init__(self, holder: Any, key: str, value: Any) -> None:
+        Guard.__init__(self, holder, key, value)
+        self.parts = _parts(value)
+
+    def holds(self) -> bool:
+        """Whether all that was found there is there."""
+        try:
+            value = getattr(self.holder, self.key) if self.key else self.holder
+        except AttributeError:
+            return False
+        parts = _parts(value)
+        same = len(parts) == len(self.parts)
+        return same and all(map(operator.is_, parts, self.parts))
+
+
 def has_items(value: Any) -> bool:
     """Whether types are known of items that may be other ones later."""
     if isinstance(value, tuple):
@@ -153,9 +178,9 @@ def _parts(value: Any) -> list[Any]:
     return found
 
 
-def _look(value: Any) -> tuple[type, Type | None]:
+def _look(value: Any) -> tuple[type, ty.Type | None]:
     large = isinstance(value, (dict, list)) and len(value) > MOST
-    return type(value), None if large else global_type(value, "")
+    return type(value), None if large else binding.global_type(value, "")
 
 
 def is_of_library(holder: Any) -> bool:
@@ -193,6 +218,7 @@ __all__ = [
     "Data",
     "Fixed",
     "Guard",
+    "Items",
     "Seen",
     "Written",
     "attribute_guard",

@@ -40,9 +40,10 @@ from srcjax.analysis.types import (
     join,
     join_all,
 )
+from srcjax.backends.marks import RESTS_ON
 from srcjax.frontend.exits import with_a_result
 from srcjax.frontend.normalise import normalise
-from srcjax.frontend.read import RESTS_ON, read
+from srcjax.frontend.read import read
 from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
 

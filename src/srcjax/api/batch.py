@@ -6,35 +6,11 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax import pipeline
-from srcjax.analysis.axes import names_in_scope, opened
-from srcjax.analysis.request import Request
-from srcjax.analysis.sizes import Sizes, Sym, sizes_of
-from srcjax.analysis.types import (
-    Array,
-    Dict,
-    List,
-    Object,
-    Scalar,
-    Tuple,
-    Type,
-    Unknown,
-    all_buffers,
-    dims_of,
-    is_active,
-    map_parts,
-    mapping,
-    type_of,
-    with_active,
-)
-from srcjax.api.batch_orders import other_order
 from srcjax.backends.load import report
-from srcjax.backends.module import Module
-from srcjax.checks.examples import prove_batch
 from srcjax.errors import (
     ArgumentError,
     PerformanceWarning,
@@ -42,11 +18,35 @@ from srcjax.errors import (
     UnsupportedError,
 )
 from srcjax.frontend.stage_texts import is_recording, recording
-from srcjax.transforms.batch.loop import ExampleLoop
-from srcjax.transforms.batch.results import leaves
-from srcjax.versions import tree
+from srcjax.late import late
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.functions import underlying, with_source
+from srcjax.versions.signature import signature_key
+
+if TYPE_CHECKING:
+    from srcjax import pipeline
+    from srcjax.analysis import axes as axes_in_scope
+    from srcjax.analysis import request as requests
+    from srcjax.analysis import sizes as sz
+    from srcjax.analysis import types as ty
+    from srcjax.api import batch_orders
+    from srcjax.backends import module as modules
+    from srcjax.checks import examples as checked_examples
+    from srcjax.transforms.batch import loop as example_loop
+    from srcjax.transforms.batch import results as results_of
+    from srcjax.versions import tree
+else:
+    axes_in_scope = late("srcjax.analysis.axes")
+    requests = late("srcjax.analysis.request")
+    sz = late("srcjax.analysis.sizes")
+    ty = late("srcjax.analysis.types")
+    batch_orders = late("srcjax.api.batch_orders")
+    modules = late("srcjax.backends.module")
+    checked_examples = late("srcjax.checks.examples")
+    pipeline = late("srcjax.pipeline")
+    example_loop = late("srcjax.transforms.batch.loop")
+    results_of = late("srcjax.transforms.batch.results")
+    tree = late("srcjax.versions.tree")
 
 Axes = Any
 #: Signatures of which the generated function is kept at hand.
@@ -149,6 +149,9 @@ class Batched(Transform):
     def depends_on_call(self) -> bool:
         """Whether each argument is mapped that a call gives, and nothing else is."""
         if self.inner is not None:
+            plain = self.plain_parameters()
+            if plain is not None:
+                return self.inner.maps_what_is_given()
             variadic = self.source.node.args.vararg is not None
             return variadic or self.inner.maps_what_is_given()
         code = getattr(underlying(self.function), "__code__", None)
@@ -191,7 +194,7 @@ class Batched(Transform):
         def part(result: Any, k: int) -> Any:
             return example_value(result, self.out_axes, k)
 
-        prove_batch(self, values, size, result, example, part)
+        checked_examples.prove_batch(self, values, size, result, example, part)
 
     def checked_version(self, args: tuple) -> Version | None:
         """The version for arguments by position, whose axes and sizes fit."""
@@ -202,31 +205,37 @@ class Batched(Transform):
     def version_for(self, values: list[Any], axes: list[Axes]) -> Version | None:
         """The version for these arguments; None if none of them is mapped."""
         key = (
-            tuple(tree.signature_key(v) for v in values),
+            tuple(signature_key(v) for v in values),
             tuple(map(frozen, axes)),
         )
         found = self.served(key)
         if found is not None:
             return found
-        with mapping():
+        place = self.place_for(values, key[1])
+        kept = place.version()
+        if kept is not None:
+            self.versions[key] = self.of_this(kept[0])
+            return self.versions[key]
+        with ty.mapping():
             batches = [
-                type_of(v, ("param", n))
+                ty.type_of(v, ("param", n))
                 for n, v in zip(self.parameters, values, strict=True)
             ]
         size = self.size_of(batches, axes) if self.axis_name is not None else None
         if not self.maps_any(batches, axes) and self.axis_name is None:
             return None
         version = self.version_for_sizes_of(batches, axes, size)
+        place.keep(version, [])
         self.versions[key] = version
         return version
 
-    def maps_any(self, batches: list[Type], axes: list[Axes]) -> bool:
+    def maps_any(self, batches: list[ty.Type], axes: list[Axes]) -> bool:
         """Whether any argument, or a part of one, has examples."""
-        with mapping():
-            return any(map(is_active, map(example_of, batches, axes)))
+        with ty.mapping():
+            return any(map(ty.is_active, map(example_of, batches, axes)))
 
     def version_for_sizes_of(
-        self, batches: list[Type], axes: list[Axes], size: int | None
+        self, batches: list[ty.Type], axes: list[Axes], size: int | None
     ) -> Version:
         """The version for batches of all sizes of which the same holds.
 
@@ -241,7 +250,7 @@ class Batched(Transform):
                 if now is not None:
                     known[k] = now
                     return now
-        ways: list[tuple[list[Type], Sizes | None, bool, Tried]]
+        ways: list[tuple[list[ty.Type], sz.Sizes | None, bool, Tried]]
         first, known_sizes = Tried(), Tried()
         ways = [(general, sizes, False, first), (general, sizes, True, first)]
         if sizes.example:  # where a text needs to know a size by value
@@ -262,7 +271,7 @@ class Batched(Transform):
             return version
         raise AssertionError("a loop serves all sizes")
 
-    def demand(self, values: list[Any], types: list[Type], sizes: Sizes) -> None:
+    def demand(self, values: list[Any], types: list[ty.Type], sizes: sz.Sizes) -> None:
         """The same number of examples. Raises ArgumentError."""
         axes = self.axes_of_types(len(types))
         common_size(self.parameters, values, axes, self.axis_size)
@@ -271,21 +280,21 @@ class Batched(Transform):
 
     def built_for(
         self,
-        batches: list[Type],
+        batches: list[ty.Type],
         axes: list[Axes],
         size: int | None,
-        sizes: Sizes | None,
+        sizes: sz.Sizes | None,
         may_loop: bool,
         tried: Tried,
     ) -> Version:
         """Generated and loaded code for batches of these types."""
-        with mapping():
+        with ty.mapping():
             types = list(map(example_of, batches, axes))
         module = self.module(types, axes, size, batches, may_loop, tried)
         self.described(module, batches, sizes)
         return self.of_this(Version(module, types, sizes))
 
-    def size_of(self, batches: list[Type], axes: list[Axes]) -> int | None:
+    def size_of(self, batches: list[ty.Type], axes: list[Axes]) -> int | None:
         """The number of examples as the types of the batches tell it."""
         if self.axis_size is not None:
             return self.axis_size
@@ -297,13 +306,13 @@ class Batched(Transform):
 
     def module(
         self,
-        types: list[Type],
+        types: list[ty.Type],
         axes: list[Axes],
         size: int | None = None,
-        batches: list[Type] | None = None,
+        batches: list[ty.Type] | None = None,
         may_loop: bool = True,
         tried: Tried | None = None,
-    ) -> Module:
+    ) -> modules.Module:
         """Generate the module for one example of these types, of `size` of them.
 
         `batches` are the types of the whole batches, where they are known, and `tried`
@@ -311,13 +320,15 @@ class Batched(Transform):
         """
         tried = Tried() if tried is None else tried
         names = dict(zip(self.parameters, types, strict=True))
-        wrt = [n for n, t in names.items() if is_active(t)]
+        wrt = [n for n, t in names.items() if ty.is_active(t)]
         by_name = dict(zip(self.parameters, axes, strict=True))
-        with opened(self.axis_name, size) as axis:
+        with axes_in_scope.opened(self.axis_name, size) as axis:
             function = underlying(self.function)
             if self.inner is not None:
                 function = self.inner.function_for([_quiet(t) for t in types])
-            request = Request(function, names, wrt, self.axis_name, self.axis_size)
+            request = requests.Request(
+                function, names, wrt, self.axis_name, self.axis_size
+            )
             try:
                 if tried.refusal is not None:
                     raise tried.refusal
@@ -325,13 +336,13 @@ class Batched(Transform):
                     request, by_name, self.out_axes, may_loop=may_loop
                 )
             except UnsupportedError as error:
-                if axis.used or not wrt or None in leaves(self.out_axes):
+                if axis.used or not wrt or None in results_of.leaves(self.out_axes):
                     raise  # all the examples are needed at a time
                 if error.before_writing:
                     tried.refusal = error
                 if batches and not tried.other_order:
                     tried.other_order = True
-                    module = other_order(self, batches, axes)
+                    module = batch_orders.other_order(self, batches, axes)
                     if module:
                         return module
                 if self.strict or not may_loop:
@@ -345,13 +356,15 @@ class Batched(Transform):
         )
         return self.loop(request, by_name, why)
 
-    def loop(self, request: Request, axes: dict[str, Axes], reason: str) -> Module:
+    def loop(
+        self, request: requests.Request, axes: dict[str, Axes], reason: str
+    ) -> modules.Module:
         """A loop over the examples, where there is no batched form."""
         name = getattr(request.function, "__name__", self.source.name)
         called = name if name.isidentifier() else "function"
         result, written = pipeline.result_of_examples(request)
-        copied = [n for n, t in request.types.items() if all_buffers(t) & written]
-        loop = ExampleLoop(
+        copied = [n for n, t in request.types.items() if ty.all_buffers(t) & written]
+        loop = example_loop.ExampleLoop(
             self.signature,
             request.types,
             axes,
@@ -360,7 +373,7 @@ class Batched(Transform):
             frozenset(copied),
         )
         node = loop.write(called, request.function, reason)
-        module = Module(node.name, [node], loop.values)
+        module = modules.Module(node.name, [node], loop.values)
         module.entry = node.name
         module.stages.keep("read", lambda: self.source.text)
         module.print()
@@ -368,7 +381,7 @@ class Batched(Transform):
 
     # -- for the text, and for other transforms ----------------------------------------
 
-    def module_for(self, args: tuple, kwargs: dict) -> Module:
+    def module_for(self, args: tuple, kwargs: dict) -> modules.Module:
         if not args and not kwargs and self.parameters:
             return self.untyped_module()
         if self.depends_on_call():
@@ -376,71 +389,72 @@ class Batched(Transform):
         values, axes = self.prepared(args, kwargs)
         common_size(self.parameters, values, axes, self.axis_size)
         fresh = self.anew() if is_recording() else self
-        version = fresh.version_for(values, axes)
+        with self.nothing_kept():
+            version = fresh.version_for(values, axes)
         if version is None:
             raise ArgumentError(
                 "vmap: no argument is mapped", instead="an axis in in_axes"
             )
         return version.module.shown()
 
-    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[modules.Module, list, dict]:
         if self.depends_on_call():
             return self.for_call(args, kwargs).recorded(args, kwargs)
         with recording():
             module = self.module_for(args, kwargs)
         return module, *self.arguments(self.prepared(args, kwargs)[0])
 
-    def untyped_module(self) -> Module:
+    def untyped_module(self) -> modules.Module:
         """The text for arguments of every rank.
 
         Type hints are those of one example. Where they do not tell that a mapped
         argument is a number or an array, it is a loop.
         """
-        if self.axis_name is not None or None in leaves(self.out_axes):
+        if self.axis_name is not None or None in results_of.leaves(self.out_axes):
             raise ArgumentError(
                 "the text of a vmap with axis_name, or with None in out_axes, needs "
                 "example arguments: it is no loop over the examples",
                 instead="`srcjax.source(srcjax.vmap(f), x)`",
             )
         axes = self.axes_without_arguments()
-        with mapping():
+        with ty.mapping():
             types = [
-                _quiet(t) if a is None else with_active(t, True)
+                _quiet(t) if a is None else ty.with_active(t, True)
                 for t, a in zip(self.hinted_types(), axes, strict=True)
             ]
-        if not any(map(is_active, types)):
+        if not any(map(ty.is_active, types)):
             raise ArgumentError(
                 "vmap: no argument is mapped", instead="an axis in in_axes"
             )
-        if not any(isinstance(t, Unknown) and is_active(t) for t in types):
+        if not any(isinstance(t, ty.Unknown) and ty.is_active(t) for t in types):
             return self.module(types, axes)
         function = underlying(self.function)
         if self.inner is not None:
             function = self.inner.function_for([_quiet(t) for t in types])
         names = dict(zip(self.parameters, types, strict=True))
-        wrt = [n for n, t in names.items() if is_active(t)]
+        wrt = [n for n, t in names.items() if ty.is_active(t)]
         reason = (
             "the ranks of the arguments are not known, and they decide the batched "
             "form. Example arguments give it."
         )
         by_name = dict(zip(self.parameters, axes, strict=True))
-        return self.loop(Request(function, names, wrt), by_name, reason)
+        return self.loop(requests.Request(function, names, wrt), by_name, reason)
 
-    def version_of(self, types: list[Type]) -> Version:
+    def version_of(self, types: list[ty.Type]) -> Version:
         """The version for batches of these types, for other transforms."""
         axes = self.axes_of_types(len(types))
         # What is supposed of sizes is noted down where they belong, once for each.
-        sizes = sizes_of(dims_of(types))
+        sizes = sz.sizes_of(ty.dims_of(types))
         if not suppose_one_size(types, axes, sizes):
             raise ArgumentError(
                 f"vmap: the arguments of {self.source.name} have different numbers of "
                 "examples",
                 instead="the same number of examples in every mapped argument",
             )
-        key = ("types", names_in_scope(), tuple(types), id(sizes))
+        key = ("types", axes_in_scope.names_in_scope(), tuple(types), id(sizes))
         found = self.versions.get(key)
         if found is None or not found.holds():
-            with mapping():
+            with ty.mapping():
                 examples = [
                     example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
                 ]
@@ -485,7 +499,6 @@ def vmap(
             f"vmap: axis_name must be a string, not {axis_name!r}",
             instead='`axis_name="batch"`',
         )
-    signature_key = tree.signature_key
 
     def make(g: Callable) -> Callable:
         transform: Batched | None = None
@@ -669,74 +682,76 @@ def common_size(
     return size
 
 
-def suppose_one_size(types: list[Type], axes: list[Axes], sizes: Sizes | None) -> bool:
+def suppose_one_size(
+    types: list[ty.Type], axes: list[Axes], sizes: sz.Sizes | None
+) -> bool:
     """Suppose that all batches have the same number of examples; whether they have."""
     counts = [
         n
         for t, a in zip(types, axes, strict=True)
         for n in sizes_in(t, a)
-        if isinstance(n, (Sym, int))
+        if isinstance(n, (sz.Sym, int))
     ]
     if sizes is None:
         return len({n for n in counts if isinstance(n, int)}) < 2
     return all(sizes.suppose_same(counts[0], n) is not None for n in counts[1:])
 
 
-def size_of(t: Type, axes: Axes) -> Any:
+def size_of(t: ty.Type, axes: Axes) -> Any:
     """The number of examples in a batch of the type, None if it does not tell."""
     return next((n for n in sizes_in(t, axes) if n is not None), None)
 
 
-def sizes_in(t: Type, axes: Axes) -> Iterator[Any]:
+def sizes_in(t: ty.Type, axes: Axes) -> Iterator[Any]:
     """The number of examples that each part of a batch of the type tells."""
     if axes is None:
         return
-    if isinstance(t, Array):
+    if isinstance(t, ty.Array):
         if t.shape is not None:
             yield t.shape[axes]
         return
-    each: list[tuple[Type, Axes]] = []
-    if isinstance(t, (Tuple, List)) and t.items is not None:
+    each: list[tuple[ty.Type, Axes]] = []
+    if isinstance(t, (ty.Tuple, ty.List)) and t.items is not None:
         many = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
         each = list(zip(t.items, many, strict=True))
-    elif isinstance(t, (Dict, Object)) and t.items is not None:
+    elif isinstance(t, (ty.Dict, ty.Object)) and t.items is not None:
         named = axes if isinstance(axes, dict) else {k: axes for k, _ in t.items}
         each = [(p, named[k]) for k, p in t.items]
     for pair in each:
         yield from sizes_in(*pair)
 
 
-def example_of(t: Type, axes: Axes) -> Type:
+def example_of(t: ty.Type, axes: Axes) -> ty.Type:
     """The type of one example of a batch of the type."""
     if axes is None:
         return t
-    if isinstance(t, Array):
+    if isinstance(t, ty.Array):
         shape = t.shape
         if shape is not None:
             axis = axes % len(shape)
             shape = shape[:axis] + shape[axis + 1 :]
         if shape == ():
-            return Scalar(True, dtype=t.dtype)
-        return Array(True, t.buffers, t.dtype, shape)
-    if isinstance(t, (Tuple, List)) and t.items is not None:
+            return ty.Scalar(True, dtype=t.dtype)
+        return ty.Array(True, t.buffers, t.dtype, shape)
+    if isinstance(t, (ty.Tuple, ty.List)) and t.items is not None:
         each = axes if isinstance(axes, (list, tuple)) else [axes] * len(t.items)
         items = tuple(example_of(p, a) for p, a in zip(t.items, each, strict=True))
-        if isinstance(t, Tuple):
-            return Tuple(items=items, cls=t.cls)
-        return List(False, t.buffers, items, None, t.cls)
-    if isinstance(t, Dict) and t.items is not None:
+        if isinstance(t, ty.Tuple):
+            return ty.Tuple(items=items, cls=t.cls)
+        return ty.List(False, t.buffers, items, None, t.cls)
+    if isinstance(t, ty.Dict) and t.items is not None:
         pairs = tuple(
             (k, example_of(p, axes[k] if isinstance(axes, dict) else axes))
             for k, p in t.items
         )
-        return Dict(False, t.buffers, pairs)
-    if isinstance(t, Object):
-        return map_parts(t, lambda p: example_of(p, axes))
-    return with_active(t, True)
+        return ty.Dict(False, t.buffers, pairs)
+    if isinstance(t, ty.Object):
+        return ty.map_parts(t, lambda p: example_of(p, axes))
+    return ty.with_active(t, True)
 
 
-def _quiet(t: Type) -> Type:
-    return with_active(t, False)
+def _quiet(t: ty.Type) -> ty.Type:
+    return ty.with_active(t, False)
 
 
 def spread_result(value: Any, size: int, out_axes: Axes) -> Any:

@@ -5,27 +5,35 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax import syntax
-from srcjax.analysis.request import Request
-from srcjax.analysis.types import Type, Varies, varying, with_active
 from srcjax.api.devices import device_of, device_put, leaves
-from srcjax.backends.cuda.run import (
-    CudaKernel,
-    has_cupy,
-    is_on_device,
-    the_cupy,
-)
-from srcjax.backends.kernels import Kernel, NotCompilable
-from srcjax.backends.module import Module
+from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError, SrcjaxError
-from srcjax.frontend.unit import parameter_names
-from srcjax.versions import tree
+from srcjax.late import late
 from srcjax.versions.callables import Transform, Version, make_callable
 from srcjax.versions.functions import underlying
+
+if TYPE_CHECKING:
+    from srcjax import syntax
+    from srcjax.analysis import request as requests
+    from srcjax.analysis import types as ty
+    from srcjax.backends import kernels
+    from srcjax.backends import module as modules
+    from srcjax.backends.cuda import run as cuda_run
+    from srcjax.frontend import unit as units
+    from srcjax.versions import tree
+else:
+    requests = late("srcjax.analysis.request")
+    ty = late("srcjax.analysis.types")
+    cuda_run = late("srcjax.backends.cuda.run")
+    kernels = late("srcjax.backends.kernels")
+    modules = late("srcjax.backends.module")
+    units = late("srcjax.frontend.unit")
+    syntax = late("srcjax.syntax")
+    tree = late("srcjax.versions.tree")
 
 
 class Jit(Transform):
@@ -48,13 +56,13 @@ class Jit(Transform):
     def summary(self) -> str:
         return f"What {self.shown_name} gives, compiled"
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> modules.Module:
         from srcjax import compiling
 
         of_examples = self.of_examples(types)
         return of_examples or compiling.jitted(self.request(types), self.device)
 
-    def version_for_sizes(self, types: list[Type], values: list[Any]) -> Version:
+    def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:
         """A version for all sizes; for these alone where kernels have to know them."""
         version = super().version_for_sizes(types, values)
         if not unfinished(version) or len(self.exact) >= MOST_EXACT:
@@ -68,7 +76,7 @@ class Jit(Transform):
         self.exact.append(exact)
         return exact
 
-    def of_examples(self, types: list[Type]) -> Module | None:
+    def of_examples(self, types: list[ty.Type]) -> modules.Module | None:
         """One kernel for all examples of a `vmap`, where each goes its own way."""
         from srcjax import compiling
         from srcjax.api.batch import Batched, example_of
@@ -80,15 +88,15 @@ class Jit(Transform):
         plain = all(a is None or a == 0 and isinstance(a, int) for a in axes)
         if not plain or mapped.out_axes != 0 or all(a is None for a in axes):
             return None
-        with varying(Varies.EXAMPLES):
+        with ty.varying(ty.Varies.EXAMPLES):
             examples = [example_of(t, a) for t, a in zip(types, axes, strict=True)]
-        examples = [with_active(t, False) for t in examples]
+        examples = [ty.with_active(t, False) for t in examples]
         inner = mapped.inner
         function = underlying(mapped.function)
         if inner is not None:
             function = inner.function_for(examples)
         names = dict(zip(self.parameters, examples, strict=True))
-        request = Request(function, names, [])
+        request = requests.Request(function, names, [])
         by_name = {n: a is not None for n, a in zip(self.parameters, axes, strict=True)}
         batched = mapped.function_for(types)
         return compiling.jitted_examples(request, by_name, batched, self.device)
@@ -97,7 +105,7 @@ class Jit(Transform):
     def on_gpu(self) -> Jit:
         """The same for arrays of the device. What is called often is found in `hot`."""
         other = Jit(self.function, "gpu")
-        other.hot, other.array_class = self.hot, the_cupy().ndarray
+        other.hot, other.array_class = self.hot, cuda_run.the_cupy().ndarray
         return other
 
     def version(self, values: list[Any], key: Any) -> Version:
@@ -107,9 +115,9 @@ class Jit(Transform):
         self.reals[key] = self.on_gpu.reals[key]
         return found
 
-    def module_for(self, args: tuple, kwargs: dict) -> Module:
+    def module_for(self, args: tuple, kwargs: dict) -> modules.Module:
         """The module for example arguments, where they are or are moved."""
-        if self.place == "gpu" and not has_cupy():
+        if self.place == "gpu" and not cuda_run.has_cupy():
             return self.text_for_gpu(args, kwargs)
         if self.place is not None:
             args, kwargs = device_put((args, kwargs), self.place)
@@ -118,7 +126,7 @@ class Jit(Transform):
             return self.on_gpu.module_for(args, kwargs)
         return super().module_for(args, kwargs)
 
-    def text_for_gpu(self, args: tuple, kwargs: dict) -> Module:
+    def text_for_gpu(self, args: tuple, kwargs: dict) -> modules.Module:
         """What would run on a GPU, to be read where there is none."""
         types = [
             tree.argument_type(value, name, False)
@@ -140,16 +148,16 @@ class Jit(Transform):
         if whole is None:
             return version.call(*values, **keywords)
         for each in vars(version.loaded).values():
-            if isinstance(each, Kernel):
+            if isinstance(each, kernels.Kernel):
                 each.whole = True
         try:
             return version.call(*values, **keywords)
-        except NotCompilable as failure:
+        except kernels.NotCompilable as failure:
             version.call = version.function = whole
             version.module.whole, version.module.stays = None, str(failure)
             return whole(*values, **keywords)
 
-    def function_for(self, types: list[Type]) -> Callable:
+    def function_for(self, types: list[ty.Type]) -> Callable:
         """Other transforms are those of the function, not of its kernels."""
         if self.inner is not None:
             return self.inner.function_for(types)
@@ -238,8 +246,9 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
         raise ArgumentError(
             "explain needs a function that jit made", instead="`explain(jit(f), x)`"
         )
-    f(*args, **kwargs)
-    module = transform.module_for(args, kwargs)
+    with transform.nothing_kept():
+        f(*args, **kwargs)
+        module = transform.module_for(args, kwargs)
     if module.stays:
         return f"{transform.shown_name} runs as it is: {module.stays}"
     if module.blocks:
@@ -247,13 +256,13 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     loaded = module.load()
     lines = []
     for node in module.functions[:-1]:
-        given = ", ".join(parameter_names(node.args))
+        given = ", ".join(units.parameter_names(node.args))
         made = vars(loaded)[node.name]
         failure = getattr(made, "failure", "")
         target = f"Python, for Numba says: {failure}" if failure else "compiled"
-        if isinstance(made, CudaKernel):
+        if isinstance(made, cuda_run.CudaKernel):
             target = "CUDA"
-        elif not isinstance(made, Kernel):
+        elif not isinstance(made, kernels.Kernel):
             target = "Python that launches these"
         lines.append(f"{node.name}({given}): {target}")
     for stmt, reason in module.python:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optree
 
-from srcjax.backends.cuda.run import is_on_device, the_cupy
+from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
+from srcjax.late import late
+
+if TYPE_CHECKING:
+    import optree
+
+    from srcjax.backends.cuda import run as cuda_run
+else:
+    optree = late("optree")
+    cuda_run = late("srcjax.backends.cuda.run")
 
 
 def devices() -> list[str]:
@@ -20,7 +28,7 @@ def devices() -> list[str]:
     Without CuPy, or without a GPU that it can use, there is "cpu" alone.
     """
     try:
-        cupy = the_cupy()
+        cupy = cuda_run.the_cupy()
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception:  # no CuPy, no driver, no device
         count = 0
@@ -39,7 +47,7 @@ def device_put(x: Any, device: str = "gpu") -> Any:
     """
     if device == "cpu":
         return device_get(x)
-    cupy = the_cupy()
+    cupy = cuda_run.the_cupy()
     with chosen(device):
         return optree.tree_map(
             lambda leaf: cupy.asarray(leaf) if is_array(leaf) else leaf,
@@ -51,7 +59,9 @@ def device_put(x: Any, device: str = "gpu") -> Any:
 def device_get(x: Any) -> Any:
     """The same pytree with its arrays in NumPy."""
     return optree.tree_map(
-        lambda leaf: leaf.get() if is_on_device(leaf) else leaf, x, none_is_leaf=True
+        lambda leaf: leaf.get() if is_on_device(leaf) else leaf,
+        x,
+        none_is_leaf=True,
     )
 
 
@@ -66,7 +76,7 @@ def chosen(device: str) -> Any:
         return contextlib.nullcontext()
     if not known or device not in devices():
         raise no_device(device)
-    return the_cupy().cuda.Device(int(number))
+    return cuda_run.the_cupy().cuda.Device(int(number))
 
 
 def no_device(device: str) -> ArgumentError:

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax import pipeline
 from srcjax.analysis.custom import CustomRule
 from srcjax.analysis.kept import Kept
-from srcjax.analysis.types import Type
-from srcjax.api.linear_map import Linearized
 from srcjax.backends.load import report
-from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
-from srcjax.runtime import zeros_like
-from srcjax.versions import tree
+from srcjax.late import late
 from srcjax.versions.callables import Transform, Version, listed
 from srcjax.versions.functions import with_source
 from srcjax.versions.reverse_mode import pullback_of
+
+if TYPE_CHECKING:
+    from srcjax import pipeline, runtime
+    from srcjax.analysis import types as ty
+    from srcjax.api import linear_map
+    from srcjax.backends import module as modules
+    from srcjax.versions import tree
+else:
+    ty = late("srcjax.analysis.types")
+    linear_map = late("srcjax.api.linear_map")
+    modules = late("srcjax.backends.module")
+    pipeline = late("srcjax.pipeline")
+    runtime = late("srcjax.runtime")
+    tree = late("srcjax.versions.tree")
 
 
 class Pushforward(Transform):
@@ -36,10 +45,10 @@ class Pushforward(Transform):
     #: Whether the curried form was asked for `(y, y_dot, aux)`.
     has_aux = False
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> modules.Module:
         return pipeline.jvp(self.request(types))
 
-    def module_for(self, args: tuple, kwargs: dict) -> Module:
+    def module_for(self, args: tuple, kwargs: dict) -> modules.Module:
         """The module for examples: what holds real numbers has a tangent."""
         if not args or self.chosen:
             return super().module_for(args, kwargs)
@@ -86,7 +95,7 @@ class Pushforward(Transform):
     def opposite(self) -> Transform | None:
         return pullback_of(self.function, tuple(self.wrt), self.has_aux)
 
-    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[modules.Module, list, dict]:
         """For `jvp(f)`, which is called with primals and tangents."""
         primals, tangents = args
         active = tuple(k for k, t in enumerate(tangents) if t is not None)
@@ -270,14 +279,14 @@ def _linearized(f: Callable, active: tuple[int, ...], count: int) -> Any:
     """The transform of `linearize`, kept as for `jvp`."""
 
     def made() -> Any:
-        return _as_called(Linearized(f, active), count)
+        return _as_called(linear_map.Linearized(f, active), count)
 
     return _LINEARIZED.get((id(f), active, count), f, made)
 
 
 def _try_out(version: Version, residuals: Any, primals: list) -> None:
     """Raises what the linear map raises; then the values are computed each time."""
-    zeros = [zeros_like(p) for p in primals]
+    zeros = [runtime.zeros_like(p) for p in primals]
     if all(map(is_leaf, zeros)):
         _linear(version)(residuals, *zeros)
 
@@ -311,7 +320,7 @@ def _linear_function(
         ):
             return jvp(f, primals, tangents)[1]
         dots = [
-            zeros_like(primals[k])
+            runtime.zeros_like(primals[k])
             if tangents[k] is None
             else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
             for k in active

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
-from srcjax.analysis.types import with_active
+from srcjax.analysis.stopped import stop_gradient
 from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
-from srcjax.ops.record import inert
-from srcjax.versions import tree
+from srcjax.late import late
 from srcjax.versions.callables import Argnums, Transform, make_callable
 from srcjax.versions.functions import with_source
 from srcjax.versions.reverse_mode import (
@@ -22,6 +21,11 @@ from srcjax.versions.reverse_mode import (
     ValueAndPullback,
     run_backward,
 )
+
+if TYPE_CHECKING:
+    from srcjax.versions import tree
+else:
+    tree = late("srcjax.versions.tree")
 
 
 def _decorator(make: Callable[[Callable], Callable], function: Callable | None) -> Any:
@@ -255,20 +259,6 @@ def _pair_of(f: Callable, argnums: tuple[int, ...], count: int) -> KeptPullback:
 
 
 vjp.__srcjax_nested__ = ("vjp", _pair_of)  # type: ignore[attr-defined]
-
-
-def stop_gradient(x: Any) -> Any:
-    """The value itself, through which no derivative flows."""
-    return x
-
-
-inert(
-    stop_gradient,
-    name="srcjax.stop_gradient",
-    signature="x",
-    infer=lambda x: with_active(x, False),
-    alias="same",
-)
 
 
 def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:

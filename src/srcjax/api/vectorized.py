@@ -26,9 +26,9 @@ from srcjax.api.batch import vmap
 from srcjax.backends.load import report
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
-from srcjax.versions import tree
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.functions import underlying, with_source
+from srcjax.versions.signature import signature_key
 
 Dims = tuple[str, ...]
 _GROUP = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*,?)?\s*\)"
@@ -202,7 +202,7 @@ class Vectorized(Transform):
         present = [n in given for n in self.parameters]
         shapes = {k: np.shape(values[k]) for k in self.looped(present)}
         whole, own = self.loops(shapes)
-        key = (whole, tuple(own.items()), tuple(map(tree.signature_key, values)))
+        key = (whole, tuple(own.items()), tuple(map(signature_key, values)))
         function: Callable = self.function
         if whole:
             found = self.versions.get(key)

@@ -19,24 +19,24 @@ import hashlib
 import importlib.util
 import inspect
 import itertools
-import os
-import stat
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from srcjax.backends.kernel_text import file_text
-from srcjax.backends.kernel_threads import shared, split
+from srcjax.backends.cache_folder import cache_folder, write_at_once
+from srcjax.late import late
 
-#: Where compiled kernels are kept instead of the user's cache folder.
-CACHE_VARIABLE = "SRCJAX_CACHE_DIR"
+if TYPE_CHECKING:
+    from srcjax.backends import kernel_text, kernel_threads
+else:
+    kernel_text = late("srcjax.backends.kernel_text")
+    kernel_threads = late("srcjax.backends.kernel_threads")
 
 
 class Differs(Exception):
@@ -150,10 +150,12 @@ class Kernel:
 
     def shared(self) -> Callable:
         """What is compiled, shared by threads where arrays are long and it can be."""
-        found = None if self.checked else split(self.text)
+        found = None if self.checked else kernel_threads.split(self.text)
         if found is None:
             return self.compiled
-        return shared(self.compiled, found, compiled(found.text, found.name))
+        return kernel_threads.shared(
+            self.compiled, found, compiled(found.text, found.name)
+        )
 
     @functools.cached_property
     def compiled(self) -> Callable:
@@ -172,7 +174,7 @@ def compiled(text: str, name: str, checked: bool = False) -> Callable:
         names = vars(module)
     else:  # nowhere to keep it
         names = {}
-        exec(compile(file_text(text), "<kernel>", "exec"), names)
+        exec(compile(kernel_text.file_text(text), "<kernel>", "exec"), names)
     function = names[name]
     names["added"] = compiled_sum()
     with warnings.catch_warnings():
@@ -221,36 +223,16 @@ def compiled_sum() -> Any:
 # -- the folder of compiled kernels --------------------------------------------------
 
 
-def cache_folder() -> Path | None:
-    """The folder that kernels are kept in; None where only the user's will not do."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        folder = Path(chosen)
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(base) / "srcjax" / "kernels"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except (OSError, RuntimeError):
-        return None
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        return None
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return None
-    return folder
-
-
 def module_of(text: str, name: str) -> ModuleType | None:
     """The module of a kernel's text, from the folder; None where there is none."""
     folder = cache_folder()
     if folder is None:
         return None
-    whole = file_text(text)
-    path = folder / f"{name}_{digest(whole)}.py"
+    whole = kernel_text.file_text(text)
+    path = Path(folder) / f"{name}_{digest(whole)}.py"
     try:
         if not path.exists() or path.read_text() != whole:
-            write_at_once(path, whole)
+            write_at_once(str(path), whole.encode())
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -287,15 +269,3 @@ def digest(text: str) -> str:
 
     versions = f"{numba.__version__} {np.__version__} {sys.version} {sources()}"
     return hashlib.sha256(f"{versions}\n{text}".encode()).hexdigest()[:24]
-
-
-def write_at_once(path: Path, text: str) -> None:
-    """Write a file that others never see half of."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise

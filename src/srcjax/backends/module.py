@@ -17,11 +17,8 @@ from srcjax import runtime, syntax
 from srcjax.analysis.guards import Guard
 from srcjax.analysis.types import UNKNOWN, Type
 from srcjax.backends import stage_listings
-from srcjax.backends.load import LineMap, load
-from srcjax.backends.python_text import emit
-from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.joined_tapes import joined_tapes
-from srcjax.frontend.read import (
+from srcjax.backends.load import LineMap, load, untested
+from srcjax.backends.marks import (
     ADJOINTS_MADE,
     JOINED_MADE,
     KEPT_MADE,
@@ -29,10 +26,14 @@ from srcjax.frontend.read import (
     RESTS_ON,
     TESTED,
 )
+from srcjax.backends.python_text import emit
+from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.frontend.stage_texts import StageTexts
 
 #: Modules whose functions users import from `srcjax` itself.
 PUBLIC = (
+    "srcjax.analysis.stopped",
     "srcjax.api.reverse",
     "srcjax.api.forward",
     "srcjax.api.jacobians",
@@ -165,24 +166,7 @@ class Module:
         function: Callable = getattr(loaded, self.entry)
         if not self.tested:
             return function
-        (node,) = (
-            n
-            for n in syntax.tree_of(self.text).body
-            if isinstance(n, ast.FunctionDef) and n.name == self.entry
-        )
-        del node.body[1]  # after the docstring
-        tree = ast.Module([node], [])
-        compiled = compile(
-            tree, function.__code__.co_filename, "exec", dont_inherit=True
-        )
-        found: dict[str, Any] = {}
-        exec(compiled, {"__builtins__": {}, **vars(loaded)}, found)
-        code = found[self.entry].__code__
-        fast = pytypes.FunctionType(code, vars(loaded), self.entry)
-        fast.__defaults__ = function.__defaults__
-        fast.__kwdefaults__ = function.__kwdefaults__
-        fast.__doc__ = function.__doc__
-        return fast
+        return untested(self.text, self.entry, loaded)
 
     def live_values(self) -> dict[str, Any]:
         """Values that no line of the text gives a name to."""

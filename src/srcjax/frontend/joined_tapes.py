@@ -15,23 +15,12 @@ next transform asks of each value whether it is kept, read, or differentiated.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
 from srcjax import syntax
-
-
-class Part(NamedTuple):
-    """A tape that became one with others."""
-
-    name: str
-    #: What is on it is as good as a copy (`transforms.reverse.kept`).
-    keeps: bool
-
-
-#: The parts of the tapes of a function.
-Joined = dict[str, tuple[Part, ...]]
+from srcjax.backends.marks import Joined
 
 
 def emptied(stmt: Any) -> str:

@@ -28,6 +28,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, control, is_compound, runs
+from srcjax.backends.marks import ADJOINTS_MADE, JOINED_MADE, KEPT_MADE, NAMES_MADE
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
@@ -40,7 +41,6 @@ from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.operations import Operations
-from srcjax.frontend.read import ADJOINTS_MADE, JOINED_MADE, KEPT_MADE, NAMES_MADE
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, parameter_names

@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import gast
 
 from srcjax import syntax
+from srcjax.backends.marks import TESTED, copy_marks
 from srcjax.errors import (
     ArgumentError,
     SourceNotFoundError,
     UnsupportedError,
     error_at,
 )
-from srcjax.frontend.joined_tapes import Joined
 from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
@@ -33,24 +33,6 @@ LAMBDA_NAME = "fn"
 
 #: Functions that were taken out of a user's function (`frontend.lift`): what they are.
 LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
-
-#: Generated functions: the names in them that srcjax made, not the user.
-NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
-#: Generated functions that begin with a test of their arguments. A transform of one is
-#: told the types of its arguments, and needs no test of them.
-TESTED: WeakSet[FunctionType] = WeakSet()
-#: The adjoints among them: nothing else holds what one of these is added to in place.
-ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
-#: Generated functions: the guards of what they were written for. A transform of one
-#: rests on the same.
-RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()
-#: What backward sweeps among them keep (`transforms.reverse.kept`): names of what
-#: forward functions save for backward functions, and of the tapes of anything else.
-KEPT_MADE: WeakKeyDictionary[FunctionType, tuple[frozenset[str], frozenset[str]]] = (
-    WeakKeyDictionary()
-)
-#: Tapes of tuples among them, and of which tapes they are made.
-JOINED_MADE: WeakKeyDictionary[FunctionType, Joined] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,17 +138,6 @@ def apart(function: FunctionType) -> FunctionType:
         LIFTED[copy] = replace(LIFTED[function], func=copy)
     copy_marks(function, copy)
     return copy
-
-
-def copy_marks(function: FunctionType, copy: FunctionType) -> None:
-    """Let a copy of a generated function be known for what that is."""
-    tables: list[WeakKeyDictionary[FunctionType, Any]]
-    tables = [NAMES_MADE, ADJOINTS_MADE, KEPT_MADE, JOINED_MADE, RESTS_ON]
-    for known in tables:
-        if function in known:
-            known[copy] = known[function]
-    if function in TESTED:
-        TESTED.add(copy)
 
 
 def read_generator(function: FunctionType) -> FunctionSource:

@@ -7,7 +7,6 @@ of `recording`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -95,6 +94,8 @@ class StageTexts(dict[str, str]):
         if stage not in self.before:
             return self[stage]
         before, after = self.before[stage].splitlines(), self[stage].splitlines()
+        import difflib
+
         lines = difflib.unified_diff(before, after, "before", stage, lineterm="")
         return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.stopped import stop_gradient
 from srcjax.analysis.types import (
     BOOL,
     INT,
@@ -16,6 +17,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     shape_of,
+    with_active,
 )
 from srcjax.ops.infer_rules import FALSE, NONE
 from srcjax.ops.known import MISSING, known
@@ -23,6 +25,15 @@ from srcjax.ops.record import inert
 
 INTEGER = Const(value=int)
 TWO = Const(value=2)
+
+
+inert(
+    stop_gradient,
+    name="srcjax.stop_gradient",
+    signature="x",
+    infer=lambda x: with_active(x, False),
+    alias="same",
+)
 
 
 def infer_window(M: Type) -> Type:

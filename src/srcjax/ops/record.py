@@ -458,6 +458,8 @@ def operation(
     first function's own signature is taken. `methods` are names of ndarray methods
     that mean the same with the array as the first argument.
     """
+    if not is_called_by_srcjax():
+        Rules.of_users = True
     keys = [key_of(f) for f in functions]
     for function in functions if LAZY else ():
         load_records(function)  # what is declared here comes after what is there
@@ -485,6 +487,17 @@ def operation(
     for attribute in attributes:
         ATTRIBUTES[attribute] = found
     return found
+
+
+def is_called_by_srcjax() -> bool:
+    """Whether a module of srcjax is what asks this one for something."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if name != __name__:
+            return name.startswith("srcjax.")
+        frame = frame.f_back
+    return False
 
 
 def linear_groups(value: Any) -> tuple[tuple[str, ...], ...]:

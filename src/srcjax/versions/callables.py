@@ -10,77 +10,73 @@ import copy
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from srcjax import syntax
-from srcjax.analysis.axes import names_in_scope
-from srcjax.analysis.binding import signature_of
 from srcjax.analysis.custom import Rules
-from srcjax.analysis.request import Request
-from srcjax.analysis.sizes import Sizes, sizes_of
-from srcjax.analysis.types import (
-    FLOAT,
-    UNKNOWN,
-    Array,
-    Const,
-    Dict,
-    List,
-    Object,
-    Scalar,
-    Tuple,
-    Type,
-    Unknown,
-    dims_of,
-    dtype_of,
-    is_active,
-    mapping,
-    parts,
-    resolved,
-    type_of,
-    with_active,
-)
 from srcjax.backends.load import load, report
-from srcjax.backends.written_for import (
-    Entry,
-    describe,
-    is_formula,
-    stands_alone,
-)
-from srcjax.checks.first_call import is_checking, prove
 from srcjax.errors import ArgumentError, SrcjaxError
-from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording, recording
-from srcjax.frontend.unit import parameter_names
-from srcjax.versions import dispatch, edited, relatives, tree
+from srcjax.late import late
+from srcjax.versions import dispatch, edited, relatives
 from srcjax.versions.config import config
 from srcjax.versions.functions import underlying
 from srcjax.versions.garbage import full_collections_put_off
+from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
+from srcjax.versions.signature import signature_key
 
 if TYPE_CHECKING:
+    from srcjax import syntax
+    from srcjax.analysis import axes, binding
+    from srcjax.analysis import request as requests
+    from srcjax.analysis import sizes as sz
+    from srcjax.analysis import types as ty
+    from srcjax.backends import written_for
     from srcjax.backends.module import Module
+    from srcjax.checks import first_call
+    from srcjax.frontend import read as reading
+    from srcjax.frontend import unit as units
+    from srcjax.versions import tree
+else:
+    axes = late("srcjax.analysis.axes")
+    binding = late("srcjax.analysis.binding")
+    requests = late("srcjax.analysis.request")
+    sz = late("srcjax.analysis.sizes")
+    ty = late("srcjax.analysis.types")
+    written_for = late("srcjax.backends.written_for")
+    first_call = late("srcjax.checks.first_call")
+    reading = late("srcjax.frontend.read")
+    units = late("srcjax.frontend.unit")
+    syntax = late("srcjax.syntax")
+    tree = late("srcjax.versions.tree")
 
 Argnums = int | str | Sequence[int | str]
 #: Versions that are tried one after the other before a call's key is computed.
 MAX_HOT = 8
+#: So many signatures of a function are kept for other processes.
+MOST_KEPT = 4
 
 
 class Version:
     """One specialisation: generated code for one signature."""
 
+    #: Whether another process made it.
+    kept = False
+
     def __init__(
-        self, module: Module, types: list[Type], sizes: Sizes | None = None
+        self, module: Module, types: list[ty.Type], sizes: sz.Sizes | None = None
     ) -> None:
         self.module = module
         #: What is supposed of the sizes that are symbols in the types.
-        self.sizes = sizes or Sizes()
+        self.sizes = sizes or sz.Sizes()
         #: What the code was generated for.
         supposed = self.sizes.with_fits(lambda name: True)
-        self.types = [resolved(t, supposed) for t in types]
+        self.types = [ty.resolved(t, supposed) for t in types]
         self.order = supposed.resolved_order()
         self.made = supposed.resolved_made()
         self.loaded = module.load()
@@ -138,8 +134,19 @@ class Transform:
     #: What an instance keeps for itself: all else tells what kind of transform it is.
     OWN: ClassVar[frozenset[str]] = frozenset(
         ("function", "versions", "general", "any_length", "reals", "hot", "_as_called")
-        + ("source", "parameters", "signature", "wrt", "positional", "plain", "read_as")
+        + (
+            "source",
+            "parameters",
+            "signature",
+            "wrt",
+            "positional",
+            "plain",
+            "read_as",
+            "places",
+        )
     )
+    #: For how many signatures other processes were asked.
+    places = 0
     #: The code and defaults of the function, as they were read.
     read_as: edited.State | None = None
 
@@ -152,13 +159,13 @@ class Transform:
     # -- the function ---------------------------------------------------------------
 
     @functools.cached_property
-    def source(self) -> FunctionSource:
+    def source(self) -> reading.FunctionSource:
         """The function as written (for a transformed function, what it was made of)."""
         inner = self.inner
         if inner is not None:
             return inner.source
         with full_collections_put_off():
-            return read(underlying(self.function))
+            return reading.read(underlying(self.function))
 
     @property
     def inner(self) -> Transform | None:
@@ -168,13 +175,26 @@ class Transform:
     @functools.cached_property
     def parameters(self) -> list[str]:
         """Names of the arguments of a call."""
-        names = parameter_names(self.source.node.args)
+        plain = self.plain_parameters()
+        if plain is not None:
+            return list(plain.names)
+        names = units.parameter_names(self.source.node.args)
         return [n for n in names if n not in self.source.bound]
+
+    def plain_parameters(self) -> dispatch.Parameters | None:
+        """Those of a function or method, told without reading it; None of all else."""
+        inner = self.inner
+        if inner is not None:
+            return inner.plain_parameters()
+        return dispatch.plain_parameters(underlying(self.function))
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         """The signature of a call."""
-        full = signature_of(self.source.node.args, self.source)
+        plain = self.plain_parameters()
+        if plain is not None:
+            return plain.signature()
+        full = binding.signature_of(self.source.node.args, self.source)
         kept = [p for n, p in full.parameters.items() if n not in self.source.bound]
         return full.replace(parameters=kept)
 
@@ -239,8 +259,13 @@ class Transform:
         found = self.served(key)
         if found is not None:
             if called_before:
-                self.promote(found)
+                self.promote(found, values)
             return found
+        place = self.place_for(values)
+        kept = place.version()
+        if kept is not None:
+            self.versions[key], self.reals[key] = kept
+            return self.of_this(self.versions[key])
         types = [
             tree.argument_type(value, name, name in self.wrt)
             for name, value in zip(self.parameters, values, strict=True)
@@ -251,11 +276,23 @@ class Transform:
             if name in self.wrt and tree.has_ints(value)
         ]
         version = self.version_for_sizes(types, values)
+        place.keep(version, self.reals[key])
         self.versions[key] = version
         self.forget_stale()
         return version
 
-    def version_for_sizes(self, types: list[Type], values: list[Any]) -> Version:
+    def place_for(self, values: list[Any], more: Any = ()) -> Place:
+        """Where a version for these arguments is kept, for other processes.
+
+        Functions that are made anew time and again are served in memory.
+        """
+        relative = relatives.of(self)
+        again = relative is None or relatives.is_of_same(self, relative)
+        few = self.places < MOST_KEPT  # then a text for all sizes is worth writing
+        self.places += again and few
+        return Place(self if again and few else None, values, more)
+
+    def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:
         """The version for all sizes of which holds what holds for those in the types.
 
         Where a text needs to know a size by value, it is a version for these sizes.
@@ -285,7 +322,7 @@ class Transform:
             self.any_length.setdefault(longer, []).append(version)
         return version
 
-    def demand(self, values: list[Any], types: list[Type], sizes: Sizes) -> None:
+    def demand(self, values: list[Any], types: list[ty.Type], sizes: sz.Sizes) -> None:
         """Demand of arguments what the transform does that made the function.
 
         Its text is part of this one, without the checks of a call.
@@ -293,13 +330,13 @@ class Transform:
         if self.inner is not None and len(self.inner.parameters) == len(values):
             self.inner.demand(values, types, sizes)
 
-    def built(self, types: list[Type], sizes: Sizes | None = None) -> Version:
+    def built(self, types: list[ty.Type], sizes: sz.Sizes | None = None) -> Version:
         """Generated and loaded code for the types."""
         with full_collections_put_off():
             module = self.described(self.build(types, True), types, sizes)
             return self.of_this(Version(module, types, sizes))
 
-    def built_inside(self, types: list[Type], sizes: Sizes | None) -> Version:
+    def built_inside(self, types: list[ty.Type], sizes: sz.Sizes | None) -> Version:
         """The same for a call in other generated code, whose sizes the types have."""
         with full_collections_put_off():
             return self.of_this(Version(self.build(types, True), types, sizes))
@@ -316,6 +353,8 @@ class Transform:
         It may have been that of a function that was made of the same code.
         """
         found = self.versions.get(key)
+        if found is not None and found.kept and not is_asked():
+            return None
         if found is None:
             relative = None if is_recording() else relatives.of(self)
             if relative is None or key not in relative.versions:
@@ -339,6 +378,9 @@ class Transform:
             return version
         if version.transform is None:
             return version if version.holds() else None
+        if version.kept:  # what stands for what in it is not known
+            same = relatives.is_of_same(self, version.transform)
+            return version if same and version.holds() else None
         if version.rules != Rules.given:
             return None
         found: Version | None = rebased(version, self.function)
@@ -347,20 +389,20 @@ class Transform:
         return found
 
     def described(
-        self, module: Module, types: list[Type], sizes: Sizes | None = None
+        self, module: Module, types: list[ty.Type], sizes: sz.Sizes | None = None
     ) -> Module:
         """The module, whose entry point says what it is for, and tests that it is."""
-        sizes = (sizes or Sizes()).with_fits(stands_alone)
-        entry = Entry(
+        sizes = (sizes or sz.Sizes()).with_fits(written_for.stands_alone)
+        entry = written_for.Entry(
             self.summary(),
             self.parameters,
-            [resolved(t, sizes) for t in types],
+            [ty.resolved(t, sizes) for t in types],
             sizes,
             syntax.names_read(self.source.node.body),
-            is_formula(self.source),
+            written_for.is_formula(self.source),
             self.wrt if self.name == "jvp" else [],
         )
-        describe(module, entry)
+        written_for.describe(module, entry)
         return module
 
     @property
@@ -373,16 +415,16 @@ class Transform:
         """What the entry point gives, in a few words."""
         return f"The {self.name} of {self.shown_name}"
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> Module:
         """Generate the module for the types."""
         raise NotImplementedError
 
-    def request(self, types: list[Type]) -> Request:
+    def request(self, types: list[ty.Type]) -> requests.Request:
         names = dict(zip(self.parameters, types, strict=True))
         function = underlying(self.function)
         if self.inner is not None:
             function = self.inner.function_for(types)
-        return Request(function, names, self.wrt)
+        return requests.Request(function, names, self.wrt)
 
     def module_for(self, args: tuple, kwargs: dict) -> Module:
         """The module for example arguments, or for what the type hints say."""
@@ -396,7 +438,8 @@ class Transform:
         if args or kwargs:
             values = self.bind(args, kwargs)
             fresh = self.anew() if is_recording() else self
-            return fresh.version(values, self.key(values)).module.shown()
+            with self.nothing_kept():
+                return fresh.version(values, self.key(values)).module.shown()
         types = self.hinted_types()
         return self.described(self.build(types, False), types)
 
@@ -422,14 +465,14 @@ class Transform:
         """Whether this is the first call of the version, and it is to be checked."""
         check = self.check if check is None else check
         on = config.check if check is None else check
-        if not on or version.checked or is_recording() or is_checking():
+        if not on or version.checked or is_recording() or first_call.is_checking():
             return False
         version.checked = True
         return True
 
     def prove(self, version: Version, args: tuple, kwargs: dict) -> None:
         """Compare a call with what else is known. Raises DerivativeMismatch."""
-        prove(self, self.bind(args, kwargs), version.module.opinions)
+        first_call.prove(self, self.bind(args, kwargs), version.module.opinions)
 
     def plain_value(self, values: list[Any]) -> Any:
         """What the function gives, without what goes along."""
@@ -449,35 +492,35 @@ class Transform:
         return None
 
     def key(self, values: list[Any]) -> Any:
-        return tuple([tree.signature_key(v) for v in values])
+        return tuple([signature_key(v) for v in values])
 
-    def hinted_types(self) -> list[Type]:
+    def hinted_types(self) -> list[ty.Type]:
         """What annotations and defaults say of the parameters."""
         hints = getattr(self.source.func, "__annotations__", {})
-        found: list[Type] = []
+        found: list[ty.Type] = []
         for name in self.parameters:
             hint = hints.get(name)
-            t: Type = Unknown(buffers=frozenset([("param", name)]))
+            t: ty.Type = ty.Unknown(buffers=frozenset([("param", name)]))
             if hint in (float, "float"):
-                t = FLOAT
+                t = ty.FLOAT
             elif hint in (int, "int"):
-                t = Scalar(dtype=np.dtype(int), python=True)
+                t = ty.Scalar(dtype=np.dtype(int), python=True)
                 if name in self.wrt:
-                    t = FLOAT
+                    t = ty.FLOAT
             elif hint in (np.ndarray, "np.ndarray", "numpy.ndarray"):
-                t = Array(buffers=frozenset([("param", name)]))
+                t = ty.Array(buffers=frozenset([("param", name)]))
             elif hint in (str, "str", bool, "bool"):
-                t = Unknown()
+                t = ty.Unknown()
             elif name in self.source.defaults and name not in self.wrt:
                 value = self.source.defaults[name]
                 if value is None or isinstance(value, (bool, str)):
-                    t = Const(value=value)
+                    t = ty.Const(value=value)
             parameter = self.signature.parameters[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
-                t = type_of(())
+                t = ty.type_of(())
             elif parameter.kind is parameter.VAR_KEYWORD:
-                t = type_of({}, ("param", name))
-            found.append(with_active(t, True) if name in self.wrt else t)
+                t = ty.type_of({}, ("param", name))
+            found.append(ty.with_active(t, True) if name in self.wrt else t)
         return found
 
     def arguments(self, values: list[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -499,6 +542,8 @@ class Transform:
     @functools.cached_property
     def positional(self) -> bool:
         """Whether every parameter is passed by position."""
+        if self.plain_parameters() is not None:
+            return True
         simple = (
             inspect.Parameter.POSITIONAL_ONLY,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -530,14 +575,27 @@ class Transform:
         """What a version gives."""
         return version.call(*values, **keywords)
 
-    def promote(self, version: Version) -> None:
+    @contextmanager
+    def nothing_kept(self) -> Iterator[None]:
+        """Inside and after it, texts are those that this process wrote."""
+        self.hot[:] = [each for each in self.hot if not each[2].kept]
+        with nothing_kept():
+            yield
+
+    def promote(self, version: Version, values: list[Any]) -> None:
         """Let calls find the version by a few tests instead of by their key."""
         if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
             return
         version.tried = True
+        types = version.types
+        if version.kept:
+            types = [
+                tree.argument_type(value, name, name in self.wrt)
+                for name, value in zip(self.parameters, values, strict=True)
+            ]
         match = dispatch.matcher(
             self.parameters,
-            version.types,
+            types,
             version.guards,
             version.order,
             version.made,
@@ -562,6 +620,9 @@ class Transform:
         """
         if self.inner is not None and self.inner.maps_what_is_given():
             return True
+        plain = self.plain_parameters()
+        if plain is not None:
+            return self.maps and bool(plain.defaults)
         variadic = self.source.node.args.vararg is not None
         return self.maps and (variadic or bool(self.source.defaults))
 
@@ -673,16 +734,17 @@ class Transform:
         other = copy.copy(self)
         other.versions, other.general, other.any_length = {}, {}, {}
         other.reals, other.hot, other._as_called = {}, [], {}
+        other.places = 0
         return other
 
     #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
     way: tuple[str, Callable] | None = None
 
-    def function_for(self, types: list[Type]) -> Callable:
+    def function_for(self, types: list[ty.Type]) -> Callable:
         """The generated function for arguments of these types, for other transforms."""
         return self.version_of(types).function
 
-    def version_of(self, types: list[Type]) -> Version:
+    def version_of(self, types: list[ty.Type]) -> Version:
         """The version for arguments of these types.
 
         Raises:
@@ -696,17 +758,17 @@ class Transform:
             tree.as_real(t) if n in self.wrt else t
             for n, t in zip(self.parameters, own, strict=True)
         ]
-        with mapping(False):
+        with ty.mapping(False):
             return self.version_of_own(types)
 
-    def version_of_own(self, types: list[Type]) -> Version:
+    def version_of_own(self, types: list[ty.Type]) -> Version:
         """The version for arguments of these types, each in memory of its own.
 
         What it supposes of sizes is supposed of those of the types.
         """
-        outer = sizes_of(dims_of(types))
+        outer = sz.sizes_of(ty.dims_of(types))
         for count in itertools.count():
-            key = ("types", names_in_scope(), tuple(types), count)
+            key = ("types", axes.names_in_scope(), tuple(types), count)
             found = self.versions.get(key)
             if found is None or not found.holds():
                 break
@@ -714,11 +776,11 @@ class Transform:
                 break  # sizes of these names are as they were
         if found is None or not found.holds():
             active = [
-                with_active(t, n in self.wrt)
+                ty.with_active(t, n in self.wrt)
                 for n, t in zip(self.parameters, types, strict=True)
             ]
             for n, t in zip(self.parameters, active, strict=True):
-                if n in self.wrt and not is_active(t) and not is_container(t):
+                if n in self.wrt and not ty.is_active(t) and not is_container(t):
                     raise ArgumentError(
                         f"argument `{n}` of {self.source.name} cannot be "
                         "differentiated",
@@ -727,15 +789,17 @@ class Transform:
                     )
             sizes = outer.copy() if outer is not None else None
             if sizes is not None:
-                active = [resolved(t, sizes) for t in active]
+                active = [ty.resolved(t, sizes) for t in active]
             found = self.versions[key] = self.built_inside(active, sizes)
         if outer is not None:
             outer.take(found.sizes)
         return found
 
-    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+    def result_type(
+        self, types: list[ty.Type], value: Callable[[], ty.Type]
+    ) -> ty.Type:
         """What a call gives, before code is generated; `value` gives the function's."""
-        return UNKNOWN
+        return ty.UNKNOWN
 
 
 def listed(names: Sequence[str]) -> str:
@@ -753,43 +817,43 @@ def is_option(value: Any) -> bool:
     return value is None or type(value) in (int, str, bool)
 
 
-def has_real(t: Type) -> bool:
+def has_real(t: ty.Type) -> bool:
     """Whether the value or a part of it certainly is a real number."""
-    dtype = dtype_of(t)
+    dtype = ty.dtype_of(t)
     if dtype is not None and dtype.kind in "fiu":
         return True
-    return any(has_real(part) for part in parts(t))
+    return any(has_real(part) for part in ty.parts(t))
 
 
-def without_activity(t: Type) -> Type:
+def without_activity(t: ty.Type) -> ty.Type:
     """A type as a call sees it: a number that is not known by value, no activity."""
-    if isinstance(t, Const) and type(t.value) in (int, float, complex):
-        return Scalar(dtype=np.dtype(type(t.value)), python=True)
-    return with_active(t, False)
+    if isinstance(t, ty.Const) and type(t.value) in (int, float, complex):
+        return ty.Scalar(dtype=np.dtype(type(t.value)), python=True)
+    return ty.with_active(t, False)
 
 
-def own_memory(t: Type, buffer: Any) -> Type:
+def own_memory(t: ty.Type, buffer: Any) -> ty.Type:
     """The type of an argument, as `type_of` gives it: memory of its own."""
-    if isinstance(t, Tuple):
+    if isinstance(t, ty.Tuple):
         items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
         return replace(t, items=tuple(items))
-    if isinstance(t, List) and t.items is not None:
+    if isinstance(t, ty.List) and t.items is not None:
         items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
         return replace(t, items=tuple(items), buffers=frozenset([buffer]))
-    if isinstance(t, (Dict, Object)) and t.items is not None:
+    if isinstance(t, (ty.Dict, ty.Object)) and t.items is not None:
         pairs = tuple((k, own_memory(p, (buffer, k))) for k, p in t.items)
         return replace(t, items=pairs, buffers=frozenset([buffer]))
-    if isinstance(t, (List, Dict)) and t.elem is not None:
+    if isinstance(t, (ty.List, ty.Dict)) and t.elem is not None:
         elem = own_memory(t.elem, (buffer, None))
         return replace(t, elem=elem, buffers=frozenset([buffer]))
-    if isinstance(t, (Array, Unknown, List, Dict)):
+    if isinstance(t, (ty.Array, ty.Unknown, ty.List, ty.Dict)):
         return replace(t, buffers=frozenset([buffer]))
     return t
 
 
-def is_container(t: Type) -> bool:
+def is_container(t: ty.Type) -> bool:
     """Whether the value has parts: it may have none that is differentiated."""
-    return isinstance(t, (Tuple, List, Dict, Object))
+    return isinstance(t, (ty.Tuple, ty.List, ty.Dict, ty.Object))
 
 
 def make_callable(transform: Transform) -> Callable:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from srcjax.backends.threads import Setting
+from typing import TYPE_CHECKING
+
 from srcjax.errors import ArgumentError
+from srcjax.late import late
+from srcjax.versions.store import Setting as Kept
+
+if TYPE_CHECKING:
+    from srcjax.backends import threads as shared
+else:
+    shared = late("srcjax.backends.threads")
 
 
 class Config:
@@ -15,6 +23,9 @@ class Config:
     - `threads`: how many threads what `jit` made may use for large arrays: None, one
       for each core that the process may run on; 1, none but the caller's. The numbers
       are the same.
+    - `keep_texts`: whether what is generated is kept in the user's cache folder, for
+      other processes that call the same function with the same around it. The variable
+      `SRCJAX_KEEP_TEXTS=0` of the environment turns it off.
     """
 
     __slots__ = ("_check",)
@@ -37,7 +48,7 @@ class Config:
 
     @property
     def threads(self) -> int | None:
-        return Setting.limit
+        return shared.Setting.limit
 
     @threads.setter
     def threads(self, count: int | None) -> None:
@@ -47,7 +58,20 @@ class Config:
                 f"config.threads must be None or a number from 1 on, not {count!r}",
                 instead="`srcjax.config.threads = 1`",
             )
-        Setting.limit = count
+        shared.Setting.limit = count
+
+    @property
+    def keep_texts(self) -> bool:
+        return Kept.on
+
+    @keep_texts.setter
+    def keep_texts(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise ArgumentError(
+                f"config.keep_texts must be True or False, not {on!r}",
+                instead="`srcjax.config.keep_texts = False`",
+            )
+        Kept.on = on
 
     def __repr__(self) -> str:
         return f"<srcjax config: check={self.check}, threads={self.threads}>"

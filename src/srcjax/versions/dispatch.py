@@ -27,8 +27,8 @@ and each version that is called again gets a `match` with its own tests written 
             return False
         return True
 
-A matcher may say no where `tree.signature_key` would find the version (a dtype that is
-equal but not the same object, say); it never says yes to values of other types.
+A matcher may say no where `signature.signature_key` would find the version (a dtype
+that is equal but not the same object, say); it never says yes to values of other types.
 """
 
 from __future__ import annotations
@@ -38,27 +38,22 @@ import types as pytypes
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax import syntax
 from srcjax.analysis.guards import Fixed, Guard, Seen, Written
-from srcjax.analysis.sizes import arguments_in, text_of
-from srcjax.analysis.types import (
-    Array,
-    Const,
-    Dict,
-    List,
-    Object,
-    Other,
-    Range,
-    Scalar,
-    Sym,
-    Tuple,
-    Type,
-)
 from srcjax.backends.load import load, report
+from srcjax.late import late
+
+if TYPE_CHECKING:
+    from srcjax import syntax
+    from srcjax.analysis import sizes as sz
+    from srcjax.analysis import types as ty
+else:
+    sz = late("srcjax.analysis.sizes")
+    ty = late("srcjax.analysis.types")
+    syntax = late("srcjax.syntax")
 
 #: A match function, the generated function it stands before, and their version.
 Hot = list[tuple[Callable[..., bool], Callable, Any]]
@@ -78,6 +73,25 @@ class Parameters:
     #: How many of them can be passed by position only.
     positional_only: int
     defaults: tuple
+
+    def signature(self) -> inspect.Signature:
+        """The same as Python has it."""
+        kinds = inspect.Parameter
+        required = len(self.names) - len(self.defaults)
+        return inspect.Signature(
+            [
+                kinds(
+                    name,
+                    kinds.POSITIONAL_ONLY
+                    if k < self.positional_only
+                    else kinds.POSITIONAL_OR_KEYWORD,
+                    default=kinds.empty
+                    if k < required
+                    else self.defaults[k - required],
+                )
+                for k, name in enumerate(self.names)
+            ]
+        )
 
 
 def plain_parameters(function: Any) -> Parameters | None:
@@ -115,12 +129,21 @@ def dispatcher(parameters: Parameters, hot: Hot, general: Callable) -> Callable:
     return function
 
 
+def unlike(names: Iterable[str], name: str) -> str:
+    """The name, or one like it that is none of these."""
+    taken = set(names)
+    while name in taken:
+        name += "_"
+    return name
+
+
 @lru_cache(maxsize=256)
 def _dispatcher_maker(names: tuple[str, ...], positional_only: int) -> Callable:
     """Writes a dispatcher; its own names are not among those of the parameters."""
-    own = syntax.Names(set(names))
-    hot, general, annotated = map(own.fresh, ("hot", "general", "report"))
-    match, function, error = map(own.fresh, ("match", "function", "error"))
+    hot, general, annotated, match, function, error = (
+        unlike(names, name)
+        for name in ("hot", "general", "report", "match", "function", "error")
+    )
     listed = list(names)
     if positional_only:
         listed.insert(positional_only, "/")
@@ -148,10 +171,10 @@ def make({hot}, {general}, {annotated}):
 
 def matcher(
     names: Sequence[str],
-    types: Sequence[Type],
+    types: Sequence[ty.Type],
     guards: Iterable[Guard],
-    order: Iterable[tuple[Sym | int, Sym | int]] = (),
-    made: Iterable[tuple[Sym | int, Sym | int]] = (),
+    order: Iterable[tuple[ty.Sym | int, ty.Sym | int]] = (),
+    made: Iterable[tuple[ty.Sym | int, ty.Sym | int]] = (),
     array_class: type = np.ndarray,
 ) -> Callable[..., bool] | None:
     """The function that tells whether arguments are of these types and guards hold.
@@ -186,7 +209,7 @@ USED = {"match", "type", "len", "range", "AttributeError", "KeyError", "ValueErr
 
 
 class NotCheap(Exception):
-    """A type that is left to `tree.signature_key`."""
+    """A type that is left to `signature.signature_key`."""
 
 
 class Tests:
@@ -201,7 +224,7 @@ class Tests:
         #: Live values that the tests refer to.
         self.values: dict[str, Any] = {}
         self.known: dict[int, str] = {}
-        self.sizes: list[tuple[str, Sym]] = []
+        self.sizes: list[tuple[str, ty.Sym]] = []
 
     def text(self) -> str:
         body = "".join(f"        {line}\n" for line in self.lines)
@@ -231,45 +254,45 @@ class Tests:
             raise NotCheap
         return f"type({place}) is not {self.value(cls, cls.__name__)}"
 
-    def of_type(self, place: str, t: Type) -> None:
+    def of_type(self, place: str, t: ty.Type) -> None:
         """Tests that the value of a name is of the type."""
         match t:
-            case Scalar(dtype=np.dtype() as dtype, python=True):
+            case ty.Scalar(dtype=np.dtype() as dtype, python=True):
                 cls = type(dtype.type().item())
                 size = [f"{place} < 1"] if t.size is not None else []
                 self.require(self.of_class(place, cls), *size)
-            case Scalar(dtype=np.dtype() as dtype) if dtype.kind in "biufc":
+            case ty.Scalar(dtype=np.dtype() as dtype) if dtype.kind in "biufc":
                 self.require(self.of_class(place, dtype.type))
-            case Array():
+            case ty.Array():
                 self.of_array(place, t)
-            case Const():
+            case ty.Const():
                 self.of_constant(place, t.value)
-            case Tuple(items=items, cls=cls):
+            case ty.Tuple(items=items, cls=cls):
                 cls = cls or tuple
                 if getattr(cls, "__iter__", None) is not tuple.__iter__:
                     raise NotCheap
                 self.of_items(place, cls, items)
-            case List(items=tuple() as items, cls=cls) if cls is list:
+            case ty.List(items=tuple() as items, cls=cls) if cls is list:
                 self.of_items(place, list, items)
-            case Dict(items=tuple() as pairs):
+            case ty.Dict(items=tuple() as pairs):
                 self.of_dict(place, dict(pairs))
-            case Object(cls=cls, items=pairs):
+            case ty.Object(cls=cls, items=pairs):
                 self.require(self.of_class(place, cls))
                 for key, part in pairs:
                     name = self.names.fresh(f"{place}_{key}")
                     self.lines.append(f"{name} = {place}.{key}")
                     self.of_type(name, part)
-            case Range(values=range() as values):
+            case ty.Range(values=range() as values):
                 self.require(
                     self.of_class(place, range),
                     f"{place} != {self.value(values, 'values')}",
                 )
-            case Other(cls=cls):
+            case ty.Other(cls=cls):
                 self.require(self.of_class(place, cls))
             case _:
                 raise NotCheap
 
-    def of_array(self, place: str, t: Array) -> None:
+    def of_array(self, place: str, t: ty.Array) -> None:
         """Dtypes are compared by identity; sizes that may vary are collected."""
         if t.dtype is None or t.shape is None:
             raise NotCheap
@@ -286,7 +309,7 @@ class Tests:
         for name, n in zip(names, t.shape, strict=True):
             if isinstance(n, int):
                 self.require(f"{name} != {n}")
-            elif not isinstance(n, Sym):
+            elif not isinstance(n, ty.Sym):
                 raise NotCheap
             else:
                 self.sizes.append((name, n))
@@ -297,12 +320,12 @@ class Tests:
             text = self.size(n)
             self.require(*[f"{name} != {text}"] * (name != text), f"{name} < 2")
 
-    def size(self, dim: Sym | int) -> str:
+    def size(self, dim: ty.Sym | int) -> str:
         """A size in terms of those that the arguments have."""
         bases = {n.name: name for name, n in reversed(self.sizes) if not n.offset}
-        if not arguments_in(dim) <= bases.keys():
+        if not sz.arguments_in(dim) <= bases.keys():
             raise NotCheap
-        return text_of(dim, bases.__getitem__)
+        return sz.text_of(dim, bases.__getitem__)
 
     def of_constant(self, place: str, value: Any) -> None:
         if type(value) in (str, bytes):
@@ -314,7 +337,7 @@ class Tests:
         else:
             raise NotCheap
 
-    def of_items(self, place: str, cls: type, items: Sequence[Type]) -> None:
+    def of_items(self, place: str, cls: type, items: Sequence[ty.Type]) -> None:
         self.require(self.of_class(place, cls), f"len({place}) != {len(items)}")
         names = [self.names.fresh(f"{place}_{i}") for i in range(len(items))]
         if names:
@@ -322,7 +345,7 @@ class Tests:
         for name, item in zip(names, items, strict=True):
             self.of_type(name, item)
 
-    def of_dict(self, place: str, items: dict[Any, Type]) -> None:
+    def of_dict(self, place: str, items: dict[Any, ty.Type]) -> None:
         """The same keys, in the same order."""
         if not all(type(key) in (str, int) for key in items):
             raise NotCheap

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.backends.load import load
 from srcjax.errors import ArgumentError
-from srcjax.ops.record import composite_of, lookup
+from srcjax.late import late
+from srcjax.versions.described import is_library_file
+
+if TYPE_CHECKING:
+    from srcjax.ops import record
+else:
+    record = late("srcjax.ops.record")
 
 
 def underlying(function: Any) -> Callable:
@@ -18,7 +25,7 @@ def underlying(function: Any) -> Callable:
 
     That of a library, `scipy.optimize.rosen`, is differentiated as it is where called.
     """
-    served = composite_of(function) if inspect.isfunction(function) else None
+    served = record.composite_of(function) if may_be_served(function) else None
     if inspect.isfunction(served):
         return served
     while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
@@ -26,6 +33,14 @@ def underlying(function: Any) -> Callable:
             return _calling(function)
         function = function.function
     return function
+
+
+def may_be_served(function: Any) -> bool:
+    """Whether another function may stand for one: those of libraries alone."""
+    if not inspect.isfunction(function) or hasattr(function, "__srcjax_transform__"):
+        return False
+    known = "srcjax.ops.record" in sys.modules
+    return known or is_library_file(function.__code__.co_filename)
 
 
 def _calling(rule: CustomRule | CustomTangent) -> Callable:
@@ -64,7 +79,7 @@ def with_source(f: Callable, count: int) -> Callable:
         return f
     from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 
-    if lookup(f) is None:
+    if record.lookup(f) is None:
         return f
 
     def made() -> Any:

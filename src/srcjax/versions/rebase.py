@@ -22,7 +22,7 @@ import numpy as np
 
 from srcjax.analysis.guards import Data, Guard, Seen, Written, is_data, same_kind
 from srcjax.backends.load import LINES, is_generated
-from srcjax.frontend.read import RESTS_ON, copy_marks
+from srcjax.backends.marks import RESTS_ON, copy_marks
 
 
 class OtherText(Exception):

@@ -35,6 +35,15 @@ def of(transform: Any) -> Any:
     return None if found is None or found[1] is transform else found[1]
 
 
+def is_of_same(transform: Any, other: Any) -> bool:
+    """Whether two transforms are, in the end, of the same function."""
+    while transform.inner is not None:
+        transform = transform.inner
+    while other.inner is not None:
+        other = other.inner
+    return bool(transform.function is other.function)
+
+
 def take_over(transform: Any) -> None:
     """Let a transform know its parameters without reading the function again."""
     relative = of(transform)

@@ -6,10 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from srcjax.analysis.types import UNKNOWN, Tuple, Type
-from srcjax.checks.world import World
 from srcjax.errors import ArgumentError
-from srcjax.versions import tree
+from srcjax.late import late
 from srcjax.versions.callables import (
     Argnums,
     Transform,
@@ -19,7 +17,14 @@ from srcjax.versions.callables import (
 )
 
 if TYPE_CHECKING:
+    from srcjax.analysis import types as ty
     from srcjax.backends.module import Module
+    from srcjax.checks import world as worlds
+    from srcjax.versions import tree
+else:
+    ty = late("srcjax.analysis.types")
+    worlds = late("srcjax.checks.world")
+    tree = late("srcjax.versions.tree")
 
 
 class Gradient(Transform):
@@ -43,7 +48,7 @@ class Gradient(Transform):
         what = "Value and gradient" if self.with_value else "Gradient"
         return f"{what} of {self.shown_name} with respect to {listed(self.wrt)}"
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> Module:
         if self.holomorphic:
             for name, t in zip(self.parameters, types, strict=True):
                 if name in self.wrt and has_real(t):
@@ -77,17 +82,19 @@ class Gradient(Transform):
     def opposite(self) -> Transform | None:
         return self.OPPOSITES["forward"](self.function, tuple(self.wrt), self.has_aux)
 
-    def result_type(self, types: list[Type], value: Callable[[], Type]) -> Type:
+    def result_type(
+        self, types: list[ty.Type], value: Callable[[], ty.Type]
+    ) -> ty.Type:
         named = dict(zip(self.parameters, types, strict=True))
         found = tuple(tree.as_real(without_activity(named[n])) for n in self.wrt)
-        gradient = found[0] if self.single else Tuple(items=found)
+        gradient = found[0] if self.single else ty.Tuple(items=found)
         if not (self.with_value or self.has_aux):
             return gradient
         result = value()
         if self.with_value:
-            return Tuple(items=(result, gradient))
-        aux = result.items[1] if isinstance(result, Tuple) else UNKNOWN
-        return Tuple(items=(gradient, aux))
+            return ty.Tuple(items=(result, gradient))
+        aux = result.items[1] if isinstance(result, ty.Tuple) else ty.UNKNOWN
+        return ty.Tuple(items=(gradient, aux))
 
 
 class Pullback(Transform):
@@ -100,7 +107,7 @@ class Pullback(Transform):
     def summary(self) -> str:
         return f"Value of {self.shown_name}, and what its backward function reads"
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> Module:
         from srcjax import pipeline
 
         return pipeline.vjp(self.request(types))
@@ -130,7 +137,7 @@ def run_backward(backward: Callable, saved: Any, seed: Any) -> Any:
     """
     if not holds_functions(saved):
         return backward(*tree.copy_saved((saved, seed)))
-    world = World([saved, seed])
+    world = worlds.World([saved, seed])
     try:
         return backward(saved, seed)
     finally:
@@ -160,7 +167,7 @@ Transform.OPPOSITES["reverse"] = pullback_of
 class KeptPullback(Pullback):
     """`vjp` whose backward function leaves intact what the forward function saved."""
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> Module:
         from srcjax import pipeline
 
         module = pipeline.vjp(self.request(types))
@@ -175,7 +182,7 @@ class ValueAndPullback(KeptPullback):
         names = listed(self.wrt)
         return f"Value of {self.shown_name}, and its pullback with respect to {names}"
 
-    def build(self, types: list[Type], typed: bool) -> Module:
+    def build(self, types: list[ty.Type], typed: bool) -> Module:
         from srcjax import pipeline
 
         module = super().build(types, typed)

@@ -11,11 +11,9 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Set, ValuesView
 from dataclasses import fields, is_dataclass
-from types import MethodType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optree
 
 from srcjax.analysis.plain import (
     is_array_of_others,
@@ -23,132 +21,90 @@ from srcjax.analysis.plain import (
     is_plain_array,
     is_plain_number,
 )
-from srcjax.analysis.sizes import Sizes, Sym
-from srcjax.analysis.types import (
-    Array,
-    Dict,
-    List,
-    Object,
-    Scalar,
-    Tuple,
-    Type,
-    map_parts,
-    replace,
-    type_of,
-    with_active,
-    without_buffers,
-)
 from srcjax.errors import ArgumentError, UnsupportedError
+from srcjax.late import late
 
-Key = Any
+if TYPE_CHECKING:
+    import optree
 
-
-def signature_key(value: Any) -> Key:
-    """What specialisation depends on: hashable, equal where calls share a version.
-
-    Tells apart what `type_of` tells apart. An object known by identity is kept alive by
-    the type in its version, so that no other object can take its id.
-    """
-    cls = type(value)
-    if cls is float:
-        return cls
-    if cls is int:
-        return cls, value > 0  # `types.is_size`
-    if cls is np.ndarray:
-        return value.dtype, value.shape
-    if cls is list or cls is tuple:
-        return cls, tuple([signature_key(v) for v in value])
-    if cls is dict:
-        pairs = [(k, signature_key(v)) for k, v in value.items()]
-        return cls, tuple(pairs)
-    if value is None or cls in (bool, str, bytes, range):
-        return cls, value
-    if isinstance(value, (str, bytes, slice)):
-        return cls, repr(value)
-    if isinstance(value, np.generic):
-        return cls, value.dtype
-    if isinstance(value, tuple):
-        return cls, tuple([signature_key(v) for v in value])
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = (signature_key(getattr(value, f.name, None)) for f in fields(value))
-        return cls, tuple(parts)
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return cls, value.dtype, value.shape
-    if isinstance(value, MethodType):  # made anew each time it is looked up
-        return cls, id(value.__func__), id(value.__self__)
-    if callable(value) or isinstance(value, (np.dtype, ModuleType)):
-        return cls, id(value)
-    return cls
+    from srcjax.analysis import sizes as sz
+    from srcjax.analysis import types as ty
+else:
+    optree = late("optree")
+    sz = late("srcjax.analysis.sizes")
+    ty = late("srcjax.analysis.types")
 
 
-def generalise(types: list[Type], names: list[str]) -> tuple[list[Type], Any, Sizes]:
+def generalise(
+    types: list[ty.Type], names: list[str]
+) -> tuple[list[ty.Type], Any, sz.Sizes]:
     """The types with sizes other than 0 and 1 replaced by symbols, each by its own.
 
     Also what they have in common: hashable, equal for calls that differ in sizes only;
     and the sizes that the symbols stand for.
     """
-    sizes = Sizes()
+    sizes = sz.Sizes()
 
-    def visit(t: Type, place: str) -> Type:
-        if isinstance(t, Array) and t.shape:
+    def visit(t: ty.Type, place: str) -> ty.Type:
+        if isinstance(t, ty.Array) and t.shape:
             dims: list[Any] = []
             for axis, n in enumerate(t.shape):
                 name = f"{place}.shape[{axis}]"
                 if isinstance(n, int) and n > 1:
                     sizes.example[name] = n
-                    n = Sym(name, sizes=sizes)
+                    n = sz.Sym(name, sizes=sizes)
                 dims.append(n)
-            return replace(t, shape=tuple(dims))
+            return ty.replace(t, shape=tuple(dims))
         return map_items(t, place, visit)
 
     general = [visit(t, name) for t, name in zip(types, names, strict=True)]
     return general, tuple(general), sizes
 
 
-def of_any_length(types: list[Type], names: list[str]) -> Any:
+def of_any_length(types: list[ty.Type], names: list[str]) -> Any:
     """What is the same of the types for lists of other lengths, with items of a kind.
 
     Hashable; None where there is no such list.
     """
     found: list[Any] = []
     for t, name in zip(types, names, strict=True):
-        items = t.items if isinstance(t, List) else None
+        items = t.items if isinstance(t, ty.List) else None
         kinds = {
-            without_buffers(renamed(item, f"{name}[{i}]", f"{name}[]"))
+            ty.without_buffers(renamed(item, f"{name}[{i}]", f"{name}[]"))
             for i, item in enumerate(items or ())
         }
-        found.append(("list", *kinds) if len(kinds) == 1 else without_buffers(t))
+        found.append(("list", *kinds) if len(kinds) == 1 else ty.without_buffers(t))
     return tuple(found) if any(isinstance(f, tuple) for f in found) else None
 
 
-def renamed(t: Type, old: str, new: str) -> Type:
+def renamed(t: ty.Type, old: str, new: str) -> ty.Type:
     """The type with sizes called after another place."""
-    if isinstance(t, Array) and t.shape:
+    if isinstance(t, ty.Array) and t.shape:
         shape = tuple(
-            Sym(new + n.name.removeprefix(old)) if isinstance(n, Sym) else n
+            sz.Sym(new + n.name.removeprefix(old)) if isinstance(n, sz.Sym) else n
             for n in t.shape
         )
-        return replace(t, shape=shape)
-    return map_parts(t, lambda part: renamed(part, old, new))
+        return ty.replace(t, shape=shape)
+    return ty.map_parts(t, lambda part: renamed(part, old, new))
 
 
-def map_items(t: Type, place: str, f: Callable[[Type, str], Type]) -> Type:
+def map_items(t: ty.Type, place: str, f: Callable[[ty.Type, str], ty.Type]) -> ty.Type:
     """The same container of `f` of the types in it, and of the expressions for them."""
-    if isinstance(t, (Tuple, List)) and t.items is not None:
+    if isinstance(t, (ty.Tuple, ty.List)) and t.items is not None:
         items = tuple(f(part, f"{place}[{i}]") for i, part in enumerate(t.items))
-        return replace(t, items=items)
-    if isinstance(t, Dict) and t.items is not None:
+        return ty.replace(t, items=items)
+    if isinstance(t, ty.Dict) and t.items is not None:
         pairs = tuple((k, f(part, f"{place}[{k!r}]")) for k, part in t.items)
-        return replace(t, items=pairs)
-    if isinstance(t, Object):
+        return ty.replace(t, items=pairs)
+    if isinstance(t, ty.Object):
         pairs = tuple((k, f(part, f"{place}.{k}")) for k, part in t.items)
-        return replace(t, items=pairs)
+        return ty.replace(t, items=pairs)
     return t
 
 
-def argument_type(value: Any, name: str, active: bool) -> Type:
+def argument_type(value: Any, name: str, active: bool) -> ty.Type:
     """The type of an argument. Raises ArgumentError if it cannot be differentiated."""
-    t = type_of(value, ("param", name))
+    t = ty.type_of(value, ("param", name))
     if isinstance(value, np.matrix):
         check_leaf(value, name)
     if active:
@@ -159,25 +115,25 @@ def argument_type(value: Any, name: str, active: bool) -> Type:
             )
         check_differentiable(value, name)
         t = as_real(t)
-        t = with_active(t, True)
+        t = ty.with_active(t, True)
     return t
 
 
-def as_real(t: Type) -> Type:
+def as_real(t: ty.Type) -> ty.Type:
     """Python ints where a real number is meant are floats."""
     if (
-        isinstance(t, Scalar)
+        isinstance(t, ty.Scalar)
         and t.python
         and t.dtype is not None
         and t.dtype.kind == "i"
     ):
-        return Scalar(t.active, t.buffers, np.dtype(float), True)
-    if isinstance(t, Object):
+        return ty.Scalar(t.active, t.buffers, np.dtype(float), True)
+    if isinstance(t, ty.Object):
         kept = integer_fields(t.cls)
         pairs = ((k, part if k in kept else as_real(part)) for k, part in t.items)
-        return replace(t, items=tuple(pairs))
-    if isinstance(t, (Tuple, List, Dict)):
-        return map_parts(t, as_real)
+        return ty.replace(t, items=tuple(pairs))
+    if isinstance(t, (ty.Tuple, ty.List, ty.Dict)):
+        return ty.map_parts(t, as_real)
     return t
 
 

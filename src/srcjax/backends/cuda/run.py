@@ -28,6 +28,7 @@ import numpy as np
 import optree
 
 from srcjax.backends.kernels import Differs
+from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
 
 #: Threads of a block, the most blocks of a grid, and the most threads of a row.
@@ -175,11 +176,6 @@ def extent(x: Any) -> int:
     return sum(
         (n - 1) * abs(s) // size for n, s in zip(x.shape, x.strides, strict=True) if n
     )
-
-
-def is_on_device(x: Any) -> bool:
-    """Whether a value is a CuPy array, without asking CuPy."""
-    return type(x).__module__.partition(".")[0] == "cupy" and hasattr(x, "dtype")
 
 
 # -- launches ------------------------------------------------------------------------

@@ -31,7 +31,8 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.mentions import has_jump
-from srcjax.frontend.joined_tapes import Part, emptied, pushed, taken
+from srcjax.backends.marks import Part
+from srcjax.frontend.joined_tapes import emptied, pushed, taken
 from srcjax.transforms.call_effects import written_bases
 
 

@@ -1,0 +1,49 @@
+"""What tells calls apart: the signature of their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from types import MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+Key = Any
+
+
+def signature_key(value: Any) -> Key:
+    """What specialisation depends on: hashable, equal where calls share a version.
+
+    Tells apart what `type_of` tells apart. An object known by identity is kept alive by
+    the type in its version, so that no other object can take its id.
+    """
+    cls = type(value)
+    if cls is float:
+        return cls
+    if cls is int:
+        return cls, value > 0  # `types.is_size`
+    if cls is np.ndarray:
+        return value.dtype, value.shape
+    if cls is list or cls is tuple:
+        return cls, tuple([signature_key(v) for v in value])
+    if cls is dict:
+        pairs = [(k, signature_key(v)) for k, v in value.items()]
+        return cls, tuple(pairs)
+    if value is None or cls in (bool, str, bytes, range):
+        return cls, value
+    if isinstance(value, (str, bytes, slice)):
+        return cls, repr(value)
+    if isinstance(value, np.generic):
+        return cls, value.dtype
+    if isinstance(value, tuple):
+        return cls, tuple([signature_key(v) for v in value])
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = (signature_key(getattr(value, f.name, None)) for f in fields(value))
+        return cls, tuple(parts)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return cls, value.dtype, value.shape
+    if isinstance(value, MethodType):  # made anew each time it is looked up
+        return cls, id(value.__func__), id(value.__self__)
+    if callable(value) or isinstance(value, (np.dtype, ModuleType)):
+        return cls, id(value)
+    return cls

@@ -46,3 +46,26 @@ def test_gradients_have_the_dtypes_of_their_arguments(program):
     wide = srcjax.grad(as_scalar(program), argnums=program.argnums)(*program.args())
     for a, b in zip(optree.tree_leaves(found), optree.tree_leaves(wide), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
+
+
+def _propagated(P, steps):
+    F = np.array([[1.0, 0.1], [-0.1, 1.0]])
+    for step in steps:
+        P = F @ P * step
+    return P
+
+
+def _of_parameters(parameters, steps):
+    return np.sum(_propagated(parameters["P"], steps) ** 2)
+
+
+def test_a_function_that_is_called_makes_no_gradient_wider():
+    """Where it binds its parameter again, to what is in double precision."""
+    P, steps = np.eye(2, dtype=np.float32), np.ones(3, np.float32)
+    total = lambda P, steps: np.sum(_propagated(P, steps) ** 2)  # noqa: E731
+    assert dtypes(srcjax.grad(total, argnums=(0, 1))(P, steps)) == ["float32"] * 2
+    assert dtypes(srcjax.vjp(total, P, steps)[1](1.0)) == ["float32"] * 2
+    gradient = srcjax.grad(_of_parameters, argnums=(0, 1))
+    assert dtypes(gradient({"P": P}, steps)) == ["float32"] * 2
+    hessian = srcjax.grad(lambda P: np.sum(srcjax.grad(total)(P, steps) ** 2))
+    assert dtypes(hessian(P)) == ["float32"]

@@ -174,7 +174,12 @@ class Reverse:
         if (
             (of_numpy or is_complex)
             and dtype is not None
-            and (name in rules.mixed or self.several_dtypes() or self.is_narrow(t))
+            and (
+                name in rules.mixed
+                or self.several_dtypes()
+                or self.is_narrow(t)
+                or self.is_widened(t)
+            )
         ):
             value = syntax.call("in_dtype_of", value, syntax.name(name))
         elif self.has_narrow_parts(name, t):
@@ -233,7 +238,8 @@ class Reverse:
         if self.rules.kind(name) not in ("split", "list"):
             return False
         written = all_buffers(t) & self.rules.written
-        return not written and holds_narrow(t) and self.several_dtypes()
+        mixed = self.several_dtypes() or self.is_widened(t)
+        return not written and holds_narrow(t) and mixed
 
     def parts_in_dtypes(self, name: str, path: tuple, t: Type) -> gast.expr:
         """The adjoint of a part of a container, in the dtypes of its primals."""
@@ -289,6 +295,20 @@ class Reverse:
             if isinstance(t, Array) and t.dtype is not None and t.dtype.kind == "f"
         }
         return len(found) > 1
+
+    def is_widened(self, t: Type) -> bool:
+        """Whether functions that are called may give the argument a wider adjoint."""
+        if not self.entry_types or not holds_narrow(t):
+            return False
+        program = self.program
+        dtypes = {
+            dtype_of(other)
+            for unit in program.units.values()
+            for other in program.types_of(unit).values()
+            if isinstance(other, Array)
+        }
+        floats = {d for d in dtypes if d is not None and d.kind == "f"}
+        return len(floats) > 1 or any(d is None for d in dtypes)
 
     def is_narrow(self, t: Type) -> bool:
         """Whether it is a float of NumPy's that any Python number makes wider."""

@@ -21,6 +21,7 @@ from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.functions import underlying, with_source
+from srcjax.versions.garbage import full_collections_put_off
 from srcjax.versions.signature import signature_key
 
 if TYPE_CHECKING:
@@ -304,6 +305,7 @@ class Batched(Transform):
     #: Whether a function that has no batched form is refused, not run in a loop.
     strict = False
 
+    @full_collections_put_off()
     def module(
         self,
         types: list[ty.Type],

@@ -129,25 +129,33 @@ class LastReads(Liveness):
         self.block(body, at_end | self.lasting)
 
     def statement(self, stmt: Any, live: Live) -> Live:
-        self.after_each[id(stmt)] = self.after_each.get(id(stmt), live) | live
+        self.note(self.after_each, stmt, live)
         before = super().statement(stmt, live)
-        self.before[id(stmt)] = self.before.get(id(stmt), before) | before
+        self.note(self.before, stmt, before)
         return before
+
+    def note(self, table: dict[int, Live], stmt: Any, live: Live) -> None:
+        """What is live in one of the trips of the loops around."""
+        known = table.get(id(stmt))
+        table[id(stmt)] = live if known is None or known is live else known | live
 
     def loop(self, run: Control, live: Live) -> Live:
         """What a loop runs over is looked at with each trip."""
         return super().loop(replace(run, repeated=True), live)
 
     def define(self, names: set[str], live: Live, value: Any) -> Live:
-        return live - (names - self.lasting)
+        bound = names - self.lasting
+        return live if live.isdisjoint(bound) else live - bound
 
     def ended(self, stmt: Any) -> tuple[str, ...]:
         """The names that the statement reads or binds last of all."""
         found = self.known.get(id(stmt))
         if found is None:
-            mentioned = self.before[id(stmt)] | syntax.names_written(stmt)
-            found = tuple(sorted(mentioned - self.after_each[id(stmt)]))
-            self.known[id(stmt)] = found
+            after = self.after_each[id(stmt)]
+            names = syntax.all_names(stmt)
+            if syntax.has_blocks(stmt):  # what only one of them reads is live before
+                names |= self.before[id(stmt)]
+            found = self.known[id(stmt)] = tuple(sorted(names - after))
         return found
 
 

@@ -364,15 +364,15 @@ def root_of(place: Any, of_call: Callable[[gast.Call], gast.expr] | None = None)
 
 def names_read(node: Any) -> set[str]:
     """Names that are loaded anywhere inside."""
-    return _names(node)[0]
+    return names_of_both_kinds(node)[0]
 
 
 def names_written(node: Any) -> set[str]:
     """Names that are bound anywhere inside (nested scopes and imports included)."""
-    return _names(node)[1]
+    return names_of_both_kinds(node)[1]
 
 
-def _names(node: Any) -> tuple[set[str], set[str]]:
+def names_of_both_kinds(node: Any) -> tuple[set[str], set[str]]:
     """The names that are loaded and those that are bound: most passes ask for them."""
     loaded: set[str] = set()
     bound: set[str] = set()

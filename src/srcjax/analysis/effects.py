@@ -251,13 +251,14 @@ class Effects:
         if written and is_active(change(base)):
             self.filled |= written
         changed = []
+        of_dict = isinstance(base, Dict)
         for name, t in env.items():
             if type(t) in LEAVES:
                 if not t.buffers or t.buffers.isdisjoint(written):
                     continue  # as most are
             else:
-                view: View | None = getattr(t, "view", None)
-                if view and isinstance(base, Dict) and (view.memory or NONE) & written:
+                view: View | None = getattr(t, "view", None) if of_dict else None
+                if view and (view.memory or NONE) & written:
                     seen = change(base) if view.kind == "keys" else None
                     if seen is None or containers.method_keys(seen)[0] != t:
                         env[name] = Stale()

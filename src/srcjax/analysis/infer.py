@@ -24,7 +24,6 @@ from srcjax.analysis.effects import UNROLLED, Missed, Unreachable
 from srcjax.analysis.expressions import Expressions
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.control import Way, control, runs
-from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
@@ -148,9 +147,10 @@ class Interpreter(Expressions):
         """The names that the statement itself reads, and those it reads or binds."""
         known = self.mentioned.get(id(stmt))
         if known is None:
-            own = own_mentions(stmt)
-            known = sorted(own.reads), sorted({*own.reads, *own.binds})
-            self.mentioned[id(stmt)] = known
+            reads, binds = syntax.names_of_both_kinds(syntax.head(stmt))
+            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+                reads.add(stmt.target.id)
+            known = self.mentioned[id(stmt)] = sorted(reads), sorted(reads | binds)
         return known
 
     def block(self, stmts: list[gast.stmt], env: Env | None) -> Env | None:

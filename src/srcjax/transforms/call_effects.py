@@ -219,13 +219,22 @@ class _Marking:
         #: What functions that are followed do: whether all of it is known, and the
         #: memory that they write to.
         self.summaries: dict[int, tuple[bool, Buffers]] = {}
+        #: Functions whose summary is being made, and was asked for meanwhile.
+        self.unfinished: dict[int, bool] = {}
+        self.types: dict[int, dict[str, Type]] = {}
+
+    def types_of(self, unit: Unit) -> dict[str, Type]:
+        """What each name of the unit is; nothing is inferred meanwhile."""
+        if id(unit) not in self.types:
+            self.types[id(unit)] = self.program.types_of(unit)
+        return self.types[id(unit)]
 
     def unit(self, unit: Unit) -> None:
         """Mark the nodes of one unit."""
         if id(unit) in self.done:
             return
         self.done.add(id(unit))
-        types = self.program.types_of(unit)
+        types = self.types_of(unit)
         local = syntax.names_written(unit.node)
         local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
         for node in syntax.walk(unit.node.body):
@@ -350,21 +359,26 @@ class _Marking:
     def summary(self, unit: Unit) -> tuple[bool, Buffers]:
         """Whether all is known that the function does, and what it writes to."""
         if id(unit) in self.summaries:
+            if id(unit) in self.unfinished:
+                self.unfinished[id(unit)] = True
             return self.summaries[id(unit)]
         self.summaries[id(unit)] = True, NONE  # of a function that calls itself
+        self.unfinished[id(unit)] = False
         size = -1
         while True:
             found = self._summary(unit)
-            if not found[0] or len(found[1]) == size:
+            itself = self.unfinished[id(unit)]
+            if not itself or not found[0] or len(found[1]) == size:
                 break
             size = len(found[1])
             self.summaries[id(unit)] = found
+        del self.unfinished[id(unit)]
         self.summaries[id(unit)] = found
         return found
 
     def _summary(self, unit: Unit) -> tuple[bool, Buffers]:
         known, written = True, self.program.writes_of(unit)
-        types = self.program.types_of(unit)
+        types = self.types_of(unit)
         local = syntax.names_written(unit.node)
         local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
         for node in syntax.walk(unit.node.body):

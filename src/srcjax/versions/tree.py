@@ -389,7 +389,8 @@ def check_result(value: Any, who: str) -> None:
     if isinstance(value, _PLAIN):
         if isinstance(value, np.ndarray) and value.dtype == object:
             raise no_pytree("an array of objects", who)
-        if isinstance(value, np.ma.MaskedArray):
+        special = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+        if special and isinstance(value, np.ma.MaskedArray):  # `np.ma` is imported here
             raise no_pytree("a masked array", who)
     elif isinstance(value, (list, tuple)):
         for item in value:

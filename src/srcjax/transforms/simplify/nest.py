@@ -430,7 +430,8 @@ class Nesting:
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
         """Put the value in place of the name, in place."""
         for sub in syntax.walk(stmt):
-            self.changed_in(sub)
+            if isinstance(sub, gast.stmt):
+                self.changed_in(sub)
             for key, child in list(sub.__dict__.items()):
                 if isinstance(child, gast.Name) and child.id == name:
                     if isinstance(child.ctx, gast.Load):

@@ -169,6 +169,7 @@ TIDY = (
         Pass("join_updates", Finisher.join_updates),
         Pass("merge_branches", Finisher.merge_branches),
         Pass("algebra", Finisher.algebra),
+        Pass("use_quotients", Finisher.use_quotients),
     ),
     Pass("dead", Finisher.remove_dead),
     Pass("rotate", Finisher.rotate),

@@ -11,6 +11,7 @@ from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
+from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.updates import (
     fold_starts,
@@ -294,3 +295,41 @@ def test_names_of_inlined_functions_need_no_number():
     assert own.fresh("z") == "z2"
     assert "z2" in run(lambda node: renumber(node, own), before)
     assert "z = y" in run(lambda node: renumber(node, own, {"z2"}), before)
+
+
+QUOTIENT = "def f(a, b, d):\n    q = a / b\n{}    return -d * {} / {}, q\n"
+
+
+@pytest.mark.parametrize(
+    "between, is_read",
+    [
+        ("", True),
+        ("    c = a[0]\n", True),
+        ("    b = 2 * b\n", False),
+        ("    q = 2 * q\n", False),
+        ("    a[0] = 1.0\n", False),  # what `q` was made of
+        ("    v += 1.0\n", False),  # a view of `b`
+        ("    while b > 1:\n        b = b / 2\n", False),
+    ],
+)
+def test_quotients_are_read(between, is_read):
+    def shares(name):
+        return {"b", "v"} if name in ("b", "v") else {name}
+
+    before = QUOTIENT.format(between, "a", "b**2")
+    after = QUOTIENT.format(between, "q", "b") if is_read else before
+    read = run(lambda node: use_quotients(node.body, shares), before)
+    assert read == run(lambda node: None, after)
+
+
+def test_quotients_of_an_iteration_are_read_in_it_alone():
+    text = """
+    def f(a, b, d):
+        for k in range(3):
+            q = a / b
+            d = d * a / b**2
+            a = a + d
+        return d * a / b**2 + q
+    """
+    read = run(lambda node: use_quotients(node.body, lambda name: {name}), text)
+    assert "d = d * q / b" in read and "return d * a / b ** 2" in read

@@ -45,6 +45,7 @@ from srcjax.transforms.simplify.plain import (
     store_number,
     transposed,
 )
+from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
@@ -526,6 +527,9 @@ class Finisher(Tidying):
             and syntax.is_atom(stmt.value)
             and getattr(stmt, "backward", False)
         }
+
+    def use_quotients(self) -> bool:
+        return use_quotients(self.node.body, self.shares)
 
     def algebra(self) -> bool:
         """Local algebra in every backward expression; whether any is another now."""

@@ -10,13 +10,12 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     """
     if np.ndim(mean) != 0 or np.ndim(log_sigma) != 0 or data.ndim != 1:
         raise ValueError(grad_gaussian_log_density.__doc__)
-    difference = data - mean
     exp_log_sigma = np.exp(log_sigma)
-    z = difference / exp_log_sigma
+    z = (data - mean) / exp_log_sigma
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
     dlog_sigma = -1.0 * z.size
     dz = -z
     # z = (data - mean) / np.exp(log_sigma)
-    dlog_sigma += (-dz * difference / exp_log_sigma**2).sum() * exp_log_sigma
+    dlog_sigma += (-dz * z / exp_log_sigma).sum() * exp_log_sigma
     dmean = -(dz / exp_log_sigma).sum()
     return dmean, dlog_sigma

@@ -9,17 +9,16 @@ def jvp_grad_logistic_loss(w, w_dot):
         raise ValueError("jvp_grad_logistic_loss is for w: (3,)")
     exp_product2 = np.exp(-LABELS * (SAMPLES @ w))
     exp_product2_dot = -(SAMPLES @ w_dot * LABELS * exp_product2)
-    ratio = 1 / exp_product2.size
     total = 1 + exp_product2
-    ratio2 = ratio / total
+    ratio = 1 / exp_product2.size / total
     return (
-        -(SAMPLES.T @ (ratio2 * exp_product2 * LABELS)),
+        -(SAMPLES.T @ (ratio * exp_product2 * LABELS)),
         -(
             SAMPLES.T
             @ (
                 (
-                    exp_product2_dot * ratio2
-                    - exp_product2_dot * ratio / total**2 * exp_product2
+                    exp_product2_dot * ratio
+                    - exp_product2_dot * ratio / total * exp_product2
                 )
                 * LABELS
             )

@@ -289,6 +289,16 @@ def test_names_of_derivatives(before, after):
     assert run(named, function(before)) == run(lambda node: None, function(after))
 
 
+def test_values_of_one_name_have_derivatives_that_count():
+    node = "def f(x):\n    dx = x\n    dx4 = x\n    return dx + dx4\n"
+    values = {"dx4": "x"}
+
+    def named(node):
+        name_derivatives(node, syntax.Names(), values, lambda value: f"d{value}")
+
+    assert "dx2 = x" in run(named, node)
+
+
 def test_names_of_inlined_functions_need_no_number():
     before = "def f(y):\n    z2 = y * y\n    return z2\n"
     own = syntax.Names({"z"})  # of the function that the user wrote

@@ -99,7 +99,7 @@ def name_derivatives(
             base = own.numbered.get(value, value)
             choices = [value] if named else _numbered(base, present)
             free = (w for w in map(derivative_name, choices) if w not in taken)
-            found[name] = next(free, syntax.Names(taken).fresh(name))
+            found[name] = next(free, syntax.Names(taken).fresh(derivative_name(base)))
             taken.add(found[name])
     changed = {name: new for name, new in found.items() if name != new}
     if changed:

@@ -70,6 +70,7 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
+from srcjax.analysis.wrappers import function_within
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of
@@ -376,9 +377,10 @@ class Calls(Constructing):
         if isinstance(value, pytypes.FunctionType):
             self.callee(node, value)
             return self.call_function(value, args, kwargs, node)
-        if isinstance(value, functools._lru_cache_wrapper) and active:
-            self.callee(node, value.__wrapped__)
-            return self.call_function(value.__wrapped__, args, kwargs, node)
+        within = function_within(value) if active else None
+        if within is not None:
+            self.callee(node, within)
+            return self.call_function(within, args, kwargs, node)
         if isinstance(value, pytypes.MethodType):
             self.callee(node, value)
             owner = global_type(value.__self__, "self")

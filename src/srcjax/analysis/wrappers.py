@@ -1,0 +1,29 @@
+"""Objects of libraries that stand for a function in Python, of the same value."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types as pytypes
+from typing import Any
+
+from srcjax.analysis.types import Varies, varies
+
+
+def function_within(value: Any) -> pytypes.FunctionType | None:
+    """The function that `value` stands for in code that varies; None if there is none.
+
+    Behind `functools.lru_cache`, and behind `numba.njit` where a derivative flows: what
+    only runs stays compiled.
+    """
+    if isinstance(value, functools._lru_cache_wrapper):
+        inner = value.__wrapped__
+        return inner if isinstance(inner, pytypes.FunctionType) else None
+    extending = sys.modules.get("numba.extending")
+    if extending is None or varies() is not Varies.DERIVATIVES:
+        return None
+    found = value.py_func if extending.is_jitted(value) else None
+    return found if isinstance(found, pytypes.FunctionType) else None
+
+
+__all__ = ["function_within"]

@@ -22,7 +22,7 @@ from srcjax.analysis.types import Array, Scalar, Type, dtype_of, map_parts, part
 from srcjax.backends.load import load
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, UnsupportedError
-from srcjax.versions.callables import without_activity
+from srcjax.versions.facts import without_activity
 from srcjax.versions.reverse_mode import Gradient
 
 

@@ -14,7 +14,8 @@ from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
 from srcjax.late import late
-from srcjax.versions.callables import Transform, Version, listed
+from srcjax.versions.callables import Transform, Version
+from srcjax.versions.facts import listed
 from srcjax.versions.functions import with_source
 from srcjax.versions.reverse_mode import pullback_of
 

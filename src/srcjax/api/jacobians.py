@@ -45,14 +45,8 @@ from srcjax.api.reverse import grad
 from srcjax.backends.module import Module
 from srcjax.checks.leaves import leaves
 from srcjax.errors import ArgumentError
-from srcjax.versions.callables import (
-    Argnums,
-    Transform,
-    has_real,
-    listed,
-    make_callable,
-    without_activity,
-)
+from srcjax.versions.callables import Argnums, Transform, make_callable
+from srcjax.versions.facts import has_real, listed, without_activity
 
 
 class Jacobian(Transform):

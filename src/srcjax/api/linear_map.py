@@ -37,7 +37,8 @@ from srcjax.backends.module import Module
 from srcjax.errors import UnsupportedError
 from srcjax.ops.effects import OWNER
 from srcjax.transforms.call_effects import effect_of
-from srcjax.versions.callables import Transform, own_memory
+from srcjax.versions.callables import Transform
+from srcjax.versions.facts import own_memory
 
 
 class Linearized(Transform):

@@ -16,9 +16,12 @@ def cache_folder() -> str | None:
     """The path of the folder; None where only the user's will not do."""
     folder = os.environ.get(CACHE_VARIABLE)
     if not folder:
-        home = os.path.expanduser("~")
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-        folder = os.path.join(base, "srcjax", "kernels")
+        home = os.path.join(os.path.expanduser("~"), ".cache")
+        folder = os.path.join(
+            os.environ.get("XDG_CACHE_HOME") or home, "srcjax", "kernels"
+        )
+        if not os.path.isabs(folder):  # there is no home
+            return None
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         found = os.stat(folder)

@@ -12,7 +12,6 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +23,12 @@ from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions import dispatch, edited, relatives
 from srcjax.versions.config import config
+from srcjax.versions.facts import (
+    is_container,
+    is_option,
+    own_memory,
+    without_activity,
+)
 from srcjax.versions.functions import underlying
 from srcjax.versions.garbage import full_collections_put_off
 from srcjax.versions.kept import Place, is_asked, nothing_kept
@@ -60,6 +65,8 @@ Argnums = int | str | Sequence[int | str]
 MAX_HOT = 8
 #: So many signatures of a function are kept for other processes.
 MOST_KEPT = 4
+#: After so many calls types are worth to be known of a version that was kept.
+MANY_CALLS = 100
 
 
 class Version:
@@ -84,8 +91,9 @@ class Version:
         #: The same without the test of its arguments, for those that were told apart.
         self.call = module.untested(self.loaded)
         self.guards = module.guards
-        #: Whether a matcher was asked for already.
+        #: Whether a matcher was asked for already, and after how many calls.
         self.tried = False
+        self.calls = 0
         #: Whether its first call was compared with what else is known (`check=True`).
         self.checked = False
         #: How many rules there were.
@@ -583,7 +591,14 @@ class Transform:
             yield
 
     def promote(self, version: Version, values: list[Any]) -> None:
-        """Let calls find the version by a few tests instead of by their key."""
+        """Let calls find the version by a few tests instead of by their key.
+
+        One that another process made has to be called some more times: the tests are
+        of types, and what knows types takes longer to import than some keys.
+        """
+        version.calls += 1
+        if version.kept and version.calls < MANY_CALLS:
+            return
         if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
             return
         version.tried = True
@@ -800,60 +815,6 @@ class Transform:
     ) -> ty.Type:
         """What a call gives, before code is generated; `value` gives the function's."""
         return ty.UNKNOWN
-
-
-def listed(names: Sequence[str]) -> str:
-    """`x`, `x and y`, `x, y and z`."""
-    *first, last = names or ("nothing",)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def is_option(value: Any) -> bool:
-    """Whether a value tells what kind of transform it is one of, by being equal."""
-    if isinstance(value, (tuple, list)):
-        return all(map(is_option, value))
-    if isinstance(value, dict):
-        return all(map(is_option, value.values()))
-    return value is None or type(value) in (int, str, bool)
-
-
-def has_real(t: ty.Type) -> bool:
-    """Whether the value or a part of it certainly is a real number."""
-    dtype = ty.dtype_of(t)
-    if dtype is not None and dtype.kind in "fiu":
-        return True
-    return any(has_real(part) for part in ty.parts(t))
-
-
-def without_activity(t: ty.Type) -> ty.Type:
-    """A type as a call sees it: a number that is not known by value, no activity."""
-    if isinstance(t, ty.Const) and type(t.value) in (int, float, complex):
-        return ty.Scalar(dtype=np.dtype(type(t.value)), python=True)
-    return ty.with_active(t, False)
-
-
-def own_memory(t: ty.Type, buffer: Any) -> ty.Type:
-    """The type of an argument, as `type_of` gives it: memory of its own."""
-    if isinstance(t, ty.Tuple):
-        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
-        return replace(t, items=tuple(items))
-    if isinstance(t, ty.List) and t.items is not None:
-        items = [own_memory(p, (buffer, i)) for i, p in enumerate(t.items)]
-        return replace(t, items=tuple(items), buffers=frozenset([buffer]))
-    if isinstance(t, (ty.Dict, ty.Object)) and t.items is not None:
-        pairs = tuple((k, own_memory(p, (buffer, k))) for k, p in t.items)
-        return replace(t, items=pairs, buffers=frozenset([buffer]))
-    if isinstance(t, (ty.List, ty.Dict)) and t.elem is not None:
-        elem = own_memory(t.elem, (buffer, None))
-        return replace(t, elem=elem, buffers=frozenset([buffer]))
-    if isinstance(t, (ty.Array, ty.Unknown, ty.List, ty.Dict)):
-        return replace(t, buffers=frozenset([buffer]))
-    return t
-
-
-def is_container(t: ty.Type) -> bool:
-    """Whether the value has parts: it may have none that is differentiated."""
-    return isinstance(t, (ty.Tuple, ty.List, ty.Dict, ty.Object))
 
 
 def make_callable(transform: Transform) -> Callable:

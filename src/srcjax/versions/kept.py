@@ -105,6 +105,7 @@ class KeptVersion:
             self.call = untested(module.text, module.entry, loaded)
         self.guards = module.guards
         self.tried = self.checked = False
+        self.calls = 0
         self.rules = Rules.given
         self.types: list[Any] = []
         self.order: list[Any] = []

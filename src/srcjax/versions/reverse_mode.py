@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from srcjax.errors import ArgumentError
 from srcjax.late import late
-from srcjax.versions.callables import (
-    Argnums,
-    Transform,
-    has_real,
-    listed,
-    without_activity,
-)
+from srcjax.versions.callables import Argnums, Transform
+from srcjax.versions.facts import has_real, listed, without_activity
 
 if TYPE_CHECKING:
     from srcjax.analysis import types as ty

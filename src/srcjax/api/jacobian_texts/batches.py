@@ -45,7 +45,7 @@ from srcjax.backends.joining import with_forward
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.pipeline import Request
-from srcjax.versions.callables import own_memory
+from srcjax.versions.facts import own_memory
 
 #: Where operations over a named batch axis are.
 COLLECTIVES = "srcjax.ops.collectives"

@@ -55,7 +55,8 @@ def found_elsewhere(
         return Elsewhere(
             lambda at: gast.Subscript(syntax.clone(base), index.place(at), syntax.LOAD),
             [base.id, *index.arrays],
-            before=index.before,
+            index.sizes(base),
+            index.before,
         )
     rule = _RULES.get(operation.op.name) if operation is not None else None
     if rule is None or operation is None or writing.changes_later(stmt, t):
@@ -93,6 +94,13 @@ class LookedUp:
             else:
                 found.append(syntax.clone(item))
         return found[0] if len(found) == 1 else gast.Tuple(found, syntax.LOAD)
+
+    def sizes(self, base: gast.expr) -> list[gast.expr]:
+        """How many elements are taken along each axis: as many as the index has."""
+        whole = [size_along(base, k) for k, item in enumerate(self.items) if not item]
+        array = syntax.name(self.arrays[0])
+        here = [size_along(array, k) for k in range(self.rank)]
+        return [*whole[: self.first], *here, *whole[self.first :]]
 
 
 def looked_up(writing: Writing, value: gast.Subscript) -> LookedUp | None:

@@ -16,6 +16,7 @@ import gast
 
 from srcjax import runtime, syntax
 from srcjax.analysis.effects import Missed, Unreachable
+from srcjax.analysis.guards import Whole
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
@@ -443,6 +444,8 @@ def bind_constants(unit: Unit, source: Any) -> None:
         held = unit.names.fresh(name) if name in local else name
         unit.extra[held] = value
         unit.from_around.add(held)
+        if Whole.is_one(value):
+            unit.whole.add(held)
         if held != name:  # the function binds it again
             first.append(syntax.assign(name, syntax.name(held)))
     unit.node.body[:0] = first

@@ -442,3 +442,26 @@ def same_or_same_error(compiled, f, args):
             compiled(*args)
         return
     np.testing.assert_array_equal(compiled(*args), wanted)
+
+
+def test_lookups_of_sizes_that_are_not_known():
+    def shrinking(x, y, c):
+        picked = x < c
+        if picked.any():
+            part, other = x[picked], y[picked]
+            lanes = np.arange(len(part))
+            for _ in range(4):
+                moved = part[lanes] + 0.5 * other[lanes] * other[lanes]
+                part[lanes] = moved
+                lanes = lanes[~(moved > 1)]
+                if not lanes.size:
+                    break
+            x[picked] = part
+        return x
+
+    x, y = np.linspace(-3, 3, 9), np.linspace(1.5, -1, 9)
+    compiled = srcjax.jit(shrinking)
+    for c in (0.5, -1.0, -9.0, 9.0):
+        np.testing.assert_allclose(
+            compiled(x.copy(), y, c), shrinking(x.copy(), y, c), rtol=1e-12
+        )

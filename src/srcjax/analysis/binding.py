@@ -9,6 +9,7 @@ import gast
 
 from srcjax.analysis.types import (
     BOOL,
+    INT,
     UNKNOWN,
     Const,
     Dict,
@@ -17,6 +18,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     join_all,
+    replace,
     type_of,
 )
 from srcjax.frontend.unit import Unit
@@ -47,6 +49,13 @@ def global_type(value: Any, name: str) -> Type:
         items = map(unfolded, found.items or ())
         return List(False, found.buffers, None, join_all(items))
     return found
+
+
+def sized(value: int | tuple[int, ...]) -> Type:
+    """The type of whole numbers from around: known sizes, which go by their names."""
+    if isinstance(value, tuple):
+        return Tuple(items=tuple(map(sized, value)))
+    return replace(INT, size=value)
 
 
 def unfolded(t: Type) -> Type:

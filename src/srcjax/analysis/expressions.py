@@ -12,7 +12,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.applied import is_plain
 from srcjax.analysis.array_likes import array_of, is_list
-from srcjax.analysis.binding import BoundTo, Env, global_type
+from srcjax.analysis.binding import BoundTo, Env, global_type, sized
 from srcjax.analysis.calls import Calls
 from srcjax.analysis.counts import selected
 from srcjax.analysis.effects import UNROLLED, Missed
@@ -75,6 +75,10 @@ class Expressions(Calls):
             value = self.program.look(self.unit, node.id)
         except KeyError:
             return UNKNOWN
+        if isinstance(value, (int, tuple)) and self.program.is_whole(
+            self.unit, node.id
+        ):
+            return sized(value)
         return global_type(value, node.id)
 
     def of_Slice(self, node: gast.Slice, env: Env) -> Type:

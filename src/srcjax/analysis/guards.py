@@ -7,7 +7,8 @@ import operator
 import sys
 import types as pytypes
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -55,6 +56,46 @@ class Data(Guard):
 
     The same text serves another value of this kind (`versions.rebase`).
     """
+
+
+class Whole(Guard):
+    """A name of a whole number, or of a few, which says how long axes are, or which.
+
+    The text is for this value. Where it turns out to change, as a counter does, code
+    goes by its type from then on.
+    """
+
+    #: Names of which other values were seen, by the code that they are free in.
+    CHANGED: ClassVar[WeakKeyDictionary[pytypes.CodeType, set[str]]]
+    CHANGED = WeakKeyDictionary()
+
+    def __init__(
+        self, holder: Any, key: str, value: Any, code: pytypes.CodeType
+    ) -> None:
+        super().__init__(holder, key, value)
+        self.code = code
+
+    def holds(self) -> bool:
+        if super().holds():
+            return True
+        self.change()
+        return False
+
+    def change(self) -> None:
+        """Another value was seen."""
+        self.CHANGED.setdefault(self.code, set()).add(self.key)
+
+    @classmethod
+    def may_guard(cls, value: Any, key: str, code: pytypes.CodeType) -> bool:
+        """Whether a text of the code may be for this value of the name."""
+        return cls.is_one(value) and key not in cls.CHANGED.get(code, ())
+
+    @staticmethod
+    def is_one(value: Any) -> bool:
+        """Whether it is a whole number, or a tuple of some."""
+        if type(value) is not tuple:
+            return type(value) is int
+        return 0 < len(value) <= MOST and all(type(v) is int for v in value)
 
 
 class Fixed(Guard):
@@ -220,6 +261,7 @@ __all__ = [
     "Guard",
     "Items",
     "Seen",
+    "Whole",
     "Written",
     "attribute_guard",
     "has_items",

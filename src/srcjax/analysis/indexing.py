@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     shift,
     type_of,
 )
+from srcjax.ops.known import MISSING, known
 
 
 def index_array(base: Array, index: Type) -> Type:
@@ -75,7 +76,7 @@ def index_array(base: Array, index: Type) -> Type:
             shape.append(1)
             between |= advanced_at is not None
         elif isinstance(e, Tuple) and e.cls is slice:
-            bounds = [i.value if isinstance(i, Const) else ... for i in e.items]
+            bounds = [... if (v := known(i)) is MISSING else v for i in e.items]
             shape.append(slice_dim(base.shape[axis], bounds))
             axis += 1
             between |= advanced_at is not None

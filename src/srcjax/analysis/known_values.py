@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
     combined_dims,
     is_number,
     known_order,
+    replace,
     same_dtype,
     shape_of,
 )
@@ -131,7 +132,8 @@ def sized_number(function: Any, operands: list[Type]) -> Type | None:
         return None
     if not any(isinstance(t, Scalar) and t.size is not None for t in operands):
         return None
-    return as_number(combined_dims(function.__name__, *map(as_dim, operands)))
+    found = combined_dims(function.__name__, *map(as_dim, operands))
+    return replace(INT, size=found) if isinstance(found, int) else as_number(found)
 
 
 def _is_whole(t: Type) -> bool:

@@ -16,6 +16,7 @@ from srcjax.analysis.guards import (
     Fixed,
     Guard,
     Seen,
+    Whole,
     Written,
     attribute_guard,
     has_items,
@@ -293,6 +294,26 @@ class Program:
         """The same for a caller that only goes by the type, where it is a number,
         an array or a container of these."""
         return self._value(unit, name, Data)
+
+    def is_whole(self, unit: Unit, name: str) -> bool:
+        """Whether the text goes by the value of a free name: of whole numbers.
+
+        It is remembered as a guard then.
+        """
+        if name in unit.extra:
+            return name in unit.whole
+        source = unit.source
+        name = source.renamed.get(name, name)
+        holder: Any = source.closure.get(name)
+        if holder is None and name in source.globals:
+            holder = source.globals
+        if holder is None:
+            return False
+        value, code = source.resolve(name), source.func.__code__
+        if not Whole.may_guard(value, name, code):
+            return False
+        self.rest_on(Whole(holder, name, value, code))
+        return True
 
     def _value(self, unit: Unit, name: str, kind: type[Guard]) -> Any:
         source = unit.source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -20,7 +19,7 @@ from srcjax.errors import (
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version
-from srcjax.versions.functions import underlying, with_source
+from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.garbage import full_collections_put_off
 from srcjax.versions.signature import signature_key
 
@@ -155,8 +154,7 @@ class Batched(Transform):
                 return self.inner.maps_what_is_given()
             variadic = self.source.node.args.vararg is not None
             return variadic or self.inner.maps_what_is_given()
-        code = getattr(underlying(self.function), "__code__", None)
-        return code is not None and bool(code.co_flags & inspect.CO_VARARGS)
+        return takes_more(self.function)
 
     def for_call(self, args: tuple, kwargs: dict) -> Batched:
         """The transform for calls with as many arguments, and these by name."""

@@ -11,10 +11,15 @@ import numpy as np
 
 from srcjax.api.devices import device_of, device_put, leaves
 from srcjax.backends.on_device import is_on_device
-from srcjax.errors import ArgumentError, SrcjaxError
+from srcjax.errors import (
+    ArgumentError,
+    SourceNotFoundError,
+    SrcjaxError,
+    UnsupportedError,
+)
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version, make_callable
-from srcjax.versions.functions import underlying
+from srcjax.versions.functions import calling_as_it_is, underlying
 
 if TYPE_CHECKING:
     from srcjax import syntax
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from srcjax.backends import kernels
     from srcjax.backends import module as modules
     from srcjax.backends.cuda import run as cuda_run
+    from srcjax.frontend import read as reading
     from srcjax.frontend import unit as units
     from srcjax.versions import tree
 else:
@@ -31,6 +37,7 @@ else:
     cuda_run = late("srcjax.backends.cuda.run")
     kernels = late("srcjax.backends.kernels")
     modules = late("srcjax.backends.module")
+    reading = late("srcjax.frontend.read")
     units = late("srcjax.frontend.unit")
     syntax = late("srcjax.syntax")
     tree = late("srcjax.versions.tree")
@@ -52,6 +59,23 @@ class Jit(Transform):
         self.place = place
         #: Versions for sizes by value.
         self.exact: list[Version] = []
+
+    @functools.cached_property
+    def source(self) -> reading.FunctionSource:
+        """The function as written; a call of it where there is no text of it."""
+        try:
+            found: reading.FunctionSource = super().source
+        except (SourceNotFoundError, UnsupportedError):
+            if self.inner is not None:
+                raise
+            self.function = calling_as_it_is(self.function)
+            self.read_as = None
+            return reading.read(self.function)
+        return found
+
+    def request(self, types: list[ty.Type]) -> requests.Request:
+        _ = self.source  # a function without a text has another one in its place
+        return super().request(types)
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives, compiled"

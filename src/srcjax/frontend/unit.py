@@ -44,6 +44,8 @@ class Unit:
     extra: dict[str, Any] = field(default_factory=dict)
     #: Those among them that are a name around the inlined function, or are bound.
     from_around: set[str] = field(default_factory=set)
+    #: Those among them that the text goes by as whole numbers (`guards.Whole`).
+    whole: set[str] = field(default_factory=set)
 
     @property
     def parameters(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from srcjax.analysis.types import Const, List, Tuple, Type
+from srcjax.analysis.types import Const, List, Scalar, Tuple, Type
 
 MISSING = object()
 
@@ -18,6 +18,8 @@ def known(t: Type | None, default: object = MISSING) -> object:
         return default
     if isinstance(t, Const):
         return t.value
+    if isinstance(t, Scalar) and isinstance(t.size, int):
+        return t.size
     if isinstance(t, Tuple):
         values = [known(item) for item in t.items]
         return MISSING if any(v is MISSING for v in values) else tuple(values)

@@ -27,7 +27,7 @@ from srcjax.analysis.binding import Env, bind_types
 from srcjax.analysis.effects import Unreachable
 from srcjax.analysis.flow.bindings import ordered_names, read_from_around
 from srcjax.analysis.flow.liveness import LastReads
-from srcjax.analysis.guards import is_data
+from srcjax.analysis.guards import Whole, is_data
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.program import Program
 from srcjax.analysis.references import resolved
@@ -84,6 +84,7 @@ class Generated:
         self.unit = Unit(source, node.name, node, names, varying)
         self.unit.extra = written.unit.extra
         self.unit.from_around = written.unit.from_around
+        self.unit.whole = written.unit.whole
         #: Names that the forward function of a pair that is not linked saves.
         self.saves: list[str] = []
         #: The names that its backward function gets in this way.
@@ -159,6 +160,18 @@ class WrittenProgram(Program):
             self.known[key] = self.value(generated.written, name)
         found: Any = self.known[key][0]
         return found
+
+    def is_whole(self, unit: Unit, name: str) -> bool:
+        """Whether the function that it was written of goes by the value."""
+        if id(unit) not in self.by_unit:
+            return False
+        if name in unit.extra:
+            return super().is_whole(unit, name)
+        value = self.look(unit, name)
+        guards = [g for g in self.of.guards.values() if g.key == name]
+        return bool(guards) and all(
+            isinstance(g, Whole) and g.value is value for g in guards
+        )
 
     def value(self, written: Written, name: str) -> tuple[Any]:
         if name in self.functions:

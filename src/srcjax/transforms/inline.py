@@ -169,20 +169,28 @@ class Inliner:
                     self.unit.extra[name] = value
                     self.unit.from_around.add(name)
                     self.unit.names.taken.add(name)
+                    if self.program.is_whole(callee, name):
+                        self.unit.whole.add(name)
                     continue
             if mine is not value:
-                renamed[name] = self.constant(value, name, from_around=True)
+                whole = self.program.is_whole(callee, name)
+                renamed[name] = self.constant(value, name, True, whole)
         return renamed
 
-    def constant(self, value: Any, base: str, from_around: bool = False) -> str:
+    def constant(
+        self, value: Any, base: str, from_around: bool = False, whole: bool = False
+    ) -> str:
         """A free name of this unit that stands for the live value."""
         for name, known in self.unit.extra.items():
-            if known is value and (name in self.unit.from_around) == from_around:
+            kind = name in self.unit.from_around, name in self.unit.whole
+            if known is value and kind == (from_around, whole):
                 return name
         name = self.unit.names.fresh(base)
         self.unit.extra[name] = value
         if from_around:
             self.unit.from_around.add(name)
+        if whole:
+            self.unit.whole.add(name)
         return name
 
     def bind(

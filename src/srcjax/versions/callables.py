@@ -29,7 +29,7 @@ from srcjax.versions.facts import (
     own_memory,
     without_activity,
 )
-from srcjax.versions.functions import underlying
+from srcjax.versions.functions import positional_count, takes_more, underlying
 from srcjax.versions.garbage import full_collections_put_off
 from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
@@ -652,11 +652,9 @@ class Transform:
         innermost = self
         while innermost.inner is not None:
             innermost = innermost.inner
-        code = getattr(underlying(innermost.function), "__code__", None)
-        if code is None or not code.co_flags & inspect.CO_VARARGS:
+        if not takes_more(innermost.function):
             return False
-        count = code.co_argcount - inspect.ismethod(innermost.function)
-        return self.points_beyond(count)
+        return self.points_beyond(positional_count(innermost.function))
 
     def points_beyond(self, count: int) -> bool:
         """Whether argnums, here or below, tell of more than `count` arguments."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.guards import Data, Guard, Seen, Written, is_data, same_kind
+from srcjax.analysis.guards import Data, Guard, Seen, Whole, Written, is_data, same_kind
 from srcjax.backends.load import LINES, is_generated
 from srcjax.backends.marks import RESTS_ON, copy_marks
 
@@ -147,6 +147,8 @@ class Surroundings:
                 self.note(guard.value, value)
                 found.append(Data({LINES: {}, guard.key: value}, guard.key, value))
             elif self.of(guard.value) is not guard.value:
+                if isinstance(guard, Whole):
+                    guard.change()
                 raise OtherText
             else:
                 found.append(guard)
@@ -164,6 +166,12 @@ class Surroundings:
                 raise OtherText
             self.note(guard.value, value)
             return Data(holder, guard.key, value)
+        if isinstance(guard, Whole):
+            if value is not guard.value:
+                guard.change()
+                raise OtherText
+            self.note(value, value)
+            return Whole(holder, guard.key, value, guard.code)
         self.pair(self.of(guard.value), value)
         if is_data(value):
             self.note(value, value)

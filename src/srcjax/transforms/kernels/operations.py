@@ -10,6 +10,7 @@ import gast
 import numpy as np
 
 from srcjax.analysis.types import Const, List, Type
+from srcjax.ops.known import MISSING, known
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.kernels.accepted import is_kernel_number, is_pythons, kind
 
@@ -121,4 +122,5 @@ def _applied(function: Any, *operands: gast.expr) -> Operation | None:
 
 def constant(t: Type) -> Any:
     """The value of an argument that is known; ... if it is not."""
-    return t.value if isinstance(t, Const) else ...
+    found = known(t)
+    return ... if found is MISSING else found

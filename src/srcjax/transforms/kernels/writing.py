@@ -105,10 +105,7 @@ class Writing:
         """The value of an argument, ... if it is not known."""
         if node is None:
             return default
-        t = self.type_of(node)
-        if isinstance(t, Tuple) and all(isinstance(i, Const) for i in t.items):
-            return tuple(constant(i) for i in t.items)
-        return constant(t)
+        return constant(self.type_of(node))
 
     def take_as_numbers(self, but: set[str]) -> None:
         """Take arrays without axes, as `np.where` gives of numbers, for the numbers.

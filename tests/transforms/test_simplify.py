@@ -3,8 +3,10 @@
 import textwrap
 
 import gast
+import numpy as np
 import pytest
 
+import srcjax
 from srcjax import syntax
 from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
 from srcjax.transforms.simplify.dead import remove_dead
@@ -343,3 +345,11 @@ def test_quotients_of_an_iteration_are_read_in_it_alone():
     """
     read = run(lambda node: use_quotients(node.body, lambda name: {name}), text)
     assert "d = d * q / b" in read and "return d * a / b ** 2" in read
+
+
+def test_targets_of_comprehensions_need_no_number():
+    def total(xs, ws):
+        return sum(w * np.exp(x) for w, x in zip(ws, xs, strict=True))
+
+    text = str(srcjax.source(srcjax.jvp(total), [1.0, 2.0], [0.5, 0.2]))
+    assert "exp_x = np.exp(x)" in text and "x2" not in text, text

@@ -75,6 +75,8 @@ class LoweringBase:
         self.temps: set[str] = set()
         #: Free names whose values were looked into: the text holds while they stay.
         self.looked_up: set[str] = set()
+        #: The targets of comprehensions, by the names of their own that they get.
+        self.own_targets: dict[str, str] = {}
         self.out: list[gast.stmt] = []
         self.at: gast.AST = source.node
         #: The user's statement that is being lowered.
@@ -109,7 +111,8 @@ class LoweringBase:
 
     def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
         """Hold a value in a new temporary."""
-        id = self.names.fresh(apart(base or describe(value)))
+        shown = syntax.rename(syntax.clone(value), self.own_targets)
+        id = self.names.fresh(apart(base or describe(shown)))
         self.temps.add(id)
         if self.varying.carries(value):
             self.varying.names.add(id)

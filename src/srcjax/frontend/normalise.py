@@ -71,6 +71,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
     unit.looked_up = lowering.looked_up
+    unit.own_targets.update(lowering.own_targets)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
@@ -115,6 +116,7 @@ def normalise_nested(
     lowered = lowering.block(body)
     unit.temps |= lowering.temps
     unit.looked_up |= lowering.looked_up
+    unit.own_targets.update(lowering.own_targets)
     unit.varying |= lowering.temps & varying.names
     return lowered
 

@@ -262,6 +262,7 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             for target in sorted(syntax.names_written(generator.target)):
                 fresh = self.names.fresh(target)
                 renamed[target] = fresh
+                self.own_targets[fresh] = target
                 if target in self.varying.names:
                     self.varying.names.add(fresh)
         copy = syntax.clone(body)

@@ -36,6 +36,8 @@ class Unit:
     asked: set[str] = field(default_factory=set)
     #: Names of functions that were inlined: renamed apart from the user's own.
     inlined: set[str] = field(default_factory=set)
+    #: Targets of comprehensions, which have names of their own.
+    own_targets: set[str] = field(default_factory=set)
     #: The name that a renamed web had at first.
     base_names: dict[str, str] = field(default_factory=dict)
     #: Free names whose values were looked into, though the text may not have them.

@@ -359,7 +359,7 @@ class Finisher(Tidying):
         join_tapes(self.node, before | tangents, self.unit.names)
 
     def renumber(self) -> None:
-        names, inlined = self.unit.names, self.unit.inlined
+        names, inlined = self.unit.names, self.unit.inlined | self.unit.own_targets
         renamed = renumber(self.node, names, inlined)
         values = {
             renamed.get(name, name): renamed.get(value, value)

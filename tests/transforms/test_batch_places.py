@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.testing import check_grads
 
 PLACES = np.array([1, 2, 0, 1])
 
@@ -147,3 +148,25 @@ def test_a_row_that_is_a_view_takes_a_loop(f):
     with pytest.warns(srcjax.errors.PerformanceWarning):
         found = srcjax.vmap(f)(PLACES)
     np.testing.assert_array_equal(found, [f(p) for p in PLACES])
+
+
+def of_rows_of_a_difference(p, q, t):
+    rows = p[np.newaxis, :] + t[:, np.newaxis] * (q - p)[np.newaxis, :]
+    return np.sum((rows.T / np.linalg.norm(rows, axis=1)).T * p)
+
+
+def of_a_row_of_a_difference(p, q, t):
+    return np.sum(p[np.newaxis, :] * t[0] + (q - p)[np.newaxis, :] ** 2)
+
+
+@pytest.mark.parametrize("f", [of_rows_of_a_difference, of_a_row_of_a_difference])
+def test_an_adjoint_that_starts_as_a_negative_one_is_added_to(f):
+    """`dp = -d` is not written out where `dp[:, None]` is added to."""
+    p, q = np.cos(np.arange(8.0)).reshape(2, 4), np.sin(np.arange(8.0)).reshape(2, 4)
+    t = np.array([[0.2, 0.5, 0.9], [0.1, 0.4, 0.3]])
+    gradient = srcjax.grad(f, argnums=(0, 1))
+    found = srcjax.vmap(gradient)(p, q, t)
+    expected = [gradient(*row) for row in zip(p, q, t, strict=True)]
+    for k in (0, 1):
+        np.testing.assert_allclose(found[k], [row[k] for row in expected])
+    check_grads(lambda p, q: f(p, q, t[0]), (p[0], q[0]))

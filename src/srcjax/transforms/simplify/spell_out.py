@@ -199,6 +199,10 @@ class _Spelling:
                     return False
             if isinstance(sub, gast.AugAssign) and syntax.is_name(sub.target, name):
                 return False
+            # What is written to is read afterwards, but for a view (`x.T[0] += 1`).
+            stays = isinstance(value, gast.Attribute) or not isinstance(sub, gast.stmt)
+            if not stays and name in self.nesting.written(sub):
+                return False
         if syntax.has_blocks(use) or not getattr(use, "backward", False):
             return True
         room = sum(isinstance(n, gast.expr) for n in syntax.walk(use))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import keyword
 import math
 import threading
@@ -645,6 +646,14 @@ def adjoint_name(base: str) -> str:
     return f"d_{base}" if keyword.iskeyword(name) or hasattr(builtins, name) else name
 
 
+def numbered(base: str) -> Iterator[str]:
+    """`base`, `base2`, `base3` ... (`base_2` where base ends in a digit)."""
+    yield base
+    joiner = "_" if base[-1:].isdigit() else ""
+    for number in itertools.count(2):
+        yield f"{base}{joiner}{number}"
+
+
 class Names:
     """Hands out identifiers that clash with nothing; a clash takes the next number."""
 
@@ -658,13 +667,9 @@ class Names:
         self.tapes: set[str] = set()
 
     def fresh(self, base: str) -> str:
-        """`base`, or `base2`, `base3` ... (`base_2` where base ends in a digit)."""
+        """The first of the names that `numbered` gives which is not taken."""
         base = f"{base}_" if keyword.iskeyword(base) else base
-        candidate, number = base, 2
-        joiner = "_" if base[-1:].isdigit() else ""
-        while candidate in self.taken:
-            candidate = f"{base}{joiner}{number}"
-            number += 1
+        candidate = next(c for c in numbered(base) if c not in self.taken)
         self.taken.add(candidate)
         if candidate != base:
             self.numbered[candidate] = base

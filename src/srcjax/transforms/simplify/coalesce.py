@@ -9,7 +9,7 @@ Before:                          After:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import gast
@@ -97,19 +97,16 @@ def name_derivatives(
             if (value in present) is not named:
                 continue
             base = own.numbered.get(value, value)
-            choices = [value] if named else _numbered(base, present)
-            free = (w for w in map(derivative_name, choices) if w not in taken)
-            found[name] = next(free, syntax.Names(taken).fresh(derivative_name(base)))
+            choices: Iterable[str] = [value]
+            if not named:  # what the names that nothing has may be called
+                choices = (n for n in syntax.numbered(base) if n not in present)
+            wanted = (derivative_name(n) for n in choices)
+            new = next((w for w in wanted if w not in taken), None)
+            found[name] = new or syntax.Names(taken).fresh(derivative_name(base))
             taken.add(found[name])
     changed = {name: new for name, new in found.items() if name != new}
     if changed:
         syntax.rename(node, changed)
-
-
-def _numbered(base: str, present: set[str]) -> list[str]:
-    """`base`, `base2` and so on: what the names that nothing has may be called."""
-    used = syntax.Names(present)
-    return [used.fresh(base) for _ in range(len(present) + 1)]
 
 
 def _tapes(node: gast.FunctionDef) -> dict[str, str]:

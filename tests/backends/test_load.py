@@ -15,6 +15,7 @@ import pytest
 
 import srcjax
 from srcjax.backends.load import annotate, load, unload
+from srcjax.backends.marks import ADJOINTS_MADE
 from srcjax.errors import SrcjaxError
 
 TEXT = '''"""Generated."""
@@ -318,3 +319,24 @@ def root(x):
 
 def crossed(x):
     return np.sum(np.cross(x[:2], x[1:]))
+
+
+def over_or_sum(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] ** 2
+        if total > 100:
+            return total * 2
+    return total
+
+
+def of_two(x):
+    return over_or_sum(x) * over_or_sum(x * 2)
+
+
+def test_all_functions_of_a_module_are_known_by_their_adjoints():
+    gradient = srcjax.grad(of_two)
+    gradient(np.array([0.5, -0.3]))
+    (made,) = {f for f in ADJOINTS_MADE if f.__name__ == "grad_of_two"}
+    backward = made.__globals__["over_or_sum_backward"]
+    assert {"dx", "dtotal"} <= ADJOINTS_MADE[backward]

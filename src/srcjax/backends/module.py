@@ -138,6 +138,7 @@ class Module:
         vars(module).update(self.live_values())
         for function in self.functions:
             NAMES_MADE[getattr(module, function.name)] = self.made
+            ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints
             if self.guards:
                 RESTS_ON[getattr(module, function.name)] = self.guards
             if function.name in self.kept:
@@ -147,7 +148,6 @@ class Module:
                 JOINED_MADE[getattr(module, function.name)] = joined
         if self.tested:
             TESTED.add(getattr(module, self.entry))
-            ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints
         self.loaded = self.text, module
         return module
 

@@ -29,12 +29,18 @@ Env = dict[str, Type]
 class BoundTo:
     """A method together with the type of the object it belongs to."""
 
-    def __init__(self, function: Any, owner: Type) -> None:
+    def __init__(self, function: Any, owner: Type, itself: bool = False) -> None:
         self.function = function
         self.owner = owner
+        #: Whether what is called is the object, and not a method of it.
+        self.itself = itself
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BoundTo) and self.function is other.function
+        return (
+            isinstance(other, BoundTo)
+            and self.function is other.function
+            and self.itself is other.itself
+        )
 
     def __hash__(self) -> int:
         return id(self.function)

@@ -287,7 +287,7 @@ class Calls(Constructing):
         if isinstance(function, (Object, Tuple)) and isinstance(
             method, pytypes.FunctionType
         ):
-            bound = BoundTo(method, function)
+            bound = BoundTo(method, function, itself=True)
             self.program.rests_on_method(function.cls, "__call__")
             self.callee(node, bound)
             return self.call_function(method, [function, *args], kwargs, node)

@@ -44,10 +44,12 @@ class Inliner:
         if isinstance(callee, BoundTo):
             function = callee.function
             called = call.func
-            if isinstance(called, gast.Name) and function.__name__ != "__call__":
+            if callee.itself:
+                owner = [called]
+            elif isinstance(called, gast.Name):
                 owner = [self.kept_owner(call, called.id)]
             else:
-                owner = [called.value if isinstance(called, gast.Attribute) else called]
+                owner = [called.value]
         elif inspect.ismethod(callee):
             function = callee.__func__
             owner = [syntax.name(self.constant(callee.__self__, "self"))]

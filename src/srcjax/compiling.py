@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import gast
 import numpy as np
 
 from srcjax import pipeline, syntax
@@ -17,7 +18,7 @@ from srcjax.backends import kernels
 from srcjax.backends.cuda import elementwise, run
 from srcjax.backends.cuda.host import with_launches
 from srcjax.backends.cuda.kinds import NotCuda
-from srcjax.backends.kernels import has_numba
+from srcjax.backends.kernels import checked_kernel, has_numba, kernel
 from srcjax.backends.module import Module
 from srcjax.backends.threads import in_threads
 from srcjax.errors import SrcjaxError
@@ -41,7 +42,7 @@ from srcjax.transforms.kernels.entry import (
 from srcjax.transforms.kernels.given import Given
 from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.kernels.renewed import renew
-from srcjax.transforms.kernels.wrapping import with_kept_types
+from srcjax.transforms.kernels.wrapping import WORDS, with_kept_types
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
@@ -112,7 +113,7 @@ def blocked_module(program: Program, unit: Unit, request: Request) -> Module:
     found = blocked(program, unit, entry, own)
     module = Module(entry, found.functions, {}, entry=entry)
     module.blocks = tuple(found.loops)
-    known = {own: request.function, "in_threads": in_threads}
+    known = {own: request.function}
     module.values = values_of_kernels(program, unit, module.functions, known)
     finished(module, program)
     test_of_memory(module, program, request.types, {own: request.function})
@@ -147,13 +148,13 @@ def module_of_kernels(
     entry = found.driver.name
     functions = [*found.kernels, found.driver]
     if device == "cpu":
-        for kernel in found.kernels:
-            with_kept_types(kernel)
+        for each in found.kernels:
+            with_kept_types(each)
     renumber(functions, unit)
     known: dict[str, Any] = {own: function}
     if device == "cpu":  # where rows are computed one after the other
-        for kernel in found.kernels:
-            kernel.body = with_rows_alone(kernel.body)
+        for each in found.kernels:
+            each.body = with_rows_alone(each.body)
     if device == "gpu":
         try:
             launches, driver, uses = with_launches(
@@ -201,9 +202,10 @@ def test_of_memory(
         return
     (name,) = own
     again = f"{name}({', '.join(passed_on(driver.args))})"
-    text = f"if overlap({', '.join(parts)}):\n    return {again}\n"
+    word = syntax.Names(syntax.all_names(driver) | set(module.values)).fresh("overlap")
+    text = f"if {word}({', '.join(parts)}):\n    return {again}\n"
     driver.body[:0] = syntax.statements(text)
-    module.values |= own | {"overlap": kernels.overlap}
+    module.values |= own | {word: kernels.overlap}
     module.print()
 
 
@@ -211,24 +213,54 @@ def values_of_kernels(
     program: Program, unit: Unit, functions: list[Any], own: dict[str, Any]
 ) -> dict[str, Any]:
     """What the free names of kernels, and of what calls them, stand for."""
-    known = own | {"kernel": kernels.kernel, "Differs": kernels.Differs}
-    known |= {"added": kernels.added, "checked_kernel": kernels.checked_kernel}
     bound = {f.name for f in functions}
     found: dict[str, Any] = {}
     for function in functions:
+        known = own | words_of(function)
         local = syntax.names_written(function) | set(parameter_names(function.args))
-        for name in syntax.names_read(function) - local - bound:
+        others = [d for d in function.decorator_list if not decorator_of(d)]
+        read = syntax.names_read([function.args, *others, *function.body])
+        for name in read - local - bound:
             if name in known:
-                found[name] = known[name]
-                continue
-            value = value_of(
-                Written(function, unit, Writer(program, unit)), program, name
-            )
+                value: Any = (known[name],)
+            else:
+                value = value_of(
+                    Written(function, unit, Writer(program, unit)), program, name
+                )
             if value is not None:
+                if found.get(name, value[0]) is not value[0]:
+                    raise NotCompiled(unit.node, f"kernels have another `{name}`")
                 found[name] = value[0]
             elif not hasattr(builtins, name):
                 raise NotCompiled(unit.node, f"`{name}` is not known")
+    return found | with_decorators(functions, set(found) | bound)
+
+
+def words_of(function: gast.FunctionDef) -> dict[str, Any]:
+    """What a kernel, or what calls it, has from `backends.kernels`."""
+    if function.decorator_list:
+        return {word: getattr(kernels, word) for word in sorted(WORDS)}
+    words: dict[str, str] = getattr(function, "words", {})
+    return {name: getattr(kernels, word) for name, word in words.items()}
+
+
+def with_decorators(
+    functions: list[gast.FunctionDef], taken: set[str]
+) -> dict[str, Any]:
+    """The decorators, by names that nothing else in the module has, in place."""
+    found = {}
+    for each in (d for f in functions for d in f.decorator_list):
+        value = decorator_of(each)
+        if value is not None:
+            each.id = syntax.Names(taken).fresh(each.id)
+            found[each.id] = value
     return found
+
+
+def decorator_of(node: gast.expr) -> Any:
+    """What makes a kernel of a function; None for other decorators."""
+    known = {d.__name__: d for d in (kernel, checked_kernel, in_threads)}
+    return known.get(getattr(node, "id", ""))
 
 
 def plain_module(request: Request, name: str, reason: str) -> Module:

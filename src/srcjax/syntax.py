@@ -9,7 +9,7 @@ import keyword
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, cast
 
@@ -186,6 +186,41 @@ def rename(node: Any, names: dict[str, str]) -> Any:
         elif isinstance(sub, gast.ExceptHandler) and isinstance(sub.name, str):
             sub.name = names.get(sub.name, sub.name)
     return node
+
+
+def beside_calls(node: Any, words: Container[str]) -> list[gast.Name]:
+    """The names among `words` that are no functions called and no errors raised."""
+    ours = set()
+    found = []
+    for sub in walk(node):  # what is called comes after its call
+        if isinstance(sub, gast.Call):
+            ours.add(id(sub.func))
+        elif isinstance(sub, gast.Raise):
+            ours.add(id(sub.exc))
+        elif isinstance(sub, gast.Name) and sub.id in words and id(sub) not in ours:
+            found.append(sub)
+    return found
+
+
+def with_words_apart(
+    function: gast.FunctionDef, words: Container[str], names: Names
+) -> dict[str, str]:
+    """Give the own names of a function that are among `words` others, in place.
+
+    It is one that calls and raises nothing else by these words: `added(added, x[i])`
+    adds to what a user calls so. What was renamed is returned.
+    """
+    parts = [function.args, function.body]
+    found = beside_calls(parts, words)
+    bound = names_written(parts)
+    bound |= {n.id for n in walk(function.args) if isinstance(n, gast.Name)}
+    renamed: dict[str, str] = {}
+    for each in found:
+        if each.id in bound:
+            if each.id not in renamed:
+                renamed[each.id] = names.fresh(each.id)
+            each.id = renamed[each.id]
+    return renamed
 
 
 def as_store(target: Any) -> Any:

@@ -79,6 +79,8 @@ def file_text(text: str) -> str:
     if tapes_as_arrays(node):
         words.add("longer")
     own = syntax.names_read(node) & {"Differs", "added"}
+    called = words | {f"{name}_" for name in used}
+    syntax.with_words_apart(node, called, syntax.Names(syntax.all_names(node)))
     lines = ["import math", "import numpy as np"]
     for module, names in (
         ("kernels", own),

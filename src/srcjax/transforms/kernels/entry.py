@@ -129,9 +129,13 @@ def driver_of(
     arguments = plain_arguments(writer.unit)
     if writer.numbers.leaves:
         again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
-        handler = gast.ExceptHandler(syntax.name("Differs"), None, [gast.Return(again)])
+        word = writer.unit.names.fresh("Differs")
+        handler = gast.ExceptHandler(syntax.name(word), None, [gast.Return(again)])
         body = [gast.Try(body, [handler], [], [])]
-    return gast.FunctionDef(entry, arguments, body, [], None, None, [])
+    driver = gast.FunctionDef(entry, arguments, body, [], None, None, [])
+    #: What it has from `backends.kernels`, by the names that it has for them.
+    driver.words = {word: "Differs"} if writer.numbers.leaves else {}
+    return driver
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,8 @@ from srcjax.transforms.kernels.tidy import tidied, without_dead
 #: What every kernel knows: names of modules, builtins and `backends.kernels`.
 KNOWN = {"np", "math", "len", "range", "abs", "float", "int"}
 KNOWN |= {"added", "Differs", "ValueError", "ZeroDivisionError", "OverflowError"}
+#: Those of `backends.kernels`, which the user's functions may have for their own.
+WORDS = {"added", "Differs"}
 
 
 @dataclass
@@ -67,6 +70,7 @@ def kernel_of(
     inputs += sorted(outside)
     name = unit.names.fresh(f"{unit.name}_kernel")
     node = function(name, inputs, body)
+    apart = syntax.with_words_apart(node, WORDS | set(vars(builtins)), unit.names)
     made = "checked_kernel" if writer.numbers.indexes else "kernel"
     node.decorator_list = [syntax.name(made)]
     types = {n: writer.types.get(n, UNKNOWN) for n in inputs}
@@ -77,10 +81,10 @@ def kernel_of(
         (dtype_of(types[n]), len(shape_of(types[n]) or ()) + (n in batches))
         for n in inputs
     ]
-    node.outside = frozenset(outside)
+    node.outside = frozenset(apart.get(n, n) for n in outside)
     #: What is kept in its lists of numbers.
     node.kept = {
-        n: dtype_of(t.elem)
+        apart.get(n, n): dtype_of(t.elem)
         for n, t in writer.types.items()
         if isinstance(t, List) and t.elem is not None and is_kernel_number(t.elem)
     }
@@ -95,7 +99,8 @@ def values_from_around(
     They may change, so that they are arguments of the kernel.
     """
     found = {}
-    for name in syntax.names_read(stmts) - syntax.names_written(stmts) - given - KNOWN:
+    known = KNOWN - {n.id for n in syntax.beside_calls(stmts, WORDS)}
+    for name in syntax.names_read(stmts) - syntax.names_written(stmts) - given - known:
         try:
             value = program.look(unit, name)
         except KeyError:

@@ -150,7 +150,7 @@ def test_gradient_of_a_gradient(function, net):
     check(srcjax.grad(slope)(net, X), slope, net, X)
 
 
-@pytest.mark.parametrize(("function", "net"), CASES[:6])
+@cases
 def test_examples(function, net):
     many = np.stack([X, -2 * X])
     got = srcjax.vmap(srcjax.grad(function), in_axes=(None, 0))(net, many)

@@ -1,6 +1,7 @@
 """Helpers of batched code, where the types do not tell."""
 
 import copy
+from dataclasses import is_dataclass
 
 import numpy as np
 
@@ -52,8 +53,10 @@ def over_parts(function, x, *others):
 
 def has_parts(x):
     """Whether the value is a container or object, no array, number or text."""
+    if callable(x):  # a function; but an object that is called may have parts
+        return is_dataclass(x) and not isinstance(x, type)
     return isinstance(x, (dict, list, tuple)) or (
-        hasattr(x, "__dict__") and not callable(x) and not hasattr(x, "dtype")
+        hasattr(x, "__dict__") and not hasattr(x, "dtype")
     )
 
 

@@ -52,3 +52,36 @@ def test_nothing_follows_what_is_raised():
     lines = srcjax.source(srcjax.grad(falls_off), 1.0).splitlines()
     after = next(i for i, line in enumerate(lines) if "raise" in line) + 1
     assert lines[after].strip() == "return dx"
+
+
+def none_or_power(x):
+    """None on the path that no example takes."""
+    power = None
+    if x < 1:
+        power = x**2
+    elif x < 2:
+        power = x**3
+    return power
+
+
+def power_or_none(x):
+    if x < 1:
+        power = x**2
+    elif x < 2:
+        power = x**3
+    else:
+        power = None
+    return power
+
+
+@pytest.mark.parametrize("f", [none_or_power, power_or_none])
+@pytest.mark.parametrize("batch", [[1.5, 1.8], [0.5, 1.5], [0.3, 0.5]])
+def test_none_of_other_examples(f, batch):
+    y, slope = srcjax.vmap(srcjax.value_and_grad(f))(np.array(batch))
+    np.testing.assert_allclose(y, [f(x) for x in batch])
+    np.testing.assert_allclose(slope, [2 * x if x < 1 else 3 * x**2 for x in batch])
+
+
+def test_none_of_some_examples():
+    with pytest.raises(ValueError, match="the examples of a batch give"):
+        srcjax.vmap(power_or_none)(np.array([0.5, 2.5]))

@@ -138,7 +138,9 @@ def put_back(x, where, part, n):
     if has_parts(part):
         return over_parts(lambda new, old: put_back(old, where, new, n), part, x)
     if not isinstance(part, np.ndarray):
-        if x is not None and x != part:
+        if not np.arange(n)[where].size:
+            return part if x is None else x
+        if isinstance(x, np.ndarray) or (x is not None and x != part):
             raise ValueError(f"the examples of a batch give {x!r} and {part!r}")
         return part
     if x is None:

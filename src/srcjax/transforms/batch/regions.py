@@ -456,8 +456,10 @@ class Regions(Sharing):
             self.types[fresh] = self.types[self.size]
             number = self.number(where)
             chosen = isinstance(where, gast.Name) and where.id in self.numbered
-            if gathered and not chosen and self.is_batch(syntax.name(gathered[0])):
-                number = syntax.call("len", syntax.name(names[gathered[0]]))
+            arrays = (n for n in gathered if self.is_surely_batch(n))
+            first = next(arrays, None)
+            if first is not None and not chosen:
+                number = syntax.call("len", syntax.name(names[first]))
             out.append(syntax.assign(fresh, number))
             names[self.size] = fresh
         syntax.rename(body, {**names, **temporaries})
@@ -473,6 +475,11 @@ class Regions(Sharing):
         """Whether the name is used outside of the statements too."""
         total = syntax.count_uses(self.unit.node.body, name)
         return total > syntax.count_uses(stmts, name)
+
+    def is_surely_batch(self, name: str) -> bool:
+        """Whether a name holds an array with a batch axis, and None on no path."""
+        known = isinstance(self.examples[name], (Array, Scalar))
+        return known and name not in self.declared and self.is_batch(syntax.name(name))
 
     def gather(self, name: str, where: gast.expr) -> gast.expr:
         t = self.examples[name]

@@ -8,6 +8,7 @@ import keyword
 import math
 import operator
 import sys
+import types as pytypes
 from collections.abc import Callable
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, cast
@@ -69,9 +70,15 @@ def _around_operation(function: Any) -> Callable:
     """
     if isinstance(function, functools.partial):
         return _bound_operation(function)
-    if not callable(function) or inspect.isfunction(function):
+    if not callable(function) or isinstance(function, _IN_PYTHON):
+        return function
+    call = inspect.getattr_static(type(function), "__call__")
+    if isinstance(call, pytypes.FunctionType):
         return function
     return with_source(function, *arguments_of(function))
+
+
+_IN_PYTHON = (pytypes.FunctionType, pytypes.MethodType, staticmethod, classmethod)
 
 
 def _bound_operation(given: functools.partial) -> Callable:

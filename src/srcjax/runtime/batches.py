@@ -1,7 +1,6 @@
 """Helpers of batched code, where the types do not tell."""
 
 import copy
-from dataclasses import is_dataclass
 
 import numpy as np
 
@@ -53,10 +52,11 @@ def over_parts(function, x, *others):
 
 def has_parts(x):
     """Whether the value is a container or object, no array, number or text."""
-    if callable(x):  # a function; but an object that is called may have parts
-        return is_dataclass(x) and not isinstance(x, type)
+    function = callable(x) and not (  # a dataclass that is called has parts
+        hasattr(x, "__dataclass_fields__") and not isinstance(x, type)
+    )
     return isinstance(x, (dict, list, tuple)) or (
-        hasattr(x, "__dict__") and not hasattr(x, "dtype")
+        hasattr(x, "__dict__") and not function and not hasattr(x, "dtype")
     )
 
 

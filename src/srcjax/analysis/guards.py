@@ -6,6 +6,9 @@ import inspect
 import operator
 import sys
 import types as pytypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -58,6 +61,9 @@ class Data(Guard):
     """
 
 
+_BY_VALUE: ContextVar[bool] = ContextVar("by value", default=False)
+
+
 class Whole(Guard):
     """A name of a whole number, or of a few, which says how long axes are, or which.
 
@@ -88,7 +94,18 @@ class Whole(Guard):
     @classmethod
     def may_guard(cls, value: Any, key: str, code: pytypes.CodeType) -> bool:
         """Whether a text of the code may be for this value of the name."""
-        return cls.is_one(value) and key not in cls.CHANGED.get(code, ())
+        by_type = not _BY_VALUE.get() and key in cls.CHANGED.get(code, ())
+        return cls.is_one(value) and not by_type
+
+    @staticmethod
+    @contextmanager
+    def by_value() -> Iterator[None]:
+        """Inside, texts are for values that may change, too."""
+        token = _BY_VALUE.set(True)
+        try:
+            yield
+        finally:
+            _BY_VALUE.reset(token)
 
     @staticmethod
     def is_one(value: Any) -> bool:

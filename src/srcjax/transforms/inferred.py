@@ -186,6 +186,11 @@ class WrittenProgram(Program):
         return found
 
 
+def is_single(t: Type) -> bool:
+    """Whether the value is a number, an array or the like: nothing is put into it."""
+    return isinstance(t, (Array, Scalar, Const))
+
+
 class WrittenInterpreter(Interpreter):
     """Abstract execution of written functions."""
 
@@ -229,11 +234,12 @@ class WrittenInterpreter(Interpreter):
         """Execute statements on what they and later ones read.
 
         What is written has a name for each value: most are read once, and what is
-        written to is looked for in all that is there.
+        written to is looked for in all that is there. Of a container another name may
+        ask later what was put into it: it stays.
         """
         if stmts and env is not None:
             live = self.reads[id(self.unit)].before[id(stmts[0])]
-            for name in [n for n in env if n not in live]:
+            for name in [n for n in env if n not in live and is_single(env[n])]:
                 del env[name]
         return super().block(stmts, env)
 
@@ -241,7 +247,8 @@ class WrittenInterpreter(Interpreter):
         end = super().statement(stmt, env)
         if end is not None:
             for name in self.reads[id(self.unit)].ended(stmt):
-                end.pop(name, None)
+                if name in end and is_single(end[name]):
+                    del end[name]
         return end
 
     def finish(

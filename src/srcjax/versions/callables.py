@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from srcjax.analysis.custom import Rules
+from srcjax.analysis.guards import Whole
 from srcjax.backends.load import load, report
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.stage_texts import is_recording, recording
@@ -341,13 +342,15 @@ class Transform:
     def built(self, types: list[ty.Type], sizes: sz.Sizes | None = None) -> Version:
         """Generated and loaded code for the types."""
         with full_collections_put_off():
-            module = self.described(self.build(types, True), types, sizes)
+            module = by_value_or_type(lambda: self.build(types, True))
+            module = self.described(module, types, sizes)
             return self.of_this(Version(module, types, sizes))
 
     def built_inside(self, types: list[ty.Type], sizes: sz.Sizes | None) -> Version:
         """The same for a call in other generated code, whose sizes the types have."""
         with full_collections_put_off():
-            return self.of_this(Version(self.build(types, True), types, sizes))
+            module = by_value_or_type(lambda: self.build(types, True))
+            return self.of_this(Version(module, types, sizes))
 
     def of_this(self, version: Version) -> Version:
         """Remember whose version it is."""
@@ -813,6 +816,17 @@ class Transform:
     ) -> ty.Type:
         """What a call gives, before code is generated; `value` gives the function's."""
         return ty.UNKNOWN
+
+
+def by_value_or_type(build: Callable[[], Module]) -> Module:
+    """A module for all values of whole numbers that change; else for these."""
+    try:
+        return build()
+    except SrcjaxError:
+        if not Whole.CHANGED:
+            raise
+        with Whole.by_value():
+            return build()
 
 
 def make_callable(transform: Transform) -> Callable:

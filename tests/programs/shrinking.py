@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import signal
+import time
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 #: Attempts are bounded: each runs a transform.
 ATTEMPTS = 400
+#: Seconds for all attempts, and for one: without its `i += 1` a loop has no end.
+SECONDS = 120.0
+SECONDS_OF_ONE = 20.0
 
 
-def shrink(text: str, fails: Callable[[str], bool], attempts: int = ATTEMPTS) -> str:
+class _TooLong(BaseException):
+    """An attempt takes too long; nothing that it calls may catch this."""
+
+
+def shrink(
+    text: str,
+    fails: Callable[[str], bool],
+    attempts: int = ATTEMPTS,
+    seconds: float = SECONDS,
+) -> str:
     """A shorter program (the text of one function) for which `fails` holds as well."""
-    left = attempts
+    left, end = attempts, time.monotonic() + seconds
     while True:
         for candidate in smaller(text):
-            if left <= 0:
+            if left <= 0 or time.monotonic() > end:
                 return text
             left -= 1
-            if fails(candidate):
+            if _in_time(fails, candidate):
                 text = candidate
                 break
         else:
             return text
+
+
+def _in_time(fails: Callable[[str], bool], text: str) -> bool:
+    """Whether the program fails, within the time of one attempt."""
+
+    def stop(*_: object) -> NoReturn:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_ONE)
+    try:
+        with contextlib.suppress(_TooLong):
+            return fails(text)
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def smaller(text: str) -> Iterator[str]:

@@ -53,6 +53,7 @@ from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.missing import Needed, Needs
 from srcjax.frontend.read import apart, read
 from srcjax.frontend.stage_texts import StageTexts, is_recording
 from srcjax.frontend.unit import Unit, passed_on
@@ -237,15 +238,15 @@ BATCH = Simplify(
 
 
 def analyse(
-    request: Request, stages: StageTexts, needs_result: str = ""
+    request: Request, stages: StageTexts, needed: Needed | None = None
 ) -> tuple[Program, Unit]:
     """Read, normalise, infer and settle, until nothing changes.
 
     Args:
-        needs_result: what needs that the function gives a value on every path.
+        needed: that the function gives a value on every path, and why.
     """
     program = Program()
-    program.needs_result = needs_result
+    program.needed = needed
     program.axis_name = request.axis_name
     source = read(request.function)
     # With arguments bound it has other parameters than where it calls itself.
@@ -270,8 +271,9 @@ def analyse(
                     UnsupportedError,
                     source,
                     source.node,
-                    "no path through the function returns",
-                    "a base case for the recursion",
+                    "no path through the function returns"
+                    + (" a value" if needed is not None else ""),
+                    "a base case for the recursion, or a value in place of None",
                 ) from None
         except SrcjaxError:  # it may be of what is normalised again
             if not (interpreter.widened or interpreter.missing):
@@ -495,7 +497,9 @@ def gradient(
 ) -> Module:
     """The module of `grad` (or `value_and_grad`)."""
     stages = StageTexts()
-    program, unit = analyse(request, stages, "grad needs one real number")
+    part = Needs.FIRST if has_aux else Needs.WHOLE
+    needed = Needed("grad needs one real number", part)
+    program, unit = analyse(request, stages, needed)
     check_result(program, unit, has_aux, typed, holomorphic)
     prefix = "value_and_grad" if with_value else "grad"
     entry = entry_name(program, f"{prefix}_{unit.name}")
@@ -678,7 +682,7 @@ def batch(
     with mapping():
         stages = StageTexts()
         try:
-            needed = "vmap needs a result of each example"
+            needed = Needed("vmap needs a result of each example", Needs.EACH)
             program, unit = analyse(request, stages, needed)
         except SrcjaxError as error:
             error.before_writing = True

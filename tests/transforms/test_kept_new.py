@@ -122,3 +122,21 @@ def test_results_are_not_the_arguments():
 def test_no_copy_where_nothing_is_written():
     text = srcjax.source(srcjax.grad(lambda x: np.sum(x * 1.0)), np.ones(3))
     assert "copy" not in text
+
+
+def overwritten_in_a_loop(x, A):
+    i = 0
+    while i < 3:
+        i += 1
+        scaled = x * 1.0
+    out = A.copy()
+    for k in range(3):
+        out[k] *= np.sum(scaled)
+    return out.mean()
+
+
+def test_an_adjoint_that_is_zero_from_the_second_trip_on():
+    A = np.arange(9.0).reshape(3, 3)
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([2.0])):
+        dx = srcjax.grad(overwritten_in_a_loop)(x, A)
+        np.testing.assert_allclose(dx, np.full_like(x, A.mean()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types as pytypes
 from collections.abc import Iterable
@@ -42,9 +43,10 @@ from srcjax.analysis.types import (
     join_all,
 )
 from srcjax.backends.marks import RESTS_ON
-from srcjax.frontend.exits import with_a_result
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.missing import Needed, gives_both, with_values
 from srcjax.frontend.normalise import normalise
-from srcjax.frontend.read import read
+from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
 
@@ -134,8 +136,8 @@ class Program:
         self.units: dict[int, Unit] = {}
         #: The identity of the function that is transformed.
         self.entry = 0
-        #: What needs that it gives a value on every path, in words; empty: nothing.
-        self.needs_result = ""
+        #: That it gives a value on every path, where something needs that.
+        self.needed: Needed | None = None
         #: The name of the batch axis, for collectives.
         self.axis_name: str | None = None
         self.typing_units: dict[int, Unit | None] = {}
@@ -166,8 +168,11 @@ class Program:
             self.rest_on(guard)
         if source.func not in RESTS_ON and not is_standard(source.func):
             self.rest_on(Written(source.func))
-        if id(function) == self.entry and self.needs_result:
-            source = replace(source, node=with_a_result(source.node, self.needs_result))
+        if self.needed is not None:
+            gives = functools.partial(_gives_none, source)
+            needed = self.needed if id(function) == self.entry else None
+            node = with_values(source.node, needed, gives)
+            source = replace(source, node=node)
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
@@ -382,6 +387,28 @@ class Program:
 
 #: What transforms made of functions, while they are in use.
 _MADE = Kept()
+
+
+def _gives_none(source: FunctionSource, function: gast.expr) -> bool:
+    """Whether a call of what the expression names gives None on some paths only."""
+    chain = syntax.dotted(function)
+    if chain is None:
+        return False
+    first, *rest = chain.split(".")
+    own = syntax.names_written(source.node.body) | syntax.names_written(
+        source.node.args
+    )
+    if first in own:
+        return False
+    try:
+        value = source.resolve(first)
+        for attribute in rest:
+            value = inspect.getattr_static(value, attribute)
+        if not isinstance(value, pytypes.FunctionType) or is_standard(value):
+            return False
+        return gives_both(read(value).node)
+    except (KeyError, AttributeError, SrcjaxError):
+        return False
 
 
 def _from_start(argnums: Any, count: int) -> Any:

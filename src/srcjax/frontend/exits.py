@@ -27,7 +27,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import EXITS, Way, has_break, leaves, runs
+from srcjax.analysis.flow.control import EXITS, Way, leaves, runs
 
 FALLS, LEAVES, MAYBE = "falls", "leaves", "maybe"
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
@@ -253,53 +253,6 @@ class _Lowered(gast.stmt):
 def lower_exits(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
     """The function body with one `return` at its end; see the module's docstring."""
     return _unwrap(ExitLowering(names).function(body))
-
-
-def with_a_result(node: gast.FunctionDef, why: str) -> gast.FunctionDef:
-    """The function, raising where it gives None although it gives a value elsewhere.
-
-    Before:                    After:
-
-        if x > 0:                  if x > 0:
-            return 2 * x               return 2 * x
-                                   raise TypeError("f returned None; grad needs ...")
-    """
-    own = _own(node.body)
-    returns = [s for s in own if isinstance(s, gast.Return)]
-    if all(map(_gives_none, returns)) or syntax.names_read(node.body) & {node.name}:
-        return node  # one that calls itself may want None of itself
-    if any(isinstance(s, (gast.Yield, gast.YieldFrom)) for s in syntax.walk(own)):
-        return node
-
-    def raised(at: gast.AST) -> Any:
-        text = f"{node.name} returned None; {why}"
-        error = syntax.call("TypeError", syntax.const(text))
-        return gast.copy_location(gast.Raise(error, None), at)
-
-    def block(stmts: list[gast.stmt]) -> list[gast.stmt]:
-        for stmt in stmts:
-            if not isinstance(stmt, _SCOPES):
-                syntax.rewrite_blocks(stmt, block)
-        return [raised(s) if _gives_none(s) else s for s in stmts]
-
-    node = syntax.clone(node)
-    node.body = block(node.body)
-    if not leaves(node.body) and not _runs_forever(node.body[-1]):
-        node.body.append(raised(node.body[-1]))
-    return node
-
-
-def _gives_none(stmt: gast.stmt) -> bool:
-    value = getattr(stmt, "value", None)
-    return isinstance(stmt, gast.Return) and (
-        value is None or isinstance(value, gast.Constant) and value.value is None
-    )
-
-
-def _runs_forever(stmt: gast.stmt) -> bool:
-    """Whether the statement is `while True` without a `break`."""
-    endless = isinstance(stmt, gast.While) and isinstance(stmt.test, gast.Constant)
-    return endless and bool(stmt.test.value) and not has_break(stmt)
 
 
 def _unwrap(stmts: list[Any]) -> list[gast.stmt]:

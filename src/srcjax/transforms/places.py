@@ -62,6 +62,8 @@ class Places:
         self.present: dict[Place, Adjoint] = {}
         self.variables: dict[Place, str] = {}
         self.place_of: dict[str, Place] = {}
+        #: Variables that are a plain `0.0` somewhere, where their value is an array.
+        self.partial: set[str] = set()
 
     def name(self, place: Place, variable: str) -> None:
         """The variable of the place from here on."""

@@ -52,7 +52,15 @@ def _if(stmt: gast.If) -> Control:
 def _match(stmt: gast.Match) -> Control:
     parts = [p for case in stmt.cases for p in (case.pattern, case.guard) if p]
     blocks = [case.body for case in stmt.cases]
-    return Control(Way.CHOICE, [stmt.subject, *parts], [*blocks, []])
+    rest: list[list[Any]] = [] if _takes_all(stmt.cases[-1]) else [[]]
+    return Control(Way.CHOICE, [stmt.subject, *parts], [*blocks, *rest])
+
+
+def _takes_all(case: Any) -> bool:
+    """Whether it is `case _` or `case name`, without a guard."""
+    pattern = case.pattern
+    every = isinstance(pattern, gast.MatchAs) and pattern.pattern is None
+    return every and case.guard is None
 
 
 def _for(stmt: gast.For) -> Control:

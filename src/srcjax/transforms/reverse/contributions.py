@@ -333,6 +333,7 @@ class Contributions(OneStep):
         lazy = have if self.may_be_lazy(have, t) else None
         if isinstance(have, Unknown) and self.reads_partial_zero(value):
             lazy = UNKNOWN
+            self.places.partial.add(variable)
         if lazy is None and is_lazy(have, t):
             value = spread_over(value, self.primal(name, path), have, t)
         elif lazy is None and self.is_lazy_somewhere(value, name, path):

@@ -222,6 +222,7 @@ class Sweep:
             if have is None and want.lazy == UNKNOWN:
                 if has_complex(t):
                     rules.mixed.add(name)
+                self.places.partial.add(want.variable)
                 rules.emit(syntax.assign(want.variable, syntax.const(0.0)))
             elif have is None:
                 zero = (

@@ -228,6 +228,8 @@ class Tidying:
 
     def type_of_name(self, name: str) -> Type:
         place = self.adjoints.get(name)
+        if name in self.rules.places.partial:
+            return UNKNOWN
         if place is not None:
             from srcjax.transforms.places import part_of
 

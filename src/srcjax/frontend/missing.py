@@ -1,0 +1,560 @@
+"""Raise where a function gives None although it gives a value elsewhere.
+
+And where it computes with None: a derivative may not compute that value, and be silent.
+
+Before:                    After:
+
+    if x > 0:                  if x > 0:
+        return 2 * x               return 2 * x
+                               raise TypeError("f returned None; grad needs ...")
+
+    y = None                   if x > 0:
+    if x > 0:                      y = 2 * x
+        y = 2 * x              else:
+    return y                       raise TypeError("f returned None; grad needs ...")
+                               return y
+
+What a name may hold at a `return` is found by following the paths to it. Where a branch
+decides, the branch raises; after a loop, the name is asked, or a flag beside it where
+nothing else reads the name: a gradient does not compute what only `return` reads.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.analysis.flow.bindings import stored_names
+from srcjax.analysis.flow.control import Way, control, has_break, leaves
+
+#: What a name may hold: no value at all yet, None, something else, or either of these.
+UNBOUND, NONE, VALUE, EITHER = "unbound", "none", "value", "either"
+
+_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_DISPLAYS = (gast.Tuple, gast.List, gast.Dict)
+
+State = dict[str, frozenset[str]]
+#: Whether a call may give None, for what stands before its arguments.
+Gives = Callable[[gast.expr], bool]
+
+
+class Needs(enum.Enum):
+    """Which part of a result has to be a value."""
+
+    WHOLE = enum.auto()
+    #: The first one of a tuple: what follows is handed on.
+    FIRST = enum.auto()
+    #: Each part of a tuple, list or dict.
+    EACH = enum.auto()
+
+
+@dataclass(frozen=True)
+class Needed:
+    """That a result has to be a value on every path, and why, for the message."""
+
+    why: str
+    part: Needs = Needs.WHOLE
+
+
+def with_values(
+    node: gast.FunctionDef, needed: Needed | None, gives_none: Gives
+) -> gast.FunctionDef:
+    """The function, raising where there is None in the place of a value.
+
+    Args:
+        needed: that it has to give a value, where it does not always give None.
+        gives_none: whether a call of this function gives None on some paths only.
+    """
+    own = own_statements(node.body)
+    returns = [s for s in own if isinstance(s, gast.Return)]
+    if all(map(_is_none, returns)) or syntax.names_read(node.body) & {node.name}:
+        needed = None  # one that calls itself may want None of itself
+    if any(isinstance(s, (gast.Yield, gast.YieldFrom)) for s in syntax.walk(own)):
+        return node
+    node = syntax.clone(node)
+    Results(node, needed, gives_none).write()
+    return node
+
+
+def gives_both(node: gast.FunctionDef) -> bool:
+    """Whether the function gives None on some of its paths, and a value on others."""
+    paths = Paths(node, lambda _: False)
+    kinds: set[str] = set()
+    for stmt, state in paths.returns:
+        kinds |= {NONE} if stmt.value is None else paths.kinds(stmt.value, state)
+    if paths.falls_off:
+        kinds.add(NONE)
+    return NONE in kinds and bool(kinds - {NONE, UNBOUND})
+
+
+def own_statements(stmts: list[Any]) -> list[Any]:
+    """Every statement of the function itself, at any depth."""
+    found = []
+    for stmt in stmts:
+        found.append(stmt)
+        if not isinstance(stmt, _SCOPES):
+            for block in syntax.inner_blocks(stmt):
+                found += own_statements(block)
+    return found
+
+
+@dataclass
+class _Loop:
+    """The states in which a loop is left by `break`, or begins again."""
+
+    left: list[State] = field(default_factory=list)
+    again: list[State] = field(default_factory=list)
+
+
+class Paths:
+    """What the names of a function may hold at each of its statements."""
+
+    def __init__(self, node: gast.FunctionDef, gives_none: Gives) -> None:
+        self.gives_none = gives_none
+        self.before: dict[int, State] = {}
+        self.loops: list[_Loop] = []
+        given = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
+        written = syntax.names_written(node.body) - given
+        start: State = {n: frozenset({UNBOUND}) for n in written}
+        start |= {n: frozenset({VALUE}) for n in given}
+        self.falls_off = self.block(node.body, start) is not None
+        self.returns = [
+            (s, self.before[id(s)])
+            for s in own_statements(node.body)
+            if isinstance(s, gast.Return) and id(s) in self.before
+        ]
+
+    def block(self, stmts: list[Any], state: State | None) -> State | None:
+        """The state after the statements, None where control does not get there."""
+        for stmt in stmts:
+            if state is None:
+                return None
+            self.before[id(stmt)] = state
+            state = self.statement(stmt, state)
+        return state
+
+    def statement(self, stmt: Any, state: State) -> State | None:
+        if isinstance(stmt, (gast.Return, gast.Raise)):
+            return None
+        if isinstance(stmt, (gast.Break, gast.Continue)):
+            loop = self.loops[-1]
+            (loop.left if isinstance(stmt, gast.Break) else loop.again).append(state)
+            return None
+        if isinstance(stmt, gast.If):
+            state = _with_values(state, syntax.names_written(stmt.test))
+            return _met(
+                self.block(stmt.body, self.refined(stmt.test, state, True)),
+                self.block(stmt.orelse, self.refined(stmt.test, state, False)),
+            )
+        run = control(stmt)
+        if run is None:
+            return self.bound(stmt, state)
+        state = _with_values(state, syntax.names_written(run.head))
+        if run.way is Way.LOOP:
+            return self.loop(stmt, run, state)
+        if run.way is Way.ONCE:
+            after: State | None = state
+            for block in run.blocks:
+                after = self.block(block, after)
+            return after
+        if run.way is Way.ATTEMPT:
+            done = self.block(run.blocks[0], state)
+            anywhere = self.anywhere(run.blocks[0], state)
+            found = [done, *(self.block(b, anywhere) for b in run.blocks[1:])]
+        else:
+            found = [self.block(b, state) for b in run.blocks]
+        return self.block(run.last, _met(*found))
+
+    def bound(self, stmt: Any, state: State) -> State:
+        """The state after a statement without blocks."""
+        value = getattr(stmt, "value", None)
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+            kinds = self.kinds(value, state)
+            state = _with_values(state, syntax.names_written(stmt))
+            names = [t.id for t in stmt.targets if isinstance(t, gast.Name)]
+            return state | dict.fromkeys(names, kinds)
+        if isinstance(stmt, gast.AnnAssign) and value is None:
+            return state
+        return _with_values(state, syntax.names_written(stmt))
+
+    def anywhere(self, stmts: list[Any], state: State) -> State:
+        """What holds somewhere in an attempt's body, where it may be left."""
+        inside = [self.before.get(id(s)) for s in own_statements(stmts)]
+        written = _with_values(state, syntax.names_written(stmts))
+        return _met(state, written, *inside) or state
+
+    def loop(self, stmt: Any, run: Any, state: State) -> State | None:
+        """The state after a loop."""
+        head: State = state
+        while True:
+            self.loops.append(_Loop())
+            inside: State | None = head
+            if run.target is not None:
+                inside = _with_values(head, syntax.names_written(run.target))
+            elif isinstance(stmt, gast.While):
+                inside = self.refined(stmt.test, head, True)
+            end = self.block(run.blocks[0], inside)
+            loop = self.loops.pop()
+            again = _met(end, *loop.again)
+            new = _met(head, again)
+            assert new is not None
+            if new == head:
+                break
+            head = new
+        over: State | None = again if _runs_for_sure(stmt) else head
+        if isinstance(stmt, gast.While):
+            over = self.refined(stmt.test, head, False)
+        return _met(self.block(run.last, over), *loop.left)
+
+    def kinds(self, value: Any, state: State) -> frozenset[str]:
+        """What the value of an expression may be."""
+        if isinstance(value, gast.Constant):
+            return frozenset({NONE if value.value is None else VALUE})
+        if isinstance(value, gast.Name):
+            return state.get(value.id, frozenset({VALUE})) - {UNBOUND}
+        if isinstance(value, gast.IfExp):
+            sides = ((value.body, True), (value.orelse, False))
+            found = [(e, self.refined(value.test, state, t)) for e, t in sides]
+            return frozenset().union(*(self.kinds(e, s) for e, s in found if s))
+        if isinstance(value, gast.Call) and self.gives_none(value.func):
+            return frozenset({EITHER})
+        return frozenset({VALUE})
+
+    def refined(self, test: Any, state: State | None, outcome: bool) -> State | None:
+        """The state where the test came out so; None where it cannot."""
+        if state is None:
+            return None
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            return self.refined(test.operand, state, not outcome)
+        if isinstance(test, gast.BoolOp):
+            together = isinstance(test.op, gast.And) is outcome
+            states = []
+            for value in test.values:
+                states.append(self.refined(value, state, outcome))
+                state = self.refined(value, state, outcome if together else not outcome)
+            return state if together else _met(*states)
+        if isinstance(test, gast.Constant):
+            return state if bool(test.value) is outcome else None
+        name = asked_for_none(test)
+        if name is not None:
+            gone = VALUE if isinstance(test.ops[0], gast.Is) is outcome else NONE
+        elif isinstance(test, gast.Name) and outcome:
+            name, gone = test.id, NONE
+        if name not in state:
+            return state
+        left = state[name] - {gone, UNBOUND, EITHER}
+        if EITHER in state[name]:
+            left |= {NONE if gone is VALUE else VALUE}
+        return {**state, name: left} if left else None
+
+
+def asked_for_none(test: Any) -> str | None:
+    """The name in `name is None` or `name is not None`."""
+    if (
+        isinstance(test, gast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], (gast.Is, gast.IsNot))
+        and isinstance(test.left, gast.Name)
+        and isinstance(test.comparators[0], gast.Constant)
+        and test.comparators[0].value is None
+    ):
+        return str(test.left.id)
+    return None
+
+
+class Results:
+    """Writes what raises into a function, in place.
+
+    Without `needed`, only where the function computes with None, as Python does: a
+    derivative may not need that value.
+    """
+
+    def __init__(
+        self, node: gast.FunctionDef, needed: Needed | None, gives_none: Gives
+    ) -> None:
+        self.node = node
+        self.text = f"{node.name} returned None; {needed.why}" if needed else ""
+        self.part = needed.part if needed else None
+        self.names = syntax.Names(syntax.all_names(node))
+        self.gives_none = gives_none
+        #: The flag beside a name that is None on some paths.
+        self.flags: dict[str, str] = {}
+        if needed is not None:
+            node.body = self.apart(node.body)
+        self.paths = Paths(node, gives_none)
+
+    def write(self) -> None:
+        """Rewrite the function's body."""
+        node = self.node
+        node.body = self.block(node.body)
+        for name, flag in self.flags.items():
+            node.body = self.flagged(node.body, name, flag)
+        falls = self.paths.falls_off and not _runs_forever(node.body[-1])
+        if self.part is not None and falls and not leaves(node.body):
+            node.body.append(self.raised(node.body[-1]))
+
+    def raised(self, at: gast.AST, error: str = "TypeError", text: str = "") -> Any:
+        value = syntax.call(error, syntax.const(text or self.text))
+        return gast.copy_location(gast.Raise(value, None), at)
+
+    def apart(self, stmts: list[Any]) -> list[Any]:
+        """Results that a test or a call decides stand in branches and have names."""
+        out: list[Any] = []
+        for stmt in stmts:
+            if not isinstance(stmt, _SCOPES):
+                syntax.rewrite_blocks(stmt, self.apart)
+            value = getattr(stmt, "value", None)
+            if not isinstance(stmt, gast.Return):
+                out.append(stmt)
+            elif isinstance(value, gast.IfExp) and any(map(_may_be_none, _ends(value))):
+                sides = [_at(gast.Return(v), stmt) for v in (value.body, value.orelse)]
+                one, other = (self.apart([side]) for side in sides)
+                out += [_at(gast.If(value.test, one, []), stmt), *other]
+            elif isinstance(value, gast.Call) and self.gives_none(value.func):
+                name = self.names.fresh("result")
+                out.append(_at(syntax.assign(name, value), stmt))
+                out.append(_at(gast.Return(syntax.name(name)), stmt))
+            else:
+                out.append(stmt)
+        return out
+
+    def block(self, stmts: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for stmt in stmts:
+            state = self.paths.before.get(id(stmt))
+            if state is not None and isinstance(stmt, gast.Return):
+                if self.part is not None and _is_none(stmt):
+                    out.append(self.raised(stmt))
+                    continue
+                for name in self.wanted(stmt.value, state):
+                    out = self.checked(out, name, stmt)
+            if state is not None:
+                for name in operands(syntax.head(stmt)):
+                    out = self.computed_with(out, name, stmt, state)
+            if not isinstance(stmt, _SCOPES):
+                syntax.rewrite_blocks(stmt, self.block)
+            out.append(stmt)
+        return out
+
+    def computed_with(
+        self, stmts: list[Any], name: str, at: Any, state: State
+    ) -> list[Any]:
+        """The statements before one that computes with the name."""
+        kinds = state.get(name, frozenset({VALUE}))
+        if not kinds & {NONE, EITHER, UNBOUND} or len(kinds) + (EITHER in kinds) == 1:
+            return stmts
+        text, self.text = self.text, f"`{name}` is None where it is computed with"
+        decided = self.decided(stmts, name)
+        if decided is None and EITHER in kinds:
+            test = syntax.expression("v is None", v=syntax.name(name))
+            decided = [*stmts, _at(gast.If(test, [self.raised(at)], []), at)]
+        self.text = text
+        return stmts if decided is None else decided
+
+    def wanted(self, value: Any, state: State) -> list[str]:
+        """The names in a result that may hold no value."""
+        if self.part is None or value is None:
+            return []
+        parts = [value]
+        if self.part is Needs.FIRST and isinstance(value, gast.Tuple):
+            parts = value.elts[:1]
+        elif self.part is Needs.EACH:
+            parts = list(_parts(value))
+        names = [p.id for p in parts if isinstance(p, gast.Name) and p.id in state]
+        alone = len(self.paths.returns) == 1 or parts != [value]
+        return [
+            name
+            for name in dict.fromkeys(names)
+            if state[name] != {VALUE} and not (alone and state[name] == {NONE})
+        ]
+
+    def checked(self, stmts: list[Any], name: str, at: Any) -> list[Any]:
+        """The statements before a `return` of the name, with what raises."""
+        decided = self.decided(stmts, name)
+        if decided is not None:
+            return decided
+        kinds = self.paths.before[id(at)][name]
+        if not kinds & {NONE, EITHER}:
+            return stmts  # it may be unbound after a loop, which Python tells
+        test = syntax.expression("v is None", v=syntax.name(name))
+        if EITHER not in kinds and self.is_flagged(name):
+            if name not in self.flags:
+                self.flags[name] = self.names.fresh(f"no_{name}")
+            test = syntax.name(self.flags[name])
+        return [*stmts, _at(gast.If(test, [self.raised(at)], []), at)]
+
+    def decided(self, stmts: list[Any], name: str) -> list[Any] | None:
+        """The statements with what raises in the branches that decide; None if none do.
+
+        They end with the statement that gives the name its last value.
+        """
+        last: Any = stmts[-1] if stmts else None
+        state = self.paths.before.get(id(last))
+        if state is None:
+            return None
+        if name not in syntax.names_written(last):
+            return self.known(stmts, name, state[name])
+        if isinstance(last, gast.Assign):
+            after = self.paths.bound(last, state)[name]
+            if EITHER in after:
+                return None
+            return [*stmts, self.raised(last)] if NONE in after else stmts
+        if not isinstance(last, gast.If):
+            return None
+        sides = [
+            self.decided_side(block, name, self.paths.refined(last.test, state, way))
+            for block, way in ((last.body, True), (last.orelse, False))
+        ]
+        if sides[0] is None or sides[1] is None:
+            return None
+        test = last.test
+        return [*stmts[:-1], _at(gast.If(test, sides[0], sides[1]), last)]
+
+    def decided_side(
+        self, block: list[Any], name: str, entry: State | None
+    ) -> list[Any] | None:
+        """The same for a branch, which may leave the name as it is."""
+        if entry is None or leaves(block):
+            return block
+        if name in syntax.names_written(block):
+            return self.decided(block, name)
+        return self.known(block, name, entry[name])
+
+    def known(
+        self, block: list[Any], name: str, kinds: frozenset[str]
+    ) -> list[Any] | None:
+        """The statements with what raises, where the name can be one thing alone."""
+        at = block[-1] if block else self.node
+        if kinds == {VALUE}:
+            return block
+        if kinds == {NONE}:
+            return [*block, self.raised(at)]
+        if kinds == {UNBOUND}:
+            text = (
+                f"cannot access local variable {name!r} where it is not associated "
+                "with a value"
+            )
+            return [*block, self.raised(at, "UnboundLocalError", text)]
+        return None
+
+    def is_flagged(self, name: str) -> bool:
+        """Whether nothing but results reads the name, and plain assignments bind it."""
+        for stmt in own_statements(self.node.body):
+            head = syntax.head(stmt)
+            if name in syntax.names_written(head):
+                targets = getattr(stmt, "targets", [None])
+                if not isinstance(stmt, gast.Assign) or not any(
+                    isinstance(t, gast.Name) and t.id == name for t in targets
+                ):
+                    return False
+                if len(targets) > 1:
+                    return False
+            if name in syntax.names_read(head) and not isinstance(stmt, gast.Return):
+                return False
+        inner = (n for n in syntax.walk(self.node.body) if isinstance(n, _SCOPES))
+        return not any(name in syntax.all_names(n) for n in inner)
+
+    def flagged(self, stmts: list[Any], name: str, flag: str) -> list[Any]:
+        """The statements with the flag set beside the name."""
+        out: list[Any] = []
+        for stmt in stmts:
+            if not isinstance(stmt, _SCOPES):
+                syntax.rewrite_blocks(stmt, lambda b: self.flagged(b, name, flag))
+            out.append(stmt)
+            state = self.paths.before.get(id(stmt))
+            if not isinstance(stmt, gast.Assign) or state is None:
+                continue
+            if name in stored_names(stmt.targets):
+                kinds = self.paths.bound(stmt, state)[name]
+                value = syntax.const(kinds == {NONE})
+                if len(kinds - {UNBOUND}) > 1 or EITHER in kinds:
+                    value = syntax.expression("v is None", v=syntax.name(name))
+                out.append(_at(syntax.assign(flag, value), stmt))
+        return out
+
+
+def operands(nodes: list[Any]) -> list[str]:
+    """The names that the nodes surely compute with: `a` and `b` in `f(-a * b)`."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        if isinstance(node, (gast.BoolOp, gast.IfExp, *_SCOPES, *_COMPREHENSIONS)):
+            continue
+        if isinstance(node, list):
+            found |= dict.fromkeys(operands(node))
+            continue
+        if not isinstance(node, gast.AST):
+            continue
+        inside = list(gast.iter_child_nodes(node))
+        if isinstance(node, (gast.BinOp, gast.UnaryOp)) and not isinstance(
+            getattr(node, "op", None), (gast.Not, gast.Mod)
+        ):
+            found |= {n.id: None for n in inside if isinstance(n, gast.Name)}
+        found |= dict.fromkeys(operands(inside))
+    return list(found)
+
+
+def _met(*states: State | None) -> State | None:
+    """What holds where paths meet."""
+    found = [s for s in states if s is not None]
+    if not found:
+        return None
+    names: Iterable[str] = set().union(*found)
+    none: frozenset[str] = frozenset()
+    return {n: none.union(*(s.get(n, none) for s in found)) for n in names}
+
+
+def _with_values(state: State, names: set[str]) -> State:
+    return state | dict.fromkeys(names, frozenset({VALUE})) if names else state
+
+
+def _runs_for_sure(loop: Any) -> bool:
+    """Whether the loop goes over a range of one number, or a display, with items."""
+    over = getattr(loop, "iter", None)
+    if isinstance(over, (gast.Tuple, gast.List)):
+        return any(not isinstance(e, gast.Starred) for e in over.elts)
+    if not isinstance(over, gast.Call) or getattr(over.func, "id", "") != "range":
+        return False
+    count = over.args[0] if len(over.args) == 1 else None
+    number = getattr(count, "value", None) if isinstance(count, gast.Constant) else None
+    return isinstance(number, int) and number > 0
+
+
+def _is_none(stmt: gast.stmt) -> bool:
+    value = getattr(stmt, "value", None)
+    return isinstance(stmt, gast.Return) and (value is None or _may_be_none(value))
+
+
+def _may_be_none(value: Any) -> bool:
+    return isinstance(value, gast.Constant) and value.value is None
+
+
+def _ends(value: Any) -> list[Any]:
+    """The values that `a if c else b` may give."""
+    if isinstance(value, gast.IfExp):
+        return [*_ends(value.body), *_ends(value.orelse)]
+    return [value]
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """The parts of a display of displays, or the value itself."""
+    if not isinstance(value, _DISPLAYS):
+        yield value
+        return
+    for part in value.values if isinstance(value, gast.Dict) else value.elts:
+        yield from _parts(part)
+
+
+def _runs_forever(stmt: gast.stmt) -> bool:
+    """Whether the statement is `while True` without a `break`."""
+    endless = isinstance(stmt, gast.While) and isinstance(stmt.test, gast.Constant)
+    return endless and bool(stmt.test.value) and not has_break(stmt)
+
+
+def _at(new: Any, old: gast.AST) -> Any:
+    return gast.copy_location(new, old)

@@ -130,11 +130,11 @@ def kernel_module(
     without_decided(program, unit)
     with_attributes_first(program, unit)
     renew(program, unit)
-    may_raise = device == "cpu"
+    on_cpu = device == "cpu"
     try:
-        found = compiled(program, unit, entry, own, may_raise)
+        found = compiled(program, unit, entry, own, on_cpu)
     except NotCompiled as reason:
-        found = divided(program, unit, entry, reason, may_raise)
+        found = divided(program, unit, entry, reason, on_cpu)
     function = request.function
     module = module_of_kernels(program, unit, found, own, function, device)
     test_of_memory(module, program, request.types, {own: function})

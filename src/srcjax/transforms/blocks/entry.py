@@ -158,7 +158,7 @@ def blocked(program: Program, unit: Unit, entry: str, own: str) -> Blocked:
         entry: its name.
         own: the name of the function itself, which runs where arrays are small.
     """
-    Regions(program, unit, may_raise=False).check_lengths()
+    Regions(program, unit, on_cpu=False).check_lengths()
     blocks = Blocks(program, unit)
     body = blocks.block(unit.node.body)
     found = blocks.found

@@ -26,7 +26,7 @@ from srcjax.transforms.kernels.accepted import (
 from srcjax.transforms.kernels.displays import Displays
 from srcjax.transforms.kernels.numbers import literal
 from srcjax.transforms.kernels.operations import Operation, constant
-from srcjax.transforms.kernels.places import is_dots, is_new_axis, is_whole
+from srcjax.transforms.kernels.places import is_dots, is_new_axis, is_whole, keeps_last
 
 _MADE = {np.zeros: "zeros", np.ones: "ones", np.empty: "empty"}
 _LIKE = {np.zeros_like: "zeros", np.ones_like: "ones", np.empty_like: "empty"}
@@ -66,6 +66,7 @@ class Arrays(Displays):
             return self.view(assign, value)
         turned = isinstance(value, gast.Attribute) and value.attr == "T"
         if turned and isinstance(value.value, gast.Name):
+            self.strided.add(name)
             return [assign]
         taken = self.taken(value)
         if taken is not None:
@@ -125,28 +126,85 @@ class Arrays(Displays):
         if all(map(is_whole, found)):
             return [*before, syntax.assign(assign.targets[0].id, value.value)]
         index = found[0] if len(found) == 1 else gast.Tuple(found, syntax.LOAD)
+        if not keeps_last(found, self.rank_of(value.value)):
+            self.strided.add(assign.targets[0].id)
         part = gast.Subscript(value.value, index, syntax.LOAD)
         return [*before, gast.Assign(assign.targets, part, None)]
+
+    def goes_otherwise(self, target: gast.expr, value: gast.expr) -> bool:
+        """Whether a vector may be stored in memory that it is in, in other steps.
+
+        NumPy makes no copy of it first, but where the steps are of opposite signs, and
+        reads what it has stored before: `a[1] = a[:, 2]`.
+        """
+        if self.rank_of(syntax.as_load(syntax.clone(target))) != 1:
+            return False
+        if not isinstance(value, (gast.Name, gast.Subscript, gast.Attribute)):
+            return False
+        to, of = self.steps_of(target), self.steps_of(value)
+        if to is None or of is None or to[0] != of[0]:
+            return True
+        if len(of[1]) != 1:
+            return True
+        ((first, m),), ((second, n),) = to[1], of[1]
+        return first != second or (m != n and m * n > 0)
+
+    def steps_of(self, node: gast.expr) -> tuple[str, list[tuple[int, int]]] | None:
+        """The array that is looked at, and of each axis of the view: which it is of
+        the array, and in which steps. None where it is not known."""
+        if isinstance(node, gast.Name):
+            bindings = self.bindings_of(node.id)
+            given = node.id in self.unit.parameters
+            if len(bindings) + given != 1 or None in bindings:
+                return None
+            (made,) = bindings or [None]
+            if isinstance(made, (gast.Name, gast.Subscript, gast.Attribute)):
+                return self.steps_of(made)
+            return node.id, [(axis, 1) for axis in range(self.rank_of(node) or 0)]
+        if isinstance(node, gast.Attribute) and node.attr == "T":
+            inner = self.steps_of(node.value)
+            return inner and (inner[0], inner[1][::-1])
+        if not isinstance(node, gast.Subscript):
+            return None
+        inner = self.steps_of(node.value)
+        index = node.slice
+        items = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+        if inner is None or any(is_dots(i) or self.is_none(i) for i in items):
+            return None
+        axes = []
+        for item, (axis, step) in zip(items, inner[1], strict=False):
+            if isinstance(item, gast.Slice):
+                by = 1 if item.step is None else self.option(item.step, ...)
+                if type(by) is not int:
+                    return None
+                axes.append((axis, step * by))
+            elif kind(self.type_of(item)) != "i" or self.rank_of(item):
+                return None
+        return inner[0], axes + inner[1][len(items) :]
+
+    def bindings_of(self, name: str) -> list[Any]:
+        """What is assigned to a name in the unit; None for other ways to bind it."""
+        body = self.unit.node.body
+        found = [
+            s.value
+            for s in syntax.walk(body)
+            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+        ]
+        stores = [
+            n
+            for n in syntax.walk(body)
+            if syntax.is_name(n, name) and isinstance(n.ctx, gast.Store)
+        ]
+        return [*found, *[None] * (len(stores) - len(found))]
 
     def is_own(self, node: gast.expr) -> bool:
         """Whether a name only holds arrays that were made, one element by the other."""
         if not isinstance(node, gast.Name) or node.id in self.unit.parameters:
             return False
-        found = [
-            s.value
-            for s in syntax.walk(self.unit.node.body)
-            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], node.id)
-        ]
-        names = [
-            s
-            for s in syntax.walk(self.unit.node.body)
-            if isinstance(s, gast.Name)
-            and s.id == node.id
-            and isinstance(s.ctx, gast.Store)
-        ]
-        return len(names) == len(found) > 0 and all(map(self.makes_array, found))
+        found = self.bindings_of(node.id)
+        return len(found) > 0 and all(map(self.makes_array, found))
 
-    def makes_array(self, value: gast.expr) -> bool:
+    def makes_array(self, value: gast.expr | None) -> bool:
         """Whether an expression gives an array of its own."""
         operation = self.operations.of(value) if isinstance(value, gast.Call) else None
         if operation is None:

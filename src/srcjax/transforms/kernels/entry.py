@@ -50,10 +50,10 @@ class Compiled:
 
 
 def divided(
-    program: Program, unit: Unit, entry: str, reason: NotCompiled, may_raise: bool
+    program: Program, unit: Unit, entry: str, reason: NotCompiled, on_cpu: bool
 ) -> Compiled:
     """Kernels and the Python between them. Raises `reason` where there is no kernel."""
-    found = Regions(program, unit, may_raise).partition()
+    found = Regions(program, unit, on_cpu).partition()
     if not found.kernels:
         raise reason
     driver = gast.FunctionDef(
@@ -79,20 +79,20 @@ def without_defaults(given: gast.arguments) -> gast.arguments:
 
 
 def compiled(
-    program: Program, unit: Unit, entry: str, own: str, may_raise: bool
+    program: Program, unit: Unit, entry: str, own: str, on_cpu: bool
 ) -> Compiled:
     """The function as one kernel. Raises NotCompiled.
 
     Args:
         entry: the name of the function that calls the kernel.
         own: the name of the function itself, that runs where the kernel is left.
-        may_raise: whether kernels may raise what the function does.
+        on_cpu: whether kernels are Python, which may raise what the function does.
     """
     arguments = plain_arguments(unit)
     if arguments.vararg or arguments.kwarg:
         raise NotCompiled(unit.node, "`*args` or `**kwargs`")
     writer = KernelWriter(program, unit)
-    writer.numbers.may_raise = may_raise
+    writer.numbers.may_raise = writer.copies_strided = on_cpu
     writer.numbers.may_leave = not writes_given(program)
     around = Around(writer)
     writer.take_as_numbers(set(around.results))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,8 @@ from srcjax.analysis.types import (
     Array,
     Dim,
     Type,
+    ageless_buffers,
+    all_buffers,
     dtype_of,
     rank_of,
     same_size,
@@ -83,8 +86,16 @@ class Loops:
         type_of: Callable[[gast.expr], Type],
         fresh: Callable[[str], str],
         is_needed: Callable[[str, Group], bool],
+        apart: Set[str] = frozenset(),
     ) -> None:
+        """Begin the loops.
+
+        Args:
+            apart: arrays whose rows are not together in memory, of which copies are
+                read where they are gone through again and again.
+        """
         self.group = group
+        self.apart = apart
         self.numbers = numbers
         self.type_of = type_of
         self.fresh = fresh
@@ -96,6 +107,8 @@ class Loops:
         self.nest = Nest(indices, [self.size(axis) for axis in range(rank)])
         #: The names of elements, by array and index.
         self.elements: dict[tuple[str, tuple], str] = {}
+        #: The copies of arrays, by their names.
+        self.copies: dict[str, str] = {}
         #: Names whose values are there when the loops are done, not row by row.
         self.late: set[str] = set()
 
@@ -225,9 +238,38 @@ class Loops:
             depth = max([a + 1 for a in axes if a >= 0], default=0)
             marks = "".join("ijklmn"[a] if a >= 0 else "0" for a in axes)
             self.elements[key] = name = self.fresh(f"{array.id}_{marks}")
-            load = syntax.assign(name, self.element(array.id, axes))
+            held = array.id
+            if (
+                held in self.apart
+                and self.is_read_again(axes)
+                and not self.changes(array)
+            ):
+                held = self.together(held)
+            load = syntax.assign(name, self.element(held, axes))
             self.nest.before[depth].append(load)
         return syntax.name(self.elements[key])
+
+    def is_read_again(self, axes: list[int]) -> bool:
+        """Whether an outer loop has the innermost one go through the same elements."""
+        inner = max(axes)
+        if inner < 1 or axes[-1] != inner:
+            return False
+        times = [self.nest.sizes[a] for a in range(inner) if a not in axes]
+        known = [s.value for s in times if isinstance(s, gast.Constant)]
+        return len(known) < len(times) or math.prod(known) >= ENOUGH
+
+    def changes(self, array: gast.Name) -> bool:
+        """Whether the loops write to memory that an array may be in."""
+        seen = ageless_buffers(all_buffers(self.type_of(array)))
+        return any(m.changed & seen for m in self.group.members)
+
+    def together(self, name: str) -> str:
+        """The name of a copy whose rows are together in memory."""
+        if name not in self.copies:
+            self.copies[name] = held = self.fresh(f"{name}_contiguous")
+            copy = syntax.expression("np.ascontiguousarray(x)", x=syntax.name(name))
+            self.nest.before[0].append(syntax.assign(held, copy))
+        return self.copies[name]
 
     def axes_of(self, node: Any, t: Type) -> list[int]:
         """The axes of the loops that those of an array follow; -1: it has size 1."""
@@ -459,6 +501,8 @@ class Loops:
         self.nest.after[-1].append(gast.Assign([target], value, None))
 
 
+#: So many times an array is gone through before a copy of it pays.
+ENOUGH = 4
 #: What makes an array that is filled with this.
 _MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones", "0": "zeros", "1": "ones"}
 

@@ -83,6 +83,15 @@ def is_whole(item: Any) -> bool:
     return is_dots(item)
 
 
+def keeps_last(items: list[Any], rank: int | None) -> bool:
+    """Whether elements that are side by side in memory are so by this index too."""
+    taken = [i for i in items if not is_new_axis(i)]
+    if len(taken) < (rank or 0) and not any(map(is_dots, taken)):
+        return True
+    *_, last = taken or [None]
+    return is_dots(last) or (isinstance(last, gast.Slice) and last.step is None)
+
+
 def with_axis(array: gast.expr, axis: int, rank: int) -> gast.Subscript:
     """`x[:, None]`: the array with a new axis there."""
     items: list[gast.expr] = [gast.Slice(None, None, None) for _ in range(rank)]

@@ -74,12 +74,12 @@ class Partition:
 class Regions:
     """Cuts a function into kernels and the Python between them."""
 
-    def __init__(self, program: Program, unit: Unit, may_raise: bool) -> None:
+    def __init__(self, program: Program, unit: Unit, on_cpu: bool) -> None:
         self.program = program
         self.unit = unit
         self.writer = KernelWriter(program, unit)
         self.writer.numbers.may_leave = False
-        self.writer.numbers.may_raise = may_raise
+        self.writer.numbers.may_raise = self.writer.copies_strided = on_cpu
         self.found = Partition([])
         self.types = self.writer.types
 

@@ -67,7 +67,10 @@ class KernelWriter(Filled):
                 run = []
                 out += self.plain(each.stmt)
                 continue
-            loops = Loops(each, self.numbers, self.type_of, self.fresh, self.is_needed)
+            apart = self.strided if self.copies_strided else frozenset()
+            loops = Loops(
+                each, self.numbers, self.type_of, self.fresh, self.is_needed, apart
+            )
             for member in each.members:
                 loops.nest.before[0].extend(member.before)
             loops.write()
@@ -285,6 +288,8 @@ class KernelWriter(Filled):
             )
         if not out:
             return [stmt]
+        if not update and self.goes_otherwise(target, stmt.value):
+            raise self.refuse(stmt, "NumPy goes through memory that overlaps in order")
         changed = syntax.clone_shallow(stmt)
         changed.value = syntax.substitute(stmt.value, copies)
         changed.origin = getattr(stmt, "origin", id(stmt))

@@ -53,6 +53,11 @@ class Writing:
         )
         #: How often each name is read, in all of the unit.
         self.reads: Counter[str] = syntax.read_counts(unit.node)
+        #: Views of which the last axis goes through memory in steps.
+        self.strided: set[str] = set()
+        #: Whether kernels copy those that they go through often: a CPU reads what is
+        #: together, and computes several at once.
+        self.copies_strided = False
         #: Lists that were made in the kernel.
         self.lists: set[str] = set()
         #: Lists of what is known by value, of which nothing has to be kept.

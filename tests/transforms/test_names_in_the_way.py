@@ -35,6 +35,30 @@ def test_methods_of_global_arrays():
     np.testing.assert_array_equal(WEIGHTS, [0.3, -0.7, 1.1])
 
 
+MATRIX = np.outer(WEIGHTS, [1.0, 0.5, -0.2]) + np.eye(3)
+
+
+class Model:
+    matrix = MATRIX * 2.0
+
+
+def products_with_global_arrays(x):
+    total = WEIGHTS.dot(np.sin(x))
+    rows = MATRIX.dot(x * x) + Model.matrix.dot(np.cos(x))
+    return total + np.sum(rows * MATRIX.T.dot(x))
+
+
+def test_products_that_are_methods_of_global_arrays():
+    x, v, h = np.array([0.3, 0.8, 1.1]), np.array([1.0, 2.0, -0.5]), 1e-6
+    f = products_with_global_arrays
+    expected = (f(x + h * v) - f(x - h * v)) / (2 * h)
+    gradient = srcjax.grad(f)
+    np.testing.assert_allclose(gradient(x) @ v, expected, rtol=1e-7)
+    np.testing.assert_allclose(srcjax.jvp(f, (x,), (v,))[1], expected, rtol=1e-7)
+    second = (gradient(x + h * v) - gradient(x - h * v)) / (2 * h)
+    np.testing.assert_allclose(srcjax.hvp(f, (x,), (v,)), second, rtol=1e-6)
+
+
 def power(x, n):
     """x**n, in a loop, so that it gets derivative functions of its own."""
     total = 1.0

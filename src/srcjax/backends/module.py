@@ -213,6 +213,17 @@ class Module:
                     found[name] = f"from {home[0]} import {home[1]}{alias}"
         return found
 
+    def submodules(self) -> set[str]:
+        """What has to be imported for `scipy.special.erf` besides `scipy`."""
+        found = set()
+        for node in syntax.walk(self.functions):
+            path = syntax.dotted(node) if isinstance(node, gast.Attribute) else None
+            name = (path or "").partition(".")[0]
+            root = self.values.get(name)
+            if path and isinstance(root, pytypes.ModuleType) and root.__name__ == name:
+                found.add(_inner_module(root, path))
+        return {path for path in found if "." in path}
+
     def shown(self) -> Module:
         """The module with the values there are now, where the text has others."""
         printed = {
@@ -246,16 +257,11 @@ class Module:
         )
         if helpers:
             body.extend(syntax.statements(FROM_RUNTIME + ", ".join(helpers)))
-        submodules = {
-            "scipy": ("scipy.special", "scipy.linalg"),
-        }
-        for name in imports:
-            for path in submodules.get(name, ()):
-                if any(_uses(f, path) for f in self.functions):
-                    body.extend(syntax.statements(f"import {path}"))
-        if any(_uses(f, "scipy.") for f in self.functions):
-            body = [b for b in body if syntax.text(b) != "import scipy"]
-            body.sort(key=lambda b: _import_order(syntax.text(b)))
+        for path in sorted(self.submodules()):
+            body.extend(syntax.statements(f"import {path}"))
+            whole = f"import {path.partition('.')[0]}"
+            body = [b for b in body if syntax.text(b) != whole]
+        body.sort(key=lambda b: _import_order(syntax.text(b)))
         body.append(
             syntax.assign("__all__", gast.List([syntax.const(self.entry)], syntax.LOAD))
         )
@@ -265,12 +271,16 @@ class Module:
         return gast.Module([*body, *self.functions], [])
 
 
-def _uses(function: gast.FunctionDef, path: str) -> bool:
-    return any(
-        (syntax.dotted(n) or "").startswith(path)
-        for n in syntax.walk(function)
-        if isinstance(n, gast.Attribute)
-    )
+def _inner_module(module: pytypes.ModuleType, path: str) -> str:
+    """`scipy.special` for `scipy.special.erf`: the modules on the way there."""
+    found = module.__name__
+    for attribute in path.split(".")[1:]:
+        module = getattr(module, attribute, None)  # type: ignore[assignment]
+        inner = f"{found}.{attribute}"
+        if not isinstance(module, pytypes.ModuleType) or module.__name__ != inner:
+            break
+        found = inner
+    return found
 
 
 def _import_order(line: str) -> tuple:

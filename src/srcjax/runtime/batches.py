@@ -242,4 +242,6 @@ def stacked(examples, axis):
             f"the examples of a batch give arrays of the shapes {one} and {other}; "
             "they need the same shape"
         )
+    if isinstance(first, np.matrix):  # which has two axes, never three
+        examples = [np.asarray(item) for item in examples]
     return np.stack(examples, axis)

@@ -10,6 +10,7 @@ import inspect
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.custom import CustomTangent
@@ -154,15 +155,27 @@ class DerivativeWriter(Writer):
             return self.any_active(value.value)
         return self.active(value)
 
-    def is_value(self, node: Any) -> bool:
+    def is_value(self, base: Any) -> bool:
         """Whether the base of an attribute is a value with methods of an array.
 
-        It may be a module in a variable, or an object with functions as its fields.
+        It may be a module, also one in a variable, or an object with functions as its
+        fields; an array may also be one from around the function.
         """
-        t = self.types.get(node.id) if isinstance(node, gast.Name) else None
-        if isinstance(t, (Const, Object)):
-            return is_number(t)
-        return t is not None
+        chain = syntax.dotted(base)
+        if not chain:
+            return True
+        root, *rest = chain.split(".")
+        root = root.removesuffix(OLD)
+        if root in self.types:
+            t = self.types[root]
+            return not rest and (is_number(t) or not isinstance(t, (Const, Object)))
+        try:
+            value = self.program.look(self.unit, root)
+        except KeyError:
+            return False
+        for attribute in rest:
+            value = getattr(value, attribute, None)
+        return isinstance(value, np.ndarray)
 
     # -- operations and calls ----------------------------------------------------------
 

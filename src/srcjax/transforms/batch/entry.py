@@ -160,7 +160,7 @@ class Batch:
         result: Any = last.value if last.value is not None else syntax.const(None)
         want = self.result
         have = rules.example(result)
-        value = rules.spread(syntax.clone(result), have, want, None)
+        value = rules.spread(rules.shapes(result), have, want, None)
         end = gast.Return(value)
         end.user_line = getattr(last, "user_line", None)
         done: list[gast.stmt] = syntax.clone([*out, end])

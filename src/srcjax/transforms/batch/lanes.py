@@ -6,6 +6,7 @@ mapped values is the same container of batches.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -76,6 +77,11 @@ class Lanes(Writer):
         self.types = {n: batch_type(t) for n, t in self.examples.items()}
         self.types[self.size] = Scalar(dtype=np.dtype(int), python=True)
 
+    @functools.cached_property
+    def example_displays(self) -> dict[str, gast.expr]:
+        """Lists and tuples behind names, with the shapes of examples in them."""
+        raise NotImplementedError  # `Operations` reads shapes
+
     # -- examples ----------------------------------------------------------------------
 
     def example(self, node: Any) -> Type:
@@ -137,7 +143,7 @@ class Lanes(Writer):
         """A container with each part a batch where it is one in `want`."""
         whole = value
         if isinstance(value, gast.Name):
-            value = self.displays.get(value.id, value)
+            value = self.example_displays.get(value.id, value)
         value = self.written_out(value)
         if isinstance(have, (List, Dict)) and have.items is None:
             if all_active(have):
@@ -159,17 +165,18 @@ class Lanes(Writer):
         ):
             return whole
         if isinstance(value, gast.Dict):
+            keys = [getattr(k, "value", k) for k in value.keys]
             items = [
                 self.spread(
-                    v, self.example(v), wants.get(getattr(k, "value", k), want), None
+                    v, haves.get(k) or self.example(v), wants.get(k, want), None
                 )
-                for k, v in zip(value.keys, value.values, strict=True)
+                for k, v in zip(keys, value.values, strict=True)
             ]
             return gast.Dict(value.keys, items)
         if isinstance(value, (gast.Tuple, gast.List)) and not is_starred(value):
             made = [
-                self.spread(e, self.example(e), w, None)
-                for e, w in zip(value.elts, wants.values(), strict=True)
+                self.spread(e, haves.get(k) or self.example(e), w, None)
+                for k, (e, w) in enumerate(zip(value.elts, wants.values(), strict=True))
             ]
             return type(value)(made, syntax.LOAD)
         if isinstance(have, Object) and not is_dataclass(have.cls):

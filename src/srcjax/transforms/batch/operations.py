@@ -593,7 +593,7 @@ class Operations(Lanes):
             new.args = [
                 self.shapes(a)
                 if self.is_key(value, a)
-                else self.spread(syntax.clone(a), self.example(a), elem, None)
+                else self.spread(self.shapes(a), self.example(a), elem, None)
                 for a in value.args
             ]
         return new
@@ -628,9 +628,8 @@ class Operations(Lanes):
                     given = syntax.const(default)
             if name in wanted:
                 want = types.get(name, UNKNOWN)
-                given = self.spread(
-                    syntax.clone(given), self.example(given), want, None
-                )
+                have = self.example(given)
+                given = self.spread(self.shapes(given), have, want, None)
             args.append(given)
         (name,) = self.callees.names_of(unit)
         call = gast.Call(syntax.name(name), [*args, self.count()], [])
@@ -781,6 +780,11 @@ class Operations(Lanes):
         if unknown and not hasattr(np.ndarray, value.func.attr):
             raise self.refuse(
                 f"whether `{syntax.text(base)}` is a container is not known",
+                "known types",
+            )
+        if op is None and isinstance(result, Unknown):
+            raise self.refuse(
+                f"whether `{shown}` gives an array or a container is not known",
                 "known types",
             )
         if not self.callees.may_loop:

@@ -193,7 +193,7 @@ class Rules(Operations):
         new: Any = syntax.clone(target)
         if index is not None:
             new.slice = self.shapes(index)
-        value = syntax.clone(stmt.value)
+        value = self.shapes(stmt.value)
         elem = next((p for p in parts(t) if is_active(p)), None)
         if isinstance(index, gast.Slice) and elem is not None:
             elem = List(elem=elem)
@@ -210,7 +210,8 @@ class Rules(Operations):
                 f"a store of `{syntax.text(value)}`, which has no name", "a name for it"
             )
         if not self.mapped(value):
-            return syntax.clone(value)
+            kept: gast.expr = self.shapes(value)
+            return kept
         rank = self.place_rank(target)
         if getattr(place, "per_example_mask", False):
             if self.rank(value) == 0:
@@ -241,7 +242,8 @@ class Rules(Operations):
         base = target if isinstance(target, gast.Name) else target.value
         t = self.example(base)
         if isinstance(t, _CONTAINERS):
-            added = self.spread(stmt.value, self.example(stmt.value), t, None)
+            new = self.shapes(stmt.value)
+            added = self.spread(new, self.example(stmt.value), t, None)
             return [gast.AugAssign(self.shapes(target), stmt.op, added)]
         if not self.mapped(base):
             return [self.kept(stmt)]
@@ -251,7 +253,7 @@ class Rules(Operations):
         if isinstance(target, gast.Subscript):
             place = self.item(base, target.slice, place=True)
             if getattr(place, "per_example_mask", False):
-                value: gast.expr = syntax.clone(stmt.value)
+                value: gast.expr = self.shapes(stmt.value)
                 if self.mapped(stmt.value):
                     raise self.refuse(
                         "an update of mapped items through a mask", "`np.where`"

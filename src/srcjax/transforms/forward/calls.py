@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
@@ -27,7 +26,6 @@ from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.forward.rule_templates import TangentTemplates
 from srcjax.transforms.rule_text import family_of
-from srcjax.transforms.writer import OLD
 
 #: Arguments of container methods that are kept or given back: positions.
 _VALUES = {
@@ -90,8 +88,8 @@ class CallTangents(TangentTemplates):
         if isinstance(callee, str):
             return self.effect_of(value, callee.split(".")[1])
         if isinstance(callee, Op):
-            method = isinstance(value.func, gast.Attribute) and self.is_method(
-                value.func
+            method = isinstance(value.func, gast.Attribute) and self.is_value(
+                value.func.value
             )
             args, keywords = self.operands_of(value, method)
             family = family_of(value)
@@ -101,30 +99,9 @@ class CallTangents(TangentTemplates):
         function = called(value)
         if function in _STRUCTURAL:
             return self.structural(value)
-        if not any(self.active(n) for n in syntax.walk(value)):
-            return None
-        if function in ("len", "range", "isinstance", "np.shape", "np.ndim", "np.size"):
+        if function == "range" or not self.hides_active(original):
             return None
         raise self.no_rule(syntax.text(value.func))
-
-    def is_method(self, function: gast.Attribute) -> bool:
-        """Whether a method is called: its base is a value, not a module."""
-        base = function.value
-        chain = syntax.dotted(base)
-        if not chain:
-            return True
-        root, *rest = chain.split(".")
-        if isinstance(base, gast.Name) and _plain(root) in self.types:
-            return self.is_value(gast.Name(_plain(root), syntax.LOAD, None, None))
-        if _plain(root) in self.types:
-            return False
-        try:
-            value = self.program.look(self.unit, root)
-        except KeyError:
-            return False
-        for attribute in rest:
-            value = getattr(value, attribute, None)
-        return isinstance(value, np.ndarray)
 
     def structural(self, value: gast.Call) -> gast.expr:
         """`list(xs)` of tangents, `object.__new__(Point)` for tangents."""
@@ -352,7 +329,3 @@ def call_with_dots(
         return gast.Call(function, [*args, *tangents.values()], [])
     keywords += [gast.keyword(n, v) for n, v in tangents.items()]
     return gast.Call(function, args, keywords)
-
-
-def _plain(name: str) -> str:
-    return name.removesuffix(OLD)

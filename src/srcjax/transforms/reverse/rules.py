@@ -277,9 +277,8 @@ class Rules(InplaceRules):
             return
         if self.pairs.call(self, name, value, callee, len(callees)):
             return
-        if not any(self.active(n) for n in syntax.walk(value)):
-            return
-        raise self.not_followed(value)
+        if self.hides_active(value):
+            raise self.not_followed(value)
 
     def original_call(self, value: gast.Call) -> gast.expr:
         """The call node that inference saw (a copy may be at hand)."""

@@ -22,6 +22,7 @@ from srcjax.backends.kernels import checked_kernel, has_numba, kernel
 from srcjax.backends.module import Module
 from srcjax.backends.threads import in_threads
 from srcjax.errors import SrcjaxError
+from srcjax.frontend.helper_names import refuse_hidden
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.pipeline import at_run_time, entry_name, names_around
@@ -179,6 +180,7 @@ def module_of_kernels(
 
 def finished(module: Module, program: Program) -> Module:
     """The module with what is known of the function it is of."""
+    refuse_hidden(module.functions, program.units.values())
     module.changes_given = writes_given(program)
     module.guards = program.all_guards()
     module.result = program.facts.results.get(program.entry, UNKNOWN)

@@ -5,6 +5,7 @@ import pytest
 
 import srcjax
 from srcjax import runtime
+from srcjax.errors import UnsupportedError
 from srcjax.testing import check_grads
 
 X = np.array([1.1, 2.2, 3.4])
@@ -125,3 +126,40 @@ def test_a_helper_in_one_sweep_and_the_users_own_in_the_other():
     dx, ds = srcjax.grad(tangent, argnums=(0, 1))(x, 0.5)
     np.testing.assert_allclose(dx, np.full_like(x, 2 * direction.sum()))
     assert ds == 0.0
+
+
+def ranged(x, range=(0.0, 1.0)):
+    low, high = range
+    total = 0.0
+    for v in x:
+        total += (v - low) * (high - v)
+    return total
+
+
+def scaled(x, np):
+    y = x * np
+    y[1] *= 3.0
+    return (y[0] * y).sum()
+
+
+def clipped(x, min, max):
+    return np.sum(np.clip(x, min, max) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("f", "given", "name"),
+    [(ranged, (), "range"), (scaled, (2.0,), "np")],
+)
+def test_a_parameter_that_hides_what_the_text_needs(f, given, name):
+    x = np.array([0.3, 0.6, 0.9])
+    with pytest.raises(UnsupportedError, match=f"the parameter `{name}` hides"):
+        srcjax.grad(f)(x, *given)
+    one = srcjax.vmap(srcjax.grad(f), in_axes=(0, *(None for _ in given)))
+    with pytest.raises(UnsupportedError, match=f"the parameter `{name}` hides"):
+        one(x[None], *given)
+    assert srcjax.jit(f)(x, *given) == f(x, *given)
+
+
+def test_a_parameter_that_hides_nothing_in_use():
+    dx = srcjax.grad(clipped)(np.array([0.3, 0.6, 0.9]), 0.4, 0.8)
+    np.testing.assert_allclose(dx, [0.0, 1.2, 0.0])

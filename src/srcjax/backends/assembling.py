@@ -18,7 +18,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.backends import stage_listings
 from srcjax.backends.module import Module
-from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.helper_names import HELPERS, refuse_hidden
 from srcjax.frontend.stage_texts import (
     Runnable,
     Snapshot,
@@ -105,6 +105,7 @@ def assemble(
     simplify_groups(members, simplify, watch, infer)
     groups = [_finished(group, program) for group in members]
     functions = [f for group in groups for f in group[0]]
+    refuse_hidden(functions, program.units.values())
     values: dict[str, Any] = {}
     for group in groups:
         merge_values(values, group[1], functions, group[0])

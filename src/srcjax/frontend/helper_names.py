@@ -13,18 +13,24 @@ keep their names, which callers may use: `pipeline` renames the helper there.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
+from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.lift import SCOPES, own_nodes
 from srcjax.frontend.unit import parameter_names
 
 #: What generated code calls by name; the pipeline fills it.
 HELPERS: dict[str, Any] = {}
 
+
+_MODULES: dict[str, Any] = {"np": np, "math": math}
 
 #: The builtins and modules that generated code names too.
 _NAMED = frozenset(
@@ -54,6 +60,37 @@ def make_way(source: Any) -> Any:
     _rename_bound(node.body, {n: fresh[n] for n in builtins})
     renamed = {new: name for name, new in fresh.items()}
     return replace(source, node=node, renamed=renamed)
+
+
+def refuse_hidden(functions: list[Any], units: Iterable[Any]) -> None:
+    """Raise where a parameter hides what the generated text of a function names.
+
+    Parameters keep their names, which callers may use (and where they are inlined):
+    with one called `range`, there is no `range(3)` in that function.
+    """
+    for function in functions:
+        bound = syntax.names_written(function.body)
+        hidden = _NAMED & bound.union(parameter_names(function.args))
+        found = hidden and {_named(n) for n in syntax.walk(function.body)} & hidden
+        for name in sorted(found or ()):
+            source = next(u.source for u in units if name in u.parameters)
+            raise error_at(
+                UnsupportedError,
+                source,
+                source.node,
+                f"the parameter `{name}` hides the `{name}` that generated code needs",
+                "another name for it",
+            )
+
+
+def _named(node: Any) -> str:
+    """What a call calls, or of which module it takes something; empty: neither."""
+    if isinstance(node, gast.Call):
+        return getattr(node.func, "id", "")
+    value = node.value if isinstance(node, gast.Attribute) else None
+    if isinstance(value, gast.Name) and value.id in _MODULES:
+        return value.id if hasattr(_MODULES[value.id], node.attr) else ""
+    return ""
 
 
 def _rename_bound(scope: Any, names: dict[str, str]) -> None:

@@ -299,3 +299,27 @@ def test_partials():
     np.testing.assert_allclose(srcjax.vmap(srcjax.vmap(p))(X), expected)
     tangent = srcjax.jvp(srcjax.vmap(p), (X[0],), (ONES,))[1]
     np.testing.assert_allclose(tangent, 6 * X[0])
+
+
+def product_of(u, k):
+    if k == 0:
+        return 1.0
+    return u * product_of(u, k - 1)
+
+
+def a_call_without_mapped_arguments(x, t, s):
+    if s:
+        for _ in range(2):
+            s = product_of(t, 2)
+            if s > x[1]:
+                s = product_of(x[0], 2)
+    return s
+
+
+def test_a_call_that_is_mapped_elsewhere():
+    x, s = np.array([[2.0, 1.0], [3.0, 9.0], [4.0, 1.0]]), np.array([0.5, 0.5, 0.0])
+    batched = srcjax.vmap(a_call_without_mapped_arguments, in_axes=(0, None, 0))
+    f = a_call_without_mapped_arguments
+    np.testing.assert_array_equal(
+        batched(x, 1.5, s), [f(x[k], 1.5, s[k]) for k in range(3)]
+    )

@@ -548,6 +548,8 @@ class Operations(Lanes):
         function = getattr(callee, "__func__", callee)
         batched = function is callee and id(function) in self.program.units
         if not isinstance(callee, Op) and (batched or collective):
+            if not (collective or self.reads_mapped(value)):
+                return False  # other calls of the function give what differs
             return is_active(self.facts.results.get(id(function), UNKNOWN))
         if not collective or not isinstance(callee, Op):
             return self.reads_mapped(value)

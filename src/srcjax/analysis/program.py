@@ -34,6 +34,7 @@ from srcjax.analysis.types import (
     Told,
     Type,
     Unknown,
+    Varies,
     ageless,
     ageless_buffers,
     dtype_of,
@@ -41,10 +42,11 @@ from srcjax.analysis.types import (
     is_active,
     join,
     join_all,
+    varies,
 )
-from srcjax.backends.marks import RESTS_ON
+from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
 from srcjax.errors import SrcjaxError
-from srcjax.frontend.missing import Needed, gives_both, with_values
+from srcjax.frontend.missing import Needed, gives_both, with_bound, with_values
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.stage_texts import is_recording
@@ -173,6 +175,8 @@ class Program:
             needed = self.needed if id(function) == self.entry else None
             node = with_values(source.node, needed, gives)
             source = replace(source, node=node)
+        elif varies() is Varies.RUN_TIME and source.func not in ADJOINTS_MADE:
+            source = replace(source, node=with_bound(source.node))
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)

@@ -29,8 +29,10 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import stored_names
+from srcjax.analysis.flow.bindings import free_reads, stored_names
 from srcjax.analysis.flow.control import Way, control, has_break, leaves
+from srcjax.frontend.lift import bound_here
+from srcjax.frontend.unit import parameter_names
 
 #: What a name may hold: no value at all yet, None, something else, or either of these.
 UNBOUND, NONE, VALUE, EITHER = "unbound", "none", "value", "either"
@@ -119,9 +121,8 @@ class Paths:
         self.gives_none = gives_none
         self.before: dict[int, State] = {}
         self.loops: list[_Loop] = []
-        given = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
-        written = syntax.names_written(node.body) - given
-        start: State = {n: frozenset({UNBOUND}) for n in written}
+        given = set(parameter_names(node.args))
+        start: State = {n: frozenset({UNBOUND}) for n in bound_here(node) - given}
         start |= {n: frozenset({VALUE}) for n in given}
         self.falls_off = self.block(node.body, start) is not None
         self.returns = [
@@ -181,6 +182,9 @@ class Paths:
             return state | dict.fromkeys(names, kinds)
         if isinstance(stmt, gast.AnnAssign) and value is None:
             return state
+        if isinstance(stmt, gast.Delete):
+            gone = [t.id for t in stmt.targets if isinstance(t, gast.Name)]
+            return state | dict.fromkeys(gone, frozenset({UNBOUND}))
         return _with_values(state, syntax.names_written(stmt))
 
     def anywhere(self, stmts: list[Any], state: State) -> State:
@@ -299,9 +303,9 @@ class Results:
         if self.part is not None and falls and not leaves(node.body):
             node.body.append(self.raised(node.body[-1]))
 
-    def raised(self, at: gast.AST, error: str = "TypeError", text: str = "") -> Any:
-        value = syntax.call(error, syntax.const(text or self.text))
-        return gast.copy_location(gast.Raise(value, None), at)
+    def raised(self, at: gast.AST) -> Any:
+        value = syntax.call("TypeError", syntax.const(self.text))
+        return _at(gast.Raise(value, None), at)
 
     def apart(self, stmts: list[Any]) -> list[Any]:
         """Results that a test or a call decides stand in branches and have names."""
@@ -436,11 +440,7 @@ class Results:
         if kinds == {NONE}:
             return [*block, self.raised(at)]
         if kinds == {UNBOUND}:
-            text = (
-                f"cannot access local variable {name!r} where it is not associated "
-                "with a value"
-            )
-            return [*block, self.raised(at, "UnboundLocalError", text)]
+            return [*block, unbound(name, at)]
         return None
 
     def is_flagged(self, name: str) -> bool:
@@ -477,6 +477,98 @@ class Results:
                     value = syntax.expression("v is None", v=syntax.name(name))
                 out.append(_at(syntax.assign(flag, value), stmt))
         return out
+
+
+def unbound(name: str, at: gast.AST) -> Any:
+    """What Python raises where a local variable has no value yet."""
+    text = (
+        f"cannot access local variable {name!r} where it is not associated with a value"
+    )
+    value = syntax.call("UnboundLocalError", syntax.const(text))
+    return _at(gast.Raise(value, None), at)
+
+
+def with_bound(node: gast.FunctionDef) -> gast.FunctionDef:
+    """The function, raising by itself where it reads what has no value yet.
+
+    Before:                    After:
+
+        for v in x:                has_y = False
+            y = 2 * v              for v in x:
+        return y                       y = 2 * v
+                                       has_y = True
+                                   if not has_y:
+                                       raise UnboundLocalError("cannot access ...")
+                                   return y
+
+    Python tells by itself; a compiler takes what is in the memory.
+    """
+    node = syntax.clone(node)
+    paths = Paths(node, lambda _: False)
+    names = syntax.Names(syntax.all_names(node))
+    flags: dict[str, str] = {}
+    plain = _plainly_bound(node)
+
+    def checked(stmts: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for stmt in stmts:
+            if not isinstance(stmt, _SCOPES):
+                reads = set().union(*map(free_reads, map(_listed, syntax.head(stmt))))
+                state = paths.before.get(id(stmt), {})
+                for name in sorted(reads & plain):
+                    if UNBOUND in state.get(name, ()):
+                        flag = flags.setdefault(name, "") or names.fresh(f"has_{name}")
+                        flags[name] = flag
+                        test = gast.UnaryOp(gast.Not(), syntax.name(flag))
+                        out.append(_at(gast.If(test, [unbound(name, stmt)], []), stmt))
+                syntax.rewrite_blocks(stmt, checked)
+            out.append(stmt)
+        return out
+
+    def marked(stmts: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for stmt in stmts:
+            out.append(stmt)
+            if isinstance(stmt, _SCOPES):
+                continue
+            syntax.rewrite_blocks(stmt, marked)
+            target = getattr(stmt, "target", None) if control(stmt) else stmt
+            bound = set() if target is None else stored_names([target])
+            if isinstance(stmt, gast.Delete):
+                bound = syntax.names_written(stmt)
+            for name in sorted(bound & flags.keys()):
+                value = syntax.const(not isinstance(stmt, gast.Delete))
+                mark = _at(syntax.assign(flags[name], value), stmt)
+                if target is stmt:
+                    out.append(mark)
+                else:
+                    stmt.body.insert(0, mark)
+        return out
+
+    node.body = checked(node.body)
+    if flags:
+        node.body = marked(node.body)
+        false = syntax.const(False)
+        starts = [syntax.assign(flag, false) for flag in sorted(flags.values())]
+        node.body = [*starts, *node.body]
+    return node
+
+
+def _plainly_bound(node: gast.FunctionDef) -> set[str]:
+    """The variables that assignments and `for` bind, and nothing else does."""
+    other: set[str] = set()
+    for stmt in own_statements(node.body):
+        if isinstance(stmt, (gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Delete)):
+            continue
+        head = syntax.names_written(syntax.head(stmt))
+        if isinstance(stmt, gast.For):
+            head -= stored_names([stmt.target])
+        other |= head
+    return bound_here(node) - set(parameter_names(node.args)) - other
+
+
+def _listed(part: Any) -> Any:
+    return gast.Module(part, []) if isinstance(part, list) else part
 
 
 def operands(nodes: list[Any]) -> list[str]:
@@ -520,9 +612,9 @@ def _runs_for_sure(loop: Any) -> bool:
         return any(not isinstance(e, gast.Starred) for e in over.elts)
     if not isinstance(over, gast.Call) or getattr(over.func, "id", "") != "range":
         return False
-    count = over.args[0] if len(over.args) == 1 else None
-    number = getattr(count, "value", None) if isinstance(count, gast.Constant) else None
-    return isinstance(number, int) and number > 0
+    numbers = [getattr(a, "value", None) for a in over.args]
+    known = all(isinstance(n, int) for n in numbers) and not over.keywords
+    return known and len(range(*numbers)) > 0
 
 
 def _is_none(stmt: gast.stmt) -> bool:

@@ -432,8 +432,13 @@ class Numbers:
             raise NotCompiled(
                 node, f"`{shown}` of Python's own numbers may raise after a write"
             )
+        statements = syntax.statements(leave)
         test = opposite(syntax.expression(text, **holes))
-        self.emit(gast.If(test, syntax.statements(leave), []))
+        if isinstance(test, gast.UnaryOp) and isinstance(test.operand, gast.Constant):
+            if not test.operand.value:
+                self.emit(statements[0])
+            return
+        self.emit(gast.If(test, statements, []))
 
     def atom(self, value: gast.expr, base: str) -> gast.expr:
         """A name for the value, unless it is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import replace
 from typing import Any
 
@@ -522,9 +523,21 @@ class KernelWriter(Filled):
         return [syntax.assign(name, gast.List([], syntax.LOAD)), loop]
 
     def of_Raise(self, stmt: gast.Raise) -> list[gast.stmt]:
-        """The function itself says what is wrong."""
-        self.numbers.unless("False", stmt.exc or syntax.const(None))
+        """The function itself says what is wrong, or the kernel, in the same words."""
+        value: Any = stmt.exc or syntax.const(None)
+        self.numbers.unless("False", value, self.known_error(value))
         return []
+
+    def known_error(self, value: Any) -> Exception | None:
+        """The error of `ValueError("...")`."""
+        name = getattr(getattr(value, "func", None), "id", "")
+        cls = getattr(builtins, name, None)
+        known = isinstance(cls, type) and issubclass(cls, Exception)
+        if not known or not self.is_call(value, cls) or len(value.args) != 1:
+            return None
+        text = value.args[0]
+        said = isinstance(text, gast.Constant) and isinstance(text.value, str)
+        return cls(text.value) if said else None
 
     def of_Assert(self, stmt: gast.Assert) -> list[gast.stmt]:
         self.numbers.unless("x", stmt.test, x=self.truth(stmt.test))

@@ -28,6 +28,7 @@ ORDER = [
     ),
     ("analysis.plain",),  # which values are numbers and arrays
     ("analysis.types",),  # what every other room speaks of
+    ("ops.patched",),  # whether functions are the libraries' own
     ("ops.record",),
     ("ops.helpers",),  # what follows from the text of a helper of the runtime
     # What inference asks of operations.

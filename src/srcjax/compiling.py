@@ -25,6 +25,7 @@ from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import refuse_hidden
 from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
+from srcjax.ops.patched import refuse_patched
 from srcjax.pipeline import at_run_time, entry_name, names_around
 from srcjax.transforms.blocks.entry import blocked
 from srcjax.transforms.kernels.accepted import NotCompiled
@@ -181,6 +182,7 @@ def module_of_kernels(
 def finished(module: Module, program: Program) -> Module:
     """The module with what is known of the function it is of."""
     refuse_hidden(module.functions, program.units.values())
+    refuse_patched(module.functions, module.values)
     module.changes_given = writes_given(program)
     module.guards = program.all_guards()
     module.result = program.facts.results.get(program.entry, UNKNOWN)

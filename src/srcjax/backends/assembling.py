@@ -29,6 +29,7 @@ from srcjax.frontend.unit import parameter_names
 from srcjax.ops import (
     registry,  # noqa: F401  (fills the table of operations)
 )
+from srcjax.ops.patched import refuse_patched
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.callees import Callees
@@ -113,6 +114,7 @@ def assemble(
     own = {f.name for f in functions}
     free = set().union(*(free_names(f) for f in functions)) - own
     values = {k: v for k, v in sorted(values.items()) if k in free}
+    refuse_patched(functions, values)
     module = Module(entry, functions, values, entry=entry, stages=stages)
     module.guards = program.all_guards()
     module.made = names_new(functions, program)

@@ -612,9 +612,9 @@ def _runs_for_sure(loop: Any) -> bool:
         return any(not isinstance(e, gast.Starred) for e in over.elts)
     if not isinstance(over, gast.Call) or getattr(over.func, "id", "") != "range":
         return False
-    numbers = [getattr(a, "value", None) for a in over.args]
-    known = all(isinstance(n, int) for n in numbers) and not over.keywords
-    return known and len(range(*numbers)) > 0
+    given = [getattr(a, "value", None) for a in over.args]
+    numbers = [n for n in given if isinstance(n, int)]
+    return len(numbers) == len(given) and len(range(*numbers)) > 0
 
 
 def _is_none(stmt: gast.stmt) -> bool:

@@ -64,6 +64,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.custom import Rules
 from srcjax.analysis.types import Type, has_complex, is_mapping
+from srcjax.ops.patched import refuse_foreign
 
 
 class Template:
@@ -460,6 +461,8 @@ def operation(
     """
     if not is_called_by_srcjax():
         Rules.of_users = True
+    else:
+        refuse_foreign(functions)
     keys = [key_of(f) for f in functions]
     for function in functions if LAZY else ():
         load_records(function)  # what is declared here comes after what is there
@@ -687,6 +690,8 @@ def composite(
     arguments where the functions' own result does. With `real_only`, or for functions
     of SciPy unless it is False, complex arguments are refused.
     """
+
+    refuse_foreign(functions)
 
     def decorate(definition: Callable) -> Any:
         REFUSED[id(definition)] = tuple(refuses)

@@ -532,8 +532,9 @@ class KernelWriter(Filled):
         """The error of `ValueError("...")`."""
         name = getattr(getattr(value, "func", None), "id", "")
         cls = getattr(builtins, name, None)
-        known = isinstance(cls, type) and issubclass(cls, Exception)
-        if not known or not self.is_call(value, cls) or len(value.args) != 1:
+        if not (isinstance(cls, type) and issubclass(cls, Exception)):
+            return None
+        if not self.is_call(value, cls) or len(value.args) != 1:
             return None
         text = value.args[0]
         said = isinstance(text, gast.Constant) and isinstance(text.value, str)

@@ -44,7 +44,11 @@ from srcjax.transforms.kernels.entry import (
 from srcjax.transforms.kernels.given import Given
 from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.kernels.renewed import renew
-from srcjax.transforms.kernels.wrapping import WORDS, with_kept_types
+from srcjax.transforms.kernels.wrapping import (
+    WORDS,
+    with_checks_by_name,
+    with_kept_types,
+)
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
@@ -153,6 +157,8 @@ def module_of_kernels(
         for each in found.kernels:
             with_kept_types(each)
     renumber(functions, unit)
+    for each in found.kernels:
+        with_checks_by_name(each)
     known: dict[str, Any] = {own: function}
     if device == "cpu":  # where rows are computed one after the other
         for each in found.kernels:
@@ -256,15 +262,17 @@ def with_decorators(
     for each in (d for f in functions for d in f.decorator_list):
         value = decorator_of(each)
         if value is not None:
-            each.id = syntax.Names(taken).fresh(each.id)
-            found[each.id] = value
+            word = each.func if isinstance(each, gast.Call) else each
+            word.id = syntax.Names(taken).fresh(word.id)
+            found[word.id] = value
     return found
 
 
 def decorator_of(node: gast.expr) -> Any:
     """What makes a kernel of a function; None for other decorators."""
     known = {d.__name__: d for d in (kernel, checked_kernel, in_threads)}
-    return known.get(getattr(node, "id", ""))
+    word = node.func if isinstance(node, gast.Call) else node
+    return known.get(getattr(word, "id", ""))
 
 
 def plain_module(request: Request, name: str, reason: str) -> Module:

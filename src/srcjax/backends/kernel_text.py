@@ -12,6 +12,7 @@ that vectorises; large arrays are on large pages (`kernel_words`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -21,6 +22,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import name_of
 from srcjax.backends.interleaved import interleaved
+from srcjax.backends.kernel_gathers import with_gathers_apart
 from srcjax.backends.kernel_tapes import tapes_as_arrays
 
 #: Modules whose functions may be elementary, by the names that texts have for them.
@@ -33,8 +35,12 @@ _EXTREMES = {
 _MAKERS = ("np.empty", "np.zeros")
 
 
-def file_text(text: str) -> str:
-    """What stands in the file of a kernel."""
+def file_text(text: str, checked: Sequence[str] = ()) -> str:
+    """What stands in the file of a kernel.
+
+    Args:
+        checked: the arrays of which an index may be out of bounds.
+    """
     node = syntax.gast_of(text[text.index("def ") :]).body[0]
     used: set[str] = set()
     words: set[str] = set()
@@ -65,7 +71,9 @@ def file_text(text: str) -> str:
     for loop in syntax.walk(node.body):
         if isinstance(loop, gast.For) and becomes_vectors(loop.body):
             loop.body = [syntax.map_expressions(s, elementary) for s in loop.body]
-    interleaved(node, {f"{name}_" for name in used}, folds_of)
+    called = {f"{name}_" for name in used}
+    with_gathers_apart(node, called)
+    interleaved(node, called, folds_of)
     for loop in syntax.walk(node.body):
         if isinstance(loop, gast.For):
             for stmt in loop.body:
@@ -78,9 +86,11 @@ def file_text(text: str) -> str:
     node.body = [syntax.map_expressions(s, made) for s in node.body]
     if tapes_as_arrays(node):
         words.add("longer")
+    if checked:
+        words.add("within")
+        node.body = [syntax.map_expressions(s, within(checked)) for s in node.body]
     own = syntax.names_read(node) & {"Differs", "added"}
-    called = words | {f"{name}_" for name in used}
-    syntax.with_words_apart(node, called, syntax.Names(syntax.all_names(node)))
+    syntax.with_words_apart(node, words | called, syntax.Names(syntax.all_names(node)))
     lines = ["import math", "import numpy as np"]
     for module, names in (
         ("kernels", own),
@@ -91,6 +101,42 @@ def file_text(text: str) -> str:
             lines.append(f"from srcjax.backends.{module} import {listed}")
     lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
     return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
+
+
+def within(checked: Sequence[str]) -> Callable[[gast.expr], gast.expr]:
+    """Has `x[i, j]` of such an array look whether it has these places."""
+
+    def visit(node: gast.expr) -> gast.expr:
+        if not isinstance(node, gast.Subscript) or syntax.root_of(node) not in checked:
+            return node
+        if isinstance(node.value, gast.Attribute):  # `x.shape[0]`
+            return node
+        several = isinstance(node.slice, gast.Tuple)
+        items = list(node.slice.elts) if several else [node.slice]
+        taken = [k for k, item in enumerate(items) if not is_new_axis(item)]
+        dots = [k for k in taken if is_dots(items[k])]
+        for axis, k in enumerate(taken):
+            if isinstance(items[k], gast.Slice) or k in dots:
+                continue
+            place = str(axis)
+            if dots and k > dots[0]:
+                place = f"x.ndim - {len(taken) - axis}"
+            text = f"within(i, x.shape[{place}], {place})"
+            items[k] = syntax.expression(text, i=items[k], x=syntax.clone(node.value))
+        index = gast.Tuple(items, syntax.LOAD) if several else items[0]
+        return gast.Subscript(node.value, index, node.ctx)
+
+    return visit
+
+
+def is_new_axis(item: Any) -> bool:
+    """Whether an item of an index makes an axis."""
+    return isinstance(item, gast.Constant) and item.value is None
+
+
+def is_dots(item: Any) -> bool:
+    """Whether it is `...`."""
+    return isinstance(item, gast.Constant) and item.value is ...
 
 
 def extreme(stmt: Any) -> str | None:

@@ -17,6 +17,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 from srcjax.backends.elementary import compiled
+from srcjax.backends.kernels import OutOfBounds
 
 # Numba compares the parameters of `typed` with those of what it gives: no annotations.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -62,6 +63,18 @@ def elementary(name: str) -> Any:
         return lambda a: found(a)
 
     return of_one
+
+
+# -- indices -------------------------------------------------------------------------
+
+
+@njit(nogil=True, error_model="numpy", forceinline=True)
+def within(index, size, axis):
+    """The index, if an axis of this size has it."""
+    at = np.intp(index)
+    if at < -size or at >= size:
+        raise OutOfBounds(at, axis, size)  # type: ignore[arg-type]
+    return at
 
 
 # -- extremes ------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 is compiled when it is first called. Its text goes to a file of its own, named by its
 content, in a folder that only the user can write to: there Numba keeps what it
 compiled, and the next process finds it. Where the folder cannot be had, it is compiled
-anew. `@checked_kernel` says that it has indices of the user's, which may be wrong.
+anew. `@checked_kernel("x")` says that indices of `x` are the user's, and may be wrong.
 
 A kernel is plain Python. What Numba does not compile runs as that, and `explain` says
 so.
@@ -41,6 +41,14 @@ else:
 
 class Differs(Exception):
     """Python's own numbers do here what machine numbers do not: the kernel is left."""
+
+
+class OutOfBounds(IndexError):
+    """An index that an array has not, as NumPy says it."""
+
+    def __init__(self, index: int, axis: int, size: int) -> None:
+        text = f"index {index} is out of bounds for axis {axis} with size {size}"
+        super().__init__(text)
 
 
 def added(y: Any, x: Any) -> Any:
@@ -116,9 +124,10 @@ class Kernel:
     #: Whether it is all of a function, which runs as it is if it cannot be compiled.
     whole = False
 
-    def __init__(self, function: Callable, checked: bool = False) -> None:
+    def __init__(self, function: Callable, checked: tuple[str, ...] = ()) -> None:
         self.__name__: str = function.__name__
         self.__doc__ = function.__doc__
+        #: The arrays of which an index may be out of bounds.
         self.checked = checked
         self.function = function
         self.text = inspect.getsource(function)
@@ -131,6 +140,8 @@ class Kernel:
         """Any call may be the first one with numbers of these types."""
         try:
             return self.call(*args)
+        except OutOfBounds as error:
+            raise IndexError(str(error)) from None
         except Exception as error:
             if self.call is self.function or not is_of_compiler(error):
                 raise
@@ -163,23 +174,24 @@ class Kernel:
         return compiled(self.text, self.__name__, self.checked)
 
 
-def compiled(text: str, name: str, checked: bool = False) -> Callable:
+def compiled(text: str, name: str, checked: tuple[str, ...] = ()) -> Callable:
     """The dispatcher that Numba makes of a kernel's text."""
     from numba import njit
 
     from srcjax.backends.kernel_cache import keep
 
-    module = module_of(text, name)
+    whole = kernel_text.file_text(text, checked)
+    module = module_of(whole, name)
     if module is not None:
         names = vars(module)
     else:  # nowhere to keep it
         names = {}
-        exec(compile(kernel_text.file_text(text), "<kernel>", "exec"), names)
+        exec(compile(whole, "<kernel>", "exec"), names)
     function = names[name]
     names["added"] = compiled_sum()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        make: Any = njit(error_model="numpy", nogil=True, boundscheck=checked)
+        make: Any = njit(error_model="numpy", nogil=True)
         found: Any = make(function)
         if module is not None:
             keep(found, function)
@@ -207,9 +219,9 @@ def kernel(function: Callable) -> Kernel:
     return Kernel(function)
 
 
-def checked_kernel(function: Callable) -> Kernel:
-    """Decorator: the same for one in which an index may be out of bounds."""
-    return Kernel(function, checked=True)
+def checked_kernel(*arrays: str) -> Callable[[Callable], Kernel]:
+    """Decorator: the same where an index of these arrays may be out of bounds."""
+    return lambda function: Kernel(function, arrays)
 
 
 @functools.cache
@@ -223,12 +235,11 @@ def compiled_sum() -> Any:
 # -- the folder of compiled kernels --------------------------------------------------
 
 
-def module_of(text: str, name: str) -> ModuleType | None:
-    """The module of a kernel's text, from the folder; None where there is none."""
+def module_of(whole: str, name: str) -> ModuleType | None:
+    """The module with this text, from the folder; None where there is none."""
     folder = cache_folder()
     if folder is None:
         return None
-    whole = kernel_text.file_text(text)
     path = Path(folder) / f"{name}_{digest(whole)}.py"
     try:
         if not path.exists() or path.read_text() != whole:
@@ -247,6 +258,7 @@ def module_of(text: str, name: str) -> ModuleType | None:
 _TEXTS = (
     "kernels",
     "kernel_cache",
+    "kernel_gathers",
     "kernel_text",
     "kernel_words",
     "kernel_tapes",

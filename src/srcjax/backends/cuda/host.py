@@ -137,7 +137,7 @@ def on_device(
 ) -> OnDevice:
     """What launches a function's loops as kernels. Raises NotCuda."""
     function = syntax.clone(function)
-    checked = any(syntax.is_name(d, "checked_kernel") for d in function.decorator_list)
+    checked = any(isinstance(d, gast.Call) for d in function.decorator_list)
     function.decorator_list = []
     kinds = Kinds(function, given)
     for name, kind in kinds.of.items():

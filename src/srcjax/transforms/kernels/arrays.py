@@ -120,7 +120,7 @@ class Arrays(Displays):
             elif self.is_none(item):
                 found.append(syntax.const(None))
             else:
-                self.numbers.indexes = True
+                self.numbers.indexed.add(value.value.id)
                 found.append(self.numbers.whole(item))
         self.numbers.emit = outer
         if all(map(is_whole, found)):

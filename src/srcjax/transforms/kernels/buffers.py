@@ -17,7 +17,8 @@ import gast
 
 from srcjax import syntax
 
-_MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")
+#: What makes an array.
+MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")
 
 
 def with_given_sizes(stmts: list[Any]) -> list[Any]:
@@ -75,7 +76,7 @@ def sizes_made(stmt: Any) -> list[gast.expr] | None:
     """The sizes that `y = np.empty((n, m))` spells out; None for all others."""
     if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
         return None
-    if syntax.dotted(getattr(stmt.value, "func", None)) not in _MAKERS:
+    if syntax.dotted(getattr(stmt.value, "func", None)) not in MAKERS:
         return None
     shape = stmt.value.args[0]
     sizes = list(shape.elts) if isinstance(shape, gast.Tuple) else [shape]

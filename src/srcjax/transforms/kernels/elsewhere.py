@@ -50,8 +50,8 @@ def found_elsewhere(
         index = looked_up(writing, value)
         if index is None:
             return None
-        writing.numbers.indexes = True
         base = value.value
+        writing.numbers.indexed.add(syntax.root_of(base))
         return Elsewhere(
             lambda at: gast.Subscript(syntax.clone(base), index.place(at), syntax.LOAD),
             [base.id, *index.arrays],

@@ -200,6 +200,7 @@ def for_examples(
         place = gast.Subscript(syntax.name(name), syntax.name(lane), syntax.STORE)
         inner.append(gast.Assign([place], each, None))
     syntax.rename(inner, ones)
+    writer.numbers.indexed |= {ones[n] for n in writer.numbers.indexed & set(ones)}
     loads = [
         syntax.assign(
             ones[e.name],

@@ -482,8 +482,8 @@ class Filled(Arrays):
         """
         out: Lines = [*index.before]
         self.numbers.emit = out.append
-        self.numbers.indexes = True
         array, value = target.value, stmt.value
+        self.numbers.indexed.add(syntax.root_of(array))
         idx = syntax.name(index.arrays[0])
         shape = shape_of(self.type_of(array)) or ()
         free = [k for k, item in enumerate(index.items) if item is None]

@@ -37,7 +37,10 @@ def renumber(functions: list[gast.FunctionDef], unit: Unit) -> None:
     for name, (array, marks) in elements.items():
         renamed[name] = names.fresh(f"{renamed.get(array, array)}_{marks}")
     for function in functions:
-        syntax.rename([function.args, *function.body], renamed)
+        checks: Any = [
+            d.args for d in function.decorator_list if isinstance(d, gast.Call)
+        ]
+        syntax.rename([checks, function.args, *function.body], renamed)
 
 
 def base_of(name: str, unit: Unit) -> str:

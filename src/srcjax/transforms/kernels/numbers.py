@@ -55,8 +55,8 @@ class Numbers:
         self.operations = operations
         self.is_local = is_local
         self.fresh = fresh
-        #: Whether it has an index that may be out of bounds.
-        self.indexes = False
+        #: Arrays of which an index may be out of bounds.
+        self.indexed: set[str] = set()
         #: Names of ints that are small: those of loops over ranges.
         self.small: set[str] = set()
         #: Whether the kernel may be left, and the function run again from its start.
@@ -166,7 +166,7 @@ class Numbers:
             )
         items = self.items_of.get(getattr(base, "id", ""))
         if items is not None:
-            self.indexes = True
+            self.indexed.add(items)
             return gast.Subscript(
                 syntax.name(items), self.whole(node.slice), syntax.LOAD
             )
@@ -178,7 +178,7 @@ class Numbers:
         t = self.type_of(base)
         if not isinstance(t, Array) or len(items) != len(t.shape or ()):
             raise NotCompiled(node, "an index of another length")
-        self.indexes = True
+        self.indexed.add(syntax.root_of(base))
         found = [self.whole(item) for item in items]
         if isinstance(node, gast.Tuple):
             return gast.Tuple(found, syntax.LOAD)

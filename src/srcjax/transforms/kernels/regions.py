@@ -171,7 +171,7 @@ class Regions:
         """The kernel of a run, and what calls it. Raises NotCompiled."""
         writer = self.writer
         writer.lists = set()
-        writer.numbers.indexes = False
+        writer.numbers.indexed.clear()
         outputs = self.outputs(run)
         stmts = list(map(_copied, run))
         inputs = exposed(run) & writer.bound

@@ -28,7 +28,7 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_number,
     is_pythons,
 )
-from srcjax.transforms.kernels.buffers import with_given_sizes
+from srcjax.transforms.kernels.buffers import MAKERS, with_given_sizes
 from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
 from srcjax.transforms.kernels.tidy import tidied, without_dead
@@ -63,16 +63,16 @@ def kernel_of(
         batches: those that have another axis in front, of examples.
     """
     unit = writer.unit
+    indexed = looked_at(stmts, writer.numbers.indexed)
     body = tidied(without_unread(with_given_sizes(stmts)), unit)
-    body = without_dead(body, unit, writer.numbers.indexes)
+    body = without_dead(body, unit, bool(indexed))
     inputs = [n for n in parameters if syntax.count_uses(body, n)]
     outside = values_from_around(body, writer.program, unit, set(inputs))
     inputs += sorted(outside)
     name = unit.names.fresh(f"{unit.name}_kernel")
     node = function(name, inputs, body)
     apart = syntax.with_words_apart(node, WORDS | set(vars(builtins)), unit.names)
-    made = "checked_kernel" if writer.numbers.indexes else "kernel"
-    node.decorator_list = [syntax.name(made)]
+    node.decorator_list = [decorator(body, {apart.get(n, n) for n in indexed})]
     types = {n: writer.types.get(n, UNKNOWN) for n in inputs}
     types |= {n: type_of(value) for n, value in outside.items()}
     #: What it is given, in order, for those who write it in another language: its
@@ -89,6 +89,53 @@ def kernel_of(
         if isinstance(t, List) and t.elem is not None and is_kernel_number(t.elem)
     }
     return Kernel(node, syntax.call(name, *map(syntax.name, inputs)), outside)
+
+
+def looked_at(stmts: list[Any], arrays: set[str]) -> set[str]:
+    """The arrays, and those that they may be views of."""
+    found, more = set(), set(arrays)
+    assigned = [s for s in syntax.walk(stmts) if isinstance(s, gast.Assign)]
+    while more:
+        found |= more
+        more = {
+            name
+            for s in assigned
+            if isinstance(s.targets[0], gast.Name) and s.targets[0].id in found
+            for name in views_of(s.value)
+        } - found
+    return found
+
+
+def views_of(value: gast.expr) -> set[str]:
+    """The arrays that a value may be a part of."""
+    made = isinstance(value, gast.Call) and syntax.dotted(value.func) in MAKERS
+    return set() if made else syntax.names_read(value)
+
+
+def decorator(stmts: list[Any], indexed: set[str]) -> gast.expr:
+    """`@kernel`, or `@checked_kernel(x)` where indices of `x` may be out of bounds."""
+    places = [syntax.root_of(n) for n in syntax.walk(stmts) if is_place(n)]
+    checked = [name for name in dict.fromkeys(places) if name in indexed]
+    if not checked:
+        return syntax.name("kernel")
+    return syntax.call("checked_kernel", *map(syntax.name, checked))
+
+
+def is_place(node: Any) -> bool:
+    """Whether it is an element, or a part, of an array that has a name."""
+    if not isinstance(node, gast.Subscript):
+        return False
+    inner = node.value
+    while isinstance(inner, gast.Subscript):
+        inner = inner.value
+    return isinstance(inner, gast.Name)
+
+
+def with_checks_by_name(kernel: gast.FunctionDef) -> None:
+    """`@checked_kernel("x")`: the names as Python has them, in place."""
+    for each in kernel.decorator_list:
+        if isinstance(each, gast.Call):
+            each.args = [syntax.const(n.id) for n in each.args]
 
 
 def values_from_around(

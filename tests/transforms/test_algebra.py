@@ -201,6 +201,21 @@ def test_the_argument_is_not_changed() -> None:
     assert gast.dump(tree) == before
 
 
+def test_signs_of_what_may_be_an_integer() -> None:
+    """An adjoint is no unsigned integer: signs move, but it may be no float."""
+
+    def is_adjoint(node: gast.expr) -> bool:
+        return isinstance(node, gast.Name) and node.id == "dn"
+
+    def written(text: str) -> str:
+        return emit(tidy(parsed(text), is_adjoint, lambda _: False))
+
+    assert written("n + -dn * m") == "n - dn * m"
+    assert written("dn + dn") == "2 * dn"
+    assert written("n + -m") == "n + -m"
+    assert written("dn * 1.0") == "dn * 1.0"
+
+
 def test_unchanged_parts_are_shared() -> None:
     tree = parsed("np.dot(x, y) * 1 + z")
     new = tidy(tree, is_float, is_float)

@@ -67,6 +67,8 @@ def in_dtype_of(d, x):
         return unarray(d, x) if isinstance(d, np.ndarray) else d
     if np.iscomplexobj(d) and not np.iscomplexobj(x):
         d = np.real(d)  # of real factors of complex products
+    if np.shape(d) != np.shape(x):
+        raise ValueError(f"an adjoint of shape {np.shape(d)} for shape {np.shape(x)}")
     if not hasattr(x, "dtype"):
         return d + 0j if np.iscomplexobj(x) else d
     return d.astype(x.dtype) if hasattr(d, "dtype") else np.asarray(d, x.dtype)[()]

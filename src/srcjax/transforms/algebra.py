@@ -21,7 +21,7 @@ Number = int | float
 Bindings = dict[str, gast.expr]
 
 
-def tidy(expr: gast.expr, is_number: Predicate, is_float: Predicate) -> gast.expr:
+def tidy(expr: gast.expr, is_signed: Predicate, is_float: Predicate) -> gast.expr:
     """Rewrites arithmetic, from the inside out, without changing dtype or shape.
 
     Values are kept to the last bit, with three exceptions that a reader would not
@@ -31,8 +31,8 @@ def tidy(expr: gast.expr, is_number: Predicate, is_float: Predicate) -> gast.exp
     **Arguments:**
 
     - `expr`: an expression without side effects; it is not changed.
-    - `is_number`: whether an expression is known to be a Python or NumPy scalar. No
-      rule needs it so far, as all the constants that come or go are scalars.
+    - `is_signed`: whether an expression is known to be no unsigned integer or truth
+      value, such as an adjoint. What is floating is signed without being asked for.
     - `is_float`: whether an expression is known to be floating or complex. It is
       asked about subtrees of `expr` only; what follows for sums, products and so on
       is worked out here.
@@ -40,7 +40,7 @@ def tidy(expr: gast.expr, is_number: Predicate, is_float: Predicate) -> gast.exp
     **Returns:** the new expression, which shares the unchanged parts of the old one.
     A result that was a fresh array may now be an operand itself: `x * 1` is `x`.
     """
-    return _Tidier(is_float).run(expr)
+    return _Tidier(is_signed, is_float).run(expr)
 
 
 @dataclass
@@ -48,12 +48,14 @@ class Rule:
     """A pattern and what replaces it.
 
     `a` and `b` stand for any expression, `c` and `k` for a numeric constant. Those in
-    `floats` have to be floating (`a|b`: one of them), and `when` takes the constants.
+    `floats` have to be floating, those in `signed` no unsigned integers (`a|b`: one of
+    them), and `when` takes the constants.
     """
 
     pattern: str
     result: str
     floats: str = ""
+    signed: str = ""
     when: Callable[..., bool] | None = None
     tree: gast.expr = field(init=False)
     template: gast.expr = field(init=False)
@@ -114,37 +116,37 @@ RULES = [
     Rule("0 + a", "a", floats="a"),  # 0 + a = a, but for -0.0
     Rule("a - 0", "a", floats="a"),  # a - 0 = a
     # Signs
-    Rule("--a", "a", floats="a"),  # -(-a) = a
-    Rule("0 - a", "-a", floats="a"),  # 0 - a = -a, but for 0.0
-    Rule("a * -1", "-a", floats="a"),  # a·(-1) = -a
-    Rule("-1 * a", "-a", floats="a"),  # (-1)·a = -a
-    Rule("a / -1", "-a", floats="a"),  # a/(-1) = -a
-    Rule("-(a - b)", "b - a", floats="a|b"),  # -(a - b) = b - a, but for 0.0
-    Rule("a + -b", "a - b", floats="b"),  # a + (-b) = a - b
-    Rule("a - -b", "a + b", floats="b"),  # a - (-b) = a + b
-    Rule("-a + b", "b - a", floats="a"),  # (-a) + b = b - a
+    Rule("--a", "a", signed="a"),  # -(-a) = a
+    Rule("0 - a", "-a", signed="a"),  # 0 - a = -a, but for 0.0
+    Rule("a * -1", "-a", signed="a"),  # a·(-1) = -a
+    Rule("-1 * a", "-a", signed="a"),  # (-1)·a = -a
+    Rule("a / -1", "-a", signed="a"),  # a/(-1) = -a
+    Rule("-(a - b)", "b - a", signed="a|b"),  # -(a - b) = b - a, but for 0.0
+    Rule("a + -b", "a - b", signed="b"),  # a + (-b) = a - b
+    Rule("a - -b", "a + b", signed="b"),  # a - (-b) = a + b
+    Rule("-a + b", "b - a", signed="a"),  # (-a) + b = b - a
     Rule("a + c", "a - -c", when=_negative),  # a + (-2) = a - 2
     Rule("a - c", "a + -c", when=_negative),  # a - (-2) = a + 2
     # One sign in front of a product
-    Rule("-a * b", "-(a * b)", floats="a"),  # (-a)·b = -(a·b)
-    Rule("a * -b", "-(a * b)", floats="b"),  # a·(-b) = -(a·b)
-    Rule("-a @ b", "-(a @ b)", floats="a"),  # (-A)·B = -(A·B)
-    Rule("a @ -b", "-(a @ b)", floats="b"),  # A·(-B) = -(A·B)
-    Rule("-a / b", "-(a / b)", floats="a"),  # (-a)/b = -(a/b)
-    Rule("a / -b", "-(a / b)", floats="b"),  # a/(-b) = -(a/b)
-    Rule("a * c", "-(a * -c)", floats="a", when=_negative),  # a·(-2) = -(a·2)
-    Rule("a / c", "-(a / -c)", floats="a", when=_negative),  # a/(-2) = -(a/2)
-    Rule("-(c * a)", "-c * a", floats="a"),  # -(2·a) = (-2)·a
-    Rule("-(a * c)", "-c * a", floats="a"),  # -(a·2) = (-2)·a
-    Rule("-(c / a)", "-c / a", floats="a"),  # -(2/a) = (-2)/a
+    Rule("-a * b", "-(a * b)", signed="a"),  # (-a)·b = -(a·b)
+    Rule("a * -b", "-(a * b)", signed="b"),  # a·(-b) = -(a·b)
+    Rule("-a @ b", "-(a @ b)", signed="a"),  # (-A)·B = -(A·B)
+    Rule("a @ -b", "-(a @ b)", signed="b"),  # A·(-B) = -(A·B)
+    Rule("-a / b", "-(a / b)", signed="a"),  # (-a)/b = -(a/b)
+    Rule("a / -b", "-(a / b)", signed="b"),  # a/(-b) = -(a/b)
+    Rule("a * c", "-(a * -c)", signed="a", when=_negative),  # a·(-2) = -(a·2)
+    Rule("a / c", "-(a / -c)", signed="a", when=_negative),  # a/(-2) = -(a/2)
+    Rule("-(c * a)", "-c * a", signed="a"),  # -(2·a) = (-2)·a
+    Rule("-(a * c)", "-c * a", signed="a"),  # -(a·2) = (-2)·a
+    Rule("-(c / a)", "-c / a", signed="a"),  # -(2/a) = (-2)/a
     Rule("-(-a * b)", "a * b"),  # -((-a)·b) = a·b, for integers that wrap as well
     # ... which a sum takes up
-    Rule("a + c * b", "a - -c * b", floats="b", when=_negative),  # a + (-2)·b = a - 2·b
-    Rule("a - c * b", "a + -c * b", floats="b", when=_negative),  # a - (-2)·b = a + 2·b
-    Rule("a + c / b", "a - -c / b", floats="b", when=_negative),  # a + (-2)/b = a - 2/b
-    Rule("a - c / b", "a + -c / b", floats="b", when=_negative),  # a - (-2)/b = a + 2/b
-    Rule("c * a + b", "b - -c * a", floats="a", when=_negative),  # (-2)·a + b = b - 2·a
-    Rule("c / a + b", "b - -c / a", floats="a", when=_negative),  # (-2)/a + b = b - 2/a
+    Rule("a + c * b", "a - -c * b", signed="b", when=_negative),  # a + (-2)·b = a - 2·b
+    Rule("a - c * b", "a + -c * b", signed="b", when=_negative),  # a - (-2)·b = a + 2·b
+    Rule("a + c / b", "a - -c / b", signed="b", when=_negative),  # a + (-2)/b = a - 2/b
+    Rule("a - c / b", "a + -c / b", signed="b", when=_negative),  # a - (-2)/b = a + 2/b
+    Rule("c * a + b", "b - -c * a", signed="a", when=_negative),  # (-2)·a + b = b - 2·a
+    Rule("c / a + b", "b - -c / a", signed="a", when=_negative),  # (-2)/a + b = b - 2/a
     # Constant factors
     Rule("c * (k * a)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(3·a)
     Rule("c * (a * k)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(a·3)
@@ -164,7 +166,7 @@ RULES = [
     Rule("c / a", "int(c) / a", when=_whole),  # 2.0/a = 2/a
     Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
     # Equal terms and reciprocals
-    Rule("a + a", "2 * a", floats="a"),  # a + a = 2·a
+    Rule("a + a", "2 * a", signed="a"),  # a + a = 2·a
     Rule("c * a + k * a", "(c + k) * a", floats="a", when=_sum_is_exact),  # 2·a + 3·a
     Rule("c * a - k * a", "(c - k) * a", floats="a", when=_difference_is_exact),
     Rule("a * (1 / b)", "a / b", floats="ab"),  # a·(1/b) = a/b, but for rounding
@@ -259,7 +261,8 @@ _ELEMENTWISE = (gast.Add, gast.Sub, gast.Mult, gast.Div)
 class _Tidier:
     """Applies the rules to one expression."""
 
-    def __init__(self, is_float: Predicate) -> None:
+    def __init__(self, is_signed: Predicate, is_float: Predicate) -> None:
+        self.is_signed = is_signed
         self.is_float = is_float
 
     def run(self, expr: gast.expr) -> gast.expr:
@@ -307,9 +310,20 @@ class _Tidier:
         constants = [_constant(found[name]) for name in rule.constants]
         if rule.when is not None and not rule.when(*constants):
             return False
-        if rule.floats == "a|b":
-            return self._is_floating(found["a"]) or self._is_floating(found["b"])
-        return all(self._is_floating(found[name]) for name in rule.floats)
+        signed = [self._is_signed(found[name]) for name in rule.signed if name != "|"]
+        if "|" in rule.signed:
+            return any(signed)
+        return all(signed) and all(self._is_floating(found[n]) for n in rule.floats)
+
+    def _is_signed(self, node: gast.AST) -> bool:
+        """Whether a minus does to it what it does to a number on paper."""
+        if isinstance(node, gast.expr) and self.is_signed(node):
+            return True
+        if _operation(node) is gast.USub:
+            return self._is_signed(node.operand)
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, _ARITHMETIC):
+            return self._is_floating(node)
+        return self._is_signed(node.left) or self._is_signed(node.right)
 
     def _built(self, template: gast.AST, found: Bindings) -> Any:
         """The template filled in; each of its operations is tidied in its turn."""
@@ -353,7 +367,7 @@ class _Tidier:
         if value is not None and value > 0:
             return _literal(-value)
         plain = isinstance(node, (gast.Name, gast.Call, gast.Attribute, gast.Subscript))
-        if plain and self._is_floating(node):
+        if plain and self._is_signed(node):
             return gast.UnaryOp(gast.USub(), node)
         return None
 

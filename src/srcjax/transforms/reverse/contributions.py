@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,6 +46,7 @@ from srcjax.transforms.places import (
     spread_over,
     zero_of,
 )
+from srcjax.transforms.reverse.broadcast import Broadcast
 from srcjax.transforms.reverse.kinds import in_kind_of
 from srcjax.transforms.reverse.left_out import LeftOut
 from srcjax.transforms.reverse.shadows import Unfollowed
@@ -77,6 +79,14 @@ class Contributions(OneStep):
         #: How many branches and loops are around the statement.
         self.depth = 0
         self.left_out = LeftOut(self)
+        #: What the adjoint of the result is: 1, as that is one number; or what a user
+        #: gives, in any shape that broadcasts.
+        self.of_number = self.of_user = False
+        #: Names whose adjoint may have a larger shape than the value has.
+        self.large: set[str] = set()
+        #: Whether the contribution at hand goes to what is a single number, and whether
+        #: it has the shape of what it goes to.
+        self.to_number = self.in_shape = False
         self.indexed, self.dynamic = index_reads(unit, self.types)
         #: `nested`: containers that hold arrays or lists that are written in place.
         #: `shadows`: arrays whose adjoints are made in the forward sweep.
@@ -117,6 +127,25 @@ class Contributions(OneStep):
             return "buffer"
         return "value"
 
+    @functools.cached_property
+    def broadcast(self) -> Broadcast:
+        """Which adjoints have to be summed where, in values of unknown shape."""
+        return Broadcast(self)
+
+    def is_open(self, name: str) -> bool:
+        """Whether the value may be an array, and nothing is known of its shape."""
+        t = self.type_of_name(name)
+        return isinstance(t, (Array, Unknown)) and shape_of(t) is None
+
+    def is_large(self, name: str) -> bool:
+        """Whether the adjoint may have a larger shape than the value."""
+        return name.removesuffix(OLD) in self.large
+
+    def is_given(self, name: str) -> bool:
+        """Whether the adjoint is what a user gives: it may be of a smaller shape."""
+        result = self.unit.node.body[-1].value
+        return self.of_user and syntax.is_name(result, name.removesuffix(OLD))
+
     # -- adjoints ---------------------------------------------------------------------
 
     def has_adjoint(self, name: str) -> bool:
@@ -144,7 +173,10 @@ class Contributions(OneStep):
             root, view = self.views[name]
             self.ensure_buffer(root)
             return syntax.substitute(view, {"__root": self.adjoint(root)})
-        return self.adjoint_at(name, (), self.type_of_name(name), full)
+        d = self.adjoint_at(name, (), self.type_of_name(name), full)
+        if self.is_large(name):
+            return syntax.call("unbroadcast", d, syntax.name(name))
+        return d
 
     def adjoint_for(self, name: str, reader: Type | None = None) -> gast.expr:
         """The adjoint, for code that takes the value for one of type `reader`.
@@ -152,7 +184,7 @@ class Contributions(OneStep):
         What carries none here has a zero where `reader` carries one: anywhere, where
         nobody knows who reads it.
         """
-        if name in self.shadows.names or name in self.views:
+        if name in self.shadows.names or name in self.views or self.is_large(name):
             return self.adjoint(name)
         t = self.type_of_name(name)
         reader = with_active(t, True) if reader is None else reader
@@ -334,7 +366,9 @@ class Contributions(OneStep):
         if isinstance(have, Unknown) and self.reads_partial_zero(value):
             lazy = UNKNOWN
             self.places.partial.add(variable)
-        if lazy is None and is_lazy(have, t):
+        if self.to_number:
+            lazy = None
+        elif lazy is None and is_lazy(have, t):
             value = spread_over(value, self.primal(name, path), have, t)
         elif lazy is None and self.is_lazy_somewhere(value, name, path):
             like = self.primal(name, path)
@@ -426,6 +460,9 @@ class Contributions(OneStep):
             last.targets[0], variable
         ):
             return False
+        if self.in_shape:
+            last.value = gast.BinOp(last.value, gast.Add(), value)
+            return True
         known = self.type_of(last.value)
         numeric = isinstance(known, (Array, Scalar)) and isinstance(
             self.type_of(value), (Array, Scalar)

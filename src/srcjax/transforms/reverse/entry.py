@@ -76,9 +76,11 @@ class Reverse:
                     raise fault.error from None
                 memory |= fault.memory
                 again = Unfollowed(fault.error, memory)
-                runs_again = self.rules.runs_again
+                before = self.rules
                 self.rules = Rules(self.program, self.unit, self.pairs, again)
-                self.rules.runs_again = runs_again
+                self.rules.runs_again = before.runs_again
+                self.rules.of_number = before.of_number
+                self.rules.of_user = before.of_user
 
     def both_sweeps(
         self, seeds: list[tuple[tuple, str]]
@@ -345,6 +347,7 @@ class Reverse:
                     base = "result"
                 seed = self.unit.names.fresh(syntax.adjoint_name(base))
                 seeds = [(path, seed)]
+        rules.of_number = not has_aux
         forward, backward = self.sweeps(seeds)
         rules = self.rules
         rules.code = []
@@ -480,6 +483,7 @@ class Reverse:
         """
         rules = self.rules
         rules.runs_again = True
+        rules.of_user = top
         seeds: list[tuple[tuple, str]] = []
         spread: list[gast.stmt] = []
         dy = "dresult"

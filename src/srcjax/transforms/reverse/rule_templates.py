@@ -28,6 +28,7 @@ from srcjax.transforms.rule_text import (
     holes_of,
     is_result_of_numpy,
 )
+from srcjax.transforms.writer import OLD
 
 #: Operations that make an array from a list of lists of numbers.
 _ARRAY_MAKERS = {"numpy.array", "numpy.asarray", "numpy.ascontiguousarray"}
@@ -81,6 +82,8 @@ class RuleTemplates(Contributions):
         if lazy and not self.may_stay_lazy(name, op, holes):
             self.adjoint(name, full=True)
             self.refresh_adjoint_types()
+        if self.is_large(name) and self.is_operation(op):
+            return self.adjoint_at(name, (), self.type_of_name(name), False)
         seed = as_tuple(self.adjoint(name, full=False), self.needs)
         if isinstance(seed, gast.Tuple) and all(map(_is_plain, seed.elts)):
             return seed
@@ -200,7 +203,45 @@ class RuleTemplates(Contributions):
         if self.has_lazy(made):
             value = self.counted(made, value)
         value = self.left_out.around(made, op, value, seed, node)
+        value = self.summed(made, op, value, node)
         self.contribute_to(node, value)
+        self.to_number = self.in_shape = False
+
+    def summed(self, made: str, op: Op, value: gast.expr, operand: Any) -> gast.expr:
+        """A contribution to an operand of unknown shape: `unbroadcast` where needed.
+
+        That of an elementwise operation which gave `made`.
+        """
+        if not isinstance(operand, gast.Name):
+            return value
+        if not self.is_open(operand.id) and not self.is_large(made):
+            return value
+        found, shapes = self.broadcast, self.broadcast.shapes
+        if not self.is_operation(op):
+            return value
+        sums, large = called(value) == "unbroadcast", self.is_large(made)
+        inner = value.args[0] if sums else value
+        if id(self.stmt) in shapes.numbers and not large:
+            self.to_number = self.in_shape = True
+            return inner
+        if not sums and not large:
+            return value
+        whole = not self.reads_partial_zero(inner) and not self.is_given(made)
+        own = operand.id.removesuffix(OLD)
+        if whole and not large and shapes.has_shape_of_result(self.stmt, own):
+            self.in_shape = True
+            return inner
+        running = id(self.stmt) in found.running and own != operand.id
+        may = whole and self.is_open(own) and (running or own in found.late)
+        if may and shape_of(self.type_of(inner)) is None:
+            self.large.add(own)
+            return inner
+        return value if sums else syntax.call("unbroadcast", value, operand)
+
+    def is_operation(self, op: Op) -> bool:
+        """Whether the statement at hand is this elementwise operation."""
+        found = self.broadcast.shapes.operation(self.stmt)
+        return found is not None and found[0] is op
 
     def has_lazy(self, name: str) -> bool:
         """Whether the adjoint of the name stands for a larger one."""

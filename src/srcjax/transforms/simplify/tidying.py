@@ -55,7 +55,7 @@ class Tidying:
     def tidy(self, value: gast.expr) -> gast.expr:
         """The expression in fewer and plainer words, with the same value."""
         value = syntax.map_expressions(value, self.plainer)
-        value = tidy(value, self.is_number, self.is_float)
+        value = tidy(value, self.is_adjoint, self.is_float)
         return syntax.map_expressions(value, self.shorter)
 
     def plainer(self, node: gast.expr) -> gast.expr:
@@ -122,7 +122,9 @@ class Tidying:
         if not (isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub)):
             return node
         number = isinstance(first.operand, gast.Constant) and factors
-        if not number or not self.is_float(node.right):
+        if not number:
+            return node
+        if not isinstance(first.operand.value, float) and not self.is_float(node.right):
             return node
         product = first.operand
         for factor in reversed(factors):
@@ -239,6 +241,12 @@ class Tidying:
             except KeyError:
                 return UNKNOWN
         return self.rules.types.get(name, UNKNOWN)
+
+    def is_adjoint(self, node: gast.expr) -> bool:
+        """Whether it is an adjoint or tangent: no unsigned integer has one."""
+        if called(node) == "unbroadcast":
+            return self.is_adjoint(node.args[0])
+        return isinstance(node, gast.Name) and node.id in self.adjoints
 
     def is_number(self, node: gast.expr) -> bool:
         return is_number(self.type_of(node))

@@ -188,8 +188,8 @@ REVERSE = Simplify(
     ),
     owning=(
         Pass("own_written", Finisher.own_written),
-        Pass("own_restored", Finisher.own_restored),
-        Pass("own_results", Finisher.own_results),
+        Pass("own_restored", Finisher.own_restored, Finisher.may_own_restored),
+        Pass("own_results", Finisher.own_results, Finisher.may_own_results),
     ),
     last=(
         Pass("keep_dtypes", Finisher.keep_dtypes),

@@ -784,5 +784,7 @@ def join_envs(envs: Sequence[Env | None]) -> Env | None:
     result = dict(reached[0])
     for env in reached[1:]:
         for name, t in env.items():
-            result[name] = join(result[name], t) if name in result else t
+            known = result.setdefault(name, t)
+            if known is not t:  # as in most, which no path has changed
+                result[name] = join(known, t)
     return result

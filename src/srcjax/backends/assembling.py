@@ -126,16 +126,16 @@ def assemble(
     module.writes_arguments = any(map(is_given, program.facts.written()))
     backward = [group[0][1] for group in groups if len(group[0]) == 2]
     module.backward = frozenset(f.name for f in backward)
-    module.restores = any(
-        written_bases(group[1].node.body) and group[1].inference.changes_given(group[1])
-        for group in members
-        if len(group) == 2
-    )
-    module.consumes = module.restores or any(
-        isinstance(n, gast.Attribute) and n.attr == "pop"
-        for f in functions
-        for n in syntax.walk(f)
-    )
+    if len(members[-1]) == 2:  # nobody else is handed what was saved
+        module.restores = any(
+            written_bases(w.node.body) and w.inference.changes_given(w)
+            for w in (group[1] for group in members if len(group) == 2)
+        )
+        module.consumes = module.restores or any(
+            isinstance(n, gast.Attribute) and n.attr == "pop"
+            for f in functions
+            for n in syntax.walk(f)
+        )
     for each in simplify.whole:
         each.run(functions, callees)
         if watcher is not None:

@@ -95,16 +95,22 @@ def own_memory(
     watch: Watch,
     infer: Callable[[], Any],
 ) -> None:
-    """Copy what must be a function's own; each pass knows what those before did."""
-    changed = True
+    """Copy what must be a function's own; each pass knows what those before did.
+
+    A copy takes memory apart: where a pass has nothing to do by what was known before,
+    it has nothing to do after it, and nothing is inferred anew for it.
+    """
+    known, stale = False, True
     for each in todo:
-        if changed:
+        may_copy = each.may_copy if known else None
+        if stale and (may_copy is None or any(map(may_copy, finishers))):
             inference = infer()
             for finisher in finishers:
                 finisher.written.inference = inference
-        changed = False
+            known, stale = True, False
+        holds = not stale
         for finisher in finishers:
-            changed |= bool(each.run(finisher))
+            stale |= holds and bool(each.run(finisher))
             watch(each.name, [finisher.written])
 
 
@@ -238,6 +244,8 @@ class Finisher(Tidying):
         self.known_writes: KeptNew | None = None
         #: The memory of values, and the inference that found it.
         self.known_held: tuple[Any, Held] | None = None
+        #: What `shares` found, which it is asked again and again.
+        self.known_shares: dict[str, set[str]] = {}
         #: Whether anything is written in place: if not, no matter what shares memory.
         self.writes = self.writes_in_place()
 
@@ -310,16 +318,20 @@ class Finisher(Tidying):
             self.type_of,
         )
 
-    def own_restored(self) -> bool:
+    def own_restored(self, only_ask: bool = False) -> bool:
         return own_restored(
             self.node,
             self.rules.types,
             self.held,
             self.is_immutable,
             lambda value: own(value, self.type_of(value)),
+            only_ask=only_ask,
         )
 
-    def own_results(self) -> bool:
+    def may_own_restored(self) -> bool:
+        return self.own_restored(only_ask=True)
+
+    def own_results(self, only_ask: bool = False) -> bool:
         if self.written.gradient_at is None:
             return False
         return own_results(
@@ -329,7 +341,11 @@ class Finisher(Tidying):
             self.written.gradient_at,
             lambda value: not isinstance(self.type_of(value), Array),
             [self.type_of_name(n) for n in self.written.wrt],
+            only_ask,
         )
+
+    def may_own_results(self) -> bool:
+        return self.own_results(only_ask=True)
 
     def held(self) -> Held:
         """The memory of values, as inference finds it in the text as it stands."""
@@ -426,24 +442,22 @@ class Finisher(Tidying):
     @functools.cached_property
     def changed(self) -> dict[str, Buffers]:
         """The memory that is written to through each name."""
-        inference = self.written.inference
-        found: dict[str, Buffers] = {}
-        for stmt in _statements(self.node.body):
-            head = syntax.head(stmt)
-            names = written_bases(head)
-            if not names:
-                continue
-            # `xs.append(v)` and `p.x = v` change no item; a new statement may.
-            written = NONE if inference is None else inference.written_by(head)
-            for name in names:
-                held = self.buffers.get(name, NONE)
-                found[name] = found.get(name, NONE) | (held & written or held)
-        return found
+        if self.written.inference is not None:
+            known: dict[str, Buffers] = self.written.inference.changed(self.written)
+            return known
+        heads = map(syntax.head, _statements(self.node.body))
+        names = set().union(*map(written_bases, heads))
+        return {name: self.buffers.get(name, NONE) for name in names}
 
     def shares(self, name: str) -> set[str]:
         """Names that see what is written through the name, and the other way round."""
         if not self.writes:
             return set()
+        if name not in self.known_shares:
+            self.known_shares[name] = self.sharing(name)
+        return self.known_shares[name]
+
+    def sharing(self, name: str) -> set[str]:
         if self.written.forward:  # what a call changes may have names of its own here
             held = self.buffers.get(name, ())
             return {n for b in held for n in self.holders.get(b, ())} - {name}

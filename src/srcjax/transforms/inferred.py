@@ -60,6 +60,7 @@ from srcjax.frontend.check import violations
 from srcjax.frontend.unit import Unit
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import Op
+from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.simplify.owned import starts_of
 from srcjax.transforms.written import Written, value_of
@@ -453,10 +454,52 @@ def infer_written(
     return found
 
 
+def held_in(program: WrittenProgram, unit: Unit) -> dict[str, Buffers]:
+    """The memory that the names of a function may hold a part of."""
+    found: dict[str, Buffers] = {}
+    facts = program.facts
+    tables = [
+        facts.held.get((id(stmt), after), {})
+        for stmt in (unit.node, *syntax.all_statements(unit.node.body))
+        for after in (False, True)
+    ]
+    changed = facts.changed.get(id(unit.node), {})
+    tables.append({name: all_buffers(t) for name, t in changed.items()})
+    for table in tables:
+        for name, buffers in table.items():
+            known = found.get(name)
+            if known is None:
+                found[name] = buffers
+            elif known is not buffers and not buffers <= known:
+                found[name] = known | buffers
+    return {
+        name: ageless_buffers(buffers) - READ_ONLY for name, buffers in found.items()
+    }
+
+
+def written_through(
+    program: WrittenProgram, unit: Unit, held: dict[str, Buffers]
+) -> dict[str, Buffers]:
+    """The memory that a function writes to through each name."""
+    found: dict[str, Buffers] = {}
+    for stmt in syntax.all_statements(unit.node.body):
+        head = syntax.head(stmt)
+        names = written_bases(head)
+        if not names:
+            continue
+        # `xs.append(v)` and `p.x = v` change no item; a new statement may.
+        written = program.facts.written_by(syntax.walk(head))
+        for name in names:
+            mine = held.get(name, NONE)
+            found[name] = found.get(name, NONE) | (mine & written or mine)
+    return found
+
+
 class Inference:
     """What is known of the functions of a module; inferred when it is asked for.
 
-    Where inference fails, nothing is known: a value may be in any memory.
+    Where inference fails, nothing is known: a value may be in any memory. What names
+    hold is that of the text as it stood when it was executed, whoever asks later.
     """
 
     def __init__(
@@ -469,13 +512,22 @@ class Inference:
     ) -> None:
         self.inputs = program, callees, groups, arguments
         self.linked = linked
+        #: The memory that the names of each function hold, and write to.
+        self.held: dict[str, dict[str, Buffers]] = {}
+        self.written: dict[str, dict[str, Buffers]] = {}
 
     @functools.cached_property
     def found(self) -> WrittenProgram | None:
         try:
-            return infer_written(*self.inputs, linked=self.linked)
+            found = infer_written(*self.inputs, linked=self.linked)
         except Exception:
             return None
+        for name, generated in found.functions.items():
+            unit = generated.unit
+            if id(unit) in found.interpreter.ended:
+                self.held[name] = held = held_in(found, unit)
+                self.written[name] = written_through(found, unit, held)
+        return found
 
     def unit(self, written: Written) -> Unit | None:
         """The unit of a function that was executed to its end."""
@@ -486,29 +538,16 @@ class Inference:
 
     def memory(self, written: Written) -> dict[str, Buffers]:
         """The memory that the names of a function may hold a part of."""
-        unit = self.unit(written)
-        if unit is None or self.found is None:
+        if self.unit(written) is None:
             return dict.fromkeys(syntax.all_names(written.node), ANYWHERE)
-        found: dict[str, Buffers] = {}
-        facts = self.found.facts
-        tables = [
-            facts.held.get((id(stmt), after), {})
-            for stmt in (unit.node, *syntax.all_statements(unit.node.body))
-            for after in (False, True)
-        ]
-        changed = facts.changed.get(id(unit.node), {})
-        tables.append({name: all_buffers(t) for name, t in changed.items()})
-        for table in tables:
-            for name, buffers in table.items():
-                known = found.get(name)
-                if known is None:
-                    found[name] = buffers
-                elif known is not buffers and not buffers <= known:
-                    found[name] = known | buffers
-        return {
-            name: ageless_buffers(buffers) - READ_ONLY
-            for name, buffers in found.items()
-        }
+        return self.held[written.node.name]
+
+    def changed(self, written: Written) -> dict[str, Buffers]:
+        """The memory that a function writes to through each name."""
+        if self.unit(written) is None:
+            heads = map(syntax.head, syntax.all_statements(written.node.body))
+            return dict.fromkeys(set().union(*map(written_bases, heads)), ANYWHERE)
+        return self.written[written.node.name]
 
     def given(self, written: Written) -> Buffers:
         """The memory that is not the function's own: of its parameters, of globals."""
@@ -534,12 +573,6 @@ class Inference:
     def memory_of(self, written: Written, stmt: gast.stmt, value: gast.expr) -> Buffers:
         """The memory that an expression in a statement may give."""
         return ageless_buffers(all_buffers(self.type_of(written, stmt, value)))
-
-    def written_by(self, nodes: Any) -> Buffers:
-        """The memory that statements or expressions, and what they call, write to."""
-        if self.found is None:
-            return NONE
-        return self.found.facts.written_by(syntax.walk(nodes))
 
     def changes_given(self, written: Written) -> bool:
         """Whether a function writes to memory that it is given, tapes apart."""

@@ -26,6 +26,9 @@ class Pass:
     #: Called with the `Finisher` of the function. A pass that gives False has changed
     #: nothing, and is not run again before another one changed something.
     run: Callable[[Any], Any]
+    #: Of a pass that makes copies: whether it may have to, by facts of a text with
+    #: fewer copies, in which names share all the memory that they share now.
+    may_copy: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ into a loop that would compute it again, and never so that a line gets hard to r
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Callable, Collection
 from typing import Any
@@ -51,6 +52,8 @@ class Nesting:
         #: Those that bind a name, and those that write to its memory.
         self.binders: _Mentioning = {}
         self.writers: _Mentioning | None = None
+        #: The places of those that write to anything, or did, in their order.
+        self.writing: list[int] = []
         self.places: dict[int, int] = {}
         self.indexed: list[gast.stmt] = []
         #: The statements of the function's body by what they mention, or did.
@@ -103,10 +106,10 @@ class Nesting:
         if not isinstance(target, gast.Name) or not self.may_nest(target.id):
             return False
         name, value = target.id, stmt.value
-        if name in syntax.names_read(value):
-            return False
         several = self.definitions.get(name, 0) != 1
         if not several and not syntax.is_atom(value) and self.reads.get(name) != 1:
+            return False
+        if name in syntax.names_read(value):
             return False
         if several:
             uses, count, closed = self.until_redefined(stmts, position, name)
@@ -210,26 +213,50 @@ class Nesting:
         position: int,
         last: int,
         bound: Collection[str],
-        written: Collection[str] = (),
     ) -> bool:
-        """Whether statements behind this place, up to the `last`, change the names.
+        """Whether statements behind this place, up to the `last`, bind the names."""
+        if self.readers is None or self.indexed is not stmts:
+            self.index(stmts)
+        start, end = self.places[id(stmts[position])], self.places[id(stmts[last])]
+        return _are_between(start, end, self.binders, bound)
 
-        They bind one of the first, or write to the memory of one of the second.
+    def changed_between(
+        self,
+        stmts: list[gast.stmt],
+        position: int,
+        last: int,
+        shared: Callable[[], Collection[str]],
+    ) -> bool:
+        """Whether those statements write to the memory of the names.
+
+        Which names share memory is asked only where anything is written at all.
         """
         if self.readers is None or self.indexed is not stmts:
             self.index(stmts)
         if self.writers is None:
-            self.writers = {}
+            self.writers, self.writing = {}, []
             for stmt in stmts:
-                for name in self.written(stmt):
-                    self.writers.setdefault(name, {})[self.places[id(stmt)]] = stmt
+                self.note_written(stmt)
         start, end = self.places[id(stmts[position])], self.places[id(stmts[last])]
-        return any(
-            start < place <= end
-            for table, names in ((self.binders, bound), (self.writers, written))
-            for name in names
-            for place in table.get(name, ())
-        )
+        at = bisect.bisect_right(self.writing, start)
+        if at == len(self.writing) or self.writing[at] > end:
+            return False
+        return _are_between(start, end, self.writers, shared())
+
+    def note_written(self, stmt: gast.stmt) -> None:
+        """Note what a statement of this block writes to."""
+        assert self.writers is not None
+        names, place = self.written(stmt), self.places[id(stmt)]
+        for name in names:
+            self.writers.setdefault(name, {})[place] = stmt
+        if names:
+            at = bisect.bisect_left(self.writing, place)
+            if self.writing[at : at + 1] != [place]:
+                self.writing.insert(at, place)
+
+    def sharing(self, names: Collection[str]) -> set[str]:
+        """The names, and all others that have memory of theirs."""
+        return set(names).union(*map(self.shares, names))
 
     def now_read(self, names: set[str], gone: gast.stmt, uses: list[gast.stmt]) -> None:
         """Other statements of the block read these names in place of one."""
@@ -241,8 +268,7 @@ class Nesting:
             for name in self.written(gone):
                 self.writers.get(name, {}).pop(self.places[id(gone)], None)
             for use in uses:
-                for name in self.written(use):
-                    self.writers.setdefault(name, {})[self.places[id(use)]] = use
+                self.note_written(use)
         for name in names:
             readers = self.readers.setdefault(name, {})
             readers.pop(self.places[id(gone)], None)
@@ -333,8 +359,11 @@ class Nesting:
             bound = last if syntax.has_blocks(uses[-1]) else last - 1
             if self.touched(stmts, position, bound, (value.id,)):
                 return False
-            shared = {name, value.id, *self.shares(value.id)}
-            if self.touched(stmts, position, last, (), shared):
+
+            def shared() -> set[str]:
+                return {name, *self.sharing([value.id])}
+
+            if self.changed_between(stmts, position, last, shared):
                 return False
         for stmt in uses:
             self.replace(stmt, name, value)
@@ -368,11 +397,7 @@ class Nesting:
         if not pure and (last > position or not self.evaluated_first(use, name, value)):
             return False
         reads = syntax.names_read(value)
-        shared = set(reads)
-        for read in reads:
-            shared |= self.shares(read)
-        written = shared if _reads_contents(value) else ()
-        if self.touched(stmts, position, last, reads, written):
+        if self.touched(stmts, position, last, reads):
             return False
         if (
             isinstance(use, gast.Assign)
@@ -381,6 +406,10 @@ class Nesting:
         ):
             return False
         if not self.reads_well(use, value):
+            return False
+        if _reads_contents(value) and self.changed_between(
+            stmts, position, last, lambda: self.sharing(reads)
+        ):
             return False
         self.replace(use, name, value)
         self.reads[name] = 0
@@ -444,6 +473,13 @@ class Nesting:
                             and isinstance(item.ctx, gast.Load)
                         ):
                             child[i] = syntax.clone(value)
+
+
+def _are_between(
+    start: int, end: int, table: _Mentioning, names: Collection[str]
+) -> bool:
+    """Whether the table has statements between these places for one of the names."""
+    return any(start < place <= end for name in names for place in table.get(name, ()))
 
 
 def stays_new(stmt: Any, use: Any) -> bool:

@@ -55,12 +55,13 @@ def own_results(
     at: int,
     may_be_other: Callable[[gast.expr], bool] = lambda value: False,
     types: Sequence[Type] = (),
+    only_ask: bool = False,
 ) -> bool:
     """Copy returned arrays that are not the function's own, in place.
 
     The gradient is item `at` of the returned tuple, or all of it if `at` is -1. What
     may be no array is copied with its parts; `types` are those of the gradient's parts.
-    Returns whether anything was copied.
+    Returns whether anything was copied, or with `only_ask` would be.
     """
     last: Any = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
@@ -68,7 +69,6 @@ def own_results(
     if _all_new(node, last.value if at < 0 else last.value.elts[at]):
         return False
     returned: Buffers = frozenset()
-    before = syntax.text(last)
 
     def fresh(value: Any, t: Type | None = None) -> Any:
         nonlocal returned
@@ -96,11 +96,13 @@ def own_results(
             return gast.Tuple([fresh(e, t) for e, t in pairs], syntax.LOAD)
         return fresh(value, types[0] if len(types) == 1 and not shown else None)
 
-    if at < 0:
-        last.value = gradient(last.value)
-    else:
-        last.value.elts[at] = gradient(last.value.elts[at])
-    return syntax.text(last) != before
+    before = last.value if at < 0 else last.value.elts[at]
+    after = gradient(before)
+    if not only_ask and at < 0:
+        last.value = after
+    elif not only_ask:
+        last.value.elts[at] = after
+    return not syntax.equal(before, after)
 
 
 def _all_new(node: gast.FunctionDef, value: Any) -> bool:

@@ -30,7 +30,9 @@ def use_quotients(block: list[Any], shares: Shares, known: Known | None = None) 
     known = dict(known or {})
     changed = False
     for stmt in block:
-        gone = _changed_by(stmt, shares)
+        quotient = _quotient(stmt)
+        # What memory names share is asked only where there is a quotient to lose.
+        gone = _changed_by(stmt, shares) if known or quotient else set()
         inner = syntax.inner_blocks(stmt)
         if inner:
             standing = _without(known, gone)
@@ -39,7 +41,6 @@ def use_quotients(block: list[Any], shares: Shares, known: Known | None = None) 
         elif known:
             changed |= _read(stmt, known)
         known = _without(known, gone)
-        quotient = _quotient(stmt)
         if quotient is not None and not gone - {quotient[1]} & set(quotient[0]):
             known[quotient[0]] = quotient[1]
     return changed

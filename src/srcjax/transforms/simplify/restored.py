@@ -31,10 +31,12 @@ def own_restored(
     held: Callable[[], Held],
     is_immutable: Callable[[gast.expr], bool],
     copied: Callable[[gast.expr], gast.expr],
+    only_ask: bool = False,
 ) -> bool:
     """Copy what the backward sweep holds of primal arrays that it writes to, in place.
 
-    `copied` gives the expression of a copy. Returns whether anything was copied.
+    `copied` gives the expression of a copy. Returns whether anything was copied; with
+    `only_ask`, whether anything may have to be, and nothing is.
     """
     order = Order(node.body)
     restoring = [s for s in order.stmts if _restored(s) in primal]
@@ -54,10 +56,14 @@ def own_restored(
 
     for stmt in order.stmts:
         mine = names.get(_restored(stmt) or "", NONE)
-        if not getattr(stmt, "backward", False) or any(mine & b for b in restored):
+        if not getattr(stmt, "backward", False):
+            continue
+        if not only_ask and any(mine & b for b in restored):
             continue
         for holder, key in _kept_values(stmt):
             if later(holder[key], stmt):
+                if only_ask:
+                    return True
                 holder[key] = copied(holder[key])
                 changed = True
         if not isinstance(stmt, gast.Assign) or isinstance(stmt.value, _DISPLAYS):
@@ -68,6 +74,8 @@ def own_restored(
         writes = later(stmt.value, stmt)
         reads = order.reads(target.id) if writes else []
         if any(between(order[stmt], order[w], order[r]) for w in writes for r in reads):
+            if only_ask:
+                return True
             stmt.value = copied(stmt.value)
             changed = True
     return changed

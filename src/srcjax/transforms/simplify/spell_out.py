@@ -176,15 +176,16 @@ class _Spelling:
         self, value: gast.expr, stmts: list[gast.stmt], position: int, use: gast.stmt
     ) -> bool:
         """Whether the value is the same up to its last use."""
-        reads = syntax.names_read(value)
-        shared = set(reads)
-        for read in reads:
-            shared |= self.shares(read)
+        reads, nesting = syntax.names_read(value), self.nesting
         last = stmts.index(use, position + 1)
         plain = isinstance(use, (gast.Assign, gast.AugAssign))
         if plain and not syntax.has_blocks(use):
             last -= 1  # it reads before it writes
-        return not self.nesting.touched(stmts, position, last, reads, shared)
+        return not nesting.touched(
+            stmts, position, last, reads
+        ) and not nesting.changed_between(
+            stmts, position, last, lambda: nesting.sharing(reads)
+        )
 
     def fits(self, use: Any, name: str, value: gast.expr, leave: Leave) -> bool:
         """Whether the value may stand in the statement, and reads well there."""

@@ -136,12 +136,12 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     stmt: Any = later.stmts[place]
     if not isinstance(stmt, gast.AugAssign):
         return False
-    if later.change(reads.union(*map(shares, reads)), at) < place:
-        return False
     plain = isinstance(stmt.op, (gast.Add, gast.Sub))
     if not plain or not syntax.is_name(stmt.target, name):
         return False
     if name in syntax.names_read(stmt.value):
+        return False
+    if later.change(reads.union(*map(shares, reads)), at) < place:
         return False
     value = gast.BinOp(start.value, stmt.op, stmt.value)
     if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
@@ -187,11 +187,12 @@ def _join(last: Any, stmt: Any, shares: Shares) -> bool:
         return False
     target = stmt.target
     name = target.id if isinstance(target, gast.Name) else None
-    own = {name, *shares(name)} if name is not None else set()
     if isinstance(last, gast.AugAssign) and isinstance(last.op, (gast.Add, gast.Sub)):
         if not syntax.equal(last.target, target) or name is None:
             return False
-        if own & syntax.names_read(stmt.value) or _same_line(last, stmt) is False:
+        if _same_line(last, stmt) is False:
+            return False
+        if {name, *shares(name)} & syntax.names_read(stmt.value):
             return False
         first = last.value
         if isinstance(last.op, gast.Sub):

@@ -232,3 +232,16 @@ def test_a_branch_raises_where_it_decides():
     assert "power = None" not in text
     text = srcjax.source(srcjax.grad(found_and_left), 1.5)
     assert "if no_power:" in text
+
+
+def none_for_a_given_none(x, w):
+    if w is None:
+        x = 2 * x
+    else:
+        return w * x
+
+
+def test_none_of_what_was_given():
+    assert srcjax.grad(none_for_a_given_none)(1.5, 2.0) == 2.0
+    with pytest.raises((TypeError, SrcjaxError)):
+        srcjax.grad(none_for_a_given_none)(1.5, None)

@@ -34,8 +34,10 @@ from srcjax.analysis.flow.control import Way, control, has_break, leaves
 from srcjax.frontend.lift import bound_here
 from srcjax.frontend.unit import parameter_names
 
-#: What a name may hold: no value at all yet, None, something else, or either of these.
-UNBOUND, NONE, VALUE, EITHER = "unbound", "none", "value", "either"
+#: What a name may hold: no value at all yet, None, something else, either of these; or
+#: what a caller gave, which is as it was given.
+UNBOUND, NONE, VALUE, EITHER, GIVEN = "unbound", "none", "value", "either", "given"
+_THERE = frozenset({VALUE, GIVEN})
 
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -123,7 +125,7 @@ class Paths:
         self.loops: list[_Loop] = []
         given = set(parameter_names(node.args))
         start: State = {n: frozenset({UNBOUND}) for n in bound_here(node) - given}
-        start |= {n: frozenset({VALUE}) for n in given}
+        start |= {n: frozenset({GIVEN}) for n in given}
         self.falls_off = self.block(node.body, start) is not None
         self.returns = [
             (s, self.before[id(s)])
@@ -250,7 +252,7 @@ class Paths:
             gone = VALUE if isinstance(test.ops[0], gast.Is) is outcome else NONE
         elif isinstance(test, gast.Name) and outcome:
             name, gone = test.id, NONE
-        if name not in state:
+        if name not in state or GIVEN in state[name]:
             return state
         left = state[name] - {gone, UNBOUND, EITHER}
         if EITHER in state[name]:
@@ -375,7 +377,7 @@ class Results:
         return [
             name
             for name in dict.fromkeys(names)
-            if state[name] != {VALUE} and not (alone and state[name] == {NONE})
+            if not state[name] <= _THERE and not (alone and state[name] == {NONE})
         ]
 
     def checked(self, stmts: list[Any], name: str, at: Any) -> list[Any]:
@@ -435,7 +437,7 @@ class Results:
     ) -> list[Any] | None:
         """The statements with what raises, where the name can be one thing alone."""
         at = block[-1] if block else self.node
-        if kinds == {VALUE}:
+        if kinds <= _THERE:
             return block
         if kinds == {NONE}:
             return [*block, self.raised(at)]

@@ -252,6 +252,7 @@ def analyse(
     # With arguments bound it has other parameters than where it calls itself.
     function = apart(source.func) if source.bound else source.func
     program.entry = id(function)
+    program.bound = source.bound
     unit = program.unit(function, request.wrt)
     bind_constants(unit, source)
     validate(program, "normalise")

@@ -245,3 +245,32 @@ def test_none_of_what_was_given():
     assert srcjax.grad(none_for_a_given_none)(1.5, 2.0) == 2.0
     with pytest.raises((TypeError, SrcjaxError)):
         srcjax.grad(none_for_a_given_none)(1.5, None)
+
+
+class Power:
+    def __init__(self, limit):
+        self.limit = limit
+
+    def below(self, x):
+        if x < self.limit:
+            return x**2
+
+    @staticmethod
+    def above(x):
+        if x > 2:
+            return x**2
+
+    def by_method(self, x):
+        return self.below(x)
+
+    def by_static_method(self, x):
+        power = self.above(4 - x)
+        return power
+
+
+@pytest.mark.parametrize("name", ["by_method", "by_static_method"])
+def test_none_of_a_method(name):
+    f = getattr(Power(2), name)
+    assert srcjax.grad(f)(1.5) in (3.0, -5.0)
+    with pytest.raises(TypeError, match="returned None; grad needs one real number"):
+        srcjax.grad(f)(2.5)

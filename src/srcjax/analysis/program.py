@@ -138,6 +138,8 @@ class Program:
         self.units: dict[int, Unit] = {}
         #: The identity of the function that is transformed.
         self.entry = 0
+        #: What a method or `partial` gives to its parameters.
+        self.bound: dict[str, Any] = {}
         #: That it gives a value on every path, where something needs that.
         self.needed: Needed | None = None
         #: The name of the batch axis, for collectives.
@@ -171,8 +173,9 @@ class Program:
         if source.func not in RESTS_ON and not is_standard(source.func):
             self.rest_on(Written(source.func))
         if self.needed is not None:
-            gives = functools.partial(_gives_none, source)
-            needed = self.needed if id(function) == self.entry else None
+            entry = id(function) == self.entry
+            needed, bound = (self.needed, self.bound) if entry else (None, {})
+            gives = functools.partial(_gives_none, source, bound)
             node = with_values(source.node, needed, gives)
             source = replace(source, node=node)
         elif varies() is Varies.RUN_TIME and source.func not in ADJOINTS_MADE:
@@ -393,21 +396,29 @@ class Program:
 _MADE = Kept()
 
 
-def _gives_none(source: FunctionSource, function: gast.expr) -> bool:
-    """Whether a call of what the expression names gives None on some paths only."""
+def _gives_none(
+    source: FunctionSource, bound: dict[str, Any], function: gast.expr
+) -> bool:
+    """Whether a call of what the expression names gives None on some paths only.
+
+    Args:
+        bound: the values that a method or `partial` gives to parameters.
+    """
     chain = syntax.dotted(function)
     if chain is None:
         return False
     first, *rest = chain.split(".")
-    own = syntax.names_written(source.node.body) | syntax.names_written(
-        source.node.args
-    )
+    own = syntax.names_written(source.node.body)
+    known = first in bound
+    if not known:
+        own |= syntax.names_written(source.node.args)
     if first in own:
         return False
     try:
-        value = source.resolve(first)
+        value = bound[first] if known else source.resolve(first)
         for attribute in rest:
             value = inspect.getattr_static(value, attribute)
+            value = getattr(value, "__func__", value)  # of static methods
         if not isinstance(value, pytypes.FunctionType) or is_standard(value):
             return False
         return gives_both(read(value).node)

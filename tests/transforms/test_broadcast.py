@@ -292,6 +292,73 @@ def differences(function, args, step=1e-6):
     return found
 
 
+def filtered(a, b, c):
+    mean, spread, total = 0.0, 1.0, 0.0
+    for k in range(4):
+        error = (k + 1) * a - mean
+        noise = spread * b**2 + c**2
+        gain = spread / noise
+        total = total + np.log(noise) + error**2 / noise
+        mean = mean + gain * error
+        spread = spread * (1 - gain) + 0.1
+    return total
+
+
+def stopped(a, b, c):
+    x = a * 1.0
+    for k in range(10):
+        step = (x * x - b) / (2 * x)
+        x = x - step * (1.0 + 0.1 * c)
+        if abs(step) < 0.3 or k == 5:
+            break
+    return x * b
+
+
+def chosen(a, b, c):
+    total = a * b
+    for _ in range(4):
+        t = total * c
+        if t > 0.5:
+            total = total + np.sin(t) * a
+        else:
+            u = t - b
+            total = total * u * 0.5
+            t = u * a
+        total = total + t * t
+    return total
+
+
+def of_items(a, b, c):
+    values = np.array([a, b, c])
+    total = 0.0
+    for value in values:
+        t = value * value
+        total = total * 0.5 + t * value / (1.0 + t)
+    return total * a
+
+
+@pytest.mark.parametrize("function", [filtered, stopped, chosen, of_items])
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.asarray])
+def test_numbers(function, kind):
+    gradient = untyped(function, (0, 1, 2))
+    for values in [(0.9, 0.7, 1.3), (1.5, 2.0, -0.4)]:
+        args = [kind(v) for v in values]
+        wanted = differences(function, list(map(np.asarray, values)))
+        for got, want in zip(gradient(*args), wanted, strict=True):
+            assert np.shape(got) == ()
+            close = 1e-3 if kind is np.float32 else 1e-6
+            np.testing.assert_allclose(got, want, rtol=close, atol=close)
+            if kind is not float:
+                assert np.asarray(got).dtype == np.asarray(args[0]).dtype
+
+
+def test_numbers_are_computed_again():
+    """The tape has what the loop carries, as where the types are known."""
+    text = srcjax.source(srcjax.grad(filtered, argnums=(0, 1, 2)))
+    assert text.count(".append(") == 1
+    assert "tape.append((spread, error))" in text
+
+
 def test_a_sum_at_the_end_of_a_chain():
     def f(w, x):
         t = w * 2.0

@@ -326,6 +326,8 @@ class Recomputing(Intact):
         else:
             simple = isinstance(value, gast.UnaryOp)
             operands = [value.operand] if simple else []
+        if simple and self.only_single(value):
+            return True
         return simple and all(map(self.is_lasting_number, operands))
 
     def is_lasting_number(self, value: gast.expr) -> bool:
@@ -345,6 +347,14 @@ class Recomputing(Intact):
                 self.rules.typer.type_of(value, types)
             )
         return all(map(is_number, types.values()))
+
+    def only_single(self, value: gast.expr) -> bool:
+        """Whether values of unknown types are numbers, since the result is one."""
+        rules = self.rules
+        names = [n for n in syntax.names_read(value) if rules.is_open(n)]
+        if not names or any(rules.kind(name) != "value" for name in names):
+            return False
+        return id(value) in rules.broadcast.shapes.number_values
 
     def is_known_number(self, value: gast.expr) -> bool:
         """Whether it is a number of a module, such as `np.pi`."""

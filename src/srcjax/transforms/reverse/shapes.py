@@ -43,6 +43,8 @@ class Shapes:
         #: Names that stand for single numbers alone, and statements that give one.
         self.singles: set[str] = set()
         self.numbers: set[int] = set()
+        #: The operations in these statements.
+        self.number_values: set[int] = set()
         self.roots: dict[str, Roots] = {}
         self.note(self.body, 0, ())
 
@@ -127,6 +129,7 @@ class Shapes:
                 stmt, name, self.singles, ones
             ):
                 self.numbers.add(id(stmt))
+                self.number_values.add(id(stmt.value))
             found = self.operation(stmt)
             parts = [self.roots_of(a) for a in (found[1] if found else [stmt.value])]
             if name not in self.several and None not in parts:

@@ -124,7 +124,9 @@ class Tidying:
         number = isinstance(first.operand, gast.Constant) and factors
         if not number:
             return node
-        if not isinstance(first.operand.value, float) and not self.is_float(node.right):
+        divided = isinstance(factors[-1].op, gast.Div)
+        sure = divided or isinstance(first.operand.value, float)
+        if not sure and not self.is_float(node.right):
             return node
         product = first.operand
         for factor in reversed(factors):

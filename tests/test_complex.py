@@ -504,3 +504,27 @@ def test_rules_for_real_numbers_refuse_complex_ones(f):
         srcjax.grad(loss)(Z)
     with pytest.raises(NoRuleError, match="complex"):
         srcjax.jvp(f, (Z,), (W,))
+
+
+def cast_to_complex(x):
+    total = np.complex128(0)
+    for k in range(3):
+        total += np.complex128(x[k]) * np.complex128(1j) ** k
+    return np.abs(total) ** 2 + total.imag + np.sum(np.complex128(x * 1j).imag)
+
+
+def of_two_parts(x):
+    w = complex(x[0], x[1])
+    return abs(w * w + complex(x[2], 2.0)) ** 2 + w.imag
+
+
+@pytest.mark.parametrize("f", [cast_to_complex, of_two_parts])
+def test_numbers_made_complex(f):
+    x = np.array([0.3, 0.9, 1.7])
+    check_grads(f, (x,), 2, MODES)
+    batch = np.stack([x, x * 1.1, x - 1.0])
+    gradient = srcjax.grad(f)
+    found, expected = srcjax.vmap(gradient)(batch), [gradient(one) for one in batch]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    of_the_batch = srcjax.grad(lambda b: np.sum(srcjax.vmap(f)(b)))(batch)
+    np.testing.assert_allclose(of_the_batch, expected, rtol=1e-12)

@@ -461,6 +461,37 @@ def outcome(run):
         return None
 
 
+C_LIBRARY = ctypes.CDLL(None)
+
+
+def filled_by_the_c_library(image, step, stop=None):
+    if stop is None:
+        stop = [size * k for size, k in zip(image.shape, step, strict=True)]
+    result = np.zeros((stop[1], stop[0]))
+    pointer = ctypes.POINTER(ctypes.c_double)
+    C_LIBRARY.memcpy(
+        result.ctypes.data_as(pointer), image.ctypes.data_as(pointer), 8 * image.size
+    )
+    return np.reshape(result, stop)
+
+
+@refused
+def what_a_function_gives_that_a_library_fills(x):
+    return np.sum(filled_by_the_c_library(x[:, None], (2, 1)))
+
+
+def filled_further_down(image, n):
+    for _ in range(n):
+        if image.ndim != 2:
+            return np.zeros((2, 2))
+    return filled_by_the_c_library(image, (2, 1))
+
+
+@refused
+def what_a_function_further_down_gives(x):
+    return np.sum(filled_further_down(x[:, None], 3) * 2.0)
+
+
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize(("function", "refuses"), PROGRAMS)
 def test_every_mode_refuses_alike(function, refuses, mode):

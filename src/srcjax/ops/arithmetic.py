@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax import runtime
 from srcjax.analysis.types import (
     BOOL,
     COMPLEX,
@@ -430,6 +431,22 @@ def _(y, real, imag=0.0):
 @tangent(complex)
 def _(y, real, imag=0.0):
     d[y] = complex(d[real])
+    d[y] = d[imag] * 1j
+
+
+@adjoint(
+    runtime.complex_of,
+    signature="real, imag",
+    infer=lambda real, imag: infer_elementwise(np.multiply, real, COMPLEX),
+)
+def _(y, real, imag):
+    d[real] = from_parts(d[y], real)
+    d[imag] = from_parts(d[y], imag, True)
+
+
+@tangent(runtime.complex_of)
+def _(y, real, imag):
+    d[y] = d[real].astype(complex)
     d[y] = d[imag] * 1j
 
 

@@ -107,7 +107,8 @@ if hasattr(np, "astype"):  # since NumPy 2.1
     batch(np.astype)(as_it_is("x"))
 batch(
     np.float64, np.float32, np.float16, np.longdouble, np.bool_, np.int8, np.int16,
-    np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.complex128,
+    np.complex64,
 )(as_it_is("x"))  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import operator
 import gast
 import numpy as np
 
-from srcjax import syntax
+from srcjax import runtime, syntax
 from srcjax.analysis.types import shape_of
 from srcjax.ops import arithmetic, complex_parts  # noqa: F401  (the records)
 from srcjax.ops.batch_kinds import batch, elementwise
@@ -91,8 +91,10 @@ def _(call: MappedCall) -> gast.expr | None:
     ]
     if None in sides or not all(is_real(call.type(p)) for p in call.bound):
         return None
-    text = "np.stack([a, b], axis=1).astype(float).view(complex)[:, 0]"
-    return syntax.expression(text, a=sides[0], b=sides[1])
+    return syntax.call("complex_of", *sides)
+
+
+batch(runtime.complex_of)(elementwise)
 
 
 @batch(round)

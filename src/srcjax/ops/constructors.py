@@ -363,7 +363,9 @@ if hasattr(np, "astype"):  # since NumPy 2.1
 
 
 _cast: Any
-for _cast in (np.float64, np.float32, np.float16, np.longdouble):
+for _cast in (
+    np.float64, np.float32, np.float16, np.longdouble, np.complex128, np.complex64,
+):  # fmt: skip
 
     @adjoint(_cast, signature="x=0.0", infer=infer_cast(_cast), linear="x")
     def _(y, x=0.0):

@@ -76,6 +76,12 @@ def from_parts(d, x, imaginary=False):
     return d if np.iscomplexobj(x) else np.real(d)
 
 
+def complex_of(real, imag):
+    """`complex(a, b)` of each pair: infinite parts stay as they are."""
+    both = np.stack([real, imag], axis=-1).astype(float)
+    return both.view(complex)[..., 0]
+
+
 def unreal(d, x):
     """The adjoint of `x` in `np.real(x)`."""
     return np.real(d) + 0j if np.iscomplexobj(x) else d

@@ -50,6 +50,41 @@ def check_calls(writer: Writer) -> None:
                 raise refusal(writer, stmt, call)
             if not derivative and writes_for_all(writer, call, unclear):
                 raise refusal(writer, stmt, call)
+    check_unwritten(writer, {id(writer.unit.source.func)})
+
+
+def check_unwritten(writer: Writer, seen: set[int]) -> None:
+    """The same in functions that stay as they are, as what they give carries nothing.
+
+    So it looks where what they give was filled out of sight.
+    """
+    program, facts = writer.program, writer.facts
+    for stmt in syntax.walk(writer.unit.node.body):
+        if not isinstance(stmt, gast.stmt) or isinstance(stmt, gast.Raise):
+            continue
+        for call in calls_of(stmt):
+            for callee in facts.callees.get(id(call), []):
+                key = id(getattr(callee, "__func__", callee))
+                result = facts.results.get(key)
+                if key in seen or key not in program.units or result is None:
+                    continue
+                if is_active(result) or not takes_active(writer, stmt, call):
+                    continue
+                seen.add(key)
+                inner = Writer(program, program.units[key])
+                refuse_unclear(inner)
+                check_unwritten(inner, seen)
+
+
+def refuse_unclear(writer: Writer) -> None:
+    """Refuse calls that get differentiated values and may write to anything."""
+    for stmt in syntax.walk(writer.unit.node.body):
+        if not isinstance(stmt, gast.stmt) or isinstance(stmt, gast.Raise):
+            continue
+        for call in calls_of(stmt):
+            unclear = id(call) in writer.facts.unclear
+            if unclear and takes_active(writer, stmt, call):
+                raise refusal(writer, stmt, call)
 
 
 def writes_for_all(writer: Writer, call: gast.Call, unclear: bool) -> bool:

@@ -282,7 +282,7 @@ class Contributions(OneStep):
                     "one name for the object",
                 )
             zero = syntax.assign(variable, self.initial(name, t))
-            zero.initial = True
+            zero.initial = OLD not in name  # what `w = w[0]` found is another `w`
             self.emit(zero)
         elif place.lazy is not None:
             self.materialise(name, (), t, place)

@@ -16,8 +16,15 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import bound_before, surely
 from srcjax.analysis.flow.control import Control, Way, control
-from srcjax.analysis.types import UNKNOWN, Array, Unknown, has_complex, shape_of
-from srcjax.transforms.places import Adjoint, Place, part_of
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Type,
+    Unknown,
+    has_complex,
+    shape_of,
+)
+from srcjax.transforms.places import Adjoint, Path, Place, part_of
 from srcjax.transforms.reverse.rules import Rules
 
 
@@ -217,8 +224,7 @@ class Sweep:
         for place, want in wanted.items():
             name, path = place
             have = self.places.present.get(place)
-            t = rules.type_of_name(name)
-            t = part_of(t, path) if path else t
+            t = self.type_at(name, path)
             if have is None and want.lazy == UNKNOWN:
                 if has_complex(t):
                     rules.mixed.add(name)
@@ -236,6 +242,17 @@ class Sweep:
                 rules.materialise(name, path, t, have)
         code, rules.code = rules.code, []
         return code
+
+    def type_at(self, name: str, path: Path) -> Type:
+        """The type of a part of what a name holds."""
+        try:
+            return part_of(self.rules.type_of_name(name), path)
+        except KeyError:
+            base = self.rules.base(name)
+            raise self.rules.refuse(
+                f"`{base}` is a container on one way here, and none on another",
+                "a name of its own for each",
+            ) from None
 
     def if_bound(self, name: str, zero: gast.expr, stmt: gast.stmt) -> gast.expr:
         """A zero that looks into its value, which may be None: not bound so far."""

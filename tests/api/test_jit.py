@@ -563,7 +563,7 @@ def test_broken_machine_code_is_made_anew(kernel_folder, kind, half):
     f = of_broken_code
     compare(srcjax.jit(f)(X), f(X))
     made = srcjax.jit(f).__srcjax_transform__.module_for((X,), {}).load()
-    function = made.of_broken_code_kernel.function
+    kernel = made.of_broken_code_kernel
     (entry,) = kernel_folder.glob(f"**/of_broken_code_kernel_*{kind[1:]}")
     content = entry.read_bytes()
     middle = len(content) // 2
@@ -571,10 +571,10 @@ def test_broken_machine_code_is_made_anew(kernel_folder, kind, half):
     entry.write_bytes(
         content[:middle] if half else content[:middle] + broken + content[middle + 64 :]
     )
-    again = Kernel(function)
+    again = Kernel(kernel.function, kernel.checked)
     compare(again(X), f(X))
     assert not again.failure
-    loaded = Kernel(function)
+    loaded = Kernel(kernel.function, kernel.checked)
     compare(loaded(X), f(X))
     assert sum(loaded.compiled.stats.cache_hits.values()) == 1
 
@@ -709,3 +709,54 @@ def test_static_values_that_are_equal_but_not_the_same():
     assert [compiled(2.0, s) for s in (0.0, -0.0, 0.0)] == [2.0, -2.0, 2.0]
     compiled = srcjax.jit(halved, static_argnums=1)
     assert [compiled(1.0, t) for t in ((3,), (3.0,), (3,))] == [2.0, 2.5, 2.0]
+
+
+FIRST_CALL = """
+import sys
+import numpy, numba
+import srcjax
+from programs import filled
+x = numpy.linspace(0.1, 0.5, 5)
+print(srcjax.jit(filled)(x), file=sys.stderr)
+more = ("srcjax.syntax", "gast", "srcjax.backends.kernel_words", "srcjax.pipeline")
+print([name for name in more if name in sys.modules])
+"""
+
+
+def test_another_process_imports_nothing_that_writes_kernels(tmp_path):
+    (tmp_path / "programs.py").write_text(OF_A_NEW_PROCESS)
+    (tmp_path / "kept").mkdir(mode=0o700)
+    given = {
+        **os.environ,
+        "SRCJAX_KEEP_TEXTS": "1",
+        "SRCJAX_CACHE_DIR": str(tmp_path / "kept"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+    }
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", FIRST_CALL],
+            env=given,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    ]
+    assert runs[0].stderr == runs[1].stderr
+    assert runs[1].stdout == "[]\n"
+
+
+@pytest.mark.parametrize("damage", ["half", "other"])
+def test_a_broken_text_of_a_kernel_is_written_anew(kernel_folder, damage):
+    def of_broken_text(x):
+        return np.sum(np.sin(x) * 3.0 + x)
+
+    compare(srcjax.jit(of_broken_text)(X), of_broken_text(X))
+    made = srcjax.jit(of_broken_text).__srcjax_transform__.module_for((X,), {}).load()
+    (path,) = kernel_folder.glob("of_broken_text_kernel_*.py")
+    content = path.read_text()
+    broken = content[: len(content) // 2]
+    path.write_text(broken if damage == "half" else content.replace("3.0", "4.0"))
+    again = Kernel(made.of_broken_text_kernel.function)
+    np.testing.assert_allclose(again(X), of_broken_text(X), rtol=1e-14)
+    assert path.read_text() == content

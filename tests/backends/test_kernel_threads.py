@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.backends import kernel_threads, threads
+from srcjax.backends import threads
 from srcjax.backends.kernel_threads import split
 from srcjax.backends.kernels import Kernel
 
@@ -15,7 +15,7 @@ RNG = np.random.default_rng(8)
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(kernel_threads, "STEP", 8)
+    monkeypatch.setattr(threads, "STEP", 8)
     yield
     srcjax.config.threads = None
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from llvmlite import binding
 from numba.core import caching, serialize
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 
 # Numba has no types.
@@ -30,21 +31,29 @@ from numba.core.runtime import rtsys
 class Kept(caching.CompileResultCacheImpl):
     """What is written for a compiled kernel: the names that it calls, and itself."""
 
-    def reduce(self, cres: Any) -> tuple[list[str], str, bytes]:
-        payload = serialize.dumps(super().reduce(cres))
-        return symbols_of(cres.library), digest(payload), payload
+    def reduce(self, cres: Any) -> tuple[list[str], list[Any], str, bytes]:
+        reduced = super().reduce(cres)
+        found = [
+            (env.env_name, env.globals["__name__"], list(env.consts))
+            for env in reduced[-1]
+        ]
+        payload = serialize.dumps(reduced)
+        return symbols_of(cres.library), found, digest(payload), payload
 
     def rebuild(
-        self, target_context: Any, payload: tuple[list[str], str, bytes]
+        self, target_context: Any, payload: tuple[list[str], list[Any], str, bytes]
     ) -> Any:
-        symbols, known, content = payload
+        symbols, found, known, content = payload
         if digest(content) != known:
             raise ValueError("not what was written")
+        environments = list(map(environment, found))  # kept while they are looked up
         # Where arrays are made is called by all kernels; it is set up but once.
         rtsys.initialize(target_context)
         if not all(map(binding.address_of_symbol, symbols)):
             target_context.refresh()
-        return super().rebuild(target_context, pickle.loads(content))
+        rebuilt = super().rebuild(target_context, pickle.loads(content))
+        del environments
+        return rebuilt
 
 
 class KernelCache(caching.FunctionCache):
@@ -52,17 +61,39 @@ class KernelCache(caching.FunctionCache):
 
     _impl_class = Kept
 
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        self.with_words = function.__globals__["with_words"]
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = None
         try:
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
         except Exception:
             with contextlib.suppress(Exception):
                 self.flush()
-            return None
+        if found is None:  # it is compiled next
+            self.with_words()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(Exception):
             self._save_overload(sig, data)
+
+
+def environment(known: tuple[str, str, list[Any]]) -> Any:
+    """What machine code of a function has of its module.
+
+    Numba would import the module for it, of which the code needs nothing.
+    """
+    name, module, constants = known
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment({"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
 
 
 def symbols_of(library: Any) -> list[str]:

@@ -91,16 +91,30 @@ def file_text(text: str, checked: Sequence[str] = ()) -> str:
         node.body = [syntax.map_expressions(s, within(checked)) for s in node.body]
     own = syntax.names_read(node) & {"Differs", "added"}
     syntax.with_words_apart(node, words | called, syntax.Names(syntax.all_names(node)))
-    lines = ["import math", "import numpy as np"]
-    for module, names in (
-        ("kernels", own),
+    lines = ["import math", "import numpy as np", "", "", syntax.text(node), "", ""]
+    return "\n".join(lines + listed(own, words, used)) + "\n"
+
+
+def listed(own: set[str], words: set[str], used: set[str]) -> list[str]:
+    """A function that has the words of the text: to compile it takes them, to run none.
+
+    Args:
+        own: words of `kernels`.
+        words: those of `kernel_words`.
+        used: elementary functions.
+    """
+    names = sorted(own | words | {f"{name}_" for name in used})
+    lines = ["def with_words():"]
+    lines += [f"    global {', '.join(names)}"] if names else ["    pass"]
+    for module, found in (
+        ("kernels", {"compiled_sum" if w == "added" else w for w in own}),
         ("kernel_words", words | ({"elementary"} if used else set())),
     ):
-        if names:
-            listed = ", ".join(sorted(names))
-            lines.append(f"from srcjax.backends.{module} import {listed}")
-    lines += [""] + [f'{name}_ = elementary("{name}")' for name in sorted(used)]
-    return "\n".join(lines) + "\n\n\n" + syntax.text(node) + "\n"
+        if found:
+            spelled = ", ".join(sorted(found))
+            lines.append(f"    from srcjax.backends.{module} import {spelled}")
+    lines += ["    added = compiled_sum()"] if "added" in own else []
+    return lines + [f'    {name}_ = elementary("{name}")' for name in sorted(used)]
 
 
 def within(checked: Sequence[str]) -> Callable[[gast.expr], gast.expr]:

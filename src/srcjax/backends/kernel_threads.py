@@ -24,10 +24,8 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
-from srcjax.backends.threads import BLOCKS_PER_THREAD, available, in_threads
-
-#: So many iterations are a block.
-STEP = 1 << 15
+from srcjax.backends import threads
+from srcjax.backends.threads import in_threads
 
 
 @dataclass
@@ -162,20 +160,19 @@ def shared(whole: Callable, found: Split, part: Callable) -> Callable:
     """
     from numba.core.errors import NumbaError
 
-    least = 2 * BLOCKS_PER_THREAD * STEP
     counted, made, many = found.counted, found.made, found.many
     parts = in_threads(part)
 
     def call(*args: Any) -> Any:
         size = len(args[counted])
-        if size < least or available() < 2:
+        if size < threads.least() or threads.available() < 2:
             return whole(*args)
         arrays = made(*args)
         try:
-            part(0, 0, STEP, *args, *arrays)  # compiles, and leaves the kernel
+            part(0, 0, threads.STEP, *args, *arrays)  # compiles, and leaves the kernel
         except NumbaError:
             return whole(*args)
-        parts(0, size, STEP, *args, *arrays)
+        parts(0, size, threads.STEP, *args, *arrays)
         return arrays if many else arrays[0]
 
     return call

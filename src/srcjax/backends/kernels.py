@@ -19,6 +19,7 @@ import hashlib
 import importlib.util
 import inspect
 import itertools
+import linecache
 import sys
 import threading
 import warnings
@@ -33,10 +34,11 @@ from srcjax.backends.cache_folder import cache_folder, write_at_once
 from srcjax.late import late
 
 if TYPE_CHECKING:
-    from srcjax.backends import kernel_text, kernel_threads
+    from srcjax.backends import kernel_text, kernel_threads, threads
 else:
     kernel_text = late("srcjax.backends.kernel_text")
     kernel_threads = late("srcjax.backends.kernel_threads")
+    threads = late("srcjax.backends.threads")
 
 
 class Differs(Exception):
@@ -130,7 +132,7 @@ class Kernel:
         #: The arrays of which an index may be out of bounds.
         self.checked = checked
         self.function = function
-        self.text = inspect.getsource(function)
+        self.text = text_of(function)
         #: Why it was not compiled, if it was not.
         self.failure = ""
         self.call: Callable = self.first
@@ -161,34 +163,52 @@ class Kernel:
 
     def shared(self) -> Callable:
         """What is compiled, shared by threads where arrays are long and it can be."""
-        found = None if self.checked else kernel_threads.split(self.text)
-        if found is None:
-            return self.compiled
-        return kernel_threads.shared(
-            self.compiled, found, compiled(found.text, found.name)
-        )
+        whole, counted = self.made
+        if counted is None:
+            return whole
+
+        def call(*args: Any) -> Any:
+            if len(args[counted]) < threads.least() or threads.available() < 2:
+                return whole(*args)
+            found = kernel_threads.split(self.text)
+            assert found is not None
+            part, _ = compiled(found.text, found.name)
+            self.call = kernel_threads.shared(whole, found, part)
+            return self.call(*args)
+
+        return call
 
     @functools.cached_property
-    def compiled(self) -> Callable:
-        """The dispatcher that Numba makes."""
+    def made(self) -> tuple[Callable, int | None]:
+        """The dispatcher, and the argument whose length threads may share."""
         return compiled(self.text, self.__name__, self.checked)
 
+    @property
+    def compiled(self) -> Callable:
+        """The dispatcher that Numba makes."""
+        return self.made[0]
 
-def compiled(text: str, name: str, checked: tuple[str, ...] = ()) -> Callable:
-    """The dispatcher that Numba makes of a kernel's text."""
+
+def compiled(
+    text: str, name: str, checked: tuple[str, ...] = ()
+) -> tuple[Callable, int | None]:
+    """The dispatcher that Numba makes of a kernel's text.
+
+    With it, the parameter that tells how many iterations there are, where they are
+    known to be apart.
+    """
     from numba import njit
 
     from srcjax.backends.kernel_cache import keep
 
-    whole = kernel_text.file_text(text, checked)
-    module = module_of(whole, name)
+    module = module_of(text, name, checked)
     if module is not None:
         names = vars(module)
     else:  # nowhere to keep it
         names = {}
-        exec(compile(whole, "<kernel>", "exec"), names)
+        exec(compile(whole_text(text, checked), "<kernel>", "exec"), names)
+        names["with_words"]()
     function = names[name]
-    names["added"] = compiled_sum()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         make: Any = njit(error_model="numpy", nogil=True)
@@ -204,7 +224,7 @@ def compiled(text: str, name: str, checked: tuple[str, ...] = ()) -> Callable:
             return compiles(*args, **kwargs)
 
     found._compile_for_args = quietly
-    return cast(Callable, found)
+    return cast(Callable, found), names["COUNTED"]
 
 
 def is_of_compiler(error: Exception) -> bool:
@@ -212,6 +232,23 @@ def is_of_compiler(error: Exception) -> bool:
     from numba.core.errors import NumbaError
 
     return isinstance(error, (NumbaError, NotImplementedError))
+
+
+def text_of(function: Callable) -> str:
+    """The text of a function of a module, decorators included.
+
+    `inspect` tokenises all of it, which takes longer than to load the kernel.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    found = lines[code.co_firstlineno - 1 :]
+    starts = [k for k, line in enumerate(found) if line.startswith("def ")]
+    if not starts:  # in a class, or in another function
+        return inspect.getsource(function)
+    for k, line in enumerate(found[starts[0] + 1 :], starts[0] + 1):
+        if not line.startswith((" ", "\t", ")", "\n", "\r")):
+            return "".join(found[:k]).rstrip() + "\n"
+    return "".join(found)
 
 
 def kernel(function: Callable) -> Kernel:
@@ -235,15 +272,19 @@ def compiled_sum() -> Any:
 # -- the folder of compiled kernels --------------------------------------------------
 
 
-def module_of(whole: str, name: str) -> ModuleType | None:
-    """The module with this text, from the folder; None where there is none."""
+def module_of(text: str, name: str, checked: tuple[str, ...]) -> ModuleType | None:
+    """The module of a kernel's text, from the folder; None where there is none.
+
+    It is known by the kernel's own text, so that a process that finds it needs nothing
+    of what writes it.
+    """
     folder = cache_folder()
     if folder is None:
         return None
-    path = Path(folder) / f"{name}_{digest(whole)}.py"
+    path = Path(folder) / f"{name}_{digest(f'{checked}{text}')}.py"
     try:
-        if not path.exists() or path.read_text() != whole:
-            write_at_once(str(path), whole.encode())
+        if not is_sealed(path):
+            write_at_once(str(path), sealed(whole_text(text, checked).encode()))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -254,6 +295,30 @@ def module_of(whole: str, name: str) -> ModuleType | None:
     return module
 
 
+def whole_text(text: str, checked: tuple[str, ...]) -> str:
+    """What stands in the file of a kernel."""
+    found = None if checked else kernel_threads.split(text)
+    counted = f"COUNTED = {None if found is None else found.counted}\n"
+    return counted + kernel_text.file_text(text, checked)
+
+
+def sealed(content: bytes) -> bytes:
+    """The content under a line that tells whether it is all there, as it was."""
+    return seal(content) + b"\n" + content
+
+
+def seal(content: bytes) -> bytes:
+    return b"# " + hashlib.sha256(content).hexdigest().encode()
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a file is there, and is what was written."""
+    if not path.exists():
+        return False
+    first, _, content = path.read_bytes().partition(b"\n")
+    return first == seal(content)
+
+
 #: What stands between the text of a kernel and what Numba compiles.
 _TEXTS = (
     "kernels",
@@ -262,6 +327,7 @@ _TEXTS = (
     "kernel_text",
     "kernel_words",
     "kernel_tapes",
+    "kernel_threads",
     "interleaved",
 )
 

@@ -25,8 +25,15 @@ from typing import Any
 
 #: So many blocks at least for each thread: to wake one takes about as long as a block.
 BLOCKS_PER_THREAD = 8
+#: So many iterations of a kernel are a block.
+STEP = 1 << 15
 #: Into so many parts for each thread work is cut: the machine may be busy with others.
 PARTS_PER_THREAD = 4
+
+
+def least() -> int:
+    """From so many iterations on, threads share a kernel."""
+    return 2 * BLOCKS_PER_THREAD * STEP
 
 
 class Setting:

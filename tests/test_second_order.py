@@ -250,3 +250,30 @@ def test_flags_of_a_batch():
     with pytest.warns(srcjax.PerformanceWarning):
         found = srcjax.vmap(locked)(np.stack([X, 2 * X]))
     np.testing.assert_allclose(found, [locked(X), locked(2 * X)])
+
+
+def eccentric_anomaly(mean, ecc, method="rtol"):
+    if ecc < 1.0:
+        anomaly = mean + ecc
+        for _ in range(20):
+            following = mean + ecc * np.sin(anomaly)
+            if method == "rtol" and abs(following - anomaly) < 1e-8 * abs(anomaly):
+                break
+            anomaly = following
+        return anomaly * 2
+    else:
+        return mean * ecc
+
+
+def test_a_loop_in_a_branch_of_a_function_called():
+    def anomaly(x):
+        return eccentric_anomaly(x[0], x[1])
+
+    x, h = np.array([0.7, 0.3]), 1e-6
+    gradient = srcjax.grad(anomaly)
+    for v in np.eye(2):
+        expected = (gradient(x + h * v) - gradient(x - h * v)) / (2 * h)
+        found = srcjax.jvp(gradient, (x,), (v,))[1]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        along = srcjax.grad(lambda x, v=v: gradient(x) @ v)(x)
+        np.testing.assert_allclose(along, expected, rtol=1e-6)

@@ -162,7 +162,8 @@ def link_saved(forward: Written, backward: Written) -> None:
         if isinstance(stmt, (gast.Assign, gast.Return)):
             sure |= syntax.names_read(stmt)  # not bound here, it would raise
     unsure = [n for n in names if n not in sure]
-    forward.node.body[:0] = [syntax.assign(n, syntax.const(None)) for n in unsure]
+    body = forward.node.body
+    body[:0] = [syntax.assign(n, _of_no_way(n, body)) for n in unsure]
     last = forward.node.body[-1]
     assert isinstance(last, gast.Return)
     last.value = gast.Tuple([last.value, gast.Tuple(items, syntax.LOAD)], syntax.LOAD)
@@ -171,6 +172,17 @@ def link_saved(forward: Written, backward: Written) -> None:
         target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
         unpack = gast.Assign([target], syntax.name(saved), None)
         backward.node.body.insert(0, unpack)
+
+
+def _of_no_way(name: str, body: list[gast.stmt]) -> gast.expr:
+    """What a name holds where no statement has bound it: a tape is an empty list."""
+    bound = [
+        s.value
+        for s in syntax.walk(body)
+        if isinstance(s, gast.Assign) and name in syntax.names_written(s)
+    ]
+    tape = all(isinstance(v, gast.List) and not v.elts for v in bound)
+    return gast.List([], syntax.LOAD) if tape else syntax.const(None)
 
 
 def views_of_names(written: Written) -> dict[str, gast.expr]:

@@ -337,7 +337,18 @@ def of_items(a, b, c):
     return total * a
 
 
-@pytest.mark.parametrize("function", [filtered, stopped, chosen, of_items])
+def checked(a, b, c):
+    total = a * b
+    for k in range(3):
+        if k > 5:
+            message = f"{total} is too large"
+            raise ValueError(message)
+        t = np.sin(total * c)
+        total = total + t * a
+    return total * c
+
+
+@pytest.mark.parametrize("function", [filtered, stopped, chosen, of_items, checked])
 @pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.asarray])
 def test_numbers(function, kind):
     gradient = untyped(function, (0, 1, 2))
@@ -350,6 +361,10 @@ def test_numbers(function, kind):
             np.testing.assert_allclose(got, want, rtol=close, atol=close)
             if kind is not float:
                 assert np.asarray(got).dtype == np.asarray(args[0]).dtype
+
+
+def test_errors_that_are_raised_leave_numbers_numbers():
+    assert "unbroadcast" not in srcjax.source(srcjax.grad(checked, argnums=(0, 1, 2)))
 
 
 def test_numbers_are_computed_again():

@@ -47,9 +47,13 @@ class _State:
     counts: Counts = field(default_factory=dict)
     #: Names of values that are single numbers.
     ones: Ones = frozenset()
+    #: Whether an error is raised, so that there is no rest.
+    raises: bool = False
 
     def either(self, other: _State) -> _State:
         """One of two ways goes on from here."""
+        if self.raises or other.raises:
+            return other if self.raises else self
         names = self.counts.keys() | other.counts.keys()
         counts = {n: max(self.counts.get(n, 0), other.counts.get(n, 0)) for n in names}
         return _State(counts, self.ones & other.ones)
@@ -97,7 +101,8 @@ class Broadcast:
             for other in others:
                 first = first.either(other)
             return first
-        if run.way is Way.ONCE:
+        caught = any(isinstance(s, gast.Raise) for s in syntax.walk(stmt))
+        if run.way is Way.ONCE and not caught:
             for block in reversed(run.blocks):
                 state = self.block(block, state)
             return state
@@ -114,7 +119,7 @@ class Broadcast:
             start = self.block(run.blocks[0], state)
             start = self.forget(start, syntax.names_written(run.target), stmt)
             again = after.either(start)
-            again = _State(again.counts, again.ones & state.ones)
+            again = _State(again.counts, again.ones & state.ones, again.raises)
             self.often |= {n for n, k in again.counts.items() if k > 1}
             if again == state:
                 break
@@ -127,10 +132,12 @@ class Broadcast:
         """Names are bound here: before, they stand for other values."""
         self.ones |= {(id(stmt), name) for name in names & state.ones}
         counts = {n: k for n, k in state.counts.items() if n not in names}
-        return _State(counts, state.ones - names)
+        return _State(counts, state.ones - names, state.raises)
 
     def reads(self, state: _State, more: Counts) -> _State:
         """Values are read here, too."""
+        if state.raises:
+            return state
         counts = dict(state.counts)
         for name, count in more.items():
             counts[name] = min(2, counts.get(name, 0) + count)
@@ -143,13 +150,16 @@ class Broadcast:
         names = syntax.all_names(stmt)
         if control(stmt) is None:
             state = self.forget(state, syntax.names_written(stmt), stmt)
-        state = _State(state.counts, state.ones - syntax.names_written(stmt))
+        ones = state.ones - syntax.names_written(stmt)
+        state = _State(state.counts, ones, state.raises)
         return self.reads(state, dict.fromkeys(names, 2))
 
     def plain(self, stmt: Any, state: _State) -> _State:
         if isinstance(stmt, gast.Break):
             return self.breaks[-1] if self.breaks else _State()
-        if isinstance(stmt, (gast.Return, gast.Continue, gast.Raise)):
+        if isinstance(stmt, gast.Raise):
+            return _State(raises=True)
+        if isinstance(stmt, (gast.Return, gast.Continue)):
             return self.anything(stmt, _State(state.counts))
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         if not isinstance(target, gast.Name):
@@ -162,11 +172,11 @@ class Broadcast:
             weight = 2 if carries or self.defines(stmt.value) else 0
             names = syntax.all_names(stmt.value)
             if isinstance(stmt.value, gast.Name) and one:
-                state = _State(state.counts, state.ones | names)
+                state = _State(state.counts, state.ones | names, state.raises)
             return self.reads(state, dict.fromkeys(names, weight))
         operands = [a.id for a in found[1] if isinstance(a, gast.Name)]
         if one:
-            state = _State(state.counts, state.ones | set(operands))
+            state = _State(state.counts, state.ones | set(operands), state.raises)
         return self.reads(state, {n: operands.count(n) for n in operands})
 
     def defines(self, value: gast.expr) -> bool:

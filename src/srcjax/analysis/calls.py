@@ -377,7 +377,8 @@ class Calls(Constructing):
         if isinstance(value, pytypes.FunctionType):
             self.callee(node, value)
             return self.call_function(value, args, kwargs, node)
-        within = function_within(value) if active else None
+        given = [*args, *kwargs.values()]
+        within = function_within(value, given) if active else None
         if within is not None:
             self.callee(node, within)
             return self.call_function(within, args, kwargs, node)

@@ -7,14 +7,14 @@ import sys
 import types as pytypes
 from typing import Any
 
-from srcjax.analysis.types import Varies, varies
+from srcjax.analysis.types import Type, Varies, is_number, varies
 
 
-def function_within(value: Any) -> pytypes.FunctionType | None:
+def function_within(value: Any, given: list[Type]) -> pytypes.FunctionType | None:
     """The function that `value` stands for in code that varies; None if there is none.
 
     Behind `functools.lru_cache`, and behind `numba.njit` where a derivative flows: what
-    only runs stays compiled.
+    only runs stays compiled. Behind `numba.vectorize` where numbers are `given`.
     """
     if isinstance(value, functools._lru_cache_wrapper):
         inner = value.__wrapped__
@@ -22,7 +22,12 @@ def function_within(value: Any) -> pytypes.FunctionType | None:
     extending = sys.modules.get("numba.extending")
     if extending is None or varies() is not Varies.DERIVATIVES:
         return None
-    found = value.py_func if extending.is_jitted(value) else None
+    elementwise = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", ())
+    if isinstance(value, elementwise):
+        numbers = all(map(is_number, given))
+        found = value._dispatcher.py_func if numbers else None
+    else:
+        found = value.py_func if extending.is_jitted(value) else None
     return found if isinstance(found, pytypes.FunctionType) else None
 
 

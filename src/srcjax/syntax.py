@@ -683,10 +683,14 @@ def adjoint_name(base: str) -> str:
 
 def numbered(base: str) -> Iterator[str]:
     """`base`, `base2`, `base3` ... (`base_2` where base ends in a digit)."""
-    yield base
-    joiner = "_" if base[-1:].isdigit() else ""
-    for number in itertools.count(2):
-        yield f"{base}{joiner}{number}"
+    return (numbered_name(base, number) for number in itertools.count(1))
+
+
+def numbered_name(base: str, number: int) -> str:
+    """The name that comes at this place."""
+    if number == 1:
+        return base
+    return f"{base}_{number}" if base[-1:].isdigit() else f"{base}{number}"
 
 
 class Names:
@@ -698,13 +702,19 @@ class Names:
         self.reserved = frozenset(self.taken)
         #: The base of every name that had to take a number.
         self.numbered: dict[str, str] = {}
+        #: By base, the number of the last name that was given.
+        self.reached: dict[str, int] = {}
         #: Lists on which the forward sweep keeps values for the backward sweep.
         self.tapes: set[str] = set()
 
     def fresh(self, base: str) -> str:
         """The first of the names that `numbered` gives which is not taken."""
         base = f"{base}_" if keyword.iskeyword(base) else base
-        candidate = next(c for c in numbered(base) if c not in self.taken)
+        # Names are never given back: those below the last number are taken.
+        number = self.reached.get(base, 1)
+        while (candidate := numbered_name(base, number)) in self.taken:
+            number += 1
+        self.reached[base] = number
         self.taken.add(candidate)
         if candidate != base:
             self.numbered[candidate] = base

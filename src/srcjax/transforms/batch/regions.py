@@ -82,6 +82,7 @@ class Regions(Sharing):
     def unsure_names(self) -> set[str]:
         """Names that a branch or loop may give the first value, for some examples."""
         found: set[str] = set()
+        everywhere = syntax.use_counts(self.unit.node.body)
         for stmt in syntax.walk(self.unit.node.body):
             if not isinstance(stmt, (gast.If, gast.For, gast.While)):
                 continue
@@ -94,12 +95,8 @@ class Regions(Sharing):
                 written -= sides[0] & sides[1]
             elif isinstance(stmt, gast.For):
                 written -= syntax.names_written(stmt.target)
-            outside = {
-                n
-                for n in written
-                if syntax.count_uses(self.unit.node.body, n)
-                > syntax.count_uses(stmt, n)
-            }
+            inside = syntax.use_counts(stmt)
+            outside = {n for n in written if everywhere[n] > inside[n]}
             if outside:
                 found |= outside & self.maybe_unbound(stmt)
         return found
@@ -434,6 +431,8 @@ class Regions(Sharing):
             self.types[fresh] = self.types.get(n, UNKNOWN)
             if n in self.dtypes:
                 self.dtypes[fresh] = self.dtypes[n]
+        inside = syntax.use_counts(stmts)
+        everywhere = syntax.use_counts(self.unit.node.body)
         temporaries = {
             n: self.unit.names.fresh(n)
             for n in sorted(local)
@@ -441,7 +440,7 @@ class Regions(Sharing):
             and self.is_lane_name(n)
             and n not in self.unit.temps
             and n not in keep
-            and self.is_read_elsewhere(n, stmts)
+            and everywhere[n] > inside[n]
         }
         for n, fresh in temporaries.items():
             self.examples[fresh] = self.examples[n]
@@ -470,11 +469,6 @@ class Regions(Sharing):
             item = gast.Subscript(syntax.name(n), syntax.clone(where), syntax.STORE)
             out.append(syntax.assign(item, syntax.name(names[n])))
         return out
-
-    def is_read_elsewhere(self, name: str, stmts: list[gast.stmt]) -> bool:
-        """Whether the name is used outside of the statements too."""
-        total = syntax.count_uses(self.unit.node.body, name)
-        return total > syntax.count_uses(stmts, name)
 
     def is_surely_batch(self, name: str) -> bool:
         """Whether a name holds an array with a batch axis, and None on no path."""

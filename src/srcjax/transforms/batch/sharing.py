@@ -45,26 +45,25 @@ class Sharing(Rules):
         written = self.assigned(stmt.body) | self.assigned(stmt.orelse)
         # Names of functions and comprehensions inside are none of this scope.
         written &= {*self.examples, *functions_in(stmt)}
-        inside = {n: syntax.count_uses(stmt, n) for n in written}
+        inside = syntax.use_counts(stmt)
+        everywhere = syntax.use_counts(self.unit.node.body)
         exposed_inside = exposed([stmt])
         return sorted(
             n
             for n in written
-            if syntax.count_uses(self.unit.node.body, n) > inside[n]
-            or n in exposed_inside
-            or n in self.flags
+            if everywhere[n] > inside[n] or n in exposed_inside or n in self.flags
         )
 
     def carried(self, stmt: Any) -> list[str]:
         """Mapped names that the loop assigns and that live on after an iteration."""
         written = self.assigned(stmt)
-        inside = {n: syntax.count_uses(stmt, n) for n in written}
+        inside = syntax.use_counts(stmt)
+        everywhere = syntax.use_counts(self.unit.node.body)
         again = exposed(stmt.body)
         return sorted(
             n
             for n in written
-            if self.is_lane_name(n)
-            and (n in again or syntax.count_uses(self.unit.node.body, n) > inside[n])
+            if self.is_lane_name(n) and (n in again or everywhere[n] > inside[n])
         )
 
     def assigned(self, node: Any) -> set[str]:

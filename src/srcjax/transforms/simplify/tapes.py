@@ -93,9 +93,10 @@ def _tapes_of(node: gast.FunctionDef, own: set[str]) -> list[_Tape]:
                     found[name][kind] = _Place(block, at, at, at)
     tapes = [_Tape(n, **places) for n, places in found.items() if len(places) == 3]
     pushes = {id(t.push.stmt) for t in tapes}
+    seen = _Seen()
     for tape in tapes:
-        _widen(tape.pop, partial(_mentions, tape.target))
-        _widen(tape.push, partial(_changes, tape.push.stmt, pushes))
+        _widen(tape.pop, seen, partial(seen.mentions, tape.target))
+        _widen(tape.push, seen, partial(seen.changes, tape.push.stmt, pushes))
     called = {
         getattr(sub.func, "id", "")
         for sub in syntax.walk(node.body)
@@ -113,26 +114,53 @@ def _may_join(tape: _Tape) -> bool:
     return getattr(tape.push.stmt, "keeps", None) in (None, "tape")
 
 
-def _mentions(name: str, stmt: Any) -> bool:
-    return name in syntax.all_names(stmt)
+@dataclass(frozen=True)
+class _Does:
+    """What a statement mentions, binds and writes to, and whether it may leave."""
+
+    names: set[str]
+    binds: set[str]
+    writes: bool
+    leaves: bool
 
 
-def _changes(push: Any, pushes: set[int], stmt: Any) -> bool:
-    """Whether what is put on the tape may be another value after the statement."""
-    if id(stmt) in pushes:
-        return False
-    value = push.value.args[0]
-    if syntax.names_read(value) & syntax.names_written(stmt):
-        return True
-    return not isinstance(value, gast.Name) and bool(written_bases(stmt))
+class _Seen:
+    """What statements do: looked at once for all tapes that may pass them."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, _Does] = {}
+
+    def of(self, stmt: Any) -> _Does:
+        """What the statement does."""
+        if id(stmt) not in self.known:
+            returns = any(isinstance(s, gast.Return) for s in syntax.walk(stmt))
+            self.known[id(stmt)] = _Does(
+                syntax.all_names(stmt),
+                syntax.names_written(stmt),
+                bool(written_bases(stmt)),
+                returns or has_jump(stmt),
+            )
+        return self.known[id(stmt)]
+
+    def mentions(self, name: str, stmt: Any) -> bool:
+        """Whether the statement mentions the name."""
+        return name in self.of(stmt).names
+
+    def changes(self, push: Any, pushes: set[int], stmt: Any) -> bool:
+        """Whether what is put on the tape may be another value after the statement."""
+        if id(stmt) in pushes:
+            return False
+        value = push.value.args[0]
+        if syntax.names_read(value) & self.of(stmt).binds:
+            return True
+        return not isinstance(value, gast.Name) and self.of(stmt).writes
 
 
-def _widen(place: _Place, stops: Callable[[Any], bool]) -> None:
+def _widen(place: _Place, seen: _Seen, stops: Callable[[Any], bool]) -> None:
     """Find how far up and down the statement may go in its block."""
 
     def passes(stmt: Any) -> bool:
-        leaves = any(isinstance(s, gast.Return) for s in syntax.walk(stmt))
-        return not (leaves or has_jump(stmt) or stops(stmt))
+        return not (seen.of(stmt).leaves or stops(stmt))
 
     while place.first > 0 and passes(place.block[place.first - 1]):
         place.first -= 1

@@ -1,0 +1,130 @@
+"""What generating a derivative takes grows with the length of the function, not faster.
+
+The work is counted, not timed: calls of functions, those of Python's own too, as a
+list that is walked calls `pop` for each node. A pass that looks at the whole function
+for each of its statements shows.
+"""
+
+import cProfile
+import importlib.util
+import itertools
+import sys
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import config, pipeline
+from srcjax.analysis import infer
+
+SHORT, LONG = 20, 80
+
+X = np.linspace(0.1, 0.5, 5)
+
+#: Statements with the value before them, and that before that one.
+STATEMENTS = [
+    "np.sin({a}) + 0.2 * {a}",
+    "0.5 * {a} * {b} + 0.25",
+    "np.tanh({a}) - {b}",
+    "np.exp(-{a} * {a}) + {b}",
+]
+
+
+def statements(count, indent):
+    chosen = itertools.cycle(STATEMENTS)
+    return "".join(
+        f"{indent}a{i + 1} = {next(chosen).format(a=f'a{i}', b=f'a{max(i - 1, 0)}')}\n"
+        for i in range(count)
+    )
+
+
+def straight(count):
+    return f"def f(a0):\n{statements(count, '    ')}    return np.sum(a{count})\n"
+
+
+def in_a_loop(count):
+    """All statements in the body of one loop, which keeps their values on tapes."""
+    return (
+        "def f(x):\n"
+        "    total = 0.0\n"
+        "    for i in range(3):\n"
+        "        a0 = x * (i + 1.0)\n"
+        f"{statements(count, '        ')}"
+        f"        total = total + np.sum(a{count})\n"
+        "    return total\n"
+    )
+
+
+def in_place(count):
+    """Statements that write to one array."""
+    lines = "".join(
+        f"    y[{i % 5}] = np.sin(y[{(i + 1) % 5}]) * x[{i % 3}]\n"
+        for i in range(count)
+    )
+    return f"def f(x):\n    y = x.copy()\n{lines}    return np.sum(y)\n"
+
+
+def branches(count):
+    """Branches one after the other."""
+    branch = """
+    if x[0] > 0.2:
+        y = y * np.cos(y)
+    else:
+        y = 2.0 * y
+"""
+    return f"def f(x):\n    y = x + 0.1{branch * (count // 4)}    return np.sum(y)\n"
+
+
+TRANSFORMS = {
+    "grad": lambda f: srcjax.grad(f)(X),
+    "vjp": lambda f: srcjax.vjp(f, X),
+    "jvp": lambda f: srcjax.jvp(f, (X,), (X,)),
+    "vmap": lambda f: srcjax.vmap(f)(np.stack([X, X])),
+    "vmap of grad": lambda f: srcjax.vmap(srcjax.grad(f))(np.stack([X, X])),
+    "hvp": lambda f: srcjax.hvp(f, (X,), (X,)),
+}
+
+
+def function(text, folder, name):
+    path = folder / f"{name}.py"
+    path.write_text(f"import numpy as np\n\n\n{text}", encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module.f
+
+
+def work(transform, f):
+    """How many calls of functions the first call of a derivative takes."""
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        TRANSFORMS[transform](f)
+    finally:
+        profile.disable()
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+#: How many times the work may be of four times the length. What is kept of loops is
+#: looked up by all names that there are, and branches ask what those before have bound.
+CASES = [
+    *((transform, straight, 4.4) for transform in TRANSFORMS),
+    *((transform, in_place, 4.4) for transform in ("grad", "jvp", "vmap")),
+    *((transform, branches, 4.8) for transform in ("grad", "vmap")),
+    ("grad", in_a_loop, 5.2),
+    ("vmap", in_a_loop, 4.4),
+]
+
+
+@pytest.mark.parametrize(("transform", "program", "most"), CASES)
+def test_work_grows_with_the_length(transform, program, most, tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "keep_texts", False)
+    monkeypatch.setattr(pipeline, "VALIDATE", False)  # what tests look at besides
+    monkeypatch.setattr(infer, "REMEMBERED", [])
+    counts = {}
+    for length in (8, SHORT, LONG):  # the first one for what is done once
+        name = f"growth_{program.__name__}_{transform.replace(' ', '_')}_{length}"
+        counts[length] = work(transform, function(program(length), tmp_path, name))
+        sys.modules.pop(name)
+    assert counts[LONG] < most * counts[SHORT]

@@ -106,6 +106,26 @@ def looked_up_if(x, i):
     return y
 
 
+def looked_up_in_what_is_stored(x, i):
+    idx = np.array([0, i, 1])
+    y = np.ones(3)
+    turned = y[::-1]
+    same = y
+    for k in range(3):
+        y[k] = np.exp(0.1 * turned[idx[k]]) + np.tanh(same[idx[k]])
+    return y
+
+
+def looked_up_by_what_is_stored(x, i):
+    idx = np.array([0, i, 1])
+    back = idx[::-1]
+    y = np.zeros(3)
+    for k in range(3):
+        y[k] = np.exp(x[back[k]])
+        idx[k] = 0
+    return y
+
+
 def stored_where_told(x, i):
     y = np.zeros(len(x))
     idx = np.array([0, i])
@@ -135,6 +155,8 @@ FUNCTIONS = [
     looked_up_in_steps,
     looked_up_after_stores,
     looked_up_if,
+    looked_up_in_what_is_stored,
+    looked_up_by_what_is_stored,
     stored_where_told,
     constants,
 ]

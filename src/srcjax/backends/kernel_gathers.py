@@ -28,20 +28,23 @@ def with_gathers_apart(node: gast.FunctionDef, words: set[str]) -> None:
         words: elementary functions, as the text calls them.
     """
     names = syntax.Names(syntax.all_names(node))
+    bindings = syntax.binding_counts(node.body)
     made = {
         s.targets[0].id
         for s in syntax.walk(node.body)
         if isinstance(s, gast.Assign)
         and isinstance(s.targets[0], gast.Name)
+        and bindings[s.targets[0].id] == 1
         and syntax.dotted(getattr(s.value, "func", None)) in _MAKERS
     }
+    given = {p.id for p in node.args.args if not bindings[p.id]}
 
     def block(body: list[Any]) -> list[Any]:
         out = []
         for stmt in body:
             syntax.rewrite_blocks(stmt, block)
             if isinstance(stmt, gast.For) and computes(stmt, words):
-                out += taken_before(stmt, made, names)
+                out += taken_before(stmt, made, given, names)
             out.append(stmt)
         return out
 
@@ -63,8 +66,15 @@ def calls_in(body: list[Any]) -> list[gast.Call]:
     return [n for n in syntax.walk(body) if isinstance(n, gast.Call)]
 
 
-def taken_before(loop: gast.For, made: set[str], names: syntax.Names) -> list[Any]:
-    """The loops that take what a loop looks up; it reads that, in place."""
+def taken_before(
+    loop: gast.For, made: set[str], given: set[str], names: syntax.Names
+) -> list[Any]:
+    """The loops that take what a loop looks up; it reads that, in place.
+
+    Args:
+        made: arrays that the kernel makes, of memory of their own.
+        given: those that it is given, which are none of these.
+    """
     stored = {
         n.value.id
         for n in syntax.walk(loop.body)
@@ -81,6 +91,9 @@ def taken_before(loop: gast.For, made: set[str], names: syntax.Names) -> list[An
     found: dict[str, tuple[gast.expr, str]] = {}
     for node in syntax.walk(loop.body):
         if not is_looked_up(node) or id(node) in perhaps:
+            continue
+        arrays = {syntax.root_of(n) for n in syntax.walk(node) if is_subscript(n)}
+        if not arrays <= (made | given) - stored:  # it may look at what is stored
             continue
         if syntax.names_read(node) & (changing - {index}):
             continue
@@ -106,7 +119,12 @@ def taken_before(loop: gast.For, made: set[str], names: syntax.Names) -> list[An
 
 def is_looked_up(node: Any) -> bool:
     """Whether it is `x[idx[i]]`."""
-    if not isinstance(node, gast.Subscript) or not isinstance(node.ctx, gast.Load):
+    if not is_subscript(node) or not isinstance(node.ctx, gast.Load):
         return False
-    inner = [n for n in syntax.walk(node.slice) if isinstance(n, gast.Subscript)]
+    inner = list(filter(is_subscript, syntax.walk(node.slice)))
     return isinstance(node.value, gast.Name) and bool(inner)
+
+
+def is_subscript(node: Any) -> bool:
+    """Whether it is an element or a part."""
+    return isinstance(node, gast.Subscript)

@@ -76,3 +76,30 @@ def stored_number(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
     if kind(to) == "i" and kind(of) == "b":
         return syntax.call("int", value)
     raise NotCompiled(stmt, "a number is stored in an array of another dtype")
+
+
+def other_shape(new: Any, place: Any) -> bool:
+    """Whether an update has another shape than what it updates, for all that is known.
+
+    Of sizes that are not known it is asked when the loop begins.
+    """
+    if new is None or place is None or len(new) != len(place):
+        return True
+    return any(
+        isinstance(m, int) and isinstance(n, int) and m != n
+        for m, n in zip(new, place, strict=True)
+    )
+
+
+def plus_one(node: gast.expr) -> gast.expr:
+    """`n + 1`."""
+    if isinstance(node, gast.Constant):
+        return syntax.const(node.value + 1)
+    return syntax.expression("n + 1", n=node)
+
+
+def less_one(node: gast.expr) -> gast.expr:
+    """`n - 1`."""
+    if isinstance(node, gast.Constant):
+        return syntax.const(node.value - 1)
+    return syntax.expression("n - 1", n=node)

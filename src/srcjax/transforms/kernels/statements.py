@@ -29,6 +29,9 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_array,
     is_kernel_number,
     kind,
+    less_one,
+    other_shape,
+    plus_one,
     stored_number,
 )
 from srcjax.transforms.kernels.elsewhere import (
@@ -762,19 +765,6 @@ class KernelWriter(Filled):
         raise self.refuse(stmt, f"`{name}` is no number or array that kernels have")
 
 
-def other_shape(new: Any, place: Any) -> bool:
-    """Whether an update has another shape than what it updates, for all that is known.
-
-    Of sizes that are not known it is asked when the loop begins.
-    """
-    if new is None or place is None or len(new) != len(place):
-        return True
-    return any(
-        isinstance(m, int) and isinstance(n, int) and m != n
-        for m, n in zip(new, place, strict=True)
-    )
-
-
 def seen_otherwise(value: gast.expr) -> set[str]:
     """The names of arrays that an expression does not read element by element."""
     sizes = ("shape", "size", "ndim")
@@ -800,17 +790,3 @@ def is_conversion(operation: Operation) -> bool:
     if operation.op.name not in _CONVERSIONS:
         return False
     return len(operation.operands) == 2 and "dtype" in operation.operands
-
-
-def plus_one(node: gast.expr) -> gast.expr:
-    """`n + 1`."""
-    if isinstance(node, gast.Constant):
-        return syntax.const(node.value + 1)
-    return syntax.expression("n + 1", n=node)
-
-
-def less_one(node: gast.expr) -> gast.expr:
-    """`n - 1`."""
-    if isinstance(node, gast.Constant):
-        return syntax.const(node.value - 1)
-    return syntax.expression("n - 1", n=node)

@@ -374,14 +374,25 @@ def test_numbers_are_computed_again():
     assert "tape.append((spread, error))" in text
 
 
-def test_a_sum_at_the_end_of_a_chain():
-    def f(w, x):
-        t = w * 2.0
-        u = np.sin(t)
+def test_sums_are_summed_once():
+    def f(w, v, x):
+        t = w + v
+        u = t - x
         return np.sum(u * x)
 
     text = srcjax.source(srcjax.grad(f))
     assert text.count("unbroadcast(") == 1
+
+
+def test_slopes_are_taken_on_the_smaller_shape():
+    def f(w, x):
+        t = np.sin(w)
+        u = np.tanh(t)
+        return np.sum(u * x)
+
+    text = srcjax.source(srcjax.grad(f))
+    assert text.count("unbroadcast(") == 1
+    assert ", u)" in text
 
 
 def test_numbers_are_not_summed():

@@ -7,10 +7,10 @@ An operand may have been broadcast, so that its adjoint is a sum. But what goes 
 through elementwise operations alone may be summed at their end: the factors on the way
 are the same along the axes that are summed, and the sum of a sum is the sum.
 
-- A value that is read once, by an elementwise operation, and made by one (`late`): its
-  adjoint may keep the larger shape for one operation. Where two contributions are added
-  they have to be of one shape, and a loop would do its work on the larger shape in each
-  trip: there the sum is done at once.
+- A value that is read once, by an elementwise operation, and is a sum or difference
+  (`late`): its adjoint may keep the larger shape. Where two contributions are added
+  they have to be of one shape, and a product with a slope, or the trips of a loop,
+  would be work on the larger shape: there the sum is done at once.
 - What a loop adds to (`running`): its adjoint is handed on as it is, trip by trip.
 - Where the operand certainly has the shape of the result there is no sum (`Shapes`).
 """
@@ -28,10 +28,6 @@ from srcjax.analysis.flow.control import Way, control
 from srcjax.analysis.types import UNKNOWN, shape_of
 from srcjax.transforms.reverse.shapes import Shapes
 
-#: How many operations that cost something may be done on an adjoint before the one that
-#: sums it: that by which it got its shape. Each further one is a pass over an array of
-#: the larger shape, in which a chain of six would take most of the time.
-_LATEST = 1
 #: Operations that hand the adjoint on as it is, or with another sign.
 _FREE = frozenset([np.add, np.subtract, np.negative, np.positive])
 
@@ -186,36 +182,27 @@ class Broadcast:
     # -- whose adjoint may be summed later ---------------------------------------------
 
     def find_late(self) -> None:
-        """Fill `late` and `running`, going from the end of the function."""
-        spread = {
-            name
-            for name, stmts in self.shapes.made.items()
-            if name not in self.often
-            and all(map(self.shapes.is_operation, stmts))
-            and self.is_open(name)
-        }
-        depths: dict[str, int] = {}
-        late: set[str] = set()
-        early: set[str] = set()
-        for stmt in reversed(list(syntax.all_statements(self.body))):
+        """Fill `late` and `running`."""
+        for stmt in syntax.all_statements(self.body):
             found = self.shapes.operation(stmt)
             if found is None or not self.shapes.is_plain(stmt):
                 continue
-            op, operands = found
             result = stmt.targets[0].id
-            depth = depths.get(result, 0) if result in late - early else 0
-            depth += 0 if _FREE & set(op.functions) else 1
-            for name in {a.id for a in operands if isinstance(a, gast.Name)}:
-                if name == result and name not in self.often and self.is_open(name):
-                    if name in self.carried and _FREE & set(op.functions):
+            for name in {a.id for a in found[1] if isinstance(a, gast.Name)}:
+                if name in self.often or not self.is_open(name):
+                    continue
+                made = self.shapes.made.get(name, [None])
+                in_one_loop = len(self.shapes.homes[name]) == 1
+                if name in self.carried:
+                    if name == result and self.is_free(stmt):
                         self.running.add(id(stmt))
-                    continue
-                one_loop = len(self.shapes.homes[name]) == 1
-                if name not in spread or name in self.carried or not one_loop:
-                    continue
-                depths[name] = max(depth, depths.get(name, 0))
-                (late if depth <= _LATEST else early).add(name)
-        self.late = late - early
+                elif in_one_loop and name != result and all(map(self.is_free, made)):
+                    self.late.add(name)
+
+    def is_free(self, stmt: Any) -> bool:
+        """Whether the statement is an operation that hands on an adjoint as it is."""
+        found = self.shapes.operation(stmt)
+        return found is not None and bool(_FREE & set(found[0].functions))
 
     def is_open(self, name: str) -> bool:
         """Whether no statement knows the shape of a value that is not written to.

@@ -110,9 +110,8 @@ def looked_up_in_what_is_stored(x, i):
     idx = np.array([0, i, 1])
     y = np.ones(3)
     turned = y[::-1]
-    same = y
     for k in range(3):
-        y[k] = np.exp(0.1 * turned[idx[k]]) + np.tanh(same[idx[k]])
+        y[k] = np.exp(0.1 * turned[idx[k]]) + x[k]
     return y
 
 

@@ -105,7 +105,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "grad(vmap)": {
         **TREE,
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
-        "edges.branch_never_taken": "is the key of a dict",
         "objects.objects_in_a_dict_changed": "may share memory with several arrays",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
@@ -114,7 +113,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "jvp(vmap)": {
         **TREE,
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
-        "edges.branch_never_taken": "is the key of a dict",
     },
     "vmap(jvp)": {**TREE},
 }

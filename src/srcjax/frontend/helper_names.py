@@ -68,9 +68,11 @@ def refuse_hidden(functions: list[Any], units: Iterable[Any]) -> None:
     Parameters keep their names, which callers may use (and where they are inlined):
     with one called `range`, there is no `range(3)` in that function.
     """
-    for function in functions:
+    units = list(units)
+    given = _NAMED.intersection(name for u in units for name in u.parameters)
+    for function in functions if given else ():
         bound = syntax.names_written(function.body)
-        hidden = _NAMED & bound.union(parameter_names(function.args))
+        hidden = given & bound.union(parameter_names(function.args))
         found = hidden and {_named(n) for n in syntax.walk(function.body)} & hidden
         for name in sorted(found or ()):
             source = next(u.source for u in units if name in u.parameters)

@@ -93,7 +93,7 @@ REASONS = {
 IN_A_LOOP = {name for names in REASONS.values() for name in names}
 
 #: A result of some examples, of no known structure, is put among those of the others.
-PUT_BACK = ("branches.branch_changes_type", "edges.branch_never_taken")
+PUT_BACK = ("branches.branch_changes_type",)
 
 #: Batches of numbers in a tree that a recursion takes apart are taken for one array.
 TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}

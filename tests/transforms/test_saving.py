@@ -702,3 +702,21 @@ def test_a_constant_of_a_module_is_no_value():
     text = str(srcjax.source(srcjax.grad(scores), *args))
     assert "newaxis =" not in text and "[:, np.newaxis]" in text
     assert_close((srcjax.grad(scores)(*args),), differences(scores, args, (0,)))
+
+
+def put_into_a_list_of_none(x, A):
+    total = 0.0
+    row = x.copy()
+    for _ in range(2):
+        box = [None] * 2
+        box[0] = A
+        total = total + np.sum(row * row)
+        row = box[0].copy()
+    return total
+
+
+def test_a_list_that_is_written_to_is_not_made_again():
+    x, A = np.array([1.0, 2.0]), np.array([[3.0, 4.0], [5.0, 6.0]])
+    dx, dA = srcjax.grad(put_into_a_list_of_none, argnums=(0, 1))(x, A)
+    np.testing.assert_array_equal(dx, 2 * x)
+    np.testing.assert_array_equal(dA, 2 * A)

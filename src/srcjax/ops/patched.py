@@ -82,7 +82,7 @@ def _meant(chain: str, values: dict[str, Any]) -> Any:
         if not isinstance(found, ModuleType):
             return None
         home = _root(found.__name__)
-        own = found.__all__ if home in _LIBRARIES else dir(found)
+        own = getattr(found, "__all__", dir(found))
         if home not in (*_LIBRARIES, "math") or name not in own:
             return None  # what somebody added is called as any function
         found = getattr(found, name, None)

@@ -691,7 +691,8 @@ def composite(
     of SciPy unless it is False, complex arguments are refused.
     """
 
-    refuse_foreign(functions)
+    if is_called_by_srcjax():
+        refuse_foreign(functions)
 
     def decorate(definition: Callable) -> Any:
         REFUSED[id(definition)] = tuple(refuses)

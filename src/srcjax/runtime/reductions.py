@@ -67,8 +67,12 @@ def in_dtype_of(d, x):
         return unarray(d, x) if isinstance(d, np.ndarray) else d
     if np.iscomplexobj(d) and not np.iscomplexobj(x):
         d = np.real(d)  # of real factors of complex products
-    if np.shape(d) != np.shape(x):
-        raise ValueError(f"an adjoint of shape {np.shape(d)} for shape {np.shape(x)}")
+    shape = np.shape(x)
+    if np.shape(d) != shape:  # the same along an axis, or one item
+        one = np.size(d) == np.size(x) == 1
+        if not one and (not np.ndim(d) or np.ndim(d) > len(shape)):
+            raise ValueError(f"an adjoint of shape {np.shape(d)} for shape {shape}")
+        d = np.reshape(d, shape) if one else np.broadcast_to(d, shape).copy()
     if not hasattr(x, "dtype"):
         return d + 0j if np.iscomplexobj(x) else d
     return d.astype(x.dtype) if hasattr(d, "dtype") else np.asarray(d, x.dtype)[()]

@@ -336,6 +336,8 @@ class Recomputing(Intact):
             return True
         if called(value) == "len":
             return self.is_cheap(value)
+        if isinstance(value, (gast.List, gast.Tuple, gast.Dict)):
+            return False  # `[None] * 2` may be written to
         names = syntax.names_read(value)
         types = {n: self.rules.type_of_name(n) for n in names}
         if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):

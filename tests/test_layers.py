@@ -25,6 +25,7 @@ ORDER = [
         "analysis.kept",
         "analysis.references",
         "analysis.sizes",
+        "analysis.standard",
     ),
     ("analysis.plain",),  # which values are numbers and arrays
     ("analysis.types",),  # what every other room speaks of

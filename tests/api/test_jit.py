@@ -619,24 +619,24 @@ def solved(a, b):
 """
 
 
-def test_another_process_loads_kernels_without_the_compilers_tables(tmp_path):
+def in_two_processes(tmp_path, code, settings=None):
+    """What the code writes to its two streams, in one new process and then another."""
     (tmp_path / "programs.py").write_text(OF_A_NEW_PROCESS)
     (tmp_path / "kept").mkdir(mode=0o700)
     given = {
         **os.environ,
+        **(settings or {}),
         "SRCJAX_CACHE_DIR": str(tmp_path / "kept"),
         "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
     }
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", IN_A_NEW_PROCESS],
-            env=given,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", code]
+    options = {"env": given, "capture_output": True, "text": True, "check": True}
+    runs = [subprocess.run(command, **options) for _ in range(2)]
+    return [(run.stdout, run.stderr) for run in runs]
+
+
+def test_another_process_loads_kernels_without_the_compilers_tables(tmp_path):
+    runs = [out.splitlines() for out, _ in in_two_processes(tmp_path, IN_A_NEW_PROCESS)]
     hits = [
         line for line in runs[1] if line.startswith(("filled", "checked", "solved"))
     ]
@@ -724,26 +724,10 @@ print([name for name in more if name in sys.modules])
 
 
 def test_another_process_imports_nothing_that_writes_kernels(tmp_path):
-    (tmp_path / "programs.py").write_text(OF_A_NEW_PROCESS)
-    (tmp_path / "kept").mkdir(mode=0o700)
-    given = {
-        **os.environ,
-        "SRCJAX_KEEP_TEXTS": "1",
-        "SRCJAX_CACHE_DIR": str(tmp_path / "kept"),
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
-    }
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", FIRST_CALL],
-            env=given,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for _ in range(2)
-    ]
-    assert runs[0].stderr == runs[1].stderr
-    assert runs[1].stdout == "[]\n"
+    kept = {"SRCJAX_KEEP_TEXTS": "1"}
+    (_, first), (printed, second) = in_two_processes(tmp_path, FIRST_CALL, kept)
+    assert first == second
+    assert printed == "[]\n"
 
 
 @pytest.mark.parametrize("damage", ["half", "other"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import srcjax
+from srcjax.testing import check_grads
 
 
 def cleared(shape, dtype=None):
@@ -40,10 +40,4 @@ def of_values_without_a_type(x):
 
 @pytest.mark.parametrize("f", [into_what_a_helper_made, of_values_without_a_type])
 def test_what_a_helper_makes_is_written_to(f):
-    x, v, h = np.array([0.3, 0.8, 1.1]), np.array([1.0, 2.0, -0.5]), 1e-6
-    expected = (f(x + h * v) - f(x - h * v)) / (2 * h)
-    gradient = srcjax.grad(f)
-    np.testing.assert_allclose(gradient(x) @ v, expected, rtol=1e-7)
-    np.testing.assert_allclose(srcjax.jvp(f, (x,), (v,))[1], expected, rtol=1e-7)
-    second = (gradient(x + h * v) - gradient(x - h * v)) / (2 * h)
-    np.testing.assert_allclose(srcjax.hvp(f, (x,), (v,)), second, rtol=1e-6)
+    check_grads(f, (np.array([0.3, 0.8, 1.1]),), order=2, modes=("rev", "fwd"))

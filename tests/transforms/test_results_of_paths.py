@@ -274,3 +274,39 @@ def test_none_of_a_method(name):
     assert srcjax.grad(f)(1.5) in (3.0, -5.0)
     with pytest.raises(TypeError, match="returned None; grad needs one real number"):
         srcjax.grad(f)(2.5)
+
+
+def of_a_range_of_its_own(x):
+    def range(n):
+        return [n] * int(x > 2)
+
+    power = None
+    for _ in range(3):
+        power = x**2
+    return power
+
+
+def of_a_range_that_is_none(x):
+    power = None
+    for _ in range(0, 5, 0):
+        power = x**2
+    return power
+
+
+def of_a_given_power(x, given):
+    power = None
+    for k in range(int(x)):
+        if k == 1:
+            power = given * x
+    return power
+
+
+def test_a_loop_runs_for_sure_where_it_does():
+    assert srcjax.grad(of_a_range_of_its_own)(2.5) == 5.0
+    with pytest.raises(TypeError, match="returned None; grad needs one real number"):
+        srcjax.grad(of_a_range_of_its_own)(1.5)
+    with pytest.raises(ValueError, match="arg 3 must not be zero"):
+        srcjax.grad(of_a_range_that_is_none)(1.5)
+    assert srcjax.grad(of_a_given_power)(2.5, 3.0) == 3.0
+    with pytest.raises(TypeError, match="returned None; grad needs one real number"):
+        srcjax.grad(of_a_given_power)(1.5, 3.0)

@@ -70,9 +70,9 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
-from srcjax.analysis.wrappers import function_within
+from srcjax.analysis.wrappers import compiled_from, function_within
 from srcjax.errors import NoRuleError, error_at
-from srcjax.frontend.unit import own_attribute, parameter_names
+from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import (
     ATTRIBUTES,
@@ -394,8 +394,10 @@ class Calls(Constructing):
             owner = Const(value=value)
             return self.call_function(call_method, [owner, *args], kwargs, node)
         self.callee(node, value)
-        result = self.opaque_call(value, [*args, *kwargs.values()], node)
-        return with_active(result, active)
+        compiled = compiled_from(value, given) if active else None
+        if compiled is not None:  # it stays compiled, and gives what its Python gives
+            return with_active(self.call_inert(compiled, args, kwargs, node), True)
+        return with_active(self.opaque_call(value, given, node), active)
 
     def as_arrays(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -609,6 +611,41 @@ class Calls(Constructing):
         unit = id(self.program.units.get(id(function)))
         return active or any(key[0] == unit for _, key in self.stack)
 
+    def call_inert(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """What a function gives that runs as it is, whatever it is given."""
+        inert = [with_active(t, False) for t in args]
+        named = {name: with_active(t, False) for name, t in kwargs.items()}
+        given = [*inert, *named.values()]
+        unit = self.typing_unit(function)
+        if unit is None:
+            return self.opaque_call(function, given, node)
+        try:
+            arguments = bind_types(unit, inert, named)
+        except TypeError:  # it takes other arguments, which the call will tell
+            return UNKNOWN
+        return self.result_alone(unit, arguments, given, node)
+
+    def result_alone(
+        self, unit: Unit, arguments: Env, given: list[Type], node: Any
+    ) -> Type:
+        """The result of a call that is not followed; what it writes to is noted."""
+        recording, self.recording = self.recording, False
+        results, self.facts.results = self.facts.results, {}
+        try:
+            with self.trying():
+                result = with_active(self.call_unit(unit, arguments), False)
+        except Missed:
+            result = self.opaque_call(unit.source.func, given, node)
+        finally:
+            self.recording, self.facts.results = recording, results
+        self.wrote_in(unit, given, node)
+        if node is None:
+            return result
+        memory = NONE.union(*map(all_buffers, given))
+        return returned_by(result, id(node), memory)
+
     def call_function(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type:
@@ -634,21 +671,10 @@ class Calls(Constructing):
         except TypeError:
             return Unknown(active)
         if not followed:
-            recording, self.recording = self.recording, False
-            results, self.facts.results = self.facts.results, {}
-            try:
-                with self.trying():
-                    result = with_active(self.call_unit(unit, arguments), False)
-            except Missed:
-                result = self.opaque_call(function, [*args, *kwargs.values()], node)
-            finally:
-                self.recording, self.facts.results = recording, results
-            self.wrote_in(unit, [*args, *kwargs.values()], node)
+            given = [*args, *kwargs.values()]
+            result = self.result_alone(unit, arguments, given, node)
             self.meet_followed(function, args, kwargs, node, followed=False)
-            if node is None:
-                return result
-            passed = map(all_buffers, [*args, *kwargs.values()])
-            return returned_by(result, id(node), NONE.union(*passed))
+            return result
         self.meet_followed(function, args, kwargs, node, followed=True)
         result = self.call_unit(unit, arguments)
         written = self.written_in(unit, [*args, *kwargs.values()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types as pytypes
 from collections.abc import Iterable
@@ -45,10 +44,9 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
-from srcjax.errors import SrcjaxError
-from srcjax.frontend.missing import Needed, gives_both, with_bound, with_values
+from srcjax.frontend.missing import Needed, with_bound, with_values
 from srcjax.frontend.normalise import normalise
-from srcjax.frontend.read import FunctionSource, read
+from srcjax.frontend.read import read
 from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
 
@@ -172,14 +170,12 @@ class Program:
             self.rest_on(guard)
         if source.func not in RESTS_ON and not is_standard(source.func):
             self.rest_on(Written(source.func))
-        if self.needed is not None:
-            entry = id(function) == self.entry
+        entry, made = id(function) == self.entry, source.func in ADJOINTS_MADE
+        if self.needed is not None and (entry or not made):
             needed, bound = (self.needed, self.bound) if entry else (None, {})
-            gives = functools.partial(_gives_none, source, bound)
-            node = with_values(source.node, needed, gives)
-            source = replace(source, node=node)
-        elif varies() is Varies.RUN_TIME and source.func not in ADJOINTS_MADE:
-            source = replace(source, node=with_bound(source.node))
+            source = replace(source, node=with_values(source, needed, bound))
+        elif varies() is Varies.RUN_TIME and not made:
+            source = replace(source, node=with_bound(source))
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
@@ -394,36 +390,6 @@ class Program:
 
 #: What transforms made of functions, while they are in use.
 _MADE = Kept()
-
-
-def _gives_none(
-    source: FunctionSource, bound: dict[str, Any], function: gast.expr
-) -> bool:
-    """Whether a call of what the expression names gives None on some paths only.
-
-    Args:
-        bound: the values that a method or `partial` gives to parameters.
-    """
-    chain = syntax.dotted(function)
-    if chain is None:
-        return False
-    first, *rest = chain.split(".")
-    own = syntax.names_written(source.node.body)
-    known = first in bound
-    if not known:
-        own |= syntax.names_written(source.node.args)
-    if first in own:
-        return False
-    try:
-        value = bound[first] if known else source.resolve(first)
-        for attribute in rest:
-            value = inspect.getattr_static(value, attribute)
-            value = getattr(value, "__func__", value)  # of static methods
-        if not isinstance(value, pytypes.FunctionType) or is_standard(value):
-            return False
-        return gives_both(read(value).node)
-    except (KeyError, AttributeError, SrcjaxError):
-        return False
 
 
 def _from_start(argnums: Any, count: int) -> Any:

@@ -19,8 +19,13 @@ def function_within(value: Any, given: list[Type]) -> pytypes.FunctionType | Non
     if isinstance(value, functools._lru_cache_wrapper):
         inner = value.__wrapped__
         return inner if isinstance(inner, pytypes.FunctionType) else None
+    return compiled_from(value, given) if varies() is Varies.DERIVATIVES else None
+
+
+def compiled_from(value: Any, given: list[Type]) -> pytypes.FunctionType | None:
+    """The function in Python that Numba compiled; None if `value` is none of these."""
     extending = sys.modules.get("numba.extending")
-    if extending is None or varies() is not Varies.DERIVATIVES:
+    if extending is None:
         return None
     elementwise = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", ())
     if isinstance(value, elementwise):
@@ -31,4 +36,4 @@ def function_within(value: Any, given: list[Type]) -> pytypes.FunctionType | Non
     return found if isinstance(found, pytypes.FunctionType) else None
 
 
-__all__ = ["function_within"]
+__all__ = ["compiled_from", "function_within"]

@@ -17,8 +17,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-
-_MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")
+from srcjax.analysis.flow.looking import MAKERS
 
 
 def with_gathers_apart(node: gast.FunctionDef, words: set[str]) -> None:
@@ -35,7 +34,7 @@ def with_gathers_apart(node: gast.FunctionDef, words: set[str]) -> None:
         if isinstance(s, gast.Assign)
         and isinstance(s.targets[0], gast.Name)
         and bindings[s.targets[0].id] == 1
-        and syntax.dotted(getattr(s.value, "func", None)) in _MAKERS
+        and syntax.dotted(getattr(s.value, "func", None)) in MAKERS
     }
     given = {p.id for p in node.args.args if not bindings[p.id]}
 

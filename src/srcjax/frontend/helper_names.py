@@ -13,32 +13,23 @@ keep their names, which callers may use: `pipeline` renames the helper there.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import syntax
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.lift import SCOPES, own_nodes
 from srcjax.frontend.unit import parameter_names
+from srcjax.ops.patched import NAMED_BUILTINS, NAMED_MODULES
 
 #: What generated code calls by name; the pipeline fills it.
 HELPERS: dict[str, Any] = {}
 
-
-_MODULES: dict[str, Any] = {"np": np, "math": math}
-
 #: The builtins and modules that generated code names too.
-_NAMED = frozenset(
-    """
-    abs bool complex dict enumerate float getattr hasattr int isinstance len list max
-    min range reversed round slice sorted sum tuple type zip np math scipy
-    """.split()  # noqa: SIM905
-)
+_NAMED = NAMED_BUILTINS | NAMED_MODULES.keys() | {"scipy"}
 
 
 def make_way(source: Any) -> Any:
@@ -90,8 +81,8 @@ def _named(node: Any) -> str:
     if isinstance(node, gast.Call):
         return getattr(node.func, "id", "")
     value = node.value if isinstance(node, gast.Attribute) else None
-    if isinstance(value, gast.Name) and value.id in _MODULES:
-        return value.id if hasattr(_MODULES[value.id], node.attr) else ""
+    if isinstance(value, gast.Name) and value.id in NAMED_MODULES:
+        return value.id if hasattr(NAMED_MODULES[value.id], node.attr) else ""
     return ""
 
 

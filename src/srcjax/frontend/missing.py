@@ -22,8 +22,10 @@ nothing else reads the name: a gradient does not compute what only `return` read
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import gast
@@ -31,7 +33,10 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import free_reads, stored_names
 from srcjax.analysis.flow.control import Way, control, has_break, leaves
-from srcjax.frontend.lift import bound_here
+from srcjax.analysis.standard import is_standard
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.lift import bound_here, own_nodes
+from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.unit import parameter_names
 
 #: What a name may hold: no value at all yet, None, something else, either of these; or
@@ -44,8 +49,8 @@ _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict)
 
 State = dict[str, frozenset[str]]
-#: Whether a call may give None, for what stands before its arguments.
-Gives = Callable[[gast.expr], bool]
+#: The live object that a name stands for, or a name with attributes; None: not known.
+Look = Callable[[gast.expr], Any]
 
 
 class Needs(enum.Enum):
@@ -67,28 +72,56 @@ class Needed:
 
 
 def with_values(
-    node: gast.FunctionDef, needed: Needed | None, gives_none: Gives
+    source: FunctionSource, needed: Needed | None, bound: dict[str, Any]
 ) -> gast.FunctionDef:
     """The function, raising where there is None in the place of a value.
 
     Args:
         needed: that it has to give a value, where it does not always give None.
-        gives_none: whether a call of this function gives None on some paths only.
+        bound: the values that a method or `partial` gives to parameters.
     """
+    node = source.node
     own = own_statements(node.body)
     returns = [s for s in own if isinstance(s, gast.Return)]
-    if all(map(_is_none, returns)) or syntax.names_read(node.body) & {node.name}:
+    if all(map(_returns_none, returns)) or syntax.names_read(node.body) & {node.name}:
         needed = None  # one that calls itself may want None of itself
     if any(isinstance(s, (gast.Yield, gast.YieldFrom)) for s in syntax.walk(own)):
         return node
     node = syntax.clone(node)
-    Results(node, needed, gives_none).write()
+    Results(node, needed, looking(source, bound)).write()
     return node
 
 
-def gives_both(node: gast.FunctionDef) -> bool:
-    """Whether the function gives None on some of its paths, and a value on others."""
-    paths = Paths(node, lambda _: False)
+def looking(source: FunctionSource, bound: dict[str, Any] | None = None) -> Look:
+    """What tells the objects that names in a function stand for; runs none of it."""
+    bound = bound or {}
+    own = bound_here(source.node) - bound.keys()
+
+    def look(node: gast.expr) -> Any:
+        first, *rest = (syntax.dotted(node) or "").split(".")
+        if first in own:
+            return None
+        try:
+            value = bound[first] if first in bound else source.resolve(first)
+            for attribute in rest:  # properties stay what they are
+                value = inspect.getattr_static(value, attribute)
+                value = getattr(value, "__func__", value)  # of static methods
+        except (KeyError, AttributeError):
+            return None
+        return value
+
+    return look
+
+
+def gives_both(function: Any) -> bool:
+    """Whether a function gives None on some of its paths, and a value on others."""
+    if not isinstance(function, FunctionType) or is_standard(function):
+        return False
+    try:
+        source = read(function)
+    except SrcjaxError:
+        return False
+    paths = Paths(source.node, looking(source), through_calls=False)
     kinds: set[str] = set()
     for stmt, state in paths.returns:
         kinds |= {NONE} if stmt.value is None else paths.kinds(stmt.value, state)
@@ -99,13 +132,7 @@ def gives_both(node: gast.FunctionDef) -> bool:
 
 def own_statements(stmts: list[Any]) -> list[Any]:
     """Every statement of the function itself, at any depth."""
-    found = []
-    for stmt in stmts:
-        found.append(stmt)
-        if not isinstance(stmt, _SCOPES):
-            for block in syntax.inner_blocks(stmt):
-                found += own_statements(block)
-    return found
+    return [s for s in own_nodes(stmts) if isinstance(s, gast.stmt)]
 
 
 @dataclass
@@ -117,10 +144,17 @@ class _Loop:
 
 
 class Paths:
-    """What the names of a function may hold at each of its statements."""
+    """What the names of a function may hold at each of its statements.
 
-    def __init__(self, node: gast.FunctionDef, gives_none: Gives) -> None:
-        self.gives_none = gives_none
+    Args:
+        through_calls: whether what calls of other functions give is looked at.
+    """
+
+    def __init__(
+        self, node: gast.FunctionDef, look: Look, through_calls: bool = True
+    ) -> None:
+        self.look = look
+        self.through_calls = through_calls
         self.before: dict[int, State] = {}
         self.loops: list[_Loop] = []
         given = set(parameter_names(node.args))
@@ -213,7 +247,7 @@ class Paths:
             if new == head:
                 break
             head = new
-        over: State | None = again if _runs_for_sure(stmt) else head
+        over: State | None = again if self.runs_for_sure(stmt) else head
         if isinstance(stmt, gast.While):
             over = self.refined(stmt.test, head, False)
         return _met(self.block(run.last, over), *loop.left)
@@ -228,9 +262,26 @@ class Paths:
             sides = ((value.body, True), (value.orelse, False))
             found = [(e, self.refined(value.test, state, t)) for e, t in sides]
             return frozenset().union(*(self.kinds(e, s) for e, s in found if s))
-        if isinstance(value, gast.Call) and self.gives_none(value.func):
-            return frozenset({EITHER})
-        return frozenset({VALUE})
+        return frozenset({EITHER if self.gives_none(value) else VALUE})
+
+    def gives_none(self, value: Any) -> bool:
+        """Whether the value is a call that gives None on some paths only."""
+        if not isinstance(value, gast.Call) or not self.through_calls:
+            return False
+        return gives_both(self.look(value.func))
+
+    def runs_for_sure(self, loop: Any) -> bool:
+        """Whether the loop goes over a display or a range of numbers, with items."""
+        over = getattr(loop, "iter", None)
+        if isinstance(over, (gast.Tuple, gast.List)):
+            return any(not isinstance(e, gast.Starred) for e in over.elts)
+        if not isinstance(over, gast.Call) or self.look(over.func) is not range:
+            return False
+        given = [getattr(a, "value", None) for a in over.args]
+        numbers = [n for n in given if isinstance(n, int)]
+        if over.keywords or not given or len(numbers) < len(given):
+            return False
+        return 0 not in numbers[2:] and len(numbers) < 4 and len(range(*numbers)) > 0
 
     def refined(self, test: Any, state: State | None, outcome: bool) -> State | None:
         """The state where the test came out so; None where it cannot."""
@@ -282,25 +333,24 @@ class Results:
     """
 
     def __init__(
-        self, node: gast.FunctionDef, needed: Needed | None, gives_none: Gives
+        self, node: gast.FunctionDef, needed: Needed | None, look: Look
     ) -> None:
         self.node = node
         self.text = f"{node.name} returned None; {needed.why}" if needed else ""
         self.part = needed.part if needed else None
         self.names = syntax.Names(syntax.all_names(node))
-        self.gives_none = gives_none
         #: The flag beside a name that is None on some paths.
         self.flags: dict[str, str] = {}
+        self.paths = Paths(node, look)
         if needed is not None:
             node.body = self.apart(node.body)
-        self.paths = Paths(node, gives_none)
+            self.paths = Paths(node, look)
 
     def write(self) -> None:
         """Rewrite the function's body."""
         node = self.node
         node.body = self.block(node.body)
-        for name, flag in self.flags.items():
-            node.body = self.flagged(node.body, name, flag)
+        node.body = marked(node.body, self.flag_set)
         falls = self.paths.falls_off and not _runs_forever(node.body[-1])
         if self.part is not None and falls and not leaves(node.body):
             node.body.append(self.raised(node.body[-1]))
@@ -318,11 +368,11 @@ class Results:
             value = getattr(stmt, "value", None)
             if not isinstance(stmt, gast.Return):
                 out.append(stmt)
-            elif isinstance(value, gast.IfExp) and any(map(_may_be_none, _ends(value))):
+            elif isinstance(value, gast.IfExp) and any(map(_is_none, _ends(value))):
                 sides = [_at(gast.Return(v), stmt) for v in (value.body, value.orelse)]
                 one, other = (self.apart([side]) for side in sides)
                 out += [_at(gast.If(value.test, one, []), stmt), *other]
-            elif isinstance(value, gast.Call) and self.gives_none(value.func):
+            elif self.paths.gives_none(value):
                 name = self.names.fresh("result")
                 out.append(_at(syntax.assign(name, value), stmt))
                 out.append(_at(gast.Return(syntax.name(name)), stmt))
@@ -335,7 +385,7 @@ class Results:
         for stmt in stmts:
             state = self.paths.before.get(id(stmt))
             if state is not None and isinstance(stmt, gast.Return):
-                if self.part is not None and _is_none(stmt):
+                if self.part is not None and _returns_none(stmt):
                     out.append(self.raised(stmt))
                     continue
                 for name in self.wanted(stmt.value, state):
@@ -462,23 +512,37 @@ class Results:
         inner = (n for n in syntax.walk(self.node.body) if isinstance(n, _SCOPES))
         return not any(name in syntax.all_names(n) for n in inner)
 
-    def flagged(self, stmts: list[Any], name: str, flag: str) -> list[Any]:
-        """The statements with the flag set beside the name."""
-        out: list[Any] = []
-        for stmt in stmts:
-            if not isinstance(stmt, _SCOPES):
-                syntax.rewrite_blocks(stmt, lambda b: self.flagged(b, name, flag))
-            out.append(stmt)
-            state = self.paths.before.get(id(stmt))
-            if not isinstance(stmt, gast.Assign) or state is None:
-                continue
-            if name in stored_names(stmt.targets):
-                kinds = self.paths.bound(stmt, state)[name]
+    def flag_set(self, stmt: Any) -> list[Any]:
+        """The flags set beside the name that the statement binds."""
+        state = self.paths.before.get(id(stmt))
+        if not isinstance(stmt, gast.Assign) or state is None:
+            return []
+        set_here = []
+        for name in sorted(stored_names(stmt.targets) & self.flags.keys()):
+            kinds = self.paths.bound(stmt, state)[name]
+            value: Any = syntax.expression("v is None", v=syntax.name(name))
+            if kinds in ({NONE}, {VALUE}):
                 value = syntax.const(kinds == {NONE})
-                if len(kinds - {UNBOUND}) > 1 or EITHER in kinds:
-                    value = syntax.expression("v is None", v=syntax.name(name))
-                out.append(_at(syntax.assign(flag, value), stmt))
-        return out
+            set_here.append(_at(syntax.assign(self.flags[name], value), stmt))
+        return set_here
+
+
+def marked(stmts: list[Any], marks: Callable[[Any], list[Any]]) -> list[Any]:
+    """The statements, each with its `marks` behind it.
+
+    Those of a `for`, which binds its target, come first in the body.
+    """
+    out: list[Any] = []
+    for stmt in stmts:
+        out.append(stmt)
+        if isinstance(stmt, _SCOPES):
+            continue
+        syntax.rewrite_blocks(stmt, lambda block: marked(block, marks))
+        if isinstance(stmt, gast.For):
+            stmt.body[:0] = marks(stmt)
+        else:
+            out += marks(stmt)
+    return out
 
 
 def unbound(name: str, at: gast.AST) -> Any:
@@ -490,7 +554,7 @@ def unbound(name: str, at: gast.AST) -> Any:
     return _at(gast.Raise(value, None), at)
 
 
-def with_bound(node: gast.FunctionDef) -> gast.FunctionDef:
+def with_bound(source: FunctionSource) -> gast.FunctionDef:
     """The function, raising by itself where it reads what has no value yet.
 
     Before:                    After:
@@ -505,8 +569,8 @@ def with_bound(node: gast.FunctionDef) -> gast.FunctionDef:
 
     Python tells by itself; a compiler takes what is in the memory.
     """
-    node = syntax.clone(node)
-    paths = Paths(node, lambda _: False)
+    node = syntax.clone(source.node)
+    paths = Paths(node, looking(source), through_calls=False)
     names = syntax.Names(syntax.all_names(node))
     flags: dict[str, str] = {}
     plain = _plainly_bound(node)
@@ -527,29 +591,22 @@ def with_bound(node: gast.FunctionDef) -> gast.FunctionDef:
             out.append(stmt)
         return out
 
-    def marked(stmts: list[Any]) -> list[Any]:
-        out: list[Any] = []
-        for stmt in stmts:
-            out.append(stmt)
-            if isinstance(stmt, _SCOPES):
-                continue
-            syntax.rewrite_blocks(stmt, marked)
-            target = getattr(stmt, "target", None) if control(stmt) else stmt
-            bound = set() if target is None else stored_names([target])
-            if isinstance(stmt, gast.Delete):
-                bound = syntax.names_written(stmt)
-            for name in sorted(bound & flags.keys()):
-                value = syntax.const(not isinstance(stmt, gast.Delete))
-                mark = _at(syntax.assign(flags[name], value), stmt)
-                if target is stmt:
-                    out.append(mark)
-                else:
-                    stmt.body.insert(0, mark)
-        return out
+    def flag_set(stmt: Any) -> list[Any]:
+        there = not isinstance(stmt, gast.Delete)
+        if isinstance(stmt, gast.For):
+            bound = stored_names([stmt.target])
+        elif control(stmt) is not None:
+            bound = set()
+        else:
+            bound = stored_names([stmt]) if there else syntax.names_written(stmt)
+        return [
+            _at(syntax.assign(flags[name], syntax.const(there)), stmt)
+            for name in sorted(bound & flags.keys())
+        ]
 
     node.body = checked(node.body)
     if flags:
-        node.body = marked(node.body)
+        node.body = marked(node.body, flag_set)
         false = syntax.const(False)
         starts = [syntax.assign(flag, false) for flag in sorted(flags.values())]
         node.body = [*starts, *node.body]
@@ -607,24 +664,12 @@ def _with_values(state: State, names: set[str]) -> State:
     return state | dict.fromkeys(names, frozenset({VALUE})) if names else state
 
 
-def _runs_for_sure(loop: Any) -> bool:
-    """Whether the loop goes over a range of one number, or a display, with items."""
-    over = getattr(loop, "iter", None)
-    if isinstance(over, (gast.Tuple, gast.List)):
-        return any(not isinstance(e, gast.Starred) for e in over.elts)
-    if not isinstance(over, gast.Call) or getattr(over.func, "id", "") != "range":
-        return False
-    given = [getattr(a, "value", None) for a in over.args]
-    numbers = [n for n in given if isinstance(n, int)]
-    return len(numbers) == len(given) and len(range(*numbers)) > 0
-
-
-def _is_none(stmt: gast.stmt) -> bool:
+def _returns_none(stmt: gast.stmt) -> bool:
     value = getattr(stmt, "value", None)
-    return isinstance(stmt, gast.Return) and (value is None or _may_be_none(value))
+    return isinstance(stmt, gast.Return) and (value is None or _is_none(value))
 
 
-def _may_be_none(value: Any) -> bool:
+def _is_none(value: Any) -> bool:
     return isinstance(value, gast.Constant) and value.value is None
 
 

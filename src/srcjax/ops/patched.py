@@ -7,6 +7,7 @@ such a place, a derivative would be silently wrong.
 from __future__ import annotations
 
 import builtins
+import math
 import sys
 from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -19,13 +20,15 @@ from srcjax import syntax
 from srcjax.errors import UnsupportedError
 
 _LIBRARIES = frozenset({"numpy", "scipy"})
-#: Those that generated text calls.
-_BUILTINS = frozenset(
+#: The builtins that generated text calls.
+NAMED_BUILTINS = frozenset(
     """
     abs bool complex dict enumerate float getattr hasattr int isinstance len list max
     min range reversed round slice sorted sum tuple type zip
     """.split()  # noqa: SIM905
 )
+#: What names of modules mean in generated text.
+NAMED_MODULES: dict[str, ModuleType] = {"np": np, "math": math}
 _OURS = _LIBRARIES | {"srcjax"}
 
 
@@ -75,9 +78,9 @@ def _meant(chain: str, values: dict[str, Any]) -> Any:
     """What a name of a library or of Python's stands for; None for another one."""
     root, *rest = chain.split(".")
     if not rest:
-        named = root in _BUILTINS and root not in values
+        named = root in NAMED_BUILTINS and root not in values
         return getattr(builtins, root, None) if named else None
-    found: Any = values.get(root, np if root == "np" else None)
+    found: Any = values.get(root, NAMED_MODULES.get(root))
     for name in rest:
         if not isinstance(found, ModuleType):
             return None

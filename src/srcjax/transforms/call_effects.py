@@ -15,7 +15,6 @@ from __future__ import annotations
 import builtins
 import importlib
 import inspect
-import math
 import types as pytypes
 from dataclasses import replace
 from typing import Any
@@ -54,6 +53,7 @@ from srcjax.ops.effects import (
     Effect,
     effect_of_function,
 )
+from srcjax.ops.patched import NAMED_MODULES
 
 #: Containers by the word that facts call their methods with (`list.append`).
 _CONTAINERS = {"list": list, "dict": dict}
@@ -74,9 +74,7 @@ _CONVERSIONS = (
 #: Builtins that look at no part of what they are given.
 _OF_ITSELF = ("callable", "id", "isinstance", "type")
 #: Modules that generated code calls by these names.
-_MODULES = ("np", "math", "scipy")
-#: What names of modules mean in generated code.
-_MEANING: dict[str, Any] = {"np": np, "math": math}
+_MODULES = (*NAMED_MODULES, "scipy")
 
 
 def effect_of(node: Any) -> Effect:
@@ -298,7 +296,9 @@ class _Marking:
         """The text of what a call calls, if it means what it says (see `called`)."""
         text = syntax.dotted(call.func) or ""
         root = text.partition(".")[0]
-        known = _MEANING.get(root, HELPERS.get(root, getattr(builtins, root, None)))
+        known = NAMED_MODULES.get(
+            root, HELPERS.get(root, getattr(builtins, root, None))
+        )
         if known is None:
             return text
         if root in local:

@@ -11,3 +11,6 @@ SHAPE_BUILTINS = frozenset(
 SHAPE_FUNCTIONS = frozenset(["numpy.shape", "numpy.ndim", "numpy.size"])
 #: Calls in generated text that look at structure and shapes only.
 SHAPE_CALLS = frozenset(["len", "isinstance", "np.shape", "np.ndim", "np.size"])
+
+#: What makes an array of a shape that is spelled out, as generated text calls it.
+MAKERS = frozenset({"np.empty", "np.zeros", "np.ones", "np.full"})

@@ -22,12 +22,12 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.liveness import After
+from srcjax.analysis.flow.looking import MAKERS
 from srcjax.backends.cuda.between import Between, Known, in_kernels
 from srcjax.backends.cuda.chains import START, Chain
 from srcjax.backends.cuda.kinds import (
     BOOL,
     LONG,
-    MAKERS,
     NAMES,
     Elements,
     Kind,

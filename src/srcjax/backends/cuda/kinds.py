@@ -9,6 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
+from srcjax.analysis.flow.looking import MAKERS
 
 DOUBLE, FLOAT, LONG, BOOL = "double", "float", "long long", "bool"
 #: C++'s types by those of NumPy.
@@ -74,7 +75,6 @@ TESTS = {"np.isinf", "np.isfinite", "np.isnan", "np.logical_not"}
 KEEPS = {"abs", "added", "np.sign", "min", "max"}
 CASTS = {"float": DOUBLE, "int": LONG, "bool": BOOL}
 CASTS |= {f"np.{name}": of for of, name in NAMES.items()}
-MAKERS = {"np.empty", "np.zeros", "np.ones", "np.full"}
 VALUES = {"np.pi", "math.pi", "np.e", "math.e", "np.inf", "np.nan"}
 
 

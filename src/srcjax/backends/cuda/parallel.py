@@ -17,10 +17,10 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
+from srcjax.analysis.flow.looking import MAKERS
 from srcjax.backends.cuda.expressions import affine
 from srcjax.backends.cuda.kinds import (
     BOOL,
-    MAKERS,
     Elements,
     Kinds,
     NotCuda,

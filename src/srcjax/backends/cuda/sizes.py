@@ -7,8 +7,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import MAKERS
 from srcjax.backends.cuda.expressions import Range
-from srcjax.backends.cuda.kinds import MAKERS, Elements, Kinds
+from srcjax.backends.cuda.kinds import Elements, Kinds
 
 
 class Sizes:

@@ -16,9 +16,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-
-#: What makes an array.
-MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")
+from srcjax.analysis.flow.looking import MAKERS
 
 
 def with_given_sizes(stmts: list[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import MAKERS
 from srcjax.analysis.types import same_size
 from srcjax.transforms.kernels.loops import Loops, is_one
 
@@ -116,7 +117,7 @@ def without_unread(stmts: list[Any]) -> list[Any]:
         for s in syntax.walk(stmts)
         if isinstance(s, gast.Assign)
         and isinstance(s.targets[0], gast.Name)
-        and syntax.dotted(getattr(s.value, "func", None)) in _MAKERS
+        and syntax.dotted(getattr(s.value, "func", None)) in MAKERS
     }
     filled = {
         id(n.value): n.value.id
@@ -145,9 +146,6 @@ def without_unread(stmts: list[Any]) -> list[Any]:
 
     # The size of one that goes may be all that another was read for.
     return without_unread(block(stmts)) if idle else stmts
-
-
-_MAKERS = ("np.empty", "np.zeros", "np.ones", "np.full")
 
 
 def root(target: Any) -> str:

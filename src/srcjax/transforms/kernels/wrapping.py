@@ -10,6 +10,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import stored_names
+from srcjax.analysis.flow.looking import MAKERS
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -28,7 +29,7 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_number,
     is_pythons,
 )
-from srcjax.transforms.kernels.buffers import MAKERS, with_given_sizes
+from srcjax.transforms.kernels.buffers import with_given_sizes
 from srcjax.transforms.kernels.rows import without_unread
 from srcjax.transforms.kernels.statements import KernelWriter
 from srcjax.transforms.kernels.tidy import tidied, without_dead

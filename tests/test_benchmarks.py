@@ -16,6 +16,8 @@ from benchmarks.peers import BY_HAND, PEERS, available, call_of
 from benchmarks.timing import interleaved, ratio, spell, table
 from tests.corpus.harness import assert_close, differences
 
+SAMPLE = {"test_peers_agree": 2}
+
 CASES = small_cases()
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

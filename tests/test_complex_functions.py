@@ -14,7 +14,7 @@ from srcjax.backends.load import load
 from .test_complex import compare, cplx
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_against_jax": 10}
+SAMPLE = {"test_against_jax": 20}
 
 pytest.importorskip("jax")
 scipy = pytest.importorskip("scipy")

@@ -21,7 +21,7 @@ from tests.programs.judging import (
 )
 
 #: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
-SAMPLE = {"test_found": 3}
+SAMPLE = {"test_found": 6}
 
 
 def zeros_like(v):

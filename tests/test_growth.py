@@ -17,6 +17,8 @@ import srcjax
 from srcjax import config, pipeline
 from srcjax.analysis import infer
 
+SAMPLE = {"test_work_grows_with_the_length": 3}
+
 SHORT, LONG = 20, 80
 
 X = np.linspace(0.1, 0.5, 5)

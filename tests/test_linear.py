@@ -14,6 +14,8 @@ import pytest
 import srcjax
 from srcjax import pipeline
 
+SAMPLE = {"test_work_grows_as_the_length": 2}
+
 X = np.linspace(0.1, 0.5, 5)
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = {"test_second_order": 2}
+
 X = np.array([0.7, -1.3])
 
 

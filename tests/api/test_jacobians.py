@@ -12,7 +12,7 @@ import srcjax
 from srcjax import grad, hessian, hvp, jacfwd, jacrev, jvp
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 4
+SAMPLE = 8
 
 jax.config.update("jax_enable_x64", True)
 

@@ -17,6 +17,8 @@ import pytest
 import srcjax
 from srcjax.backends.kernels import Kernel
 
+SAMPLE = {"test_values_and_gradients": 2}
+
 pytest.importorskip("numba")
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=7)

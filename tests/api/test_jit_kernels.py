@@ -13,7 +13,7 @@ import srcjax
 pytest.importorskip("numba")
 
 #: The second stage runs all of them.
-SAMPLE = {"test_values": 3, "test_gradients": 4}
+SAMPLE = {"test_values": 3, "test_gradients": 8}
 
 RNG = np.random.default_rng(5)
 SPD = RNG.normal(size=(5, 5)) @ RNG.normal(size=(5, 5)).T * 0.1 + 5 * np.eye(5)

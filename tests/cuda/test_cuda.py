@@ -13,7 +13,7 @@ from tests.cuda.cases import CASES, Inputs, chain, softmax
 needs_compiler = pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++")
 needs_nvrtc = pytest.mark.skipif(nvrtc.library() is None, reason="there is no NVRTC")
 #: A compiler runs for each kernel.
-SAMPLE = {"test_values": 4, "test_nvrtc_compiles_it": 2}
+SAMPLE = {"test_values": 4, "test_nvrtc_compiles_it": 4}
 SIZES = (33, 0, 1, 31, 1025)
 pytestmark = [
     needs_compiler,

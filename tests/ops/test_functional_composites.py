@@ -12,7 +12,7 @@ from srcjax.errors import NoRuleError
 from srcjax.testing import check_grads
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 3
+SAMPLE = 6
 
 X = np.array([0.3, -1.2, 0.9, 2.1, -0.4, 0.7])
 MODES = ("rev", "fwd")

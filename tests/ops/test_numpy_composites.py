@@ -13,7 +13,7 @@ from srcjax.ops.record import composite_of
 from srcjax.testing import check_grads
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 12
+SAMPLE = 24
 
 RNG = np.random.default_rng(7)
 MODES = ("rev", "fwd")

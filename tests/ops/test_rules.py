@@ -27,7 +27,7 @@ from .helpers import (
 )
 from .test_scipy_special import ROWS as SPECIAL_ROWS
 
-SAMPLE = {"test_elementwise": 3, "test_reductions": 4}
+SAMPLE = {"test_elementwise": 6, "test_reductions": 8}
 
 special = pytest.importorskip("scipy.special")
 rng = np.random.default_rng(0)

@@ -5,6 +5,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = {"test_places": 2}
+
 pytest.importorskip("numba")
 
 RNG = np.random.default_rng(6)

@@ -5,6 +5,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = {"test_same": 2}
+
 pytest.importorskip("numba")
 
 RNG = np.random.default_rng(8)

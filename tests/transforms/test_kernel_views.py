@@ -8,6 +8,8 @@ import pytest
 import srcjax
 from srcjax.backends.kernels import has_numba
 
+SAMPLE = {"test_views_that_are_read_again": 3, "test_stores_in_memory_that_is_read": 3}
+
 needs_numba = pytest.mark.skipif(not has_numba(), reason="compiles kernels")
 
 

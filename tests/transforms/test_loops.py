@@ -12,6 +12,8 @@ from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.rotate import rotate
 from tests.corpus.harness import assert_close, differences
 
+SAMPLE = {"test_numbers": 2}
+
 
 def has_product(value):
     return any(

@@ -88,6 +88,7 @@ UNTYPED_REFUSED: set[str] = {
     "inplace.swap_elements",
     "inplace.three_buffers_rotated",
     "inplace.view_read_after_the_base_changed",
+    "inplace.view_written_before_its_array_is_another",
     "inplace.views_of_swapped_buffers",
     "models.heat_equation_in_place",
     "models.matrix_power_by_squaring",

@@ -678,3 +678,11 @@ def _counter(total):
 def closures_with_a_variable_each(x):
     first, second = _counter(x[0]), _counter(x[1])
     return first(x[1]) * first(x[2]) + second(x[0]) * second(x[2])
+
+
+@program(normal(3))
+def lambdas_with_defaults_in_a_comprehension(x):
+    powers = [lambda z, k=k: np.sum(z**k) for k in range(1, 4)]
+    scaled = {k: (lambda z: z * k) for k in (2, 5)}
+    total = sum(p(x[i:]) for i, p in enumerate(powers))
+    return total + scaled[2](x[0]) ** 2

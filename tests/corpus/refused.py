@@ -43,6 +43,7 @@ REASONS = {
         "functions.composition",
         "functions.functions_by_choice",
         "functions.functions_in_a_list",
+        "functions.lambdas_with_defaults_in_a_comprehension",
         "inplace.changed_after_an_unknown_callee",
         "standard.loop_without_an_end",
     ],

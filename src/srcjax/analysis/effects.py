@@ -96,6 +96,8 @@ class Effects:
         self.stack: list[tuple[Any, tuple]] = []
         #: What holds where each loop around the code at hand is left by `break`.
         self.breaks: list[list[Env]] = []
+        #: Lambdas of comprehensions that differ from item to item.
+        self.of_items: set[int] = set()
         #: The names that statements read, and that they read or bind.
         self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
         #: The places inside loops and functions that may make memory.

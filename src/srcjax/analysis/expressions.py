@@ -55,6 +55,24 @@ def index_joins(owner: Any) -> bool:
     return owner is np.r_ or owner is np.c_
 
 
+def made_of_items(node: Any) -> set[int]:
+    """The lambdas of a comprehension that differ from item to item."""
+    targets = set().union(*(syntax.names_written(g.target) for g in node.generators))
+    return {
+        id(made)
+        for made in syntax.walk(node.elt)
+        if isinstance(made, gast.Lambda) and targets & taken_from_around(made)
+    }
+
+
+def taken_from_around(node: gast.Lambda) -> set[str]:
+    """The names that a lambda reads where it is made, or when it is called."""
+    inside = syntax.names_read(node.body) - set(parameter_names(node.args))
+    return inside | syntax.names_read(
+        [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    )
+
+
 class Expressions(Calls):
     """Infers the type of each kind of expression."""
 
@@ -267,6 +285,8 @@ class Expressions(Calls):
         active = {n for n in free if is_active(env.get(n, UNKNOWN))}
         if active:
             raise Missed(self.unit, active - self.unit.varying)
+        if id(node) in self.of_items:  # one of many, each with an item of its own
+            return UNKNOWN
         return Closure(definition=node, scope=self.unit)
 
     def of_Starred(self, node: gast.Starred, env: Env) -> Type:
@@ -275,6 +295,7 @@ class Expressions(Calls):
     def of_ListComp(self, node: Any, env: Env) -> Type:
         inner = dict(env)
         known: list[Type] | None = None
+        self.of_items |= made_of_items(node)
         for generator in node.generators:
             over = self.eval(generator.iter, inner)
             known = self.iteration(over)

@@ -156,17 +156,17 @@ def unload(module: ModuleType) -> None:
 def untested(text: str, entry: str, module: ModuleType) -> FunctionType:
     """The entry point without its test, for callers that know the arguments."""
     function: FunctionType = getattr(module, entry)
+    tree = ast.parse(text)
     (node,) = (
-        n
-        for n in ast.parse(text).body
-        if isinstance(n, ast.FunctionDef) and n.name == entry
+        n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == entry
     )
     del node.body[1]  # after the docstring
-    tree = ast.Module([node], [])
+    # With its imports: what a call compiles to depends on them, and the lambdas inside
+    # are looked up in the text by their code.
     compiled = compile(tree, function.__code__.co_filename, "exec", dont_inherit=True)
-    found: dict[str, Any] = {}
-    exec(compiled, {"__builtins__": {}, **vars(module)}, found)
-    code = found[entry].__code__
+    (code,) = (
+        c for c in compiled.co_consts if isinstance(c, CodeType) and c.co_name == entry
+    )
     fast = FunctionType(code, vars(module), entry)
     fast.__defaults__ = function.__defaults__
     fast.__kwdefaults__ = function.__kwdefaults__

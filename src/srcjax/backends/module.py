@@ -41,8 +41,9 @@ PUBLIC = (
 )
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
-#: Where kernels are made.
-KERNELS = (
+#: Where kernels are made, and what is found when it runs is differentiated.
+IMPORTED = (
+    "srcjax.api.at_run_time",
     "srcjax.backends.kernels",
     "srcjax.backends.cuda.run",
     "srcjax.backends.cuda.elementwise",
@@ -198,7 +199,7 @@ class Module:
             ):
                 alias = "" if value.__name__ == name else f" as {name}"
                 found[name] = f"from srcjax import {value.__name__}{alias}"
-            elif getattr(value, "__module__", "") in KERNELS:
+            elif getattr(value, "__module__", "") in IMPORTED:
                 alias = "" if value.__name__ == name else f" as {name}"
                 line = f"from {value.__module__} import {value.__name__}"
                 found[name] = f"{line}{alias}"

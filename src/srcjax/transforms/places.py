@@ -242,6 +242,28 @@ def zero_of(t: Type | None, like: gast.expr, beside: Sequence[Type] = ()) -> gas
     return syntax.call("zeros_like", like)
 
 
+def all_keys(d: gast.expr, t: Dict, like: gast.expr, read: bool) -> gast.expr:
+    """The adjoint of a dict with zeros for the keys that it has not got.
+
+    `read`: the keys are read from the dict, even where its type tells them.
+    """
+    if is_static(t) and not read:
+        parts: dict[Any, gast.expr] = {}
+        for key, part in keyed_parts(t):
+            start = zero_of if is_active(part) else inactive_zero
+            zero, k = start(part, read_part(t, like, key), ()), syntax.const(key)
+            parts[key] = syntax.expression("d.get(k, z)", d=d, k=k, z=zero)
+        return rebuild(t, list(parts.values()))
+    elems: list[Type | None] = [p for _, p in keyed_parts(t)] or [t.elem]
+    item = syntax.expression("v[key]", v=like)
+    zero = syntax.call("zeros_like", item)
+    if all(is_number(e) for e in elems if e is not None):
+        zero = syntax.const(0.0)
+    elif all(isinstance(e, Array) for e in elems):
+        zero = syntax.call("np.zeros_like", item)
+    return syntax.expression("{key: d.get(key, z) for key in v}", d=d, z=zero, v=like)
+
+
 def spread_over(d: gast.expr, x: gast.expr, have: Type, t: Type) -> gast.expr:
     """An adjoint of type `have` spread over the shape of `x`, of type `t`."""
     text = "np.broadcast_to(d, np.shape(x))"

@@ -190,7 +190,7 @@ class ContainerRules(RuleTemplates):
                 self.contribute(base, syntax.name(state.variable), (*path, *place[1]))
             return
         self.prefer_name(base, path, name)
-        self.contribute(base, self.adjoint(name, full=False), path)
+        self.contribute(base, self.whole_adjoint(name), path)
         for place in self.places.of(base):
             if place[1] == path:
                 state = self.places.present[place]
@@ -262,6 +262,8 @@ class ContainerRules(RuleTemplates):
     def list_item(self, name: str, base: str, index: gast.expr) -> None:
         """`name = xs[i]`, `name = xs[a:b]`."""
         d = self.adjoint(name)
+        if base in self.single_pass:
+            d = self.whole_adjoint(name)
         self.ensure_buffer(base)
         variable = self.adjoint(base)
         known = join_all([self.typer.type_of(index, env) for env in self.envs])
@@ -288,7 +290,7 @@ class ContainerRules(RuleTemplates):
 
     def dict_item(self, name: str, base: str, index: gast.expr) -> None:
         """`name = d[key]`."""
-        d = self.adjoint(name)
+        d = self.whole_adjoint(name)
         self.ensure_buffer(base)
         variable = self.adjoint(base)
         old = syntax.expression("d.get(k, 0.0)", d=variable, k=index)
@@ -486,7 +488,7 @@ class ContainerRules(RuleTemplates):
         d: gast.expr
         if present:
             assert name is not None
-            d = self.adjoint(name)
+            d = self.whole_adjoint(name)
         else:
             elem = join_all(
                 p for _, p in keyed_parts(self.type_of_name(base))
@@ -624,7 +626,7 @@ class ContainerRules(RuleTemplates):
             raise self.refuse(
                 "`pop` with a differentiated default", "`d[k] if k in d else default`"
             )
-        d = self.adjoint(name)
+        d = self.whole_adjoint(name)
         target = gast.Subscript(self.adjoint(base), args[0], syntax.STORE)
         self.emit(syntax.assign(target, d))
 

@@ -35,6 +35,7 @@ from srcjax.transforms.places import (
     Adjoint,
     Path,
     Place,
+    all_keys,
     inactive_zero,
     is_lazy,
     is_static,
@@ -178,6 +179,18 @@ class Contributions(OneStep):
             return syntax.call("unbroadcast", d, syntax.name(name))
         return d
 
+    def whole_adjoint(self, name: str) -> gast.expr:
+        """The adjoint as others take it: that of a dict has all keys of the dict.
+
+        While it is a variable of its own, a key that nothing read is not in it.
+        """
+        d, t = self.adjoint(name, full=False), self.type_of_name(name)
+        if not isinstance(t, Dict) or self.kind(name) != "dict":
+            return d
+        if not self.has_adjoint(name):
+            return d
+        return all_keys(d, t, syntax.name(name), read=False)
+
     def adjoint_for(self, name: str, reader: Type | None = None) -> gast.expr:
         """The adjoint, for code that takes the value for one of type `reader`.
 
@@ -187,6 +200,8 @@ class Contributions(OneStep):
         if name in self.shadows.names or name in self.views or self.is_large(name):
             return self.adjoint(name)
         t = self.type_of_name(name)
+        if isinstance(t, Dict) and self.kind(name) == "dict":
+            return self.whole_adjoint(name)
         reader = with_active(t, True) if reader is None else reader
         return self.adjoint_at(name, (), t, True, [reader])
 

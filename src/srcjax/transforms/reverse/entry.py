@@ -26,7 +26,13 @@ from srcjax.analysis.types import (
 )
 from srcjax.analysis.types import parts as parts_of
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.places import Adjoint, is_static, keyed_parts, rebuild
+from srcjax.transforms.places import (
+    Adjoint,
+    all_keys,
+    is_static,
+    keyed_parts,
+    rebuild,
+)
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
@@ -216,21 +222,7 @@ class Reverse:
             keys = [syntax.const(key) for key in parts]
             value = gast.Dict(keys, list(parts.values()))
         elif isinstance(t, Dict) and rules.kind(name) == "dict":
-            like = syntax.expression("v[key]", v=syntax.name(name))
-            elems: list[Type | None] = [v for _, v in t.items or ()] or [t.elem]
-            zero = (
-                syntax.const(0.0)
-                if all(is_number(e) for e in elems if e is not None)
-                else syntax.call("zeros_like", like)
-            )
-            if all(isinstance(e, Array) for e in elems):
-                zero = syntax.call("np.zeros_like", like)
-            value = syntax.expression(
-                "{key: d.get(key, z) for key in v}",
-                d=value,
-                z=zero,
-                v=syntax.name(name),
-            )
+            value = all_keys(value, t, syntax.name(name), read=True)
         return value
 
     def has_narrow_parts(self, name: str, t: Type) -> bool:

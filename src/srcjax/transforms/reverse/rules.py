@@ -209,7 +209,9 @@ class Rules(InplaceRules):
                 self.consumed.add(place)
                 self.contribute(value.id, syntax.name(state.variable), place[1])
             return
-        self.contribute(value.id, self.adjoint(name, full=False))
+        split = self.kind(value.id) == "split"
+        d = self.whole_adjoint(name) if split else self.adjoint(name, full=False)
+        self.contribute(value.id, d)
         self.places.drop_ownership(value.id)
 
     def of_Constant(self, name: str, value: gast.Constant) -> None:

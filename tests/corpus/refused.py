@@ -101,7 +101,7 @@ TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
 
 #: What the error says, by composition and program.
 REFUSED: dict[str, dict[str, str]] = {
-    "vmap": {**TREE},
+    "vmap": {},
     "vmap(grad)": {**TREE},
     "grad(vmap)": {
         **TREE,

@@ -566,8 +566,13 @@ def transposed(request: Request, name: str) -> Module:
 
 
 def keep_saved(module: Module) -> None:
-    """Let the backward function of `vjp` leave tapes that were saved as they are."""
-    if module.consumes:
+    """Let the backward function of `vjp` leave tapes that were saved as they are.
+
+    One that puts contents back into what was saved is given a copy of all of it, or
+    what another forward sweep saved: a copy of one container would be another one than
+    that which others hold.
+    """
+    if module.consumes and not module.restores:
         keep_tapes([f for f in module.functions if f.name in module.backward])
         module.consumes = False
         module.print()
@@ -585,7 +590,11 @@ def return_pullback(module: Module, name: str, count: int) -> None:
         names.fresh(function.name)
     entry, y, saved = map(names.fresh, (f"vjp_{name}", "y", "saved"))
     given = ", ".join(passed_on(forward.args))
-    pulled = f"{backward.name}({saved}, d{y})" + (",)" if count == 1 else "")
+    kept = saved
+    if module.restores:
+        kept = f"copied_together({saved})"
+        module.values["copied_together"] = HELPERS["copied_together"]
+    pulled = f"{backward.name}({kept}, d{y})" + (",)" if count == 1 else "")
     (node,) = syntax.statements(
         f"def {entry}():\n"
         f"    {y}, {saved} = {forward.name}({given})\n"

@@ -121,3 +121,39 @@ def restore_contents(found):
             part.extend(held)
         else:
             part.update(held)
+
+
+def copied_together(value):
+    """A deep copy in which arrays that share memory share memory again.
+
+    What a forward sweep saved may hold an array and views of it: the backward sweep
+    puts contents back into the array and reads them through the views.
+    """
+    roots: dict[int, np.ndarray] = {}
+    memo: dict = {}
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            root = part
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            if id(root) not in roots:
+                roots[id(root)] = root.copy(order="K")
+            memo[id(part)] = same_view(part, root, roots[id(root)])
+        elif isinstance(part, (list, tuple)):
+            todo.extend(part)
+        elif isinstance(part, dict):
+            todo.extend(part.values())
+    return copy.deepcopy(value, memo)
+
+
+def same_view(part, root, new):
+    """The view of `new`, a copy of `root`, that `part` is of `root`."""
+    if part is root:
+        return new
+    if new.strides != root.strides:  # a root that had gaps: nothing else is its view
+        return part.copy()
+    start = part.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    raw = new.ravel(order="K").view(np.uint8)
+    return np.ndarray(part.shape, part.dtype, raw, start, part.strides)

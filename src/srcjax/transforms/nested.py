@@ -528,9 +528,31 @@ def keep_tapes(functions: list[gast.FunctionDef]) -> None:
             and isinstance(n.func, gast.Attribute)
             and n.func.attr == "pop"
             and isinstance(n.func.value, gast.Name)
-        }
-        first = [_copy(a.id) for a in function.args.args if a.id in used]
+        } & _given_tapes(function)
+        saved = function.args.args[0].id
+        first = [_copy(saved)] if saved in used else []
         function.body = [*first, *_with_copies(function.body, used)]
+
+
+def _given_tapes(function: gast.FunctionDef) -> set[str]:
+    """The names of what was saved, which is the first parameter, and of its parts."""
+    given = {function.args.args[0].id}
+    size = 0
+    while size != len(given):
+        size = len(given)
+        for stmt in syntax.walk(function):
+            if isinstance(stmt, gast.Assign) and _part_of(stmt.value) in given:
+                given |= syntax.names_written(stmt)
+            elif isinstance(stmt, gast.For) and syntax.names_read(stmt.iter) & given:
+                given |= syntax.names_written(stmt.target)
+    return given
+
+
+def _part_of(value: Any) -> str:
+    """The name that an expression is, or takes an item of; "" for anything else."""
+    if isinstance(value, gast.Call) and getattr(value.func, "attr", "") == "pop":
+        value = value.func.value
+    return syntax.root_of(value) or ""
 
 
 def _copy(name: str) -> gast.stmt:

@@ -23,6 +23,7 @@ from srcjax.analysis.plain import (
 )
 from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.late import late
+from srcjax.runtime.containers import copied_together
 
 if TYPE_CHECKING:
     import optree
@@ -415,47 +416,14 @@ def no_pytree(what: str, who: str) -> ArgumentError:
 
 
 def copy_saved(value: Any) -> Any:
-    """A deep copy in which arrays that share memory share memory again.
-
-    What a forward sweep saved may hold an array and views of it: the backward sweep
-    puts contents back into the array and reads them through the views.
+    """What a forward sweep saved, for a backward sweep that writes to it: a copy.
 
     Raises UnsupportedError for an object that cannot be copied, as a queue.
     """
-    memo: dict[int, Any] = {}
-    roots: dict[int, np.ndarray] = {}
-
-    def visit(part: Any) -> None:
-        if isinstance(part, np.ndarray) and part.dtype != object:
-            root = part
-            while isinstance(root.base, np.ndarray):
-                root = root.base
-            if id(root) not in roots:
-                roots[id(root)] = root.copy(order="K")
-            memo[id(part)] = _same_view(part, root, roots[id(root)])
-        elif isinstance(part, (list, tuple)):
-            for item in part:
-                visit(item)
-        elif isinstance(part, dict):
-            for item in part.values():
-                visit(item)
-
-    visit(value)
     try:
-        return copy.deepcopy(value, memo)
+        return copied_together(value)
     except TypeError as error:
         raise UnsupportedError(
             f"a pullback may be called again, but what it needs has no copy: {error}",
             instead="`srcjax.grad`, or an object that `copy.deepcopy` copies",
         ) from None
-
-
-def _same_view(part: np.ndarray, root: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The view of `new` that `part` is of `root`."""
-    if part is root:
-        return new
-    if new.strides != root.strides:  # a root that had gaps: nothing else is its view
-        return part.copy()
-    start = part.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    raw = new.ravel(order="K").view(np.uint8)
-    return np.ndarray(part.shape, part.dtype, raw, start, part.strides)

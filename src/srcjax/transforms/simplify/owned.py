@@ -166,8 +166,15 @@ def own_written(
         ):
             continue
         changed = True
+        if isinstance(value, gast.Call) and _is_copy(value):
+            value = value.func.value  # it may be a container: copied with its items
         stmt.value = copy_of(value, type_of(value))
     return changed
+
+
+def _is_copy(call: gast.Call) -> bool:
+    """Whether the call is `v.copy()`, of an array or container."""
+    return is_new_array(call) and getattr(call.func, "attr", "") == "copy"
 
 
 def starts_of(node: gast.FunctionDef, primal: Container[str]) -> list[Any]:

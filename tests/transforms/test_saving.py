@@ -720,3 +720,37 @@ def test_a_list_that_is_written_to_is_not_made_again():
     dx, dA = srcjax.grad(put_into_a_list_of_none, argnums=(0, 1))(x, A)
     np.testing.assert_array_equal(dx, 2 * x)
     np.testing.assert_array_equal(dA, 2 * A)
+
+
+def wave(u0, r, steps):
+    before = u0
+    u = u0
+    for _ in range(steps):
+        after = np.zeros_like(u)
+        after[1:-1] = 2 * u[1:-1] - before[1:-1] + r * (u[2:] - 2 * u[1:-1] + u[:-2])
+        before, u = u, after
+    return np.sum(u**2)
+
+
+def test_zeros_are_like_a_parameter_of_the_shape():
+    u = np.sin(np.arange(6.0))
+    d = srcjax.grad(wave)
+    assert_close(d(u, 0.3, 4), *differences(wave, (u, 0.3, 4), (0,)))
+    text = srcjax.source(d, u, 0.3, 4)
+    assert "tape" not in text
+    assert ".copy()[" not in text
+
+
+def growing(x, n):
+    total = 0.0
+    for _ in range(n):
+        part = np.zeros(2)
+        part[0] = x[0] * total
+        x = np.concatenate([x, part])
+        total = total + np.sum(x**2)
+    return total
+
+
+def test_zeros_are_like_no_parameter_of_another_shape():
+    x = np.array([0.3, 0.7])
+    assert_close(srcjax.grad(growing)(x, 3), *differences(growing, (x, 3), (0,)))

@@ -42,6 +42,8 @@ from srcjax.transforms.reverse.sweep import (
 )
 from srcjax.transforms.writer import OLD
 
+#: Zeros for which an array gives its shape and dtype.
+ZEROS = {"np.zeros_like", "zeros_like"}
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 
 
@@ -166,6 +168,7 @@ class Planner(Recomputing, Sharing):
         results = set(bound_names(stmt)) if stmt is not None else set()
         if stmt is not None:
             results |= set(self.rules.extra_defs.get(id(stmt), ()))
+        self.take_lasting_shapes(code)
         shape_only = shape_only_names(code)
         local = syntax.names_written(code)
         for name, count in syntax.read_counts(code).items():
@@ -178,6 +181,36 @@ class Planner(Recomputing, Sharing):
             grows = isinstance(self.rules.type_of_name(plain), (List, Dict, Unknown))
             if grows or count > shape_only.get(name, 0):
                 self.content_reads.setdefault(plain, []).append(read)
+
+    def take_lasting_shapes(self, code: Any) -> None:
+        """Zeros like a name with many values are those like a parameter of its shape.
+
+            du_prev = np.zeros_like(u_prev)        du_prev = np.zeros_like(u0)
+
+        The parameter is there in the backward sweep, and nothing has to be saved.
+        """
+        for node in syntax.walk(code):
+            if not isinstance(node, gast.Call) or called(node) not in ZEROS:
+                continue
+            like = node.args[0]
+            if not isinstance(like, gast.Name) or self.is_lasting(like.id):
+                continue
+            t = self.rules.type_of_name(like.id)
+            if not isinstance(t, Array) or t.dtype is None or t.shape is None:
+                continue
+            for name in filter(self.is_lasting, self.unit.parameters):
+                other = self.rules.type_of_name(name)
+                if isinstance(other, Array) and (other.dtype, other.shape) == (
+                    t.dtype,
+                    t.shape,
+                ):
+                    like.id = name
+                    break
+
+    def is_lasting(self, name: str) -> bool:
+        """Whether the name stands for one value, which the backward sweep finds."""
+        found = self.defs.get(name, ())
+        return all(not where.loops for where, _ in found) and len(found) <= 1
 
     def collect(self, nodes: list) -> None:
         """All reads of the backward code."""

@@ -254,7 +254,10 @@ _MAKERS = frozenset(
 
 
 def without_copies(node: gast.expr) -> gast.expr:
-    """`a.copy() * 2` is `a * 2`: arithmetic makes a new array anyway."""
+    """`a.copy() * 2` is `a * 2`: arithmetic makes a new array anyway.
+
+    `a.copy()[1:].copy()` is `a[1:].copy()`.
+    """
 
     def bare(operand: gast.expr) -> gast.expr:
         is_copy = (
@@ -270,6 +273,9 @@ def without_copies(node: gast.expr) -> gast.expr:
     if isinstance(node, gast.UnaryOp):
         return gast.UnaryOp(node.op, bare(node.operand))
     inner = bare(node)
+    if inner is not node and isinstance(inner, gast.Subscript):
+        part = gast.Subscript(bare(inner.value), inner.slice, syntax.LOAD)
+        return syntax.expression("part.copy()", part=part)
     chain = called(inner)
     made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS
     return inner if made else node

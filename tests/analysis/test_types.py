@@ -111,3 +111,9 @@ def test_the_sum_of_adjoints_is_a_new_value_of_their_type():
     assert infer_add(shared, number) == Unknown(True, frozenset("x"))
     arrays = (Array(dtype=F8, shape=(3,)), Array(dtype=F8, shape=(N,)))
     assert infer_add(*arrays) == Array(dtype=F8, shape=(None,))
+
+
+def test_an_alias_of_an_array_type_is_no_array():
+    """It has all attributes of the class that it is an alias of, as descriptors."""
+    alias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+    assert type_of(alias) == Const(value=alias)

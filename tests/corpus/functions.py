@@ -308,6 +308,37 @@ def partials_of_the_module(x):
     return np.sum(WAVE(x) * WEIGHTED(x) + WAVE(2.0, shift=x))
 
 
+def _weighted_by(x, out=3.0):
+    return x * np.sum(out)
+
+
+class _Weighting:
+    def by(self, x, out=1.0):
+        return x + np.sum(out)
+
+
+_weighting = _Weighting()
+
+
+@program(normal(3))
+def out_that_means_something_else(x):
+    def scaled(value, out="half"):
+        return value * (0.5 if out == "half" else 2.0)
+
+    weights = np.array([1.0, 2.0, 0.5])
+    first = _weighted_by(x, out=weights) + _weighting.by(x, out=weights)
+    return np.sum(first * weights * scaled(x, out="twice"))
+
+
+a = [0.5, 2.0]
+
+
+@program(0.3, 1.7)
+def global_called_as_a_variable_of_generated_code(x, y):
+    x, y = list(map(np.asanyarray, (x, y)))
+    return a[0] * x * y + a[1] * x
+
+
 @program(normal(4))
 def reduce_with_lambda(x):
     return reduce(lambda total, value: total * 0.5 + value**2, x, 1.0)

@@ -74,6 +74,7 @@ from srcjax.analysis.wrappers import compiled_from, function_within
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of
+from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
     ATTRIBUTES,
     LAYOUT,
@@ -278,6 +279,7 @@ class Calls(Constructing):
             self.callee(node, None)
             return Unknown(active or function.active)
         if isinstance(function, Closure):
+            self.check_out(node)
             self.callee(node, function)
             return self.call_closure(function, args, kwargs, env)
         nested = self.nested(function, args, kwargs, node, env)
@@ -651,6 +653,8 @@ class Calls(Constructing):
     ) -> Type:
         """A call of a user's function: executed in its own unit."""
         active = any(map(is_active, [*args, *kwargs.values()]))
+        if is_users(function):
+            self.check_out(node)
         if is_standard(function):  # `re` alone is thousands of lines to look at
             if active and node is not None:
                 raise self.no_standard_rule(node, function)
@@ -688,6 +692,15 @@ class Calls(Constructing):
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))
+
+    def check_out(self, node: Any) -> None:
+        """Refuse a user's function whose `out=` was taken for that of a library's."""
+        if getattr(node, "took_out", False):
+            raise self.refuse(
+                node,
+                "`out=` of a function that is only known when it is called",
+                "the argument by position",
+            )
 
     def meet_followed(
         self, function: Any, args: list[Type], kwargs: dict, node: Any, followed: bool

@@ -50,9 +50,9 @@ def is_plain_number(value: Any) -> bool:
 
 def is_array_of_others(value: Any) -> bool:
     """Whether it is an array of another library, with the functions of NumPy."""
-    return not isinstance(value, (type, ModuleType)) and (
-        hasattr(value, "__array_namespace__")
-        or hasattr(value, "__cuda_array_interface__")
+    cls = type(value)  # an alias such as `np.ndarray[...]` has what its class has
+    return not isinstance(value, ModuleType) and (
+        hasattr(cls, "__array_namespace__") or hasattr(cls, "__cuda_array_interface__")
     )
 
 

@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
 from srcjax.backends import stage_listings
 from srcjax.backends.module import Module
 from srcjax.frontend.helper_names import HELPERS, refuse_hidden
+from srcjax.frontend.lift import free_names
 from srcjax.frontend.stage_texts import (
     Runnable,
     Snapshot,
@@ -462,10 +463,3 @@ def merge_values(
 
 
 _MISSING = object()
-
-
-def free_names(function: gast.FunctionDef) -> set[str]:
-    """Names that the function reads and does not bind."""
-    bound = syntax.names_written(function.body) | set(parameter_names(function.args))
-    defaults = syntax.names_read([*function.args.defaults, *function.args.kw_defaults])
-    return (syntax.names_read(function.body) - bound) | defaults

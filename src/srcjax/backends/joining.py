@@ -5,9 +5,9 @@ from __future__ import annotations
 import gast
 
 from srcjax import syntax
-from srcjax.backends import assembling
 from srcjax.backends.module import Module
 from srcjax.errors import UnsupportedError
+from srcjax.frontend.lift import free_names
 
 
 def with_forward(module: Module, found: Module) -> Module:
@@ -30,7 +30,7 @@ def with_forward(module: Module, found: Module) -> Module:
         )
     found.entry = module.entry
     found.functions = [*forward, *found.functions]
-    used = set().union(*(assembling.free_names(f) for f in found.functions))
+    used = set().union(*(free_names(f) for f in found.functions))
     values = {**module.values, **found.values}
     own = {f.name for f in found.functions}
     found.values = {n: v for n, v in values.items() if n in used and n not in own}

@@ -9,6 +9,16 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.frontend.lowering import LoweringBase
+from srcjax.ops.patched import is_users
+
+
+def _defined_in(function: Any) -> set[str]:
+    """The names of functions that are defined in the one at hand."""
+    nodes = list(syntax.walk(function.body))
+    named = {n.name for n in nodes if isinstance(n, gast.FunctionDef)}
+    assigned = [n for n in nodes if isinstance(n, gast.Assign)]
+    lambdas = [n for n in assigned if isinstance(n.value, gast.Lambda)]
+    return named | {t.id for n in lambdas for t in n.targets if hasattr(t, "id")}
 
 
 class UfuncCalls(LoweringBase):
@@ -17,7 +27,7 @@ class UfuncCalls(LoweringBase):
     def out_argument(self, node: gast.Call) -> gast.expr:
         """`np.add(a, b, out=c)` is `c[...] = np.add(a, b)`."""
         out = next((k for k in node.keywords if k.arg == "out"), None)
-        if out is None:
+        if out is None or self.is_own_out(node.func):
             return node
         target = out.value
         if isinstance(target, gast.Tuple):
@@ -29,12 +39,25 @@ class UfuncCalls(LoweringBase):
             target = self.temp(target, "out")
             self.varying.names.add(target.id)
         rest = [k for k in node.keywords if k.arg != "out"]
-        value = self.temp(gast.Call(node.func, node.args, rest))
+        called = gast.Call(node.func, node.args, rest)
+        called.took_out = True
+        value = self.temp(called)
         whole = gast.Subscript(target, syntax.const(...), None)
         stored = syntax.assign(whole, value)
         stored.same_kind = True
         self.emit(stored)
         return target
+
+    def is_own_out(self, function: gast.expr) -> bool:
+        """Whether a user's function is called, which may mean anything by `out`."""
+        called = self.varying.value(function)
+        if called is not None:
+            return is_users(called)
+        if isinstance(function, gast.Name):
+            return function.id in _defined_in(self.source.node)
+        return isinstance(function, gast.Attribute) and not hasattr(
+            np.ndarray, function.attr
+        )
 
     def ufunc_call(self, node: gast.Call, ufunc: Any) -> gast.expr:
         """A ufunc with `dtype=`, `where=` or an `out` by position, in plain NumPy.

@@ -10,6 +10,7 @@ import builtins
 import math
 import sys
 from collections.abc import Iterable
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -44,6 +45,21 @@ def is_foreign(function: Any) -> bool:
     home = type(function).__module__
     compiled = home.startswith("_cython_")
     return not compiled and _root(home) not in _OURS | {"builtins"}
+
+
+def is_users(called: Any) -> bool:
+    """Whether a call of it runs Python code that is no library's."""
+    if isinstance(called, partial):
+        return is_users(called.func)
+    if isinstance(called, type):
+        return _root(called.__module__) not in _OURS | {"builtins"}
+    if isinstance(called, FunctionType | MethodType):
+        return is_foreign(called)
+    compiled_from = getattr(called, "py_func", None)
+    if isinstance(compiled_from, FunctionType):
+        return is_foreign(compiled_from)
+    written = getattr(type(called), "__call__", None)  # noqa: B004
+    return isinstance(written, FunctionType) and is_foreign(written)
 
 
 def _root(home: Any) -> str:

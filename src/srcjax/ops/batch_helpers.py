@@ -198,7 +198,11 @@ def _(call: MappedCall) -> Found:
     t = call.type("x")
     if d is None or is_number(t) and getattr(t, "python", True):
         return d  # numbers of Python have no dtype
-    return call.rebuild(d=d)
+    if call.is_mapped("x") or isinstance(t, (List, Tuple)):
+        return call.rebuild(d=d)
+    rank = call.rank("x")
+    d = None if rank is None else call.lifted("d", rank)
+    return d and syntax.call("each_in_dtype_of", d, call.arg("x"))
 
 
 @helper(runtime.add, like="a")

@@ -78,6 +78,11 @@ def in_dtype_of(d, x):
     return d.astype(x.dtype) if hasattr(d, "dtype") else np.asarray(d, x.dtype)[()]
 
 
+def each_in_dtype_of(d, x):
+    """A batch of adjoints of `x`, in the dtype of `x`."""
+    return in_dtype_of(d, np.broadcast_to(x, (len(d), *np.shape(x))))
+
+
 def undo_dtype(d, dtype, x):
     """The adjoint of `x` of an operation that computes in the given `dtype`."""
     return d if dtype is None else in_dtype_of(d, x)

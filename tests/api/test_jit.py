@@ -208,6 +208,39 @@ def test_numbers_of_python_raise_and_do_not_wrap():
         assert srcjax.jit(ratio)(np.float64(1.0), np.float64(0.0)) == np.inf
 
 
+def test_what_was_written_before_the_kernel_is_left():
+    def shared(x, of):
+        limits, parts = of
+        for i in range(len(x)):
+            x[i] += i
+            if limits[i] < 0:
+                raise ValueError(f"item {i} is negative")
+            parts[i] /= x[i]
+        return x.sum()
+
+    def given(kind):
+        x, first = np.ones(4), np.ones(4)
+        first[2:] = -1.0 if kind == "negative" else 1.0
+        second = np.ones(2 if kind == "short" else 4)
+        second.flags.writeable = kind != "read-only"
+        return x, [first, second]
+
+    compiled = srcjax.jit(shared)
+    for kind in ("right", "negative", "short", "read-only"):
+        arrays, wanted = given(kind), given(kind)
+        try:
+            total = shared(*wanted)
+        except (ValueError, IndexError) as error:
+            with pytest.raises(type(error), match=re.escape(str(error))):
+                compiled(*arrays)
+        else:
+            assert compiled(*arrays) == total
+        compare(arrays, wanted)
+    module = compiled.__srcjax_transform__.module_for(given("right"), {})
+    assert not module.stays
+    assert not module.python
+
+
 def test_annotations_that_name_nothing():
     def scaled(x: NotThere, factor: NeitherIsThis = 2.0):  # noqa: F821
         return np.sort(x) * factor + np.exp(x)

@@ -58,6 +58,13 @@ def added(y: Any, x: Any) -> Any:
     return y + x
 
 
+def put_back(arrays: list[Any], before: list[Any]) -> None:
+    """Let arrays be again what they were; those that cannot be written to are."""
+    for array, kept in zip(arrays, before, strict=True):
+        if array.flags.writeable:
+            array[...] = kept
+
+
 def overlap(written: list[Any], others: Sequence[Any] = ()) -> bool:
     """Whether an array that is written to may have memory in common with another.
 

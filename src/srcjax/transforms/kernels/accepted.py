@@ -25,6 +25,10 @@ class NotCompiled(Exception):
         self.reason = reason
 
 
+class LeavesLate(NotCompiled):
+    """The kernel would have to be left after it wrote to what it is given."""
+
+
 def kind(t: Type) -> str:
     """`f`, `i` or `b` of numbers and arrays that kernels compute with, else nothing."""
     if not (is_number(t) or isinstance(t, Array)):

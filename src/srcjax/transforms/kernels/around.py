@@ -43,7 +43,10 @@ class Around:
         self.loaded: list[str] = []
         bound = syntax.binding_counts(unit.node.body)
         held = set(unit.parameters) - set(bound)
-        while self.body and self.is_load(self.body[0], held):
+        while self.body:
+            self.body[:1] = self.one_by_one(self.body[0], held)
+            if not self.is_load(self.body[0], held):
+                break
             stmt = self.body.pop(0)
             (target,) = stmt.targets
             if bound[target.id] > 1:
@@ -59,6 +62,21 @@ class Around:
         #: The names of what the kernel gives.
         read = {n for n in reads - built if n in bound or n in unit.parameters}
         self.results = [n for n in dict.fromkeys(names) if n in read]
+
+    def one_by_one(self, stmt: Any, held: set[str]) -> list[Any]:
+        """`W = layer[0]`, `b = layer[1]` for `W, b = layer` of what is given."""
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        name = getattr(stmt.value, "id", "") if target is not None else ""
+        if not isinstance(target, gast.Tuple) or name not in held:
+            return [stmt]
+        t = self.types.get(name, UNKNOWN)
+        items = t.items if isinstance(t, (Tuple, List)) else None
+        names = [getattr(e, "id", "") for e in target.elts]
+        plain = all(names) and len(set(names)) == len(names)
+        if items is None or len(items) != len(names) or not plain or name in names:
+            return [stmt]
+        parts = (syntax.expression(f"{name}[{k}]") for k in range(len(names)))
+        return [syntax.assign(n, p) for n, p in zip(names, parts, strict=True)]
 
     def is_build(self, stmt: Any) -> bool:
         """Whether a statement puts parts together: a display, `State(x, v)`."""

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit, passed_on
 from srcjax.transforms.kernels.accepted import (
+    LeavesLate,
     NotCompiled,
     array_of,
     is_kernel_array,
@@ -32,6 +33,7 @@ from srcjax.transforms.kernels.around import (
     nested_once,
     unpacked,
 )
+from srcjax.transforms.kernels.given import Given
 from srcjax.transforms.kernels.regions import Regions, Stays
 from srcjax.transforms.kernels.statements import KernelWriter
 from srcjax.transforms.kernels.wrapping import bound_in, bound_results, kernel_of
@@ -88,12 +90,30 @@ def compiled(
         own: the name of the function itself, that runs where the kernel is left.
         on_cpu: whether kernels are Python, which may raise what the function does.
     """
+    try:
+        return whole(program, unit, entry, own, on_cpu, undoes=False)
+    except LeavesLate:
+        loops = (gast.For, gast.While)
+        if not on_cpu or not any(isinstance(s, loops) for s in syntax.walk(unit.node)):
+            raise  # a copy of what is written to may take longer than the rest
+    return whole(program, unit, entry, own, on_cpu, undoes=True)
+
+
+def whole(
+    program: Program, unit: Unit, entry: str, own: str, on_cpu: bool, undoes: bool
+) -> Compiled:
+    """The function as one kernel. Raises NotCompiled.
+
+    Args:
+        undoes: whether what is given is put back as it was where the kernel is left
+            after it wrote to it.
+    """
     arguments = plain_arguments(unit)
     if arguments.vararg or arguments.kwarg:
         raise NotCompiled(unit.node, "`*args` or `**kwargs`")
     writer = KernelWriter(program, unit)
     writer.numbers.may_raise = writer.copies_strided = on_cpu
-    writer.numbers.may_leave = not writes_given(program)
+    writer.numbers.may_leave = undoes or not writes_given(program)
     around = Around(writer)
     writer.take_as_numbers(set(around.results))
     given = [*unit.parameters, *around.loaded]
@@ -118,23 +138,64 @@ def compiled(
     kernel = kernel_of(writer, [*stmts, gast.Return(value)], given)
     called = bound_results(kernel.call, outputs, writer.types)
     loads = unpacked(around.loads, writer.types)
-    body = [*loads, *nested_once([*called, *around.builds, around.last])]
-    return Compiled([kernel.node], driver_of(writer, entry, own, body), [])
+    body = nested_once([*called, *around.builds, around.last])
+    written = written_arrays(writer, given) if undoes else []
+    driver = driver_of(writer, entry, own, loads, body, written)
+    return Compiled([kernel.node], driver, [])
+
+
+def written_arrays(writer: KernelWriter, given: list[str]) -> list[str]:
+    """The arrays, of those that are given, that are written to. Raises NotCompiled."""
+    found = Given(writer.program)
+    if found.around:
+        raise NotCompiled(writer.unit.node, "an array from around it is written to")
+    types = {n: writer.types.get(n, UNKNOWN) for n in given}
+    return [
+        name
+        for name, t in types.items()
+        if is_kernel_array(t) and found.written & ageless_buffers(all_buffers(t))
+    ]
 
 
 def driver_of(
-    writer: KernelWriter, entry: str, own: str, body: list[gast.stmt]
+    writer: KernelWriter,
+    entry: str,
+    own: str,
+    loads: list[gast.stmt],
+    body: list[gast.stmt],
+    written: list[str],
 ) -> gast.FunctionDef:
-    """The function that calls a kernel, or the function itself where that leaves."""
+    """The function that calls a kernel, or the function itself where that leaves.
+
+    Args:
+        loads: what takes the kernel's arguments out of containers.
+        written: the arrays that are as they were when the function itself runs.
+    """
     arguments = plain_arguments(writer.unit)
+    words: dict[str, str] = {}
+
+    def word(name: str) -> str:
+        found = writer.unit.names.fresh(name)
+        words[found] = name
+        return found
+
     if writer.numbers.leaves:
-        again = syntax.expression(f"{own}({', '.join(passed_on(arguments))})")
-        word = writer.unit.names.fresh("Differs")
-        handler = gast.ExceptHandler(syntax.name(word), None, [gast.Return(again)])
-        body = [gast.Try(body, [handler], [], [])]
-    driver = gast.FunctionDef(entry, arguments, body, [], None, None, [])
+        leave = syntax.statements(f"return {own}({', '.join(passed_on(arguments))})")
+        caught, copies = word("Differs"), []
+        if written:
+            before = writer.fresh("before")
+            made = ", ".join(f"{name}.copy()" for name in written)
+            copies = syntax.statements(f"{before} = [{made}]")
+            put = f"{word('put_back')}([{', '.join(written)}], {before})"
+            leave = [*syntax.statements(put), *leave]
+            caught = f"({caught}, IndexError, ValueError)"
+        handler = gast.ExceptHandler(syntax.expression(caught), None, leave)
+        whole = [*loads, *body] if not written else body
+        body = [gast.Try(whole, [handler], [], [])]
+        loads = [*loads, *copies] if written else []
+    driver = gast.FunctionDef(entry, arguments, [*loads, *body], [], None, None, [])
     #: What it has from `backends.kernels`, by the names that it has for them.
-    driver.words = {word: "Differs"} if writer.numbers.leaves else {}
+    driver.words = words
     return driver
 
 
@@ -217,7 +278,7 @@ def for_examples(
     whole = [*before, loop, gast.Return(back)]
     batches = frozenset(e.name for e in many)
     kernel = kernel_of(writer, whole, [e.name for e in given], batches)
-    driver = driver_of(writer, entry, own, [gast.Return(kernel.call)])
+    driver = driver_of(writer, entry, own, [], [gast.Return(kernel.call)], [])
     return Compiled([kernel.node], driver, [])
 
 

@@ -19,6 +19,7 @@ from srcjax import syntax
 from srcjax.analysis.types import Array, Const, Scalar, Type
 from srcjax.transforms.kernels.accepted import (
     LARGEST,
+    LeavesLate,
     NotCompiled,
     is_kernel_array,
     is_kernel_number,
@@ -429,9 +430,7 @@ class Numbers:
             leave = f"raise {error!r}"
         else:
             shown = syntax.text(node)
-            raise NotCompiled(
-                node, f"`{shown}` of Python's own numbers may raise after a write"
-            )
+            raise LeavesLate(node, f"`{shown}` may raise after a write")
         statements = syntax.statements(leave)
         test = opposite(syntax.expression(text, **holes))
         if isinstance(test, gast.UnaryOp) and isinstance(test.operand, gast.Constant):

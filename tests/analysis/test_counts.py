@@ -104,9 +104,101 @@ def inside_of_another_loop(x):
     return total
 
 
+def slice_of_before(x):
+    total = 0.0
+    old = x[:1]
+    for k in range(1, 3):
+        y = x[:k] * 2  # of size 1, then 2
+        total = total + np.sum(y * old * x[:k]) + np.sum(y * y)
+        old = x[:k]
+    return total
+
+
+def slices_of_each(x):
+    kept = []
+    for k in range(1, 4):
+        kept.append(x[:k] * k)
+    total = np.sum(kept[0] * kept[2]) * 2
+    for k in range(3):  # another place gives it to `k`
+        total = total + np.sum(kept[k] * x[: k + 1]) + np.sum(kept[0] * x[:k])
+    return total
+
+
+def bound_that_grows(x):
+    total, k = 0.0, 1
+    y = x[:k]
+    while k < 3:
+        total = total + np.sum(y * x[:k]) + np.sum(y**2)
+        k += 1
+    return total
+
+
+def bound_of_before(x):
+    total, m = 0.0, 1
+    for k in range(1, 3):
+        n = 3 if k == 2 else k
+        y = x[:n]
+        total = total + np.sum(y * x[:m]) * k
+        m = k if k > 1 else 1
+    return total + np.sum(y * x[:n])
+
+
+def bound_in_an_outer_loop(x):
+    total, w = 0.0, x[:1]
+    for i in range(2):
+        total = total + np.sum(w * x[: i + 1]) + np.sum(w * 2)
+        for k in range(i + 1, 3):
+            w = x[i:k]
+            total = total + np.sum(w * x[i:k]) * k
+    return total
+
+
+def part_and_number(y, x, k):
+    if k > 2:
+        return np.sum(y * x[:1])
+    return np.sum(y * x[:k]) + part_and_number(x[:1], x, k + 1)
+
+
+def bounds_of_calls(x):
+    return part_and_number(x[:1], x, 1) + part_and_number(x[:2], x, 2)
+
+
+def bound_of_a_closure(x):
+    k = 1
+    y = x[:k]
+
+    def grow():
+        nonlocal k
+        k = 3
+
+    grow()
+    return np.sum(y * x[:k])
+
+
+def bound_changed_in_place(x):
+    k = np.array(1)
+    y = x[:k]
+    k += 2
+    return np.sum(y * x[:k])
+
+
+def bound_of_a_comprehension(x, n=3):
+    y = x[:n]
+    return sum([np.sum(y[:1] * x[:n]) for n in range(1, 4)]) + np.sum(y * x[:n])
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        slice_of_before,
+        slices_of_each,
+        bound_that_grows,
+        bound_of_before,
+        bound_in_an_outer_loop,
+        bounds_of_calls,
+        bound_of_a_closure,
+        bound_changed_in_place,
+        bound_of_a_comprehension,
         kept_from_before,
         named_mask,
         mask_of_before,
@@ -131,3 +223,25 @@ def test_equal_sizes_need_no_helper():
     text = srcjax.source(srcjax.grad(f, argnums=(0, 1)), X, X)
     assert "unbroadcast" not in text
     check_grads(f, (X, X * 2))
+
+
+def test_equal_slices_need_no_helper():
+    def f(x, w):
+        y = x * w
+        for k in range(1, len(x)):
+            y[:k] += w[:k] * np.dot(y[:k], x[:k])
+            y[k:] = np.exp(-x[k:]) * w[k:]
+        return np.sum(y)
+
+    text = srcjax.source(srcjax.grad(f, argnums=(0, 1)), X, X)
+    assert "unbroadcast" not in text
+    check_grads(f, (X, X * 2))
+
+
+@pytest.mark.parametrize(
+    "f", [slice_of_before, bound_in_an_outer_loop, bounds_of_calls]
+)
+def test_slices_of_other_sizes_in_kernels(f):
+    pytest.importorskip("numba")
+    with np.errstate(all="ignore"):
+        assert np.isclose(srcjax.jit(f)(X), f(X))

@@ -7,6 +7,12 @@
 Where a name gets an array of unknown size, the size is called after that place (a
 `Count`), and is compared by it. When the place is executed again, as in a loop, what
 was made before loses it: whatever has a `Count` at one time has the same size.
+
+    for k in range(1, n):
+        y[:k] += a * x[:k]      # [:k] of n
+
+A slice is called after its bounds, where each of them is a number that one place gives
+to a name, and after the axis: it is executed again where one of them is.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Count, Type, map_parts, replace
+from srcjax.analysis.types import Array, Count, Sym, Type, map_parts, replace
 from srcjax.frontend.unit import parameter_names
 
 #: Functions that read a mask and give none of its memory away.
@@ -29,6 +35,8 @@ _READERS = frozenset(
 )
 #: The axis of a `Count` that is how many entries a mask has.
 _SELECTED = -1
+#: The axis of a `Count` that is how many places a slice takes.
+_CUT = -2
 
 
 def counted(t: Type, place: Any, name: str) -> Type:
@@ -36,7 +44,7 @@ def counted(t: Type, place: Any, name: str) -> Type:
     if not isinstance(t, Array) or t.shape is None or None not in t.shape:
         return t
     shape = tuple(
-        Count(id(place), name, axis) if n is None else n
+        Count(frozenset([id(place)]), name, axis) if n is None else n
         for axis, n in enumerate(t.shape)
     )
     return replace(t, shape=shape)
@@ -56,7 +64,7 @@ def uncounted(t: Type, places: set[int] | None = None, but: str | None = None) -
 def _is_of(n: Any, places: set[int] | None, but: str | None) -> bool:
     if not isinstance(n, Count) or (n.name == but and n.offset == 0):
         return False
-    return places is None or n.place in places
+    return places is None or not places.isdisjoint(n.places)
 
 
 def forget(env: dict[str, Type], places: set[int], but_own: bool = False) -> None:
@@ -72,7 +80,59 @@ def forget(env: dict[str, Type], places: set[int], but_own: bool = False) -> Non
 
 def selected(place: int, name: str) -> Count:
     """How many entries the mask has that a place gave to the name."""
-    return Count(place, name, _SELECTED)
+    return Count(frozenset([place]), name, _SELECTED)
+
+
+def fixed_numbers(node: gast.FunctionDef) -> dict[str, Any]:
+    """Names that one statement gives a value, or the caller, with that statement.
+
+    What is given by the caller has the function for it. A value may still be changed in
+    place: numbers are not.
+    """
+    bound: dict[str, int] = {}
+    for n in syntax.walk(node.body):
+        if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load):
+            bound[n.id] = bound.get(n.id, 0) + 1
+        elif isinstance(n, (gast.Global, gast.Nonlocal)):
+            bound |= dict.fromkeys(n.names, 2)
+    found: dict[str, Any] = {
+        name: node for name in parameter_names(node.args) if name not in bound
+    }
+    given = set(parameter_names(node.args))
+    for stmt in syntax.walk(node.body):
+        if isinstance(stmt, (gast.Assign, gast.For)):
+            targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
+            for n in syntax.walk(targets):
+                stored = isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+                if stored and bound[n.id] == 1 and n.id not in given:
+                    found[n.id] = stmt
+    return found
+
+
+def cut(dim: Any, bounds: gast.Slice, places: set[int]) -> Count:
+    """How many places a slice takes of an axis, called after its bounds.
+
+    Args:
+        places: those that give the names in the bounds what they are.
+    """
+    if isinstance(dim, Sym) and dim.sizes is not None:
+        dim = dim.sizes.resolved(dim)
+    of = repr(dim)
+    if isinstance(dim, Count):
+        places = places | dim.places
+        of = f"{sorted(dim.places)} {dim.name} {dim.axis} {dim.offset}"
+    return Count(frozenset(places), f"[{syntax.text(bounds)}] of {of}", _CUT)
+
+
+def is_plain_bound(node: gast.expr | None) -> bool:
+    """Whether a bound of a slice is computed of numbers that have names."""
+    if isinstance(node, gast.BinOp):
+        plain = (gast.Add, gast.Sub, gast.Mult, gast.FloorDiv)
+        both = is_plain_bound(node.left) and is_plain_bound(node.right)
+        return isinstance(node.op, plain) and both
+    if isinstance(node, gast.UnaryOp):
+        return isinstance(node.op, gast.USub) and is_plain_bound(node.operand)
+    return node is None or isinstance(node, (gast.Name, gast.Constant))
 
 
 def fixed_masks(node: gast.FunctionDef) -> dict[str, int]:
@@ -145,4 +205,13 @@ def _only_read(node: gast.FunctionDef) -> set[str]:
     return {n for n, times in reads.items() if times == harmless.get(n)}
 
 
-__all__ = ["counted", "fixed_masks", "forget", "selected", "uncounted"]
+__all__ = [
+    "counted",
+    "cut",
+    "fixed_masks",
+    "fixed_numbers",
+    "forget",
+    "is_plain_bound",
+    "selected",
+    "uncounted",
+]

@@ -12,7 +12,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.binding import Env
-from srcjax.analysis.counts import fixed_masks
+from srcjax.analysis.counts import fixed_masks, fixed_numbers
 from srcjax.analysis.indexing import index_array
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -126,6 +126,7 @@ class Effects:
         #: The names that each unit declares as global.
         self.declared: dict[int, set[str]] = {}
         self.fixed_masks: dict[int, dict[str, int]] = {}
+        self.fixed_numbers: dict[int, dict[str, Any]] = {}
         #: What holds after loops that were executed without being recorded, by what
         #: held before, and what they filled; with what the keys know by its identity.
         self.loops: dict[tuple, tuple[Any, Env | None, Buffers]] = {}
@@ -151,6 +152,13 @@ class Effects:
         if key not in self.fixed_masks:
             self.fixed_masks[key] = fixed_masks(self.unit.node)
         return self.fixed_masks[key]
+
+    def numbers(self) -> dict[str, Any]:
+        """The names with one value at a time, and the place that gives it to each."""
+        key = id(self.unit.node)
+        if key not in self.fixed_numbers:
+            self.fixed_numbers[key] = fixed_numbers(self.unit.node)
+        return self.fixed_numbers[key]
 
     @contextmanager
     def trying(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from srcjax.analysis.applied import is_plain
 from srcjax.analysis.array_likes import array_of, is_list
 from srcjax.analysis.binding import BoundTo, Env, global_type, sized
 from srcjax.analysis.calls import Calls
-from srcjax.analysis.counts import selected
+from srcjax.analysis.counts import cut, is_plain_bound, selected
 from srcjax.analysis.effects import UNROLLED, Missed
 from srcjax.analysis.foreign import own_class, own_method, takes_over
 from srcjax.analysis.indexing import is_mask, row_count
@@ -39,8 +39,10 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     aged,
+    dtype_of,
     is_active,
     is_mapping,
+    is_number,
     join,
     join_all,
     rank_of,
@@ -48,6 +50,9 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
+
+#: `np.newaxis`.
+NOTHING = Const(value=None)
 
 
 def index_joins(owner: Any) -> bool:
@@ -357,7 +362,7 @@ class Expressions(Calls):
         found = self.subscript(base, index, node.slice)
         if isinstance(node.slice, gast.Name) and isinstance(found, Array):
             return self.masked(found, index, node.slice.id)
-        return found
+        return self.with_cuts(found, base, node.slice, env)
 
     def item_of_class(self, base: Type, index: Type, node: Any) -> Type | None:
         """`obj[index]` of a class that makes something of the index of its own."""
@@ -407,6 +412,42 @@ class Expressions(Calls):
         if place is None or not is_mask(index) or not found.shape:
             return found
         return replace(found, shape=(selected(place, name), *found.shape[1:]))
+
+    def with_cuts(self, found: Type, base: Type, index: gast.expr, env: Env) -> Type:
+        """`x[:k]` takes as many items of every `x` of one size, for the same `k`."""
+        if not (self.settled and isinstance(found, Array) and isinstance(base, Array)):
+            return found
+        if not (found.shape and base.shape and None in found.shape):
+            return found
+        shape, at, axis = list(found.shape), 0, 0
+        for entry in index.elts if isinstance(index, gast.Tuple) else [index]:
+            if isinstance(entry, gast.Slice):
+                dim = base.shape[axis]
+                if shape[at] is None and dim is not None:
+                    shape[at] = self.cut_of(dim, entry, env)
+                at, axis = at + 1, axis + 1
+                continue
+            t = self.eval(entry, env)
+            if is_number(t):
+                axis += 1
+            elif t == NOTHING:  # an axis more
+                at += 1
+            else:
+                return found
+        return replace(found, shape=tuple(shape))
+
+    def cut_of(self, dim: Any, bounds: gast.Slice, env: Env) -> Any:
+        """How many items a slice takes; None where its bounds may be other numbers."""
+        ends = [bounds.lower, bounds.upper, bounds.step]
+        fixed = self.numbers()
+        names = {n.id for n in syntax.names_in(bounds)}
+        whole = all(is_whole(env.get(name)) for name in names)
+        if not (all(map(is_plain_bound, ends)) and names <= set(fixed) and whole):
+            return None
+        places = [self.unit.node, *(fixed[name] for name in names)]
+        self.facts.nodes += places
+        self.counting |= set(map(id, places))
+        return cut(dim, bounds, set(map(id, places)))
 
     def order(self, node: gast.Call, env: Env) -> Type | None:
         """`sorted(range(n), key=...)`: positions, whatever decides their order."""
@@ -485,3 +526,9 @@ class Expressions(Calls):
         self.facts.nodes.append(node)
         self.facts.opaque.add(id(node))
         return Unknown(buffers=frozenset([id(node)]))
+
+
+def is_whole(t: Type | None) -> bool:
+    """Whether a value is a whole number, which nobody changes in place."""
+    dtype = dtype_of(t) if t is not None and is_number(t) else None
+    return dtype is not None and dtype.kind in "iu"

@@ -96,6 +96,9 @@ class Interpreter(Expressions):
         outer, self.unit = self.unit, unit
         hidden, self.hidden = self.hidden, NONE
         handed, self.handed = self.handed, NONE
+        if id(unit.node) in self.counting:  # of a call around this one
+            env = dict(env)
+            forget(env, {id(unit.node)})
         try:
             end = self.block(unit.node.body[:-1], env)
             if end is None:
@@ -539,6 +542,7 @@ class Interpreter(Expressions):
             self.store_attribute(stmt, target, base, new, env)
             return
         item = self.subscript(base, self.eval(target.slice, env), target.slice)
+        item = self.with_cuts(item, base, target.slice, env)
         types = [item, value]
         item, value = self.operands(function, types, [target, stmt.value], stmt)
         new = self.apply(lookup(function), function, [item, value], {}, stmt)

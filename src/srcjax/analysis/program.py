@@ -270,6 +270,25 @@ class Program:
             name: join_all(apart_from_told(ts)) or UNKNOWN for name, ts in found.items()
         }
 
+    def types_where_used(self, unit: Unit) -> dict[str, Type]:
+        """What each name of the unit is where statements bind or read it.
+
+        The size that it has in one iteration is another one when the next begins, where
+        nobody asks for it any more.
+        """
+        found: dict[str, list[Type]] = {}
+        for stmt in syntax.walk(unit.node):
+            if not isinstance(stmt, gast.stmt):
+                continue
+            names = syntax.all_names(syntax.head(stmt))
+            for variant in self.facts.of(stmt):
+                for env in (variant.before, variant.after):
+                    for name in names & env.keys():
+                        known = found.setdefault(name, [])
+                        if env[name] not in known:
+                            known.append(env[name])
+        return {name: join_all(ts) or UNKNOWN for name, ts in found.items()}
+
     def writes_of(self, unit: Unit) -> Buffers:
         """Buffers that the unit itself writes in place."""
         return self.facts.written_by(syntax.walk(unit.node))

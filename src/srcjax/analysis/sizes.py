@@ -77,13 +77,13 @@ class Sym:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A size of which only the place is known that made it, plus a constant offset.
+    """A size of which only the places are known that made it, plus a constant offset.
 
-    Two sizes of one `Count` are equal: `analysis.counts` sees to it that what a place
-    made before it was executed again has it no more. It may be 1.
+    Two sizes of one `Count` are equal: `analysis.counts` sees to it that what was made
+    before one of the places was executed again has it no more. It may be 1.
     """
 
-    place: int
+    places: frozenset[int]
     name: str
     axis: int
     offset: int = 0

@@ -870,7 +870,7 @@ def shift(dim: Dim, offset: int) -> Dim:
     if isinstance(dim, int):
         return dim + offset
     if isinstance(dim, Count):
-        return Count(dim.place, dim.name, dim.axis, dim.offset + offset)
+        return Count(dim.places, dim.name, dim.axis, dim.offset + offset)
     return None
 
 

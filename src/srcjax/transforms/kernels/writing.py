@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     all_buffers,
     is_number,
     rank_of,
+    replace,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.kernels.accepted import NotCompiled
@@ -35,6 +36,16 @@ def is_array_type(t: Type) -> bool:
     return not is_number(t) and not isinstance(t, (Const, Tuple))
 
 
+def with_sizes(types: dict[str, Type], used: dict[str, Type]) -> dict[str, Type]:
+    """The types, with sizes that are only known where names are used."""
+    found = dict(types)
+    for name, t in types.items():
+        there = used.get(name)
+        if isinstance(t, Array) and isinstance(there, Array) and t.shape is not None:
+            found[name] = replace(t, shape=there.shape or t.shape)
+    return found
+
+
 class Writing:
     """Types, names and operations of a unit in core form."""
 
@@ -42,7 +53,7 @@ class Writing:
         self.program = program
         self.unit = unit
         self.typer = Typer(program, unit)
-        self.types = dict(program.types_of(unit))
+        self.types = with_sizes(program.types_of(unit), program.types_where_used(unit))
         self.bound = syntax.names_written(unit.node.body) | set(unit.parameters)
         #: Whether arrays without axes are taken for numbers.
         self.no_axes = False

@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
+from srcjax.ops.known import MISSING
 from srcjax.ops.record import Op
 from srcjax.transforms.places import (
     keyed_parts,
@@ -70,8 +71,9 @@ class InplaceRules(ContainerRules):
             self.ensure_buffer(base.id)
             self.ensure_array(base.id, t)
         item = gast.Subscript(self.adjoint(base.id), index, syntax.LOAD)
-        if isinstance(t, List) and isinstance(index, gast.Slice):
-            self.store_slice(base, index, value)
+        cut = self.cut_of(index) if isinstance(t, List) else None
+        if cut is not None:
+            self.store_slice(base, cut, value)
             return
         if isinstance(t, (List, Tuple)):
             if self.active(value):
@@ -107,6 +109,25 @@ class InplaceRules(ContainerRules):
         if isinstance(t, Unknown) or (isinstance(t, Array) and not t.shape):
             d = self.adjoint(name)
             self.emit(syntax.assign(d.id, syntax.call("buffer_of", d)))
+
+    def cut_of(self, index: gast.expr) -> gast.Slice | None:
+        """The slice that an index is, as one with bounds; None for another index."""
+        if isinstance(index, gast.Slice):
+            return index
+        known = join_all([self.typer.type_of(index, env) for env in self.envs])
+        if not isinstance(known, Tuple) or known.cls is not slice:
+            return None
+        step = getattr(known.items[2], "value", MISSING)
+        if step is MISSING:
+            raise self.refuse(
+                "items of a list are assigned by a slice with a step that is not known",
+                "the slice where it is used: `xs[a:b]`",
+            )
+        lower, upper = (
+            gast.Attribute(syntax.clone(index), bound, syntax.LOAD)
+            for bound in ("start", "stop")
+        )
+        return gast.Slice(lower, upper, None if step is None else syntax.const(step))
 
     def store_slice(self, base: gast.Name, index: gast.Slice, value: gast.expr) -> None:
         """`xs[a:b] = ys` of a list, which may give it another length."""

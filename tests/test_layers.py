@@ -17,8 +17,8 @@ ORDER = [
     ("errors", "late", "syntax"),
     ("analysis.flow",),  # how control and values go through statements: names alone
     ("_generated",),
-    # Runs a text as a module, and what is known of it: need nothing.
-    ("backends.load", "backends.marks"),
+    # Runs a text as a module, what is known of it, and threads: need nothing.
+    ("backends.load", "backends.marks", "backends.threads"),
     (
         "frontend.stage_texts",
         "analysis.custom",
@@ -39,6 +39,7 @@ ORDER = [
     ("frontend",),
     ("analysis",),
     ("runtime",),  # what generated code calls: NumPy, and nothing of srcjax
+    ("random",),  # for users; its operations have records as others have
     ("ops",),
     ("transforms",),
     ("backends",),

@@ -36,6 +36,8 @@ __all__ = ["export", "export_text"]
 
 BUILTIN_NAMES = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 CLASS_KEYWORDS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+#: Parts of srcjax that are plain NumPy, and are copied.
+PLAIN = ("srcjax.ops.composites", "srcjax.random")
 #: More elements than this are written in lines filled with them, not one a line.
 FILLED_FROM = 40
 
@@ -276,10 +278,12 @@ class Exporter:
             return
         if module.partition(".")[0] == "srcjax" and not (
             module.startswith("srcjax._generated")
-            or module.startswith("srcjax.ops.composites")  # plain NumPy
+            or module.startswith(PLAIN)
             or function.__name__ == "stop_gradient"  # the identity, when it runs
         ):
             raise _needs_srcjax(hint)
+        if module.startswith(PLAIN):  # what threads share, one does as well
+            function = inspect.unwrap(function)
         node = _function_node(function, hint)
         node.name = name
         lookup = function_lookup(function)

@@ -39,6 +39,8 @@ PUBLIC = (
     "srcjax.api.jacobians",
     "srcjax.ops.collectives",
 )
+#: What users import from `srcjax` as a whole, or functions of.
+LIBRARY = ("srcjax.random",)
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
 #: Where kernels are made, and what is found when it runs is differentiated.
@@ -192,6 +194,9 @@ class Module:
                 path = value.__name__
                 if path == name:
                     found[name] = f"import {path}"
+                elif path in LIBRARY:
+                    alias = "" if path == f"srcjax.{name}" else f" as {name}"
+                    found[name] = f"from srcjax import {path[7:]}{alias}"
                 elif "." not in path or path.startswith("srcjax") is False:
                     found[name] = f"import {path} as {name}"
             elif getattr(value, "__module__", "") in PUBLIC and (
@@ -304,9 +309,11 @@ def importable_from(value: Any) -> tuple[str, str] | None:
         )
     if not path or not name or not name.isidentifier():
         return None
-    if path.startswith("srcjax") and not path.startswith(COMPOSITES):
+    if path.startswith("srcjax") and not path.startswith((COMPOSITES, *LIBRARY)):
         return None
     parts = path.split(".")
+    if path.startswith(LIBRARY):
+        parts = parts[:2]
     for end in range(len(parts), 0, -1):
         if any(p.startswith("_") for p in parts[:end]):
             continue

@@ -1,7 +1,7 @@
 """Importing this module fills the table of operations.
 
-The records of SciPy's functions, and of those of others with rules that call SciPy, are
-made when one of them is looked up.
+The records of SciPy's functions, of those of others with rules that call SciPy, and of
+`srcjax.random` are made when one of them is looked up.
 """
 
 import math
@@ -85,6 +85,11 @@ register_lazily(
     "srcjax.ops.special",
     "srcjax.ops.scipy_special",
     "srcjax.ops.composites.scipy_special",
+)
+register_lazily(
+    "srcjax.random",
+    "srcjax.ops.random_draws",
+    "srcjax.ops.composites.random_draws",
 )
 for _function in (
     math.erf,

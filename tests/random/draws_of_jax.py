@@ -1,0 +1,126 @@
+"""The draws that are compared with JAX's, and how near they have to be.
+
+`python -m tests.random.draws_of_jax` writes JAX's numbers to `draws_of_jax.npz`: to
+compile them takes JAX a minute. A sweep compares them with those of the JAX that is
+installed.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+RECORDED = Path(__file__).with_suffix(".npz")
+SEED = 3
+LOGITS = np.random.default_rng(0).normal(size=(4, 3, 5)).astype(np.float32)
+ITEMS = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
+CHANCES = np.array([0.1, 0.2, 0.3, 0.25, 0.15], np.float32)
+MEAN = np.array([1, 2, 3], np.float32)
+COV = np.array([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 0.7]], np.float32)
+HIGHEST = np.uint32(2**32 - 1)
+
+#: Draws that are equal bit for bit.
+EXACT = {
+    "split": lambda r, k: r.split(k, 5),
+    "split in a shape": lambda r, k: r.split(k, (2, 3)),
+    "fold_in": lambda r, k: r.fold_in(k, 7),
+    "bits": lambda r, k: r.bits(k, (3, 5)),
+    "bits, 8": lambda r, k: r.bits(k, (3, 5), np.uint8),
+    "bits, 16": lambda r, k: r.bits(k, (3, 5), np.uint16),
+    "uniform": lambda r, k: r.uniform(k, (20, 5)),
+    "uniform, one": lambda r, k: r.uniform(k),
+    "uniform, none": lambda r, k: r.uniform(k, (0, 3)),
+    "uniform, half": lambda r, k: r.uniform(k, (20, 5), np.float16),
+    "uniform between": lambda r, k: r.uniform(k, (1500,), minval=0.3, maxval=1.7),
+    "uniform between, half": lambda r, k: r.uniform(k, (20,), np.float16, 0.3, 1.7),
+    "uniform between arrays": lambda r, k: r.uniform(k, (2, 3), None, -MEAN, MEAN),
+    "randint": lambda r, k: r.randint(k, (50,), -5, 1000),
+    "randint, narrow": lambda r, k: r.randint(k, (50,), -5, np.array([3]), np.int8),
+    "randint, all bytes": lambda r, k: r.randint(k, (50,), 0, 256, np.uint8),
+    "randint, unsigned": lambda r, k: r.randint(k, (50,), 0, HIGHEST, np.uint32),
+    "randint, one value": lambda r, k: r.randint(k, (50,), 5, 5),
+    "bernoulli": lambda r, k: r.bernoulli(k, 0.3, (50,)),
+    "bernoulli, chances": lambda r, k: r.bernoulli(k, CHANCES),
+    "bernoulli, high": lambda r, k: r.bernoulli(k, 0.3, (50,), mode="high"),
+    "rademacher": lambda r, k: r.rademacher(k, (50,)),
+    "rademacher, float": lambda r, k: r.rademacher(k, (50,), np.float32),
+    "permutation": lambda r, k: r.permutation(k, 100),
+    "permutation of an axis": lambda r, k: r.permutation(k, ITEMS, axis=1),
+    "permutation, independent": lambda r, k: r.permutation(k, ITEMS, 1, True),
+    "choice": lambda r, k: r.choice(k, 10, (7, 3)),
+    "choice of an axis": lambda r, k: r.choice(k, ITEMS, (2, 2), axis=2),
+    "choice of all": lambda r, k: r.choice(k, ITEMS, (2, 2), replace=False, axis=2),
+    "choice by chance": lambda r, k: r.choice(k, 5, (50,), p=CHANCES),
+    "choice of all by chance": lambda r, k: r.choice(
+        k, ITEMS, (2, 2), replace=False, p=CHANCES, axis=2
+    ),
+    "categorical": lambda r, k: r.categorical(k, LOGITS),
+    "categorical, axis": lambda r, k: r.categorical(k, LOGITS, axis=1),
+    "categorical, shape": lambda r, k: r.categorical(k, LOGITS, 0, (6, 3, 5)),
+    "categorical, all": lambda r, k: r.categorical(
+        k, LOGITS, shape=(3, 4, 3), replace=False
+    ),
+    "geometric": lambda r, k: r.geometric(k, np.float32(0.2), (50,)),
+}  # fmt: skip
+#: Draws that go through `erfinv` and `log`: how many epsilons they may be apart, of the
+#: larger of their size and 1.
+CLOSE = {
+    "normal": (4, lambda r, k: r.normal(k, (1500,))),
+    "normal, half": (1, lambda r, k: r.normal(k, (50,), np.float16)),
+    "normal, complex": (4, lambda r, k: r.normal(k, (50,), np.complex64)),
+    "exponential": (2, lambda r, k: r.exponential(k, (500,))),
+    "gumbel": (4, lambda r, k: r.gumbel(k, (500,))),
+    "gumbel, high": (4, lambda r, k: r.gumbel(k, (500,), mode="high")),
+    "laplace": (2, lambda r, k: r.laplace(k, (500,))),
+    "logistic": (4, lambda r, k: r.logistic(k, (500,))),
+    "cauchy": (8, lambda r, k: r.cauchy(k, (500,))),
+    "truncated_normal": (4, lambda r, k: r.truncated_normal(k, -1.0, 2.0, (500,))),
+    "truncated_normal, bounds": (4, lambda r, k: r.truncated_normal(k, -MEAN, np.inf)),
+    "multivariate_normal": (8, lambda r, k: r.multivariate_normal(k, MEAN, COV, (50,))),
+    "orthogonal": (32, lambda r, k: r.orthogonal(k, 4, (2,), m=3)),
+}  # fmt: skip
+
+
+DOUBLE = {
+    "bits": (0, lambda r, k: r.bits(k, (3, 5), np.uint64)),
+    "uniform": (0, lambda r, k: r.uniform(k, (40,), np.float64)),
+    "uniform between": (0, lambda r, k: r.uniform(k, (400,), np.float64, 0.3, 1.7)),
+    "randint": (0, lambda r, k: r.randint(k, (50,), -5, 10**15, np.int64)),
+    "normal": (16, lambda r, k: r.normal(k, (1500,), np.float64)),
+    "exponential": (
+        128,  # its `log1p` is not exact there
+        lambda r, k: r.exponential(k, (400,), np.float64),
+    ),
+    "gumbel": (4, lambda r, k: r.gumbel(k, (400,), np.float64)),
+    "truncated_normal": (
+        16,
+        lambda r, k: r.truncated_normal(k, -1.0, 2.0, (400,), np.float64),
+    ),
+    "multivariate_normal": (
+        64,
+        lambda r, k: r.multivariate_normal(
+            k, MEAN.astype(float), COV.astype(float), (50,), np.float64
+        ),
+    ),
+}
+
+
+def drawn_by_jax():
+    """What JAX draws, by name; the names of draws of 64 bits begin with "64: "."""
+    import jax
+    from jax import random
+
+    def draw(key):
+        close = {name: call(random, key) for name, (_, call) in CLOSE.items()}
+        return {name: call(random, key) for name, call in EXACT.items()} | close
+
+    def draw_double(key):
+        return {f"64: {n}": call(random, key) for n, (_, call) in DOUBLE.items()}
+
+    found = jax.jit(draw)(random.PRNGKey(SEED))
+    with jax.enable_x64(True):
+        found = found | jax.jit(draw_double)(random.PRNGKey(SEED))
+    return {name: np.asarray(value) for name, value in found.items()}
+
+
+if __name__ == "__main__":
+    np.savez_compressed(RECORDED, **drawn_by_jax())

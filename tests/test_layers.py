@@ -49,6 +49,8 @@ ORDER = [
     ("checks",),  # what a derivative is compared with when it is run
     ("versions",),
     ("api",),
+    # What users import, written as plain NumPy.
+    ("numpy",),
     ("__init__",),
     ("testing",),  # a user of the library, as the rooms below
     ("demo",),

@@ -248,6 +248,18 @@ def is_of_library(holder: Any) -> bool:
     return path.partition(".")[0] in _LIBRARIES
 
 
+def goes_without_saying(name: str, value: Any) -> bool:
+    """Whether the name is that of a library, under which nobody has another module.
+
+    Nearly every function reads `np`: looking whether it still is NumPy would cost as
+    much as all else that a call looks at. A module called `model` or `xp` may be the
+    next one in the next cell.
+    """
+    if not isinstance(value, pytypes.ModuleType) or not is_of_library(value):
+        return False
+    return name in ("np", value.__name__)
+
+
 def attribute_guard(holder: Any, key: str, value: Any) -> Guard | None:
     """The guard of an attribute that was read; None if it stays, or is computed."""
     if isinstance(holder, pytypes.ModuleType):
@@ -281,6 +293,7 @@ __all__ = [
     "Whole",
     "Written",
     "attribute_guard",
+    "goes_without_saying",
     "has_items",
     "is_computed",
     "is_data",

@@ -19,6 +19,7 @@ from srcjax.analysis.guards import (
     Whole,
     Written,
     attribute_guard,
+    goes_without_saying,
     has_items,
     is_data,
     is_of_library,
@@ -355,7 +356,7 @@ class Program:
         holder: Any = source.closure.get(name)
         if holder is None and name in source.globals:
             holder = source.globals
-        if holder is not None and not isinstance(value, pytypes.ModuleType):
+        if holder is not None and not goes_without_saying(name, value):
             kind = kind if is_data(value) else Guard
             self.rest_on(kind(holder, name, value))
         self.rests_on(value)

@@ -40,6 +40,7 @@ from srcjax.frontend.joined_tapes import part_tapes
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.match import lower_match
+from srcjax.frontend.numpy_names import name_numpy
 from srcjax.frontend.operations import Operations
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
@@ -53,7 +54,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     Raises UnsupportedError for a construct outside the language.
     """
     varying_names = list(varying_names)
-    source = make_way(source)
+    source = name_numpy(make_way(source))
     source = _with_choices(name_inherited(source))
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
@@ -70,7 +71,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
-    unit.looked_up = lowering.looked_up
+    unit.looked_up = lowering.looked_up | source.aliases
     unit.own_targets.update(lowering.own_targets)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))

@@ -66,6 +66,8 @@ class FunctionSource:
     renamed: dict[str, str] = field(default_factory=dict)
     #: What the function imports itself, by name.
     imported: dict[str, Any] = field(default_factory=dict)
+    #: Names of NumPy in the user's text for which `node` has `np`.
+    aliases: set[str] = field(default_factory=set)
 
     def line(self, n: int) -> str:
         """Line `n` (from 1) of the file, stripped; empty if there is no such line."""

@@ -226,3 +226,17 @@ def continue_in_while_with_else(x):
     else:
         total = total - 1
     return total
+
+
+@program(0.9)
+def last_one_before_a_limit(x):
+    before = x
+    for _ in range(10):
+        if x > 8.0:
+            return before
+        before = x
+        if x > 2.0:
+            x = x + 1.5
+        else:
+            x = x * (2.0 if before > 1.0 else 3.0)
+    return x

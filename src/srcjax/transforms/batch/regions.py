@@ -551,19 +551,40 @@ class Regions(Sharing):
 
 
 def without_first_copies(body: list[gast.stmt], gathered: set[str]) -> list[gast.stmt]:
-    """`x = x.copy()` is not needed where `x` has just been gathered."""
-    written: set[str] = set()
+    """`x = x.copy()` is not needed where `x` has just been gathered.
+
+    It is after `y = x`, by which `y` has the memory too.
+    """
+    others: set[str] = set()  # written, or held by another name
     out: list[gast.stmt] = []
     for stmt in body:
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
-        if isinstance(target, gast.Name) and target.id in gathered - written:
+        if isinstance(target, gast.Name) and target.id in gathered - others:
             own = syntax.expression("x.copy()", x=syntax.name(target.id))
             if syntax.equal(stmt.value, own):
-                written.add(target.id)
+                others.add(target.id)
                 continue
-        written |= syntax.names_written(stmt)
+        others |= syntax.names_written(stmt) | held_names(stmt)
         out.append(stmt)
     return out
+
+
+def held_names(node: Any) -> set[str]:
+    """Names that are read, but not only to compute something new of what they hold."""
+    computed: set[int] = set()
+    for sub in syntax.walk(node):
+        ufunc = isinstance(sub, gast.Call) and isinstance(
+            getattr(np, getattr(sub.func, "attr", ""), None), np.ufunc
+        )
+        if ufunc or isinstance(sub, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+            computed |= {id(child) for child in gast.iter_child_nodes(sub)}
+    return {
+        n.id
+        for n in syntax.walk(node)
+        if isinstance(n, gast.Name)
+        and isinstance(n.ctx, gast.Load)
+        and id(n) not in computed
+    }
 
 
 def _target(stmt: Any) -> str:

@@ -24,8 +24,10 @@ ORDER = [
         "analysis.custom",
         "analysis.kept",
         "analysis.references",
+        "analysis.registered",  # classes that users made nodes of trees
         "analysis.sizes",
         "analysis.standard",
+        "analysis.structural",
     ),
     ("analysis.plain",),  # which values are numbers and arrays
     ("analysis.types",),  # what every other room speaks of
@@ -52,6 +54,11 @@ ORDER = [
     # What users import, written as plain NumPy.
     ("numpy",),
     ("__init__",),
+    # The library that users import, written as plain NumPy; what it knows of the rooms
+    # above is how to say of functions what they are.
+    ("tree",),
+    ("tree_util",),
+    ("optim",),
     ("testing",),  # a user of the library, as the rooms below
     ("demo",),
     ("cli",),

@@ -37,7 +37,9 @@ from srcjax.analysis.known_values import (
     is_instance,
     length,
 )
+from srcjax.analysis.skeletons import type_of_structure
 from srcjax.analysis.standard import is_standard
+from srcjax.analysis.structural import calls, is_structural
 from srcjax.analysis.told import looks_only
 from srcjax.analysis.types import (
     BOOL,
@@ -275,6 +277,9 @@ class Calls(Constructing):
             return found
         active = any(map(is_active, [*args, *kwargs.values()]))
         if isinstance(function, Closure) and function.scope is not self.unit:
+            self.called_apart.append(function.definition)
+            if active:
+                self.put_in_place([function.definition])
             self.facts.unseen = True
             self.callee(node, None)
             return Unknown(active or function.active)
@@ -330,6 +335,8 @@ class Calls(Constructing):
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
+        if is_structural(value):
+            return self.by_structure(value, args, kwargs, node, env)
         if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
             self.callee(node, value)
             quiet = [with_active(t, False) for t in args]
@@ -400,6 +407,48 @@ class Calls(Constructing):
         if compiled is not None:  # it stays compiled, and gives what its Python gives
             return with_active(self.call_inert(compiled, args, kwargs, node), True)
         return with_active(self.opaque_call(value, given, node), active)
+
+    def by_structure(
+        self,
+        value: Any,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type:
+        """A function of the structure of containers: `settle` writes the call out.
+
+        Where nothing varies it stays a call, if its type is known all the same.
+        """
+        given = [*args, *kwargs.values()]
+        active = any(self.brings(t, env) for t in given)
+        if not active and varies() is not Varies.RUN_TIME:
+            self.facts.nodes.append(node)
+            self.callee(node, value)
+            found = type_of_structure(value, args, kwargs, id(node))
+            if found is None and not calls(value):  # it writes to nothing
+                found = Unknown(False, NONE.union(*map(all_buffers, given)))
+            return found or self.opaque_call(value, given, node)
+        self.callee(node, value)
+        if self.settled:
+            raise self.refuse(
+                node,
+                "the structure of a tree is not known here",
+                "containers whose keys and lengths are known: arguments of the "
+                "function, or made in it",
+            )
+        if any(isinstance(t, Unknown) and not t.active for t in given):
+            self.put_in_place(self.called_apart)  # one of them may have made it
+        self.facts.unseen = self.facts.structural = True
+        return Unknown(active, NONE.union(*map(all_buffers, given)))
+
+    def brings(self, t: Type, env: Env) -> bool:
+        """Whether an argument brings differentiated values, a function in its body."""
+        if isinstance(t, Closure):
+            free = syntax.names_read(t.definition)
+            return t.active or any(is_active(env.get(n, UNKNOWN)) for n in free)
+        owner = getattr(getattr(t, "value", None), "owner", None)
+        return is_active(t) or (isinstance(owner, Type) and is_active(owner))
 
     def as_arrays(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -677,8 +726,14 @@ class Calls(Constructing):
         if not followed:
             given = [*args, *kwargs.values()]
             result = self.result_alone(unit, arguments, given, node)
-            self.meet_followed(function, args, kwargs, node, followed=False)
-            return result
+            if node is None or not self.makes_function(result):
+                self.meet_followed(function, args, kwargs, node, followed=False)
+                return result
+            unit = self.active_unit(function, args, kwargs)
+            if unit is None:
+                return result
+            self.facts.makers.add(id(node))
+            arguments = bind_types(unit, args, kwargs)
         self.meet_followed(function, args, kwargs, node, followed=True)
         result = self.call_unit(unit, arguments)
         written = self.written_in(unit, [*args, *kwargs.values()])
@@ -701,6 +756,22 @@ class Calls(Constructing):
                 "`out=` of a function that is only known when it is called",
                 "the argument by position",
             )
+
+    def put_in_place(self, definitions: list[Any]) -> None:
+        """From now on calls of what makes these functions are put in place."""
+        for definition in definitions:
+            if id(definition) not in self.program.made:
+                self.program.made[id(definition)] = definition
+                self.widened = True
+
+    def makes_function(self, t: Type) -> bool:
+        """Whether a function is in it that is called with differentiated values.
+
+        What defines it is put in place then: what it does is only known there.
+        """
+        if isinstance(t, Tuple):
+            return any(map(self.makes_function, t.items))
+        return isinstance(t, Closure) and id(t.definition) in self.program.made
 
     def meet_followed(
         self, function: Any, args: list[Type], kwargs: dict, node: Any, followed: bool

@@ -116,6 +116,8 @@ class Effects:
         self.unfollowed: dict[tuple[int, int], list[Any]] = {}
         #: What a composite said that it does not serve (see `ops.record`).
         self.refusal: str | None = None
+        #: Functions made in other functions that were called, and not looked into.
+        self.called_apart: list[Any] = []
         #: Memory of objects that keep what they computed from it once.
         self.must_stay: Buffers = NONE
         #: How often the code at hand is executed because of loops around it that are

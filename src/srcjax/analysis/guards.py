@@ -9,12 +9,13 @@ import types as pytypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from srcjax.analysis.registered import record_fields
 from srcjax.late import late
 
 if TYPE_CHECKING:
@@ -215,9 +216,7 @@ def has_items(value: Any) -> bool:
     """Whether types are known of items that may be other ones later."""
     if isinstance(value, tuple):
         return any(map(has_items, value))
-    return isinstance(value, (dict, list)) or (
-        is_dataclass(value) and not isinstance(value, type)
-    )
+    return isinstance(value, (dict, list)) or record_fields(value) is not None
 
 
 def _parts(value: Any) -> list[Any]:
@@ -229,7 +228,8 @@ def _parts(value: Any) -> list[Any]:
     elif isinstance(value, (list, tuple)):
         inside = list(value)
     else:
-        inside = [getattr(value, f.name, None) for f in fields(value)]
+        names = record_fields(value) or ()
+        inside = [getattr(value, name, None) for name in names]
     found = [value, len(inside)]
     for part in inside:
         found += _parts(part)

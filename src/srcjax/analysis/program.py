@@ -94,6 +94,10 @@ class Facts:
     #: Whether a function made in another one was called: what its body calls, and with
     #: what types, is not known before it stands in the place of the call.
     unseen: bool = False
+    #: Calls of functions that are put in place for the functions that they make.
+    makers: set[int] = field(default_factory=set)
+    #: Whether there are calls of functions of structure, which `settle` writes out.
+    structural: bool = False
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
     #: Calls of a method that arrays have, of what is not known to be an array.
@@ -156,6 +160,9 @@ class Program:
         self.own_attributes: set[str] = set()
         #: Normal forms as they were before passes changed them, for `stages`.
         self.normal: dict[int, gast.FunctionDef] = {}
+        #: Functions inside of others, by their definition, that are called with
+        #: differentiated values: what makes them is put in place.
+        self.made: dict[int, Any] = {}
         #: How often a function was normalised again.
         self.widenings = 0
         self._alive: list[Any] = []

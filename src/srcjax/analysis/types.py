@@ -18,7 +18,7 @@ import types as pytypes
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -30,6 +30,7 @@ from srcjax.analysis.plain import (
     is_plain_array,
     is_plain_number,
 )
+from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.analysis.sizes import Count, Sizes, Sym, made_of, plus
 
 Buffers = frozenset
@@ -495,6 +496,10 @@ def map_parts(t: Type, f: Any) -> Type:
 
 def with_active(t: Type, active: bool) -> Type:
     """The type with every leaf that can carry a derivative set active or not."""
+    if isinstance(t, Object):
+        fixed = structure_fields(t.cls, tuple(k for k, _ in t.items)) if active else ()
+        items = ((k, with_active(p, active and k not in fixed)) for k, p in t.items)
+        return replace(t, items=tuple(items))
     if parts(t):
         return map_parts(t, lambda part: with_active(part, active))
     if isinstance(t, Const):
@@ -641,11 +646,9 @@ def type_of(value: Any, buffer: Any = None) -> Type:
         return Dict(False, buffers, tuple(pairs))
     if isinstance(value, range):
         return Range(length=len(value), values=value)
-    if is_dataclass(value) and not isinstance(value, type):
-        pairs = (
-            (f.name, type_of(getattr(value, f.name, None), inner(f.name)))
-            for f in fields(value)
-        )
+    names = record_fields(value)
+    if names is not None:
+        pairs = ((n, type_of(getattr(value, n, None), inner(n))) for n in names)
         return Object(False, buffers, type(value), tuple(pairs))
     callables = (type, np.dtype, np.ufunc, pytypes.ModuleType, pytypes.FunctionType)
     if isinstance(value, callables) or callable(value):

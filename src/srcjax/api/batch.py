@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.backends.load import report
 from srcjax.errors import (
     ArgumentError,
@@ -627,10 +628,13 @@ def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any,
             each = axes[k] if isinstance(axes, (list, tuple)) else axes
             found += leaves_with_axes(item, each, f"{where}[{k}]")
         return found
-    if is_dataclass(value) and not isinstance(value, type):
+    names = record_fields(value)
+    if names is not None:
         found = []
-        for f in fields(value):
-            found += leaves_with_axes(getattr(value, f.name), axes, f"{where}.{f.name}")
+        cls: Any = type(value)
+        fixed = structure_fields(cls, names)
+        for name in [name for name in names if name not in fixed]:
+            found += leaves_with_axes(getattr(value, name), axes, f"{where}.{name}")
         return found
     if isinstance(axes, (list, tuple, dict)):
         raise misfit(where, f"a single value of shape {np.shape(value)}", axes)

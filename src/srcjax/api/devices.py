@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcjax.analysis.registered import record_fields
 from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
 from srcjax.late import late
@@ -97,9 +97,9 @@ def leaves(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         for each in value.values():
             yield from leaves(each)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for f in fields(value):
-            yield from leaves(getattr(value, f.name, None))
+    elif record_fields(value) is not None:
+        for name in record_fields(value) or ():
+            yield from leaves(getattr(value, name, None))
     else:
         yield value
 

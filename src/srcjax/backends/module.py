@@ -40,7 +40,13 @@ PUBLIC = (
     "srcjax.ops.collectives",
 )
 #: What users import from `srcjax` as a whole, or functions of.
-LIBRARY = ("srcjax.random",)
+LIBRARY = (
+    "srcjax.nn",
+    "srcjax.optim",
+    "srcjax.random",
+    "srcjax.tree",
+    "srcjax.tree_util",
+)
 #: The one part of srcjax whose functions generated code may call by import.
 COMPOSITES = "srcjax.ops.composites"
 #: Where kernels are made, and what is found when it runs is differentiated.

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import runtime
+from srcjax.analysis.structural import calls, is_structural
 from srcjax.ops import collectives
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.library_writes import FIRST_WRITTEN, place_of_out
@@ -164,6 +165,10 @@ def effect_of_function(function: Any, called: int = 0) -> Effect:
     effect = _of_method(function, owner)
     if effect is not None:
         return effect
+    if isinstance(function, type) and _is_named_tuple(function):
+        return PURE
+    if is_structural(function):
+        return UNKNOWN if calls(function) else PURE
     home = str(getattr(function, "__module__", "") or "").split(".")
     if isinstance(function, np.ufunc) or home[0] == "numpy":
         return _of_numpy(function, home, called)
@@ -172,6 +177,13 @@ def effect_of_function(function: Any, called: int = 0) -> Effect:
     if lookup(function) is not None or composite_of(function) is not None:
         return PURE
     return UNKNOWN
+
+
+def _is_named_tuple(cls: type) -> bool:
+    """Whether its objects are made of what they hold, and nothing else happens."""
+    made = getattr(cls.__new__, "__module__", "") or ""
+    plain = cls.__init__ is object.__init__  # type: ignore[misc]
+    return plain and hasattr(cls, "_fields") and made.startswith("namedtuple_")
 
 
 def _places(op: Op) -> frozenset[int | str]:

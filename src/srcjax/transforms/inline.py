@@ -25,6 +25,16 @@ from srcjax.frontend.unit import Unit, parameter_names
 SMALL = 2
 
 
+def drop_annotations(body: list[gast.stmt]) -> None:
+    """Inner functions without what they say of types, which names other names."""
+    for node in syntax.walk(body):
+        if isinstance(node, gast.FunctionDef):
+            node.returns = None
+            for part in syntax.walk(node.args):
+                if isinstance(part, gast.Name) and isinstance(part.ctx, gast.Param):
+                    part.annotation = None
+
+
 class Inliner:
     """Inlines calls of one unit."""
 
@@ -105,6 +115,7 @@ class Inliner:
             parameters = callee.parameters
             body = syntax.clone(callee.node.body)
         body = [s for s in body if not isinstance(s, gast.Nonlocal)]
+        drop_annotations(body)
         outer = _nonlocals(definition)
         local = (syntax.names_written(body) | set(parameters)) - outer
         renamed = {}

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.registered import node_of
 from srcjax.backends.load import is_generated
 
 #: More than this is not worth it: generating takes about as long.
@@ -353,6 +354,7 @@ class Described:
         if not is_of_user(cls):
             raise NotDescribed(f"the class {cls.__name__}")
         self.say("class", cls.__module__, cls.__qualname__)
+        self.node(cls)
         self.each(cls.__bases__)
         for name, value in sorted(vars(cls).items()):
             if name in _OF_EVERY_CLASS:
@@ -368,6 +370,18 @@ class Described:
                 self.say("item", value.__reduce__()[1][0])
             else:
                 self.visit(value)
+
+    def node(self, cls: Any) -> None:
+        """Describe how objects of the class are taken apart, if it is registered."""
+        node = node_of(cls)
+        if node is None:
+            return
+        self.say("node", node.data, node.meta)
+        if not (node.data or node.meta):
+            for function in (node.flatten, node.unflatten):
+                if str(getattr(function, "__module__", "")).startswith("srcjax."):
+                    raise NotDescribed("a class that is registered with keys")
+                self.visit(function)
 
     def fields(self, cls: Any) -> None:
         """Describe the fields of a dataclass."""

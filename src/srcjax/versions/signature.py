@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from types import MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from srcjax.analysis.registered import record_fields
 
 Key = Any
 
@@ -37,9 +39,10 @@ def signature_key(value: Any) -> Key:
         return cls, value.dtype
     if isinstance(value, tuple):
         return cls, tuple([signature_key(v) for v in value])
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = (signature_key(getattr(value, f.name, None)) for f in fields(value))
-        return cls, tuple(parts)
+    names = record_fields(value)
+    if names is not None:
+        parts = (signature_key(getattr(value, name, None)) for name in names)
+        return cls, *((names,) if not is_dataclass(value) else ()), tuple(parts)
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return cls, value.dtype, value.shape
     if isinstance(value, MethodType):  # made anew each time it is looked up

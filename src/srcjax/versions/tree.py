@@ -21,6 +21,7 @@ from srcjax.analysis.plain import (
     is_plain_array,
     is_plain_number,
 )
+from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.late import late
 from srcjax.runtime.containers import copied_together
@@ -130,7 +131,7 @@ def as_real(t: ty.Type) -> ty.Type:
     ):
         return ty.Scalar(t.active, t.buffers, np.dtype(float), True)
     if isinstance(t, ty.Object):
-        kept = integer_fields(t.cls)
+        kept = integer_fields(t.cls, tuple(k for k, _ in t.items))
         pairs = ((k, part if k in kept else as_real(part)) for k, part in t.items)
         return ty.replace(t, items=tuple(pairs))
     if isinstance(t, (ty.Tuple, ty.List, ty.Dict)):
@@ -138,9 +139,15 @@ def as_real(t: ty.Type) -> ty.Type:
     return t
 
 
-def integer_fields(cls: Any) -> set[str]:
-    """Fields of a dataclass that are declared as ints: sizes, say, no real numbers."""
-    return {f.name for f in fields(cls) if f.type in (int, "int")}
+def integer_fields(cls: Any, names: tuple[str, ...]) -> set[str]:
+    """Fields of a dataclass that are declared as ints: sizes, say, no real numbers.
+
+    And those that belong to the structure of a tree.
+    """
+    kept = set(structure_fields(cls, names))
+    if not is_dataclass(cls):
+        return kept
+    return kept | {f.name for f in fields(cls) if f.type in (int, "int")}
 
 
 def has_ints(value: Any) -> bool:
@@ -151,9 +158,10 @@ def has_ints(value: Any) -> bool:
         return any(map(has_ints, value))
     if isinstance(value, dict):
         return any(map(has_ints, value.values()))
-    if is_dataclass(value) and not isinstance(value, type):
-        names = {f.name for f in fields(value)} - integer_fields(value)
-        return any(has_ints(getattr(value, name, None)) for name in names)
+    names = record_fields(value)
+    if names is not None:
+        kept = integer_fields(type(value), names)
+        return any(has_ints(getattr(value, n, None)) for n in names if n not in kept)
     return False
 
 
@@ -165,8 +173,9 @@ def has_reals(value: Any) -> bool:
         return any(map(has_reals, value))
     if isinstance(value, dict):
         return any(map(has_reals, value.values()))
-    if is_dataclass(value) and not isinstance(value, type):
-        return any(has_reals(getattr(value, f.name, None)) for f in fields(value))
+    names = record_fields(value)
+    if names is not None:
+        return any(has_reals(getattr(value, name, None)) for name in names)
     dtype = getattr(value, "dtype", None)
     return dtype is not None and getattr(dtype, "kind", "") in ("f", "c")
 
@@ -179,10 +188,12 @@ def with_reals(value: Any) -> Any:
             return float(leaf)
         if has_ints(leaf):  # a dataclass, which may be frozen
             whole, leaf = leaf, copy.copy(leaf)
-            for f in fields(whole):
-                if f.name not in integer_fields(whole) and hasattr(whole, f.name):
-                    part = with_reals(getattr(whole, f.name))
-                    object.__setattr__(leaf, f.name, part)
+            names = record_fields(whole) or ()
+            kept = integer_fields(type(whole), names)
+            for name in names:
+                if name not in kept and hasattr(whole, name):
+                    part = with_reals(getattr(whole, name))
+                    object.__setattr__(leaf, name, part)
         return leaf
 
     return optree.tree_map(convert, value, none_is_leaf=True)
@@ -190,15 +201,19 @@ def with_reals(value: Any) -> Any:
 
 def check_differentiable(value: Any, name: str) -> None:
     """Raise ArgumentError unless every leaf is a real (or complex) number or array."""
-    if is_dataclass(value) and not isinstance(value, type):
-        for f in fields(value):
-            check_part(getattr(value, f.name, None), f"{name}.{f.name}")
+    names = record_fields(value)
+    if names is not None:
+        for field in names:
+            check_part(getattr(value, field, None), f"{name}.{field}")
         return
     check_containers(value, name)
     paths, leaves, _ = optree.tree_flatten_with_path(value, none_is_leaf=True)
     for path, leaf in zip(paths, leaves, strict=True):
         where = name + "".join(f"[{key!r}]" for key in path)
-        check_leaf(leaf, where)
+        if record_fields(leaf) is None:
+            check_leaf(leaf, where)
+        else:
+            check_part(leaf, where)
     if isinstance(value, (np.ndarray, np.generic)):
         check_leaf(value, name)
 
@@ -226,9 +241,10 @@ def check_part(value: Any, where: str) -> None:
     """A field of a dataclass: what carries no derivative is allowed there."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "OV":
         check_dtype(value, where)
-    if is_dataclass(value) and not isinstance(value, type):
-        for f in fields(value):
-            check_part(getattr(value, f.name, None), f"{where}.{f.name}")
+    names = record_fields(value)
+    if names is not None:
+        for name in names:
+            check_part(getattr(value, name, None), f"{where}.{name}")
     elif isinstance(value, (list, tuple, dict)):
         if has_reals(value):
             check_containers(value, where)

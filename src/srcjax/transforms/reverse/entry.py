@@ -9,12 +9,14 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
+from srcjax.analysis.registered import node_of, structure_fields
 from srcjax.analysis.types import (
     NONE,
     Array,
     Buffers,
     Dict,
     List,
+    Object,
     Scalar,
     Tuple,
     Type,
@@ -31,8 +33,10 @@ from srcjax.transforms.places import (
     all_keys,
     is_static,
     keyed_parts,
+    read_part,
     rebuild,
 )
+from srcjax.transforms.reverse.nodes import holds_node, made_anew, shown_parts
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.saving import Saver
@@ -225,6 +229,27 @@ class Reverse:
             value = all_keys(value, t, syntax.name(name), read=True)
         return value
 
+    def as_nodes(self, t: Type, d: gast.expr, primal: gast.expr) -> gast.expr:
+        """The adjoint with the objects of registered classes as these are made.
+
+        What belongs to their structure is that of the argument.
+        """
+        if not is_static(t) or not holds_node(t):
+            return d
+        shown = shown_parts(d, t)
+        made = {
+            key: self.as_nodes(part, shown[key], read_part(t, primal, key))
+            for key, part in keyed_parts(t)
+        }
+        node = node_of(t.cls) if isinstance(t, Object) else None
+        if node is None or not isinstance(t, Object):
+            return self.rules.rebuild(t, list(made.values()))
+        fixed = structure_fields(t.cls, tuple(made))
+        made |= {key: read_part(t, primal, key) for key in made if key in fixed}
+        if node.data or node.meta:
+            return self.rules.rebuild(t, list(made.values()))
+        return made_anew(self.rules, t, made, fixed)
+
     def has_narrow_parts(self, name: str, t: Type) -> bool:
         """Whether parts of a container may get a wider adjoint than they are."""
         if not is_static(t) or name in self.rules.views:
@@ -348,6 +373,10 @@ class Reverse:
         head: list[gast.stmt] = []
         results = [
             self.early_zero(n, head) or self.adjoint_of_parameter(n) for n in wrt
+        ]
+        results = [
+            self.as_nodes(rules.type_of_name(n), d, syntax.name(n))
+            for n, d in zip(wrt, results, strict=True)
         ]
         tail, rules.code = rules.code, []
         head += copies_of_written(self.rules)
@@ -501,6 +530,11 @@ class Reverse:
         rules.stmt = self.returned
         rules.envs = [{}]
         results = [self.adjoint_of_parameter(n) for n in wrt]
+        if top:
+            results = [
+                self.as_nodes(rules.type_of_name(n), d, syntax.name(n))
+                for n, d in zip(wrt, results, strict=True)
+            ]
         tail, rules.code = rules.code, []
         head = copies_of_written(self.rules) if top and not given_away else []
         head += self.keep_given(wrt, results, tail)

@@ -16,7 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import site_of
+from srcjax.analysis.types import Const, is_number, site_of
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
@@ -78,6 +78,7 @@ class Settling(LoopSettling, ValueSettling):
     """One pass over one unit."""
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
+        self.at = stmt
         if self.chose(stmt):
             return [stmt]
         made = [] if is_compound(stmt) else self.numbered(stmt)
@@ -110,11 +111,32 @@ class Settling(LoopSettling, ValueSettling):
         """The truth of the test, if it is always the same one."""
         outcomes = self.facts.tests.get(id(node))
         pure = not any(isinstance(n, gast.NamedExpr) for n in syntax.walk(node.test))
-        if outcomes in ({True}, {False}) and pure and not self.facts.unseen:
+        seen = not self.facts.unseen or self.is_fixed(node)
+        if outcomes in ({True}, {False}) and pure and seen:
             return outcomes == {True}
         return None
 
+    def is_fixed(self, node: gast.If | gast.IfExp) -> bool:
+        """Whether the test is about numbers and constants in names that are bound once.
+
+        No function that is not looked into yet can make it another one.
+        """
+        stmt = getattr(self, "at", None)
+        if stmt is None:
+            return False
+        for name in syntax.names_read(node.test):
+            found = self.type_before(stmt, name)
+            if found is None:
+                if name not in syntax.names_written(self.unit.node):
+                    continue  # of a builtin, or around the function
+                return False
+            once = syntax.count_bindings(self.unit.node, name) == 1
+            if not once or not (isinstance(found, Const) or is_number(found)):
+                return False
+        return True
+
     def on_If(self, stmt: gast.If) -> list[gast.stmt]:
+        self.at = stmt
         outcome = self.outcome(stmt)
         if outcome is not None:
             self.changed = True

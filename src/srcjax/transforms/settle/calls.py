@@ -257,6 +257,8 @@ class CallSettling(ContainerSettling):
         ):
             # What it writes to may carry a derivative later.
             filled = syntax.names_read(arguments) & self.active_names()
+            if id(call) in self.facts.makers:
+                return True
             return bool(filled) and self.writes_arguments(unit)
         definition = unit.node.args
         if definition.vararg is not None or definition.kwarg is not None:

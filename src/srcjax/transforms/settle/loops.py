@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.binding import global_type
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
@@ -29,6 +31,24 @@ from srcjax.transforms.settle.base import SettlingBase, is_function
 _RESIZING = frozenset(
     f"list.{name}" for name in ("append", "extend", "insert", "pop", "remove", "clear")
 )
+
+
+def holds_function(t: Any) -> bool:
+    """Whether it is a function, or a tuple with one in it."""
+    return is_function(t) or (isinstance(t, Tuple) and any(map(is_function, t.items)))
+
+
+def leaf_itself(item: gast.expr, held: dict[str, list[gast.expr]]) -> gast.expr:
+    """`leaves[0]` as what it was made of."""
+    if isinstance(item, gast.Subscript) and isinstance(item.slice, gast.Constant):
+        elements = held.get(getattr(item.value, "id", ""))
+        if elements is not None:
+            return syntax.clone(elements[item.slice.value])
+    return item
+
+
+#: How many leaves of a tree a loop is written out for.
+LISTED = 16
 
 
 def _classes(items: Any) -> set[Any]:
@@ -56,7 +76,9 @@ class LoopSettling(SettlingBase):
             if n in syntax.names_read(stmt.iter)
         )
         stays = self.is_counted(stmt) or self.is_by_key(stmt)
-        if followed and not stays and not self.takes_as_they_come(stmt, variants):
+        if followed and not stays and self.patient and self.facts.structural:
+            self.waiting = True  # for what the loop may be found to run over
+        elif followed and not stays and not self.takes_as_they_come(stmt, variants):
             self.changed = True
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
@@ -143,15 +165,18 @@ class LoopSettling(SettlingBase):
     ) -> list[gast.stmt] | None:
         """A loop over functions, written out: each is then called by what it is.
 
-        So is a loop over objects of several classes, for their methods.
+        So is a loop over objects of several classes, for their methods, and one over
+        the leaves of a tree, which are listed in the text.
         """
         over = stmt.iter
         zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
         sequences = over.args if zipped else [over]
-        types = [self.atom_type(stmt, s) for s in sequences]
+        types = [self.type_of_items(stmt, s) for s in sequences]
         items: list[Any] = [getattr(t, "items", None) for t in types]
-        functions = any(is_function(t) for known in items for t in known or ())
+        functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
+        leaves = [self.leaves(t) for t in types]
+        functions = functions or any(leaves)
         varying = syntax.names_read(stmt.body) & self.unit.varying
         if not functions or not varying or any(known is None for known in items):
             return None
@@ -164,15 +189,107 @@ class LoopSettling(SettlingBase):
         binds: list[gast.stmt] = []
         self.bind_items(stmt.target, over, index, [], binds, variants)
         out = list(self.before)
+        held = {
+            sequence.id: elements
+            for sequence, elements in zip(sequences, leaves, strict=True)
+            if elements and isinstance(sequence, gast.Name)
+        }
+        gathers = self.gathered(stmt) if held else None
+        gathered: list[gast.expr] = []
         for i in range(min(len(known) for known in items)):
-            number = {index: syntax.const(i)}
+            number: dict[str, gast.expr] = {index: syntax.const(i)}
+            itself: dict[str, gast.expr] = {}
             for inner in [*binds, *stmt.body]:
-                copied = syntax.substitute(inner, number)
+                copied = syntax.substitute(inner, {**number, **itself})
+                if inner is stmt.body[-1] and gathers is not None:
+                    gathered.append(self.kept(copied.value.args[0], out))
+                    continue
+                if any(inner is b for b in binds) and isinstance(copied, gast.Assign):
+                    leaf = leaf_itself(copied.value, held)
+                    if leaf is not copied.value and self.is_own(stmt, copied):
+                        itself[copied.targets[0].id] = leaf
+                        continue
+                    copied.value = leaf
                 copied.user_line = getattr(inner, "user_line", None)
                 if getattr(copied, "lineno", None) is None:
                     gast.copy_location(copied, stmt)
                 out.append(copied)
+        if gathers is not None:
+            made = gast.List(gathered, syntax.LOAD)
+            made.of_parts = True
+            out.append(gast.copy_location(syntax.assign(gathers, made), stmt))
         return out
+
+    def type_of_items(self, stmt: gast.For, over: gast.expr) -> Any:
+        """What a loop runs over: a tuple from around the function, if it is one."""
+        found = self.atom_type(stmt, over)
+        if found is None and isinstance(over, gast.Name) and self.facts.of(stmt):
+            with contextlib.suppress(KeyError):
+                around = global_type(self.program.look(self.unit, over.id), over.id)
+                found = around if isinstance(around, Tuple) else None
+        return found
+
+    def is_own(self, loop: gast.For, bind: gast.Assign) -> bool:
+        """Whether the name of an item is bound at the head of the loop alone, and read
+        in it.
+        """
+        name = getattr(bind.targets[0], "id", None)
+        return (
+            name is not None
+            and name not in syntax.names_written(loop.body)
+            and syntax.count_reads(self.unit.node, name)
+            == syntax.count_reads(loop, name)
+        )
+
+    def gathered(self, stmt: gast.For) -> str | None:
+        """The list that a comprehension over leaves makes: it is empty before."""
+        last = stmt.body[-1]
+        call = last.value if isinstance(last, gast.Expr) else None
+        if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
+            return None
+        name = getattr(call.func.value, "id", "")
+        made = [
+            s.value
+            for s in syntax.walk(self.unit.node.body)
+            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+        ]
+        empty = len(made) == 1 and isinstance(made[0], gast.List) and not made[0].elts
+        if not empty or name not in self.unit.temps:
+            return None
+        simple = call.func.attr == "append" and len(call.args) == 1
+        inside = name in syntax.all_names(stmt.body[:-1])
+        return name if simple and not inside else None
+
+    def kept(self, value: gast.expr, out: list[gast.stmt]) -> gast.expr:
+        """The item of one turn: the name it has there is bound again in the next."""
+        if isinstance(value, gast.Constant):
+            return value
+        item = self.fresh("item")
+        out.append(syntax.assign(item, value))
+        return syntax.name(item)
+
+    def leaves(self, t: Any) -> list[gast.expr] | None:
+        """The items in the text of a list of few leaves, as `tree.leaves` makes it."""
+        if not isinstance(t, List) or not t.items or len(t.items) > LISTED:
+            return None
+        sites = {site_of(b) for b in t.buffers}
+        if len(sites) != 1:
+            return None
+        for node in syntax.walk(self.unit.node.body):
+            if id(node) in sites and getattr(node, "of_parts", False):
+                if len(node.elts) != len(t.items) or not all(
+                    map(self.is_once, node.elts)
+                ):
+                    return None
+                return list(node.elts)
+        return None
+
+    def is_once(self, node: gast.expr) -> bool:
+        """Whether an atom is the same wherever it is read."""
+        once = isinstance(node, gast.Name) and node.id in self.unit.temps
+        return isinstance(node, gast.Constant) or (
+            once and syntax.count_bindings(self.unit.node, node.id) == 1
+        )
 
     def index_loop(self, stmt: gast.For, variants: list[Variant]) -> list[gast.stmt]:
         """Rewrite the loop over an index; returns what must stand before it."""

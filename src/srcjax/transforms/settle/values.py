@@ -14,10 +14,11 @@ from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import OPERATORS, class_of
+from srcjax.analysis.structural import is_structural
 from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
 from srcjax.ops.record import Op, lookup
-from srcjax.transforms.settle.calls import CallSettling
 from srcjax.transforms.settle.indices import IndexSettling
+from srcjax.transforms.settle.structures import StructureSettling
 from srcjax.transforms.settle.updates import UpdateSettling
 
 #: What stands for `np.r_` and `np.c_`.
@@ -29,7 +30,7 @@ def joins(callee: Any) -> bool:
     return any(callee is function for function in JOINING)
 
 
-class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
+class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
     """Rewrites assignments and calls for their effect."""
 
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
@@ -150,6 +151,8 @@ class ValueSettling(CallSettling, UpdateSettling, IndexSettling):
         copying = copy.deepcopy if callee is lookup(copy.deepcopy) else callee
         if copying in (copy.deepcopy, copy.copy) and len(value.args) == 1:
             return self.copied(stmt, value, copying)
+        if is_structural(callee):
+            return self.by_structure(stmt, value, callee)
         if isinstance(callee, Op) and callee.collective:
             return self.part_by_part(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":

@@ -1,0 +1,178 @@
+"""Containers of the structure that a type tells, with what is held of each leaf.
+
+Functions of structure alone (`analysis.structural`) are run on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from srcjax.analysis.registered import node_of
+from srcjax.analysis.types import (
+    Array,
+    Closure,
+    Const,
+    Dict,
+    List,
+    Object,
+    Other,
+    Scalar,
+    Transformed,
+    Tuple,
+    Type,
+    Unknown,
+    type_of,
+)
+
+
+class NotKnown(Exception):
+    """The structure of an argument is not known."""
+
+
+class Held:
+    """A leaf: where it is, by what holds it and its key there."""
+
+    def __init__(self, t: Type, holder: Held | None = None, key: Any = None) -> None:
+        self.type = t
+        self.holder = holder
+        self.key = key
+        #: The expression for it, once there is one.
+        self.node: Any = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What `isinstance` says of the value."""
+        if isinstance(self.type, Array):
+            return np.ndarray
+        dtype = getattr(self.type, "dtype", None)
+        if isinstance(self.type, Scalar) and dtype is not None:
+            return type(dtype.type(0).item()) if self.type.python else dtype.type
+        return Held
+
+    def __repr__(self) -> str:
+        return f"a value of the type {type(self.type).__name__.lower()}"
+
+    def __bool__(self) -> bool:
+        raise NotKnown
+
+    def __eq__(self, other: object) -> bool:
+        raise NotKnown
+
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise NotKnown
+        raise AttributeError(name)
+
+
+def is_held(value: Any) -> bool:
+    """Whether it stands for a leaf."""
+    return type(value) is Held
+
+
+def is_open(t: Type) -> bool:
+    """Whether it is a list of any length."""
+    return isinstance(t, List) and t.items is None
+
+
+def skeleton(t: Type, held: Held, lists: bool = False) -> Any:
+    """The containers of the type; `held` stands for the whole. Raises NotKnown.
+
+    With `lists` those of any length are leaves.
+    """
+
+    def _part(t: Type, held: Held, key: Any) -> Any:
+        return skeleton(t, Held(t, held, key), lists)
+
+    if lists and is_open(t):
+        return held
+    if isinstance(t, Tuple) and t.cls is not slice:
+        items = [_part(part, held, i) for i, part in enumerate(t.items)]
+        return tuple(items) if t.cls is None else t.cls(*items)
+    if isinstance(t, List):
+        if t.items is None:
+            raise NotKnown
+        kind: Any = t.cls or list
+        return kind(_part(part, held, i) for i, part in enumerate(t.items))
+    if isinstance(t, Dict):
+        if t.items is None:
+            raise NotKnown
+        return {key: _part(part, held, key) for key, part in t.items}
+    if isinstance(t, Object) and node_of(t.cls) is not None:
+        cls: Any = t.cls
+        made = object.__new__(cls)
+        for key, part in t.items:
+            object.__setattr__(made, key, _part(part, held, key))
+        return made
+    if isinstance(t, Const) and not callable(t.value):
+        return t.value
+    if isinstance(t, (Unknown, Closure, Transformed)):
+        raise NotKnown
+    return held
+
+
+def is_function(t: Type) -> bool:
+    """Whether an argument is called with leaves."""
+    if isinstance(t, Const):
+        return callable(t.value)
+    return isinstance(t, (Closure, Transformed))
+
+
+def is_part(value: Any) -> bool:
+    """Whether it is a leaf, or a container that leaves are in."""
+    return is_held(value) or any(map(is_part, children(value)))
+
+
+def children(value: Any) -> tuple:
+    """What a container holds; nothing in what is none."""
+    if isinstance(value, (list, tuple)):
+        return tuple(value)
+    if isinstance(value, dict):
+        return tuple(value.values())
+    node = None if is_held(value) else node_of(type(value))
+    return () if node is None else tuple(node.flatten(value)[0])
+
+
+def type_from(value: Any, type_of: Callable[[Any], Type], buffer: Any) -> Type:
+    """The type of a container made of leaves, which keep theirs."""
+    if is_held(value):
+        return value.type
+
+    def inner(part: Any) -> Type:
+        return type_from(part, type_of, buffer)
+
+    if not is_part(value):
+        return type_of(value)
+    if isinstance(value, tuple):
+        cls = type(value) if type(value) is not tuple else None
+        return Tuple(items=tuple(map(inner, value)), cls=cls)
+    memory = frozenset([buffer])
+    if type(value) is list:
+        return List(False, memory, tuple(map(inner, value)))
+    if type(value) is dict:
+        return Dict(False, memory, tuple((k, inner(v)) for k, v in value.items()))
+    return Other(False, memory, type(value))
+
+
+def type_of_structure(
+    function: Any, args: list[Type], kwargs: dict[str, Type], buffer: Any
+) -> Type | None:
+    """What a function of structure gives that calls nothing; None if it is not told."""
+    given = [*args, *kwargs.values()]
+    if any(map(is_function, given)):
+        return None
+    try:
+        trees = [skeleton(t, Held(t)) for t in args]
+        named = {name: skeleton(t, Held(t)) for name, t in kwargs.items()}
+        return type_from(function(*trees, **named), _constant, buffer)
+    except Exception:  # the call itself will tell, when it runs
+        return None
+
+
+def _constant(value: Any) -> Type:
+    found = type_of(value)
+    return Const(value=value) if isinstance(found, Other) else found

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import Control, Way, control
+from srcjax.analysis.flow.control import Control, Way, control, is_compound
 from srcjax.analysis.flow.mentions import Known
 
 Live = frozenset[str]
@@ -115,7 +115,8 @@ class After(Liveness):
 class LastReads(Liveness):
     """Where nothing reads any more what names hold, for who executes a body.
 
-    What a function inside of the body reads lasts: a call of it does not say so.
+    What a function inside of the body reads lasts: a call of it does not say so. All
+    that is live is noted before blocks alone: there is more of it in longer bodies.
     """
 
     def __init__(self, body: list[Any], at_end: Live) -> None:
@@ -123,39 +124,69 @@ class LastReads(Liveness):
         late = (gast.FunctionDef, gast.Lambda)
         inner = [sub for sub in syntax.walk(body) if isinstance(sub, late)]
         self.lasting = frozenset(syntax.names_read(inner))
+        #: What is live before statements with blocks and the first ones of blocks, and
+        #: what is live after the former.
         self.before: dict[int, Live] = {}
         self.after_each: dict[int, Live] = {}
-        self.known: dict[int, tuple[str, ...]] = {}
+        #: What no trip of the loops around reads after statements without blocks.
+        self.known: dict[int, Live] = {}
         self.block(body, at_end | self.lasting)
 
-    def statement(self, stmt: Any, live: Live) -> Live:
-        self.note(self.after_each, stmt, live)
-        before = super().statement(stmt, live)
-        self.note(self.before, stmt, before)
+    def block(self, stmts: list[Any], live: Live) -> Live:
+        """What is live before statements, of which no table is made for each."""
+        now = set(live)
+        for stmt in reversed(stmts):
+            if self.is_plain(stmt):
+                self.pass_by(stmt, now)
+            else:
+                now = set(self.statement(stmt, frozenset(now)))
+        before = frozenset(now)
+        if stmts:
+            self.note(self.before, stmts[0], before)
         return before
 
     def note(self, table: dict[int, Live], stmt: Any, live: Live) -> None:
         """What is live in one of the trips of the loops around."""
         known = table.get(id(stmt))
-        table[id(stmt)] = live if known is None or known is live else known | live
+        table[id(stmt)] = live if known is None else known | live
+
+    def is_plain(self, stmt: Any) -> bool:
+        """Whether control comes to the statement, and goes on behind it."""
+        return not (is_compound(stmt) or isinstance(stmt, (gast.Break, gast.Continue)))
+
+    def pass_by(self, stmt: Any, live: set[str]) -> None:
+        """What is live after a statement becomes what is live before it, in place."""
+        read, bound = syntax.names_of_both_kinds(stmt)
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            read.add(stmt.target.id)
+        ended = (read | bound) - live
+        known = self.known.get(id(stmt))
+        self.known[id(stmt)] = frozenset(ended if known is None else known & ended)
+        live -= bound - self.lasting
+        live |= read
+
+    def statement(self, stmt: Any, live: Live) -> Live:
+        if self.is_plain(stmt):
+            return self.block([stmt], live)
+        self.note(self.after_each, stmt, live)
+        before = super().statement(stmt, live)
+        self.note(self.before, stmt, before)
+        return before
 
     def loop(self, run: Control, live: Live) -> Live:
         """What a loop runs over is looked at with each trip."""
         return super().loop(replace(run, repeated=True), live)
 
     def define(self, names: set[str], live: Live, value: Any) -> Live:
-        bound = names - self.lasting
-        return live if live.isdisjoint(bound) else live - bound
+        return live - (names - self.lasting)
 
-    def ended(self, stmt: Any) -> tuple[str, ...]:
+    def ended(self, stmt: Any) -> Live:
         """The names that the statement reads or binds last of all."""
         found = self.known.get(id(stmt))
         if found is None:
-            after = self.after_each[id(stmt)]
-            names = syntax.all_names(stmt)
-            if syntax.has_blocks(stmt):  # what only one of them reads is live before
-                names |= self.before[id(stmt)]
-            found = self.known[id(stmt)] = tuple(sorted(names - after))
+            # What only one of its blocks reads is live before.
+            names = syntax.all_names(stmt) | self.before[id(stmt)]
+            found = self.known[id(stmt)] = frozenset(names - self.after_each[id(stmt)])
         return found
 
 

@@ -159,6 +159,8 @@ ROUND = (
     ),
 )
 
+_LOOPS = (gast.For, gast.While)
+
 #: Dead code, nesting and algebra until nothing changes: three times do.
 TIDY = (
     *3
@@ -169,12 +171,12 @@ TIDY = (
         Pass("spell_out", Finisher.spell_out),
         Pass("fold_starts", Finisher.fold_starts),
         Pass("join_updates", Finisher.join_updates),
-        Pass("merge_branches", Finisher.merge_branches),
+        Pass("merge_branches", Finisher.merge_branches, of=(gast.If,)),
         Pass("algebra", Finisher.algebra),
         Pass("use_quotients", Finisher.use_quotients),
     ),
     Pass("dead", Finisher.remove_dead),
-    Pass("rotate", Finisher.rotate),
+    Pass("rotate", Finisher.rotate, of=_LOOPS),
     Pass("set_items", Finisher.set_items),
 )
 
@@ -184,7 +186,7 @@ REVERSE = Simplify(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
         Pass("sugar", Finisher.sugar),
-        Pass("guard_last", Finisher.guard_last),
+        Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     ),
     owning=(
         Pass("own_written", Finisher.own_written),
@@ -209,7 +211,7 @@ _SIDE_BY_SIDE = (
     *TIDY,
     Pass("join_copies", Finisher.join_copies),
     Pass("sugar", Finisher.sugar),
-    Pass("guard_last", Finisher.guard_last),
+    Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     Pass("coalesce", Finisher.coalesce),
     Pass("join_tapes", Finisher.join_tapes),
     Pass("renumber", Finisher.renumber),

@@ -35,6 +35,7 @@ from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
 from srcjax.transforms.simplify.kept_new import KeptNew, dropped
+from srcjax.transforms.simplify.kin import Kin, Sharing
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
@@ -123,14 +124,23 @@ def run_passes(
     """
     version = 0
     idle: dict[str, int] = {}
+    kinds = kinds_of(finisher.node)
     for each in todo:
         if idle.get(each.name) == version:
+            continue
+        if not any(issubclass(kind, each.of) for kind in kinds):
             continue
         if each.run(finisher) is False:
             idle[each.name] = version
         else:
             version += 1
+            kinds = kinds_of(finisher.node)
         watch(each.name, written)
+
+
+def kinds_of(node: gast.FunctionDef) -> set[type]:
+    """The kinds of statements that the function has."""
+    return set(map(type, syntax.all_statements(node.body)))
 
 
 def link_saved(forward: Written, backward: Written) -> None:
@@ -256,8 +266,12 @@ class Finisher(Tidying):
         self.known_writes: KeptNew | None = None
         #: The memory of values, and the inference that found it.
         self.known_held: tuple[Any, Held] | None = None
-        #: What `shares` found, which it is asked again and again.
+        #: What `shared` found, which it is asked again and again.
         self.known_shares: dict[str, set[str]] = {}
+        #: Names that see what is written through a name, and the other way round.
+        self.shares = Sharing(
+            self.shared, lambda: Kin(self.node, self.type_of_name, self.rules.types)
+        )
         #: Whether anything is written in place: if not, no matter what shares memory.
         self.writes = self.writes_in_place()
 
@@ -461,8 +475,8 @@ class Finisher(Tidying):
         names = set().union(*map(written_bases, heads))
         return {name: self.buffers.get(name, NONE) for name in names}
 
-    def shares(self, name: str) -> set[str]:
-        """Names that see what is written through the name, and the other way round."""
+    def shared(self, name: str) -> set[str]:
+        """What inference finds of `shares`."""
         if not self.writes:
             return set()
         if name not in self.known_shares:
@@ -626,7 +640,7 @@ class Finisher(Tidying):
             self.known_writes = KeptNew(
                 self.node,
                 self.shares,
-                self.buffers,
+                lambda: self.buffers,
                 lambda n: isinstance(self.type_of_name(n), (List, Dict)),
                 not self.written.forward,
             )

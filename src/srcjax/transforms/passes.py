@@ -29,6 +29,9 @@ class Pass:
     #: Of a pass that makes copies: whether it may have to, by facts of a text with
     #: fewer copies, in which names share all the memory that they share now.
     may_copy: Callable[[Any], bool] | None = None
+    #: The kinds of statements of which a function has to have one; else there is
+    #: nothing to do.
+    of: tuple[type, ...] = (gast.stmt,)
 
 
 @dataclass(frozen=True)

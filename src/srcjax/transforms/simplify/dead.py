@@ -22,6 +22,7 @@ from srcjax.analysis.flow.bindings import stored_names
 from srcjax.analysis.flow.control import Control, Way, control
 from srcjax.analysis.flow.mentions import own_mentions
 from srcjax.transforms.call_effects import called, effect_of, is_pure, written_operands
+from srcjax.transforms.simplify.kin import may_be_one_of
 
 Shares = Callable[[str], set[str]]
 
@@ -200,8 +201,8 @@ class DeadCode:
         """Whether neither the object nor anything sharing its memory is read later."""
         if name not in self.local or name in live:
             return False
-        shares = self.shares(name)
-        return not shares & live and not (shares | {name}) & self.given
+        seen = (live, self.given)
+        return not any(may_be_one_of(self.shares, (name,), names) for names in seen)
 
 
 def _real(stmts: list[gast.stmt]) -> bool:

@@ -10,6 +10,7 @@ Where nothing is written to the memory while both are in use, `p` is `v[0]` itse
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from srcjax.analysis.flow.positions import between
 from srcjax.analysis.types import NONE, Buffers
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_fresh, is_new_array, shared_roots
+from srcjax.transforms.simplify.kin import may_be_one_of
 from srcjax.transforms.simplify.restored import Order
 
 
@@ -45,7 +47,7 @@ class KeptNew:
         self,
         node: gast.FunctionDef,
         shares: Callable[[str], set[str]],
-        memory: Mapping[str, Buffers],
+        memory: Callable[[], Mapping[str, Buffers]],
         is_container: Callable[[str], bool],
         owns_later: bool,
     ) -> None:
@@ -54,13 +56,19 @@ class KeptNew:
         self.is_container = is_container
         #: Whether passes that follow copy what adjoints and gradients start from.
         self.owns_later = owns_later
-        parameters = syntax.names_written(node.args)
-        given = NONE.union(*(memory.get(n, NONE) for n in parameters))
-        #: Names of what is there before the function is called.
-        self.outside = syntax.names_read(node.body) - syntax.names_written(node.body)
-        self.outside |= {n for n, held in memory.items() if held & given} | parameters
+        self.node, self.memory = node, memory
         heads = [(stmt, written_bases(syntax.head(stmt))) for stmt in self.order.stmts]
         self.writes = [(stmt, bases) for stmt, bases in heads if bases]
+
+    @functools.cached_property
+    def outside(self) -> set[str]:
+        """Names of what is there before the function is called."""
+        memory = self.memory()
+        parameters = syntax.names_written(self.node.args)
+        given = NONE.union(*(memory.get(n, NONE) for n in parameters))
+        read, bound = syntax.names_of_both_kinds(self.node.body)
+        held = {n for n, buffers in memory.items() if buffers & given}
+        return (read - bound) | held | parameters
 
     def must_be_new(self, stmt: Any, parts: list[gast.expr]) -> bool:
         """Whether it shows that the parts of the value are no new arrays."""
@@ -70,11 +78,12 @@ class KeptNew:
             return not later and (bool(roots & self.outside) or self.meet(stmt, roots))
         if not self.writes:
             return False
-        family = roots.union(*map(self.shares, roots))
         target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
         if isinstance(target, gast.Name) and not isinstance(stmt.value, _DISPLAYS):
-            if later and not any(bases & family for _, bases in self.writes):
+            written = set().union(*(bases for _, bases in self.writes))
+            if later and not may_be_one_of(self.shares, roots, written):
                 return False
+            family = roots.union(*map(self.shares, roots))
             mine = self.order.family(target.id)
             if self.changed(stmt, family - mine, mine):
                 return True

@@ -24,6 +24,7 @@ from srcjax.analysis.flow.control import control
 from srcjax.analysis.flow.mentions import Known, mentions
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.fresh import shared_argument
+from srcjax.transforms.simplify.kin import may_be_one_of
 
 LIMIT = 24
 #: By name, the statements that mention it by their places in a block.
@@ -49,10 +50,11 @@ class Nesting:
         self.bases: dict[int, set[str]] = {}
         #: The statements of a block that read a name, or did, with their places in it.
         self.readers: _Mentioning | None = None
-        #: Those that bind a name, and those that write to its memory.
+        #: Those that bind a name.
         self.binders: _Mentioning = {}
-        self.writers: _Mentioning | None = None
-        #: The places of those that write to anything, or did, in their order.
+        #: What they write to, or did, by the places of those that do.
+        self.writers: dict[int, set[str]] | None = None
+        #: The places of those that write to anything, in their order.
         self.writing: list[int] = []
         self.places: dict[int, int] = {}
         self.indexed: list[gast.stmt] = []
@@ -225,11 +227,12 @@ class Nesting:
         stmts: list[gast.stmt],
         position: int,
         last: int,
-        shared: Callable[[], Collection[str]],
+        names: Collection[str],
+        name: str = "",
     ) -> bool:
         """Whether those statements write to the memory of the names.
 
-        Which names share memory is asked only where anything is written at all.
+        Or through the other name, which is to go.
         """
         if self.readers is None or self.indexed is not stmts:
             self.index(stmts)
@@ -238,25 +241,20 @@ class Nesting:
             for stmt in stmts:
                 self.note_written(stmt)
         start, end = self.places[id(stmts[position])], self.places[id(stmts[last])]
-        at = bisect.bisect_right(self.writing, start)
-        if at == len(self.writing) or self.writing[at] > end:
-            return False
-        return _are_between(start, end, self.writers, shared())
+        first = bisect.bisect_right(self.writing, start)
+        behind = bisect.bisect_right(self.writing, end)
+        places = self.writing[first:behind]
+        written = set().union(*(self.writers[place] for place in places))
+        return name in written or may_be_one_of(self.shares, names, written)
 
     def note_written(self, stmt: gast.stmt) -> None:
         """Note what a statement of this block writes to."""
         assert self.writers is not None
         names, place = self.written(stmt), self.places[id(stmt)]
-        for name in names:
-            self.writers.setdefault(name, {})[place] = stmt
+        if names and place not in self.writers:
+            bisect.insort(self.writing, place)
         if names:
-            at = bisect.bisect_left(self.writing, place)
-            if self.writing[at : at + 1] != [place]:
-                self.writing.insert(at, place)
-
-    def sharing(self, names: Collection[str]) -> set[str]:
-        """The names, and all others that have memory of theirs."""
-        return set(names).union(*map(self.shares, names))
+            self.writers[place] = self.writers.get(place, set()) | names
 
     def now_read(self, names: set[str], gone: gast.stmt, uses: list[gast.stmt]) -> None:
         """Other statements of the block read these names in place of one."""
@@ -265,8 +263,8 @@ class Nesting:
         for name in self.known.of(gone).binds:
             self.binders.get(name, {}).pop(self.places[id(gone)], None)
         if self.writers is not None:
-            for name in self.written(gone):
-                self.writers.get(name, {}).pop(self.places[id(gone)], None)
+            if self.writers.pop(self.places[id(gone)], None):
+                self.writing.remove(self.places[id(gone)])
             for use in uses:
                 self.note_written(use)
         for name in names:
@@ -359,11 +357,7 @@ class Nesting:
             bound = last if syntax.has_blocks(uses[-1]) else last - 1
             if self.touched(stmts, position, bound, (value.id,)):
                 return False
-
-            def shared() -> set[str]:
-                return {name, *self.sharing([value.id])}
-
-            if self.changed_between(stmts, position, last, shared):
+            if self.changed_between(stmts, position, last, (value.id,), name):
                 return False
         for stmt in uses:
             self.replace(stmt, name, value)
@@ -408,7 +402,7 @@ class Nesting:
         if not self.reads_well(use, value):
             return False
         if _reads_contents(value) and self.changed_between(
-            stmts, position, last, lambda: self.sharing(reads)
+            stmts, position, last, reads
         ):
             return False
         self.replace(use, name, value)

@@ -183,9 +183,7 @@ class _Spelling:
             last -= 1  # it reads before it writes
         return not nesting.touched(
             stmts, position, last, reads
-        ) and not nesting.changed_between(
-            stmts, position, last, lambda: nesting.sharing(reads)
-        )
+        ) and not nesting.changed_between(stmts, position, last, reads)
 
     def fits(self, use: Any, name: str, value: gast.expr, leave: Leave) -> bool:
         """Whether the value may stand in the statement, and reads well there."""

@@ -68,7 +68,7 @@ class _Tape:
 
 def join_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> None:
     """Join tapes of the function, in place; `own` are the lists that are tapes."""
-    if any(isinstance(s, _ELSEWHERE) for s in syntax.walk(node.body)):
+    if len(own) < 2 or any(isinstance(s, _ELSEWHERE) for s in syntax.walk(node.body)):
         return
     groups = _groups(_tapes_of(node, own))
     free = syntax.Names(syntax.all_names(node) | names.reserved | {node.name})

@@ -24,6 +24,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.simplify.kin import may_be_one_of
 
 #: The names that may share memory with a name.
 Shares = Callable[[str], set[str]]
@@ -88,29 +89,26 @@ class _Later:
 
     def __init__(self, stmts: list[gast.stmt]) -> None:
         self.stmts = stmts
-        #: The places of statements by what they mention, and by what they change:
-        #: names that they bind, and those whose memory they may write to.
+        #: The places of statements by what they mention.
         self.mentions: dict[str, list[int]] = {}
-        self.changes: dict[str, list[int]] = {}
+        #: What each one changes: names that it binds, and those whose memory it may
+        #: write to.
+        self.changes: list[set[str]] = []
         for place, stmt in enumerate(stmts):
-            for name in syntax.all_names(stmt):
+            read, bound = syntax.names_of_both_kinds(stmt)
+            for name in read | bound:
                 self.mentions.setdefault(name, []).append(place)
-            for name in syntax.names_written(stmt) | written_bases(stmt):
-                self.changes.setdefault(name, []).append(place)
+            self.changes.append(bound | written_bases(stmt))
 
     def mention(self, name: str, after: int) -> int:
         """The first place after one where the name is mentioned, or the end."""
-        return self.first(self.mentions, name, after)
-
-    def change(self, names: set[str], after: int) -> int:
-        """The first place after one where one of the names is changed, or the end."""
-        places = [self.first(self.changes, name, after) for name in names]
-        return min(places, default=len(self.stmts))
-
-    def first(self, places: dict[str, list[int]], name: str, after: int) -> int:
-        found = places.get(name, [])
+        found = self.mentions.get(name, [])
         at = bisect.bisect_right(found, after)
         return found[at] if at < len(found) else len(self.stmts)
+
+    def changed(self, after: int, end: int) -> set[str]:
+        """The names that statements between two places change."""
+        return set().union(*self.changes[after + 1 : end])
 
     def reads(self, names: set[str], place: int) -> None:
         """The statement there has come to read these names."""
@@ -141,7 +139,7 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
         return False
     if name in syntax.names_read(stmt.value):
         return False
-    if later.change(reads.union(*map(shares, reads)), at) < place:
+    if may_be_one_of(shares, reads, later.changed(at, place)):
         return False
     value = gast.BinOp(start.value, stmt.op, stmt.value)
     if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
@@ -192,7 +190,7 @@ def _join(last: Any, stmt: Any, shares: Shares) -> bool:
             return False
         if _same_line(last, stmt) is False:
             return False
-        if {name, *shares(name)} & syntax.names_read(stmt.value):
+        if may_be_one_of(shares, (name,), syntax.names_read(stmt.value)):
             return False
         first = last.value
         if isinstance(last.op, gast.Sub):

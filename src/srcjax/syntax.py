@@ -616,6 +616,33 @@ def map_expressions(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
     return f(new) if isinstance(new, gast.expr) else new
 
 
+def rewritten(node: Any, f: Callable[[gast.expr], gast.expr]) -> Any:
+    """The expression with `f` applied to each operation in it, the innermost first.
+
+    Names and constants are none. What stays as it is is shared with the old tree, of
+    which `f` changes nothing in place; where a part comes twice it is there twice.
+    """
+    cls: Any = type(node)
+    if cls is list:
+        items = [rewritten(item, f) for item in node]
+        same = all(new is old for new, old in zip(items, node, strict=True))
+        return node if same else items
+    parts = _PARTS[cls]
+    if parts is None or cls is gast.Name or cls is gast.Constant:
+        return node
+    fields = node.__dict__
+    for key in parts:
+        value = fields.get(key)
+        if value is not None:
+            new = rewritten(value, f)
+            if new is not value:
+                if fields is node.__dict__:
+                    node = clone_shallow(node)
+                    fields = node.__dict__
+                fields[key] = new
+    return f(node) if isinstance(node, gast.expr) else node
+
+
 _NO_CHILDREN = frozenset(
     [
         "ctx",

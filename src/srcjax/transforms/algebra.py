@@ -194,6 +194,9 @@ _SCOPES = (
 )
 
 
+_LEAVES = (gast.Name, gast.Constant, *_SCOPES)
+
+
 def _operation(node: gast.AST) -> type[gast.AST] | None:
     """The operator by which rules are looked up."""
     if isinstance(node, gast.BinOp):
@@ -270,7 +273,7 @@ class _Tidier:
 
     def _tidied(self, node: gast.AST) -> Any:
         """The node with tidy operands, then itself rewritten."""
-        if isinstance(node, _SCOPES):
+        if isinstance(node, _LEAVES):
             return node
         return self._rewritten(_with_children(node, self._tidied))
 
@@ -351,7 +354,7 @@ class _Tidier:
 
     def _signs_inside(self, node: gast.AST) -> Any:
         """-(a * b) becomes -a * b, which needs no parentheses."""
-        if isinstance(node, _SCOPES):
+        if isinstance(node, _LEAVES):
             return node
         node = _with_children(node, self._signs_inside)
         if _operation(node) is gast.USub and _is_product(node.operand):
@@ -422,7 +425,7 @@ def _matches(pattern: gast.AST, node: gast.AST, found: Bindings) -> bool:
         if pattern.id in ("c", "k") and value is None:
             return False
         known = found.setdefault(pattern.id, node)
-        return known is node or gast.dump(known) == gast.dump(node)
+        return syntax.equal(known, node)
     wanted = _constant(pattern)
     if wanted is not None:
         return value is not None and value == wanted
@@ -459,23 +462,18 @@ def _folded(node: gast.AST) -> gast.expr | None:
 def _with_children(node: Any, change: Callable[[gast.AST], gast.AST]) -> Any:
     """The node with its expressions changed; the node itself if none of them is."""
     changed = None
-    for name, value in _fields(node):
+    fields = node.__dict__
+    for name in node._fields:
+        value = fields.get(name)
         if isinstance(value, list):
             new: Any = [change(v) if isinstance(v, gast.AST) else v for v in value]
             same = all(a is b for a, b in zip(new, value, strict=True))
-        else:
+        elif isinstance(value, (gast.expr, gast.keyword)):
             new = change(value)
             same = new is value
+        else:
+            continue
         if not same:
             changed = changed or syntax.clone_shallow(node)
             setattr(changed, name, new)
     return changed or node
-
-
-def _fields(node: gast.AST) -> Iterator[tuple[str, Any]]:
-    if isinstance(node, (gast.Name, gast.Constant)):
-        return
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, (gast.expr, gast.keyword, list)):
-            yield name, value

@@ -590,19 +590,23 @@ class Finisher(Tidying):
             plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))
             if not plain and not isinstance(stmt, gast.Expr) or stmt.value is None:
                 continue
-            before, fresh = stmt.value, getattr(stmt, "fresh", False)
+            before: Any = stmt.value
+            fresh = getattr(stmt, "fresh", False)
             backward = getattr(stmt, "backward", False)
             settled = getattr(stmt, "settled", None)
             if settled and settled.holds(before, fresh, backward):
                 continue
             if plain:
-                stmt.value = syntax.map_expressions(before, item)
+                stmt.value = syntax.rewritten(before, item)
             if backward or (stmt is last and plain):
                 stmt.value = self.tidied(stmt)
             if backward and plain:
                 self.fold_updates(stmt)
                 store_number(stmt)
-            if syntax.equal(before, stmt.value):
+            same = syntax.equal(before, stmt.value)
+            if plain:  # passes change it in place: no part may stand in it twice
+                stmt.value = syntax.clone(stmt.value)
+            if same:
                 stmt.settled = _Settled(before, fresh, backward)
             else:
                 changed = True
@@ -630,6 +634,7 @@ class Finisher(Tidying):
             values = [self.owned(v, parts) for v in value.values]
             return gast.Dict(value.keys, values)
         if isinstance(value, gast.Call):
+            value = syntax.clone_shallow(value)
             value.args = [self.owned(a, parts) for a in value.args]
         return value
 

@@ -269,9 +269,12 @@ def without_copies(node: gast.expr) -> gast.expr:
         return operand.func.value if is_copy else operand
 
     if isinstance(node, gast.BinOp):
-        return gast.BinOp(bare(node.left), node.op, bare(node.right))
+        left, right = bare(node.left), bare(node.right)
+        same = left is node.left and right is node.right
+        return node if same else gast.BinOp(left, node.op, right)
     if isinstance(node, gast.UnaryOp):
-        return gast.UnaryOp(node.op, bare(node.operand))
+        operand = bare(node.operand)
+        return node if operand is node.operand else gast.UnaryOp(node.op, operand)
     inner = bare(node)
     if inner is not node and isinstance(inner, gast.Subscript):
         part = gast.Subscript(bare(inner.value), inner.slice, syntax.LOAD)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -54,23 +56,45 @@ class Tidying:
 
     def tidy(self, value: gast.expr) -> gast.expr:
         """The expression in fewer and plainer words, with the same value."""
-        value = syntax.map_expressions(value, self.plainer)
+        value = syntax.rewritten(value, self.plainer)
         value = tidy(value, self.is_adjoint, self.is_float)
-        return syntax.map_expressions(value, self.shorter)
+        return syntax.rewritten(value, self.shorter)
 
     def plainer(self, node: gast.expr) -> gast.expr:
         """The node, whose parts are plain, in the words a person would use."""
-        if isinstance(node, (gast.Name, gast.Constant)):
-            return node
-        node = plain_unbroadcast(
-            without_copies(self.plain_size(self.without_zero(node)))
-        )
-        node = sign_outside(self.plain_transpose(node))
-        node = plain_axis(plain_list(self.plain_length(node)))
-        node = plain_ones(self.joined_halves(constant_last(node)))
-        node = join_choices(without_zeros(item_of_sum(node), self.alike), self.alike)
-        node = zero_choice(plain_where(node), self.alike)
-        return self.without_complex_one(node)
+        for kinds, change in self.plain_words:
+            if type(node) in kinds:
+                node = change(node)
+        return node
+
+    @functools.cached_property
+    def plain_words(self) -> list[tuple[frozenset[type], Callable[..., Any]]]:
+        """What makes expressions plain, in its order, by the kinds that it looks at."""
+        call, attribute = gast.Call, gast.Attribute
+        operator, subscript = gast.BinOp, gast.Subscript
+        every = (gast.BinOp, gast.Call, gast.UnaryOp)
+        alike = self.alike
+        rows: list[tuple[Any, Callable[..., Any]]] = [
+            ((operator,), self.without_zero),
+            ((attribute,), self.plain_size),
+            (every, without_copies),
+            ((call,), plain_unbroadcast),
+            ((attribute,), self.plain_transpose),
+            ((attribute, call), sign_outside),
+            ((call,), self.plain_length),
+            ((call,), plain_list),
+            ((call,), plain_axis),
+            ((gast.Compare,), constant_last),
+            ((operator,), self.joined_halves),
+            ((call,), plain_ones),
+            ((subscript,), item_of_sum),
+            ((operator,), lambda node: without_zeros(node, alike)),
+            ((operator,), lambda node: join_choices(node, alike)),
+            ((call,), plain_where),
+            ((call,), lambda node: zero_choice(node, alike)),
+            ((operator,), self.without_complex_one),
+        ]
+        return [(frozenset(kinds), change) for kinds, change in rows]
 
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
@@ -149,7 +173,8 @@ class Tidying:
             and inner.value == 1
             and any(has_complex(self.type_of(f)) for f in factors)
         ):
-            inner.value = 1.0
+            plain: gast.expr = syntax.replaced(node, {id(inner): syntax.const(1.0)})
+            return plain
         return node
 
     def plain_size(self, node: gast.expr) -> gast.expr:

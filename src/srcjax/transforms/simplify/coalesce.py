@@ -9,7 +9,7 @@ Before:                          After:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import gast
@@ -52,21 +52,31 @@ def renumber(
     bound = syntax.names_written(node.body)
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     names = _Renaming(node.body)
+    #: The lowest number of each base that may be free: only higher ones are given back.
+    lowest: dict[str, int] = {}
     for name, base in sorted(own.numbered.items(), key=lambda i: (len(i[0]), i[0])):
         if name not in bound or name in parameters:
             continue
-        used = present if name in inlined else present | reserved
-        free = syntax.Names(used - {name}).fresh(base)
+        may_be_theirs = name in inlined
+        number = 1 if may_be_theirs else lowest.get(base, 1)
+        while (free := syntax.numbered_name(base, number)) != name and (
+            free in present or (free in reserved and not may_be_theirs)
+        ):
+            number += 1
+        if not may_be_theirs:
+            lowest[base] = number
         if len(free) <= len(name) and free != name:
             names.rename(name, free)
             renamed[name] = free
-            present = (present - {name}) | {free}
+            present.discard(name)
+            present.add(free)
     for tape, name in sorted(_tapes(node).items()):
         wanted = f"{name}_tape"
         if tape in own.tapes and wanted not in present | reserved:
             names.rename(tape, wanted)
             renamed[tape] = wanted
-            present = (present - {tape}) | {wanted}
+            present.discard(tape)
+            present.add(wanted)
     return renamed
 
 
@@ -90,20 +100,26 @@ def name_derivatives(
     bound = syntax.names_written(node.body) - parameters
     order = [n for n in ordered_names(node) if n in bound]
     derived = {name: values[name] for name in order if name in values}
-    taken = (present | own.reserved) - set(derived)
+    names = syntax.Names((present | own.reserved) - set(derived))
+    #: What the values that have no name may be called: names that nothing has.
+    unused: dict[str, Iterator[str]] = {}
     found: dict[str, str] = {}
     for named in (True, False):
         for name, value in derived.items():
             if (value in present) is not named:
                 continue
             base = own.numbered.get(value, value)
-            choices: Iterable[str] = [value]
-            if not named:  # what the names that nothing has may be called
-                choices = (n for n in syntax.numbered(base) if n not in present)
-            wanted = (derivative_name(n) for n in choices)
-            new = next((w for w in wanted if w not in taken), None)
-            found[name] = new or syntax.Names(taken).fresh(derivative_name(base))
-            taken.add(found[name])
+            if named:
+                new = derivative_name(value)
+                if new in names.taken:
+                    new = names.fresh(derivative_name(base))
+            else:  # names are never given back: those passed by stay taken
+                if base not in unused:
+                    free = (n for n in syntax.numbered(base) if n not in present)
+                    unused[base] = map(derivative_name, free)
+                new = next(w for w in unused[base] if w not in names.taken)
+            found[name] = new
+            names.taken.add(new)
     changed = {name: new for name, new in found.items() if name != new}
     if changed:
         syntax.rename(node, changed)

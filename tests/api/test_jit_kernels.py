@@ -465,3 +465,27 @@ def test_lookups_of_sizes_that_are_not_known():
         np.testing.assert_allclose(
             compiled(x.copy(), y, c), shrinking(x.copy(), y, c), rtol=1e-12
         )
+
+
+def test_what_a_name_was_before_is_read_in_the_same_loop():
+    def turns(x, z):
+        total, d = 0.0, x
+        steps = range(len(x) - 2)
+        for k in steps:
+            t = d * 3.0 + z
+            total = total + np.sum(t * t)
+            d = z * k  # of no `d`: the next iteration reads it
+        for _ in reversed(steps):
+            t = x + z
+            x = t * 0.5
+            z = x - t
+        return total, x, z
+
+    rng = np.random.default_rng(0)
+    args = rng.normal(size=5), rng.normal(size=5)
+    compiled = srcjax.jit(turns)
+    for got, wanted in zip(compiled(*args), turns(*args), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    text = srcjax.source(compiled, *args)
+    assert "steps" not in text
+    assert text.count("for i in") == 2

@@ -16,7 +16,15 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Const, List, Tuple, Type
+from srcjax.analysis.types import (
+    Const,
+    List,
+    Range,
+    Tuple,
+    Type,
+    dtype_of,
+    is_number,
+)
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.specialise import Typer
 
@@ -63,6 +71,10 @@ def is_decided(node: Any, type_of: Callable[[gast.expr], Type]) -> bool:
         return True
     if isinstance(node, gast.Name):
         return is_known(type_of(node))
+    if isinstance(node, gast.Call) and isinstance(type_of(node), Range):
+        # `range(n)`, which loops over it say themselves (`range(a, b, 0)` raises)
+        whole = all(is_whole(type_of(a)) for a in node.args)
+        return whole and len(node.args) < 3 and not node.keywords
     if isinstance(node, gast.Compare) and is_identity(node):
         operands = [node.left, *node.comparators]
         return all(isinstance(n, (gast.Name, gast.Constant)) for n in operands)
@@ -73,6 +85,12 @@ def is_decided(node: Any, type_of: Callable[[gast.expr], Type]) -> bool:
         if isinstance(value, list):
             parts += [n for n in value if isinstance(n, gast.expr)]
     return all(is_decided(n, type_of) for n in parts)
+
+
+def is_whole(t: Type) -> bool:
+    """Whether a value is an int."""
+    dtype = dtype_of(t) if is_number(t) else None
+    return dtype is not None and dtype.kind == "i"
 
 
 def is_identity(node: gast.Compare) -> bool:

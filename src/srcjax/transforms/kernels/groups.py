@@ -70,6 +70,15 @@ class Group:
         """The names whose elements are at hand in the loop."""
         return {m.name for m in self.members if m.kind == "map"}
 
+    def after(self, name: str) -> list[Member]:
+        """The members that come after the one which binds the name."""
+        names = [m.name for m in self.members]
+        return self.members[names.index(name) + 1 :]
+
+    def until(self, name: str) -> list[Member]:
+        """The others, with that one."""
+        return self.members[: len(self.members) - len(self.after(name))]
+
 
 @dataclass
 class Plain:
@@ -133,8 +142,10 @@ def _needs_all(group: Group, item: Member) -> bool:
             return True
         if m.kind == "store" or item.changed & m.seen or m.name in item.whole:
             return True
-        if m.name in (item.name, item.base) or item.name in m.reads:
+        if m.name in (item.name, item.base):
             return True
+        if item.name in m.reads and (item.kind != "map" or item.name in m.whole):
+            return True  # else what it was before is there until the loop is done
     return False
 
 

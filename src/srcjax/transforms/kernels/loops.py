@@ -320,7 +320,8 @@ class Loops:
         if self.is_needed(member.name, self.group):
             axes = list(range(len(self.group.shape)))
             made = member.name
-            if made in member.reads:  # `w = w - rate * dw`: not in the place of the old
+            if any(made in m.reads for m in self.group.until(made)):
+                # `w = w - rate * dw`: not in the place of the old one
                 made = self.fresh(f"new_{made}")
                 self.nest.after[0].append(syntax.assign(member.name, syntax.name(made)))
             fill = "" if member.like is None else number_text(member.value.value)

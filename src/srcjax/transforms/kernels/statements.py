@@ -95,9 +95,7 @@ class KernelWriter(Filled):
 
     def is_needed(self, name: str, group: Group) -> bool:
         """Whether an array is read where its elements are not at hand."""
-        inside = sum(
-            syntax.count_reads(m.stmt, name) for m in group.members if m.name != name
-        )
+        inside = sum(syntax.count_reads(m.stmt, name) for m in group.after(name))
         return self.reads[name] > inside
 
     def item(self, stmt: Any) -> Member | Plain:

@@ -9,9 +9,11 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import global_type
+from srcjax.analysis.counts import fixed_numbers
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
+    UNKNOWN,
     Array,
     Dict,
     List,
@@ -21,6 +23,7 @@ from srcjax.analysis.types import (
     is_active,
     is_lowered,
     is_mapping,
+    is_number,
     site_of,
 )
 from srcjax.errors import UnsupportedError, error_at
@@ -64,6 +67,7 @@ class LoopSettling(SettlingBase):
         if self.never_runs(stmt):
             self.changed = True
             return []
+        self.spell_range(stmt)
         variants = self.facts.of(stmt)
         unrolled = self.unroll_table(stmt) or self.unroll_functions(stmt, variants)
         if unrolled is not None:
@@ -92,6 +96,37 @@ class LoopSettling(SettlingBase):
         if isinstance(over, (List, Tuple)):  # made here: what is given may get items
             return all(site_of(b) is not None for b in over.buffers)
         return self.is_range(stmt.iter)
+
+    def spell_range(self, stmt: gast.For) -> None:
+        """`for k in range(n)` for `for k in steps`, where that is what `steps` is.
+
+        In place; also where the loop runs over it backwards.
+        """
+        over = stmt.iter
+        if isinstance(over, gast.Call) and self.is_builtin(over.func, "reversed"):
+            over = over.args[0] if len(over.args) == 1 else over
+        if not isinstance(over, gast.Name):
+            return
+        given = fixed_numbers(self.unit.node)
+        made = given.get(over.id)
+        if not isinstance(made, gast.Assign) or not self.is_range(made.value):
+            return
+        body = self.unit.node.body
+        known: list[Any] = [self.unit.node, *body]  # they run once
+        bounds = made.value.args
+        once = all(
+            isinstance(a, gast.Constant)
+            or (
+                isinstance(a, gast.Name)
+                and any(given.get(a.id) is s for s in known)
+                and is_number(self.type_before(made, a.id) or UNKNOWN)
+            )
+            for a in bounds
+        )
+        if once and any(made is s for s in body):
+            spelled = syntax.clone(made.value)
+            stmt.iter = syntax.substitute(stmt.iter, {over.id: spelled})
+            self.changed = True
 
     def is_counted(self, stmt: gast.For) -> bool:
         """Whether it runs over a range, or over one from its end that all have."""

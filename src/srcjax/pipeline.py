@@ -185,6 +185,7 @@ REVERSE = Simplify(
     passes=(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
+        Pass("join_copies", Finisher.join_copies),
         Pass("sugar", Finisher.sugar),
         Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     ),

@@ -385,6 +385,7 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
     own = syntax.expression("x.copy()", x=syntax.name(name))
     if not syntax.equal(stmt.value, own):
         return False
+    branches: list[gast.If] = []
     for earlier in reversed(before):
         if name not in syntax.all_names(earlier):
             simple = isinstance(earlier, gast.Assign) and isinstance(
@@ -397,6 +398,9 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
             ):
                 return False
             continue
+        if isinstance(earlier, gast.If) and _copies_first(earlier, name, own):
+            branches.append(earlier)
+            continue
         if not (
             isinstance(earlier, gast.Assign)
             and syntax.is_name(earlier.targets[0], name)
@@ -406,5 +410,53 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
             return False
         copied = syntax.expression("v.copy()", v=earlier.value)
         earlier.value = without_copies(copied)
+        for branch in branches:
+            _leave_out_copies(branch, name, own)
         return True
     return False
+
+
+def _copies_first(branch: gast.If, name: str, own: gast.expr) -> bool:
+    """Whether each block that has to do with the name makes a copy of it first.
+
+    What else a block writes to in place, it has made.
+    """
+    if name in syntax.all_names(branch.test):
+        return False
+    for block in (branch.body, branch.orelse):
+        made: set[str] = set()
+        for stmt in block:
+            target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+            if isinstance(target, gast.Name):
+                if target.id == name and not syntax.equal(stmt.value, own):
+                    return False
+                early = name not in made and name in syntax.names_read(stmt)
+                if early and target.id != name:
+                    return False
+                if target.id == name or _makes_array(stmt.value):
+                    made.add(target.id)
+                elif isinstance(stmt.value, gast.Call):
+                    return False
+                continue
+            written = target if target is not None else getattr(stmt, "target", None)
+            if written is None or syntax.root_of(written) not in made:
+                return False
+    return True
+
+
+def _makes_array(value: gast.expr) -> bool:
+    """Whether the expression is a call of NumPy's that makes an array."""
+    return called(value) in ("np.zeros_like", "np.ones_like", "np.full_like")
+
+
+def _leave_out_copies(branch: gast.If, name: str, own: gast.expr) -> None:
+    for block in (branch.body, branch.orelse):
+        block[:] = [
+            s
+            for s in block
+            if not (
+                isinstance(s, gast.Assign)
+                and syntax.is_name(s.targets[0], name)
+                and syntax.equal(s.value, own)
+            )
+        ]

@@ -206,7 +206,7 @@ def run_template(
         tree = keys_as_text(syntax.clone(statement))
         if weaken is not None:
             tree = expand_helpers(tree, scope, weaken)
-        execute(tree, scope)
+        execute(tree, scope, statement)
     return found
 
 
@@ -278,13 +278,28 @@ def expand_helpers(tree: Any, scope: dict[str, Any], weaken: Weakening) -> Any:
 
 
 def evaluate(tree: Any, scope: dict[str, Any]) -> Any:
+    if isinstance(tree, gast.Constant):
+        return tree.value
+    if isinstance(tree, gast.Name) and tree.id in scope:
+        return scope[tree.id]
     return eval(syntax.text(tree), {"np": np, "math": math, **scope})
 
 
-def execute(tree: Any, scope: dict[str, Any]) -> None:
+#: By statement of a rule: the statement, and what it became, with its code. To print
+#: and compile takes longer than to run, and a rule runs some twenty times in a test.
+_CODES: dict[int, tuple[Any, list[tuple[Any, Any]]]] = {}
+
+
+def execute(tree: Any, scope: dict[str, Any], statement: Any) -> None:
+    """Run what a statement of a rule became."""
     scope.setdefault("np", np)
     scope.setdefault("math", math)
-    exec(syntax.text(tree), scope)
+    _, codes = _CODES.setdefault(id(statement), (statement, []))
+    code = next((c for known, c in codes if syntax.equal(known, tree)), None)
+    if code is None:
+        code = compile(syntax.text(tree), "<rule>", "exec")
+        codes.append((tree, code))
+    exec(code, scope)
 
 
 # -- types of arguments --------------------------------------------------------------

@@ -489,3 +489,25 @@ def test_what_a_name_was_before_is_read_in_the_same_loop():
     text = srcjax.source(compiled, *args)
     assert "steps" not in text
     assert text.count("for i in") == 2
+
+
+def test_sizes_of_what_is_read_where_its_name_gets_another():
+    def turns(x, y):
+        total = 0.0
+        for k in range(3):
+            u = x * y  # of the size of `x`, whatever that of `y` is at first
+            x = u + k
+            total = total + np.sum(x * u)
+            y = x - y
+        return total, x, y
+
+    rng = np.random.default_rng(1)
+    for given in ((4, 1), (4, 6), (5, 1)):
+        args = [rng.normal(size=n) for n in given]
+        compiled = srcjax.jit(turns)
+        if given == (4, 6):
+            with pytest.raises(ValueError, match="broadcast"):
+                compiled(*args)
+            continue
+        for got, wanted in zip(compiled(*args), turns(*args), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-13)

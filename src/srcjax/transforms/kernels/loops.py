@@ -144,7 +144,7 @@ class Loops:
         dim = self.group.shape[axis]
         if isinstance(dim, int):
             return syntax.const(dim)
-        inside = self.group.maps
+        inside: set[str] = set()  # what is made in the loop, from there on
         for member in self.group.members:
             if member.kind == "store":
                 return size_of(member.name, axis)
@@ -160,18 +160,21 @@ class Loops:
                         return size_of(node.id, each)
             if isinstance(member.value, Elsewhere) and member.value.sizes:
                 return syntax.clone(member.value.sizes[axis])
+            inside.add(member.name)
         return self.open_size(axis)
 
     def open_size(self, axis: int) -> gast.expr:
         """The size of an axis of which nothing is known: that of its first array."""
+        inside: set[str] = set()
         for member in self.group.members:
             for node in operands(member):
                 shape = shape_of(self.type_of(node))
-                if not isinstance(node, gast.Name) or not shape:
+                if not isinstance(node, gast.Name) or not shape or node.id in inside:
                     continue
                 place = axis - len(self.group.shape) + len(shape)
                 if place >= 0 and is_open(shape[place]):
                     return size_of(node.id, place)
+            inside.add(member.name)
         raise NotCompiled(self.group.members[0].stmt, "a size that no array tells")
 
     def shape(self, axes: list[int]) -> gast.expr:

@@ -231,3 +231,11 @@ def variables_whose_adjoints_are_keywords(ict):
         ir = ef * el
         total = total + ir * ef + np.sum(ict) * el
     return total
+
+
+@program(0.7)
+def two_names_at_once_in_a_loop(x):
+    for i in range(3):
+        low = high = i * 0.5
+        x = np.sin(x) * (1.0 + low) + high * x
+    return x

@@ -106,6 +106,8 @@ class Sharing(Keeping):
         for stmt, where in self.linking:
             if not (where.loops and isinstance(stmt, gast.Assign)):
                 continue
+            if len(stmt.targets) > 1:
+                continue  # no differentiated value: core form has one target
             (target,) = stmt.targets
             if not (syntax.is_name(stmt.value) and syntax.is_name(target)):
                 continue

@@ -717,3 +717,31 @@ def lambdas_with_defaults_in_a_comprehension(x):
     scaled = {k: (lambda z: z * k) for k in (2, 5)}
     total = sum(p(x[i:]) for i, p in enumerate(powers))
     return total + scaled[2](x[0]) ** 2
+
+
+@program(1.5)
+def test_of_a_list_that_an_inner_function_fills(x):
+    held = []
+
+    def keep(value):
+        held.append(value)
+
+    keep(x)
+    if held:
+        return x * held[0]
+    return x * 3
+
+
+@program(1.5)
+def test_of_a_flag_that_an_inner_function_sets(x):
+    seen = False
+
+    def look():
+        nonlocal seen
+        seen = True
+
+    for _ in range(2):
+        if seen:
+            x = x * x
+        look()
+    return x

@@ -61,6 +61,22 @@ def test_odeint_backwards_and_stiff():
         composite_of(integrate.odeint)(lambda y, t: -1e6 * (y - np.cos(t)), 1.0, TIMES)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_sums_of_samples(n):
+    y, x = rng.normal(size=(2, n)), np.cumsum(rng.uniform(0.2, 1.0, n))
+    rule, running = integrate.simpson, integrate.cumulative_trapezoid
+    for kwargs in ({"x": x}, {"dx": 0.3}, {"x": np.stack([x, 2 * x])}):
+        np.testing.assert_allclose(composite_of(rule)(y, **kwargs), rule(y, **kwargs))
+        np.testing.assert_allclose(
+            composite_of(running)(y, **kwargs, initial=0),
+            running(y, **kwargs, initial=0),
+        )
+    np.testing.assert_allclose(composite_of(rule)(y.T, x, axis=0), rule(y.T, x, axis=0))
+    if n == 4:
+        check_grads(lambda y, x: rule(y, x=x), (y, x), 1, MODES, rtol=1e-5)
+        check_grads(lambda y, x: running(y, x), (y, x), 1, MODES, rtol=1e-5)
+
+
 SIZES = [
     ((7,), (3,)), ((3,), (7,)), ((4,), (4,)), ((4, 5), (2, 3)), ((2, 3), (4, 5)),
     ((3, 4, 2), (2, 2, 2)),

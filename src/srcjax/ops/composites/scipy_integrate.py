@@ -16,6 +16,7 @@ import numpy as np
 import scipy.integrate
 
 from srcjax.analysis.types import with_active
+from srcjax.ops.batch_kinds import batch, elementwise
 from srcjax.ops.record import composite, inert
 
 
@@ -25,6 +26,7 @@ def constant(x):
 
 
 inert(constant, infer=lambda x: with_active(x, False), alias="same")
+batch(constant)(elementwise)
 
 
 def rate(func, y, t, args, tfirst):
@@ -162,3 +164,58 @@ def odeint(
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """NumPy's own."""
     return np.trapezoid(y, x, dx, axis)
+
+
+@composite(scipy.integrate.cumulative_trapezoid, real_only=False)
+def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    if x is None:
+        width = dx
+    elif np.ndim(x) == 1:
+        width = np.diff(x)
+    else:
+        width = np.diff(np.moveaxis(np.asarray(x), axis, -1))
+    sums = np.cumsum(width * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if initial is not None:
+        sums = np.concatenate([np.zeros_like(y[..., :1]), sums], axis=-1)
+    return np.moveaxis(sums, -1, axis)
+
+
+@composite(scipy.integrate.simpson)
+def simpson(y, x=None, *, dx=1.0, axis=-1):
+    """Parabolas through three values each, and Cartwright's end of an even number.
+
+    K. V. Cartwright, Simpson's rule with MS Excel and irregularly-spaced data, 2017.
+    """
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    if x is None:
+        h = np.full(y.shape[-1] - 1, dx)
+    elif np.ndim(x) == 1:
+        h = np.diff(x)
+    else:
+        h = np.diff(np.moveaxis(np.asarray(x), axis, -1))
+    n = y.shape[-1]
+    if n == 2:
+        return np.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    last = n - 1 if n % 2 == 1 else n - 2
+    first, second = h[..., 0:last:2], h[..., 1:last:2]
+    both = first + second
+    found = np.sum(
+        both
+        / 6
+        * (
+            y[..., 0:last:2] * (2 - second / first)
+            + y[..., 1:last:2] * both**2 / (first * second)
+            + y[..., 2 : last + 1 : 2] * (2 - first / second)
+        ),
+        axis=-1,
+    )
+    if n % 2 == 1:
+        return found
+    a, b = h[..., -2], h[..., -1]
+    return (
+        found
+        + (2 * b**2 + 3 * a * b) / (6 * (a + b)) * y[..., -1]
+        + (b**2 + 3 * a * b) / (6 * a) * y[..., -2]
+        - b**3 / (6 * a * (a + b)) * y[..., -3]
+    )

@@ -16,7 +16,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Const, is_number, site_of
+from srcjax.analysis.types import Closure, Const, is_number, site_of
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
@@ -117,7 +117,7 @@ class Settling(LoopSettling, ValueSettling):
         return None
 
     def is_fixed(self, node: gast.If | gast.IfExp) -> bool:
-        """Whether the test is about numbers and constants in names that are bound once.
+        """Whether the test is about numbers, constants, functions in names bound once.
 
         No function that is not looked into yet can make it another one.
         """
@@ -131,7 +131,8 @@ class Settling(LoopSettling, ValueSettling):
                     continue  # of a builtin, or around the function
                 return False
             once = syntax.count_bindings(self.unit.node, name) == 1
-            if not once or not (isinstance(found, Const) or is_number(found)):
+            constant = isinstance(found, (Const, Closure)) or is_number(found)
+            if not once or not constant:
                 return False
         return True
 

@@ -58,6 +58,7 @@ ORDER = [
     # above is how to say of functions what they are.
     ("tree",),
     ("tree_util",),
+    ("nn",),
     ("optim",),
     ("testing",),  # a user of the library, as the rooms below
     ("demo",),

@@ -13,8 +13,9 @@ import gast
 import numpy as np
 
 from srcjax import runtime, syntax
+from srcjax.analysis.stopped import stop_gradient
 from srcjax.analysis.types import shape_of
-from srcjax.ops import arithmetic, complex_parts  # noqa: F401  (the records)
+from srcjax.ops import arithmetic, complex_parts, inert  # noqa: F401  (the records)
 from srcjax.ops.batch_kinds import batch, elementwise
 from srcjax.ops.batch_operands import as_it_is, expr, only, spread
 from srcjax.ops.batch_products import is_real
@@ -26,6 +27,7 @@ batch(np.divmod, np.isclose, np.spacing)(elementwise)
 batch(np.round, np.around)(as_it_is("a"))
 batch(np.real, np.imag)(as_it_is("val"))
 batch(np.angle)(as_it_is("z"))
+batch(stop_gradient)(as_it_is("x"))
 
 # -- functions of one number ---------------------------------------------------------
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.nn import log_sigmoid, log_softmax
+
 
 def squared_error(predictions: Any, targets: Any = None) -> Any:
     """`(predictions - targets)**2`, of each number."""
@@ -60,7 +62,7 @@ def cosine_distance(predictions: Any, targets: Any, epsilon: float = 0.0) -> Any
 
 def sigmoid_binary_cross_entropy(logits: Any, labels: Any) -> Any:
     """`-labels * log(sigmoid(logits)) - (1 - labels) * log(sigmoid(-logits))`."""
-    return labels * np.logaddexp(0, -logits) + (1 - labels) * np.logaddexp(0, logits)
+    return -labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
@@ -68,17 +70,13 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
 
     The labels are probabilities: one-hot rows, or any others.
     """
-    shifted = logits - np.max(logits, axis=-1, keepdims=True)
-    log_total = np.log(np.sum(np.exp(shifted), axis=-1))
-    return log_total * np.sum(labels, axis=-1) - np.sum(labels * shifted, axis=-1)
+    return -np.sum(labels * log_softmax(logits), axis=-1)
 
 
 def softmax_cross_entropy_with_integer_labels(logits: Any, labels: Any) -> Any:
     """`-log_softmax(logits)[label]`; labels are whole numbers, one for each row."""
-    shifted = logits - np.max(logits, axis=-1, keepdims=True)
-    log_total = np.log(np.sum(np.exp(shifted), axis=-1))
-    chosen = np.take_along_axis(shifted, labels[..., None], axis=-1)[..., 0]
-    return log_total - chosen
+    shares = log_softmax(logits)
+    return -np.take_along_axis(shares, labels[..., None], axis=-1)[..., 0]
 
 
 def hinge_loss(predictor_outputs: Any, targets: Any) -> Any:

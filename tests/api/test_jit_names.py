@@ -8,7 +8,7 @@ from srcjax import compiling
 from srcjax.backends.kernels import has_numba
 from srcjax.transforms.blocks import entry, loops
 
-SAMPLE = {"test_names_of_kernels": 3, "test_names_of_blocks": 2}
+SAMPLE = {"test_names_of_kernels": 6, "test_names_of_blocks": 2}
 
 TEXT = """
 import numpy as np

@@ -15,6 +15,8 @@ from srcjax.runtime import linalg
 from .helpers import assert_close, check_adjoint, check_infer, cotangent, run_adjoint
 from .test_products import array, text
 
+#: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
+SAMPLE = {"test_solve_triangular": 6}
 LOOSE = {"rtol": 1e-5, "atol": 1e-6}
 
 

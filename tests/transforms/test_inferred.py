@@ -17,6 +17,7 @@ from tests.transforms.inferred_facts import (
 )
 
 SAMPLE = 60
+VALIDATED = True
 EACH = [
     pytest.param(program, mode, id=f"{program.name}-{mode}")
     for program in PROGRAMS

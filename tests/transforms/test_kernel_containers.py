@@ -12,6 +12,9 @@ import srcjax
 
 pytest.importorskip("numba")
 
+#: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
+SAMPLE = {"test_containers": 3}
+
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=4)
 PAIRS = [(RNG.normal(size=4), 1.5), (RNG.normal(size=4), -0.5), (X + 1, 2.0)]

@@ -52,7 +52,7 @@ ORDER = [
     ("versions",),
     ("api",),
     # What users import, written as plain NumPy.
-    ("numpy",),
+    ("numpy", "lax"),
     ("__init__",),
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.

@@ -183,6 +183,8 @@ class Effects:
 
     def check_key(self, node: gast.AST, key: Type) -> None:
         """A differentiated value must not be the key of a dict, which gives it back."""
+        if isinstance(key, Unknown) and not self.settled:
+            return  # it may be that of a branch that types rule out
         if is_active(key):
             raise self.refuse(
                 node,

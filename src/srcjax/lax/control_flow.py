@@ -1,0 +1,128 @@
+"""Branches and loops that are given as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from srcjax.lax.trees import items_of, length_of, stacked
+
+
+def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
+    """`true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
+
+    One of them runs. In a batch of which only some examples take a branch, as many
+    examples as do.
+    """
+    if pred:
+        return true_fun(*operands)
+    return false_fun(*operands)
+
+
+def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
+    """`branches[index](*operands)`; an index out of bounds means the nearest branch."""
+    index = min(max(index, 0), len(branches) - 1)
+    result = None
+    place = 0
+    for branch in branches:
+        if index == place:
+            result = branch(*operands)
+        place += 1  # noqa: SIM113 (a loop over functions alone is written out)
+    return result
+
+
+def fori_loop(lower: int, upper: int, body_fun: Callable, init_val: Any) -> Any:
+    """`for i in range(lower, upper): val = body_fun(i, val)`, from `init_val` on."""
+    val = init_val
+    for i in range(lower, upper):
+        val = body_fun(i, val)
+    return val
+
+
+def while_loop(cond_fun: Callable, body_fun: Callable, init_val: Any) -> Any:
+    """`while cond_fun(val): val = body_fun(val)`, from `init_val` on.
+
+    It has a gradient, which JAX's has not.
+    """
+    val = init_val
+    while cond_fun(val):
+        val = body_fun(val)
+    return val
+
+
+def scan(
+    f: Callable,
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+) -> tuple[Any, Any]:
+    """A loop with a state that gives something in each step.
+
+    `carry, y = f(carry, x)` for each `x` along the first axis of `xs` (from the end, if
+    `reverse`), from `init` on.
+
+    Args:
+        xs: an array, or a tuple, list or dict of arrays that are equally long; None
+            where `f` needs nothing but the carry.
+        length: the number of steps; it may be left out where `xs` tells.
+        unroll: accepted, and of no effect.
+
+    Returns:
+        The last carry, and the `y` of all steps: stacked along a new first axis, each
+        part of a tuple, list or dict by itself; None if they are None. (Transforms go
+        through arrays, and through tuples of them, alone: a dict is refused.)
+
+    Raises:
+        ValueError: `length` is not that of `xs`.
+        TypeError: `xs` is no array, nor a tuple, list or dict of some.
+        UnboundLocalError: there is no step, and so no `y`.
+    """
+    if length is not None and xs is not None and length_of(xs) != length:
+        raise ValueError(f"scan of {length} steps along {length_of(xs)} items")
+    if xs is None:
+        over: Any = [None] * length
+    elif isinstance(xs, np.ndarray):
+        over = xs[::-1] if reverse else xs
+    elif isinstance(xs, (tuple, list, dict)):
+        over = items_of(xs, reverse)
+    else:
+        raise TypeError(f"scan goes along arrays, not along a {type(xs).__name__}")
+    carry = init
+    ys = []
+    for x in over:
+        carry, y = f(carry, x)
+        ys.append(y)
+    if reverse:
+        ys = ys[::-1]
+    if isinstance(y, (tuple, list, dict, type(None))):
+        return carry, stacked(ys)
+    return carry, np.stack(ys)
+
+
+def map(f: Callable, xs: Any) -> Any:  # noqa: A001
+    """`f(x)` for each `x` along the first axis of `xs`, in their order, stacked."""
+    return scan(lambda _, x: (None, f(x)), None, xs)[1]
+
+
+def associative_scan(
+    fn: Callable, elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """All sums from the left, where `fn` is the addition.
+
+    Item `i` is that of `fn` of the items up to `i`. `fn` takes two arrays of items and
+    gives one; it has to be associative: in log2(n) rounds items that are 1, 2, 4, ...
+    apart are put together (Hillis and Steele, 1986).
+    """
+    if axis != 0:
+        elems = np.moveaxis(elems, axis, 0)
+    found = elems[::-1] if reverse else elems
+    apart = 1
+    while apart < len(found):
+        found = np.concatenate([found[:apart], fn(found[:-apart], found[apart:])])
+        apart *= 2
+    found = found[::-1] if reverse else found
+    return np.moveaxis(found, 0, axis) if axis != 0 else found

@@ -83,8 +83,10 @@ def scan(
     """
     if length is not None and xs is not None and length_of(xs) != length:
         raise ValueError(f"scan of {length} steps along {length_of(xs)} items")
+    if xs is None and length is None:
+        raise ValueError("scan without `xs` needs a `length`")
     if xs is None:
-        over: Any = [None] * length
+        over: Any = [None] * length  # type: ignore[operator]
     elif isinstance(xs, np.ndarray):
         over = xs[::-1] if reverse else xs
     elif isinstance(xs, (tuple, list, dict)):

@@ -161,6 +161,8 @@ class Loops:
             if isinstance(member.value, Elsewhere) and member.value.sizes:
                 return syntax.clone(member.value.sizes[axis])
             inside.add(member.name)
+        if not is_open(dim):  # it is no size of an array that is open
+            raise NotCompiled(self.group.members[0].stmt, "a size that no array tells")
         return self.open_size(axis)
 
     def open_size(self, axis: int) -> gast.expr:

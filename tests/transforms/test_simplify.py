@@ -353,3 +353,30 @@ def test_targets_of_comprehensions_need_no_number():
 
     text = str(srcjax.source(srcjax.jvp(total), [1.0, 2.0], [0.5, 0.2]))
     assert "exp_x = np.exp(x)" in text and "x2" not in text, text
+
+
+def _up_to(function, t, end):
+    if end == np.inf:  # noqa: SIM108  (branches are what it is about)
+        found = function((1 - t) / t) / t**2
+    else:
+        found = function(end * t) * end
+    return found
+
+
+def _sum_up_to(function, end):
+    total = 0.0
+    for i in range(3):
+        total = total + _up_to(function, 0.3 + 0.1 * i, end)
+    return total
+
+
+def test_a_copy_that_is_saved_and_copied_in_a_loop():
+    """All reads of a name count that stands for another one, also in one statement."""
+
+    def loss(rate, end):
+        return _sum_up_to(lambda x: np.exp(-rate * x), end)
+
+    value, pullback = srcjax.vjp(loss, 1.2, 1.7)
+    np.testing.assert_allclose(value, loss(1.2, 1.7))
+    expected = srcjax.grad(loss, argnums=(0, 1))(1.2, 1.7)
+    np.testing.assert_allclose(pullback(1.0), expected)

@@ -359,11 +359,12 @@ class Nesting:
                 return False
             if self.changed_between(stmts, position, last, (value.id,), name):
                 return False
+        count = sum(self.count(stmt, name) for stmt in uses)
         for stmt in uses:
             self.replace(stmt, name, value)
         self.reads[name] = 0
-        if isinstance(value, gast.Name):
-            self.reads[value.id] = self.reads.get(value.id, 0) + len(uses)
+        if isinstance(value, gast.Name):  # but for the read that goes with the name
+            self.reads[value.id] = self.reads.get(value.id, 0) + count - 1
         return True
 
     def move(

@@ -105,9 +105,9 @@ class Typer:
         """Specialise for every variant; where the texts differ, for their join."""
         if not envs:
             return self.specialise(node, {})
-        first = self.specialise(syntax.clone(node), envs[0])
+        first = self.specialise(node, envs[0])
         for env in envs[1:]:
-            other = self.specialise(syntax.clone(node), env)
+            other = self.specialise(node, env)
             if not syntax.equal(first, other):
                 return self.specialise(node, join_environments(envs))
         return first

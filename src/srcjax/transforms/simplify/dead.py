@@ -173,13 +173,10 @@ class DeadCode:
                 and self.unread(base.id, live)
                 and is_pure(stmt.value)
             )
-        names = stored_names(target)
-        stores = any(
-            isinstance(n, (gast.Subscript, gast.Attribute))
-            and isinstance(n.ctx, gast.Store)
-            for n in syntax.walk(target)
-        )
-        if stores or names & live:
+        if isinstance(target, gast.Name):
+            if target.id in live:
+                return False
+        elif _stores(target) or stored_names(target) & live:
             return False
         tape = _popped(stmt)
         if tape is not None and tape in self.local:
@@ -203,6 +200,15 @@ class DeadCode:
             return False
         seen = (live, self.given)
         return not any(may_be_one_of(self.shares, (name,), names) for names in seen)
+
+
+def _stores(target: gast.expr) -> bool:
+    """Whether an assignment to the target writes to an object."""
+    return any(
+        isinstance(n, (gast.Subscript, gast.Attribute))
+        and isinstance(n.ctx, gast.Store)
+        for n in syntax.walk(target)
+    )
 
 
 def _real(stmts: list[gast.stmt]) -> bool:
@@ -242,23 +248,17 @@ def given_away(body: list[gast.stmt], own: set[str]) -> frozenset[str]:
     What the user's calls may keep: what they write to may hold it. And what is there
     before: `cache = shared` of a global.
     """
-    effects = (
-        (call, getattr(call, "effect", None))
-        for call in syntax.walk(body)
-        if isinstance(call, gast.Call)
-    )
-    keeping = [
-        c for c, effect in effects if effect and (effect.to_all or effect.writes)
-    ]
-    found = {
-        name
-        for stmt in syntax.walk(body)
-        if isinstance(stmt, gast.Assign)
-        and isinstance(stmt.value, gast.Name)
-        and stmt.value.id not in own
-        for name in syntax.names_written(stmt)
-    }
-    return frozenset(found).union(*map(syntax.names_read, keeping))
+    found: set[str] = set()
+    for node in syntax.walk(body):
+        if isinstance(node, gast.Call):
+            effect = getattr(node, "effect", None)
+            if effect and (effect.to_all or effect.writes):
+                found |= syntax.names_read(node)
+        elif isinstance(node, gast.Assign):
+            root = getattr(node.value, "id", None)
+            if root is not None and root not in own:
+                found |= syntax.names_written(node)
+    return frozenset(found)
 
 
 def remove_dead(

@@ -43,6 +43,8 @@ class Nesting:
         self.node = node
         self.may_nest = may_nest
         self.shares = shares
+        #: Statements whose value was moved: none other may be known by their ids.
+        self.gone: list[gast.stmt] = []
         #: How many values were moved.
         self.moved = 0
         self.known = Known()
@@ -93,7 +95,7 @@ class Nesting:
             if self.try_nest(out, position):
                 self.moved += 1
                 self.changed_around()
-                out.pop(position)
+                self.gone.append(out.pop(position))
                 position = max(position - 1, 0)
             else:
                 position += 1
@@ -530,7 +532,11 @@ def nest(
     shares: Callable[[str], set[str]] = lambda name: set(),
 ) -> bool:
     """Nest single-use temporaries of the function, in place; whether there were any."""
+    nesting = Nesting(node, may_nest, shares)
     changed = False
-    while Nesting(node, may_nest, shares).run():
-        changed = True
+    while nesting.run():
+        changed, before = True, nesting
+        nesting = Nesting(node, may_nest, shares)  # it knows what those before did
+        nesting.known, nesting.bases = before.known, before.bases
+        nesting.gone = before.gone
     return changed

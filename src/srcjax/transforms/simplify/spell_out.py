@@ -112,9 +112,12 @@ class _Spelling:
         target, value = stmt.targets[0], stmt.value
         if not isinstance(target, gast.Name) or not self.may_nest(target.id):
             return False
-        name, reads = target.id, syntax.names_read(value)
         leave = self.leave(value)
-        if leave is None or name in reads or not is_pure(value):
+        if leave is None:
+            self.left[id(stmt)] = stmt
+            return False
+        name, reads = target.id, syntax.names_read(value)
+        if name in reads or not is_pure(value):
             self.left[id(stmt)] = stmt
             return False
         found = self.uses(stmts, position, name, leave)

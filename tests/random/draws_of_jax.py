@@ -16,6 +16,10 @@ ITEMS = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
 CHANCES = np.array([0.1, 0.2, 0.3, 0.25, 0.15], np.float32)
 MEAN = np.array([1, 2, 3], np.float32)
 COV = np.array([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 0.7]], np.float32)
+A = np.array([0.05, 0.3, 1, 2.5, 40], np.float32)
+MEANS = np.array([0, 0.5, 3, 9.9, 10, 50, 400, -1, np.nan], np.float32)
+TRIALS = np.array([5, 50, 1000, -1, 10000], np.float32)
+SUCCESS = np.array([0.5, 0.7, 0.2, 0.3, 0.9], np.float32)
 HIGHEST = np.uint32(2**32 - 1)
 
 #: Draws that are equal bit for bit.
@@ -59,6 +63,10 @@ EXACT = {
     "categorical, all": lambda r, k: r.categorical(
         k, LOGITS, shape=(3, 4, 3), replace=False
     ),
+    "poisson": lambda r, k: r.poisson(k, MEANS, (20, 9)),
+    "poisson of few": lambda r, k: r.poisson(k, np.float32(3), (50,)),
+    "binomial": lambda r, k: r.binomial(k, TRIALS, SUCCESS, (20, 5)),
+    "multinomial": lambda r, k: r.multinomial(k, np.float32(100), CHANCES),
     "geometric": lambda r, k: r.geometric(k, np.float32(0.2), (50,)),
 }  # fmt: skip
 #: Draws that go through `erfinv` and `log`: how many epsilons they may be apart, of the
@@ -77,9 +85,24 @@ CLOSE = {
     "truncated_normal, bounds": (4, lambda r, k: r.truncated_normal(k, -MEAN, np.inf)),
     "multivariate_normal": (8, lambda r, k: r.multivariate_normal(k, MEAN, COV, (50,))),
     "orthogonal": (32, lambda r, k: r.orthogonal(k, 4, (2,), m=3)),
+    "gamma": (64, lambda r, k: r.gamma(k, A, (100, 5))),
+    "loggamma": (64, lambda r, k: r.loggamma(k, A, (100, 5))),
+    "beta": (64, lambda r, k: r.beta(k, A, A[::-1], (100, 5))),
+    "dirichlet": (64, lambda r, k: r.dirichlet(k, A, (20,))),
+    "t": (64, lambda r, k: r.t(k, A + 1, (20, 5))),
+    "chisquare": (16, lambda r, k: r.chisquare(k, A)),
+    "f": (16, lambda r, k: r.f(k, A, A[::-1])),
+    "pareto": (16, lambda r, k: r.pareto(k, A + 1)),
+    "rayleigh": (4, lambda r, k: r.rayleigh(k, A)),
+    "wald": (32, lambda r, k: r.wald(k, A[:4], (20, 4))),
+    "triangular": (4, lambda r, k: r.triangular(k, -1.0, 0.3, 2.0, (50,))),
+    "lognormal": (4, lambda r, k: r.lognormal(k, 0.5, (50,))),
+    "maxwell": (4, lambda r, k: r.maxwell(k, (50,))),
+    "double_sided_maxwell": (8, lambda r, k: r.double_sided_maxwell(k, A, 2.0, (4,))),
+    "weibull_min": (4, lambda r, k: r.weibull_min(k, 2.0, 3.0, (50,))),
+    "generalized_normal": (8, lambda r, k: r.generalized_normal(k, 1.5, (50,))),
+    "ball": (8, lambda r, k: r.ball(k, 3, 2.0, (20,))),
 }  # fmt: skip
-
-
 DOUBLE = {
     "bits": (0, lambda r, k: r.bits(k, (3, 5), np.uint64)),
     "uniform": (0, lambda r, k: r.uniform(k, (40,), np.float64)),
@@ -103,9 +126,64 @@ DOUBLE = {
     ),
 }
 
+F = np.float32
+SOME = np.array([0.3, 1.5, 4], F)
+LOW = np.linspace(-1, 0, 4, dtype=F)
+SMALL_COV = np.array([[2, 0.5], [0.5, 1]], F)
+WEIGHTS = np.arange(4, dtype=F)
+#: Functions of parameters whose gradients JAX has too.
+GRADIENTS = {
+    "uniform": (
+        lambda r, k, a, b: (r.uniform(k, (4,), minval=a, maxval=b) ** 2).sum(),
+        (LOW, F(2)),
+    ),
+    "truncated_normal": (
+        lambda r, k, a, b: (r.truncated_normal(k, a, b) ** 2).sum(),
+        (LOW, F(2)),
+    ),
+    "truncated_normal, open": (
+        lambda r, k, a, b: (r.truncated_normal(k, a, b) ** 2).sum(),
+        (F(-np.inf), np.array([1, 2], F)),
+    ),
+    "multivariate_normal": (
+        lambda r, k, a, b: (r.multivariate_normal(k, a, b, (3,)) ** 3).sum(),
+        (np.array([1, 2], F), SMALL_COV),
+    ),
+    "permutation": (lambda r, k, x: (r.permutation(k, x) * WEIGHTS).sum(), (LOW,)),
+    "choice": (lambda r, k, x: (r.choice(k, x, (3,)) ** 2).sum(), (LOW,)),
+    "gamma": (lambda r, k, a: (r.gamma(k, a, (4, 3)) ** 2).sum(), (SOME,)),
+    "loggamma": (lambda r, k, a: (r.loggamma(k, a) ** 2).sum(), (SOME,)),
+    "beta": (lambda r, k, a, b: (r.beta(k, a, b) ** 2).sum(), (SOME, F(2))),
+    "dirichlet": (lambda r, k, a: (r.dirichlet(k, a, (2,)) ** 2).sum(), (SOME,)),
+    "t": (lambda r, k, a: (r.t(k, a) ** 2).sum(), (SOME + 3,)),
+    "chisquare": (lambda r, k, a: r.chisquare(k, a).sum(), (SOME,)),
+    "f": (lambda r, k, a, b: r.f(k, a, b).sum(), (SOME, SOME + 5)),
+    "pareto": (lambda r, k, a: r.pareto(k, a).sum(), (SOME + 1,)),
+    "rayleigh": (lambda r, k, a: (r.rayleigh(k, a) ** 2).sum(), (SOME,)),
+    "wald": (lambda r, k, a: (r.wald(k, a) ** 2).sum(), (SOME,)),
+    "triangular": (
+        lambda r, k, a, b, c: (r.triangular(k, a, b, c, (5,)) ** 2).sum(),
+        (F(-1), F(0.2), F(2)),
+    ),
+    "lognormal": (lambda r, k, a: r.lognormal(k, a).sum(), (SOME,)),
+    "double_sided_maxwell": (
+        lambda r, k, a, b: (r.double_sided_maxwell(k, a, b, (2,)) ** 2).sum(),
+        (SOME, F(2)),
+    ),
+    "weibull_min": (
+        lambda r, k, a, b: (r.weibull_min(k, a, b, (3,)) ** 2).sum(),
+        (SOME, F(2)),
+    ),
+    "generalized_normal": (
+        lambda r, k, a: (r.generalized_normal(k, a, (3,)) ** 2).sum(),
+        (F(1.5),),
+    ),
+    "ball": (lambda r, k, a: (r.ball(k, 3, a, (2,)) ** 3).sum(), (F(1.5),)),
+}
+
 
 def drawn_by_jax():
-    """What JAX draws, by name; the names of draws of 64 bits begin with "64: "."""
+    """What JAX draws, by name, in 64 bits after "64: ", and gradients after "d: "."""
     import jax
     from jax import random
 
@@ -116,7 +194,15 @@ def drawn_by_jax():
     def draw_double(key):
         return {f"64: {n}": call(random, key) for n, (_, call) in DOUBLE.items()}
 
-    found = jax.jit(draw)(random.PRNGKey(SEED))
+    def gradient(f, args):
+        count = range(len(args))
+        return jax.grad(lambda *a: f(random, key, *a), tuple(count))(*args)
+
+    key = random.PRNGKey(SEED)
+    found = jax.jit(draw)(key)
+    for name, (f, args) in GRADIENTS.items():
+        for k, value in enumerate(gradient(f, args)):
+            found[f"d: {name}, {k}"] = value
     with jax.enable_x64(True):
         found = found | jax.jit(draw_double)(random.PRNGKey(SEED))
     return {name: np.asarray(value) for name, value in found.items()}

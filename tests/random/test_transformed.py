@@ -4,15 +4,18 @@ import re
 import subprocess
 import sys
 
-import jax
 import numpy as np
 import pytest
-from jax import random as theirs
 
 import srcjax
 from srcjax import grad, jit, jvp, random, vmap
+from srcjax import random as draws
+from srcjax.checks import first_call
+from srcjax.errors import NoRuleError
+from srcjax.random import gamma as sample
 from srcjax.random import normal
 from srcjax.testing import check_grads
+from tests.random.draws_of_jax import GRADIENTS, RECORDED, SEED
 
 KEY = random.key(0)
 KEYS = random.split(KEY, 5)
@@ -89,6 +92,16 @@ ROWS = np.arange(20.0).reshape(5, 4)
         (lambda k, m: random.multivariate_normal(k, m, np.eye(4)), (KEYS, ROWS)),
         (lambda k: random.multivariate_normal(k, np.ones(2), np.eye(2)), (KEYS,)),
         (lambda k: random.orthogonal(k, 2), (KEYS,)),
+        (lambda k, a: random.gamma(k, a), (KEYS, ROWS + 1)),
+        (lambda a: random.loggamma(KEY, a, (3,)), (LOW + 2,)),
+        (lambda k, a: random.beta(k, a, 2.0), (KEYS, ROWS + 1)),
+        (lambda k: random.dirichlet(k, ROWS[1] + 1), (KEYS,)),
+        (lambda k, a: random.t(k, a, (2,)), (KEYS, LOW + 3)),
+        (lambda k, a: random.poisson(k, a), (KEYS, ROWS)),
+        (lambda k: random.poisson(k, 50.0, (6,)), (KEYS,)),
+        (lambda k, n: random.binomial(k, n, 0.4, (6,)), (KEYS, np.arange(5) * 40)),
+        (lambda k, a: random.triangular(k, a, 0.5, 1.0), (KEYS, LOW)),
+        (lambda k, a: random.weibull_min(k, a, 2.0, (3,)), (KEYS, LOW + 2)),
     ],
 )  # fmt: skip
 def test_a_batch_is_drawn_at_once(f, args):
@@ -108,45 +121,20 @@ def test_a_batch_of_batches():
 # -- reparameterised gradients ---------------------------------------------------------
 
 
-def between(r, key, low, high):
-    return (r.uniform(key, (4,), minval=low, maxval=high) ** 2).sum()
+WANTED = dict(np.load(RECORDED))
 
 
-def truncated(r, key, low, high):
-    return (r.truncated_normal(key, low, high) ** 2).sum()
-
-
-def vectors(r, key, mean, cov):
-    return (r.multivariate_normal(key, mean, cov, (3,)) ** 3).sum()
-
-
-def reordered(r, key, x):
-    items = r.permutation(key, x) * np.arange(4, dtype=np.float32)
-    return (items**2).sum() + (r.choice(key, x, (3,)) ** 2).sum()
-
-
-F = np.float32
-CASES = [
-    (between, (np.linspace(-1, 0, 4, dtype=F), F(2.0))),
-    (truncated, (np.linspace(-1, 0, 4, dtype=F), F(2.0))),
-    (truncated, (F(-np.inf), np.array([1.0, 2.0], F))),
-    (vectors, (np.array([1.0, 2.0], F), np.array([[2.0, 0.5], [0.5, 1.0]], F))),
-    (reordered, (np.linspace(-1, 1, 4, dtype=F),)),
-]
-
-
-@pytest.mark.parametrize(("f", "args"), CASES)
-def test_gradients_are_those_of_jax(f, args):
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_are_those_of_jax(name):
+    """And of a batch of keys and parameters, they are those of each."""
+    f, args = GRADIENTS[name]
     argnums = tuple(range(len(args)))
-    key = theirs.PRNGKey(0)
-    compiled = jax.jit(jax.grad(lambda *a: f(theirs, key, *a), argnums))
-    for found, wanted in zip(
-        grad(lambda *a: f(random, KEY, *a), argnums)(*args),
-        compiled(*args),
-        strict=True,
-    ):
-        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-5)
-        assert found.dtype == np.float32
+    key = random.key(SEED)
+    found = grad(lambda *a: f(random, key, *a), argnums)(*args)
+    for k in argnums:
+        wanted = WANTED[f"d: {name}, {k}"]
+        np.testing.assert_allclose(found[k], wanted, rtol=2e-5, atol=1e-5)
+        assert found[k].dtype == np.float32
 
 
 def test_gradients_of_float64_draws_are_those_of_differences():
@@ -180,7 +168,7 @@ def test_tangents():
         return random.uniform(KEY, (4,), minval=low, maxval=high)
 
     u = random.uniform(KEY, (4,))
-    y, y_dot = jvp(f, (F(0.0), F(2.0)), (F(1.0), F(0.0)))
+    y, y_dot = jvp(f, (0.0, 2.0), (1.0, 0.0))
     np.testing.assert_allclose(y, 2 * u, rtol=1e-6)
     np.testing.assert_allclose(y_dot, 1 - u, rtol=1e-6)
 
@@ -201,3 +189,44 @@ def test_an_export_brings_its_draws_along(tmp_path):
     )
     wanted = grad(loss)(np.ones(3), KEY)
     assert done.stdout.split() == [*map(str, wanted), "False"], done.stderr
+
+
+def test_a_second_derivative_that_is_not_known_is_refused():
+    with pytest.raises(NoRuleError, match="gamma_derivative"):
+        grad(grad(lambda a: random.gamma(KEY, a)))(2.0)
+
+
+def test_a_rule_calls_the_module_by_the_name_that_it_has():
+    """Where `random` is something else, or nothing."""
+
+    def f(random, a):
+        return draws.gamma(KEY, a) * random
+
+    def g(a):
+        return sample(KEY, a)
+
+    assert grad(f, 1)(2.0, 3.0) == 2 * random.gamma_derivative(3.0, sample(KEY, 3.0))
+    assert grad(g)(3.0) == random.gamma_derivative(3.0, sample(KEY, 3.0))
+    assert "draws.gamma_derivative" in srcjax.source(grad(f, 1), 2.0, 3.0)
+
+
+def test_what_is_compared_with_differences():
+    """All but the implicit derivatives, which are no slopes of one key's numbers."""
+
+    def slope(a):
+        return np.sum(random.normal(KEY, (3,), np.float64) * a**2)
+
+    def implicit(a):
+        return random.gamma(KEY, a, (), np.float64)
+
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            first_call, "prove", lambda f, values, opinions: seen.append(opinions)
+        )
+        grad(slope, check=True)(2.0)
+        grad(implicit, check=True)(2.0)
+    assert seen == [False, True]
+    assert grad(implicit, check=True)(2.0) == random.gamma_derivative(
+        2.0, implicit(2.0)
+    )

@@ -342,14 +342,19 @@ _LIBRARIES = ("numpy", "scipy", "builtins", "math", "operator", "copy")
 
 
 def has_opinions(program: Program) -> bool:
-    """Whether a derivative was given by the user, or is zero by the user's wish."""
+    """Whether a derivative need not be the slope of the function.
+
+    It was given by the user, is zero by the user's wish, or is right on average.
+    """
 
     def is_opinion(callee: Any) -> bool:
         if isinstance(callee, (CustomRule, CustomTangent)):
             return True
-        if not isinstance(callee, Op) or not callee.inert:
+        if not isinstance(callee, Op):
             return False
-        return any(map(_of_user, callee.functions))
+        if callee.on_average:
+            return True
+        return callee.inert and any(map(_of_user, callee.functions))
 
     found = itertools.chain.from_iterable(program.facts.callees.values())
     return any(map(is_opinion, found))
@@ -358,7 +363,8 @@ def has_opinions(program: Program) -> bool:
 def _of_user(function: Any) -> bool:
     """Whether a function is no library's; `stop_gradient` is called for its effect."""
     home = getattr(function, "__module__", None) or "builtins"
-    return home.split(".")[0] not in _LIBRARIES
+    draws = f"{home}.".startswith("srcjax.random.")
+    return not draws and home.split(".")[0] not in _LIBRARIES
 
 
 def names_new(functions: list[gast.FunctionDef], program: Program) -> frozenset[str]:

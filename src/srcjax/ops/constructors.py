@@ -187,6 +187,12 @@ def infer_shape(a: Type) -> Type:
     return Tuple(items=tuple(as_number(n) for n in shape))
 
 
+def infer_broadcast_shapes(args: Any = ()) -> Type:
+    shapes = [dims_of(t) for t in getattr(args, "items", args)]
+    found = broadcast_shapes(*shapes)
+    return UNKNOWN if found is None else Tuple(items=tuple(map(as_number, found)))
+
+
 def infer_size(a: Type, axis: Type = NONE) -> Type:
     _, shape = nested(a)
     along = known(axis)
@@ -419,7 +425,8 @@ for _name, _infer in {
         cheap=True,
     )
 inert(np.finfo, np.iinfo, np.dtype, np.result_type, np.can_cast)
-inert(np.broadcast_shapes, np.indices, np.unravel_index, np.ravel_multi_index)
+inert(np.indices, np.unravel_index, np.ravel_multi_index)
+inert(np.broadcast_shapes, signature="*args", infer=infer_broadcast_shapes)
 inert(np.set_printoptions, np.errstate, np.seterr, signature="*args, **kwargs")
 
 # -- random numbers do not depend on what they are asked with (see `random_numbers`) --

@@ -25,7 +25,7 @@ from srcjax.analysis.types import (
     is_number,
     shape_of,
 )
-from srcjax.ops.batch_kinds import batch
+from srcjax.ops.batch_kinds import batch, elementwise
 from srcjax.ops.batch_operands import expr, has_ints
 from srcjax.ops.batching import MappedCall
 from srcjax.ops.infer_rules import NONE, dims_of, value_of_shape
@@ -408,3 +408,54 @@ operation(random.multivariate_normal, infer=infer_vectors)
 serves_batches(random.multivariate_normal)(
     of_each_key("mean", "cov", extra={"mean": 0, "cov": 1})
 )
+
+# -- gamma numbers ---------------------------------------------------------------------
+
+for _sampler in (random.gamma, random.loggamma):
+    infer_sampled = draws(np.float32, "a", shape=None)
+    operation(_sampler, infer=infer_sampled, on_average=True)
+    batch(_sampler)(of_each_key("a"))
+
+
+@adjoint(random.gamma)
+def _(y, key, a, shape=None, dtype=None):
+    d[a] = unbroadcast(d[y] * random.gamma_derivative(a, y), a)
+
+
+@tangent(random.gamma)
+def _(y, key, a, shape=None, dtype=None):
+    d[y] = d[a] * random.gamma_derivative(a, y)
+
+
+@adjoint(random.loggamma)
+def _(y, key, a, shape=None, dtype=None):
+    d[a] = unbroadcast(d[y] * random.loggamma_derivative(a, y), a)
+
+
+@tangent(random.loggamma)
+def _(y, key, a, shape=None, dtype=None):
+    d[y] = d[a] * random.loggamma_derivative(a, y)
+
+
+def infer_derivative(a: Type, x: Type) -> Type:
+    dtype = dtype_of(x)
+    real = dtype if dtype is not None and dtype.kind == "f" else np.dtype(float)
+    shape = broadcast_shapes(shape_of(a), shape_of(x))
+    known = dtype is not None and shape is not None
+    return value_of_shape(real, shape) if known else Array()
+
+
+# They have no derivatives themselves: one that is asked for is refused.
+operation(random.gamma_derivative, signature="a, x", infer=infer_derivative)
+operation(random.loggamma_derivative, signature="a, x", infer=infer_derivative)
+batch(random.gamma_derivative, random.loggamma_derivative)(elementwise)
+
+# -- counts ----------------------------------------------------------------------------
+
+inert(random.poisson, infer=draws(np.int32, "lam", shape=None))
+batch(random.poisson)(of_each_key("lam"))
+inert(random.binomial, infer=draws(np.float32, "n", "p", shape=None))
+batch(random.binomial)(of_each_key("n", "p"))
+inert(random.multinomial)
+inert(random.maxwell, infer=draws(np.float32))
+batch(random.maxwell)(without_parameters)

@@ -157,6 +157,9 @@ class Op:
     #: Over all examples of the axes named by `axis_name` (`ops.collectives`): whether
     #: the result is mapped does not follow from the arguments.
     collective: bool = False
+    #: The derivative is right on average, and not the slope of the function, which
+    #: jumps: nothing is compared with differences.
+    on_average: bool = False
     #: The adjoint rule takes a number where all of the seed's items are that number.
     spreads: bool = False
     #: Cheap enough to compute again rather than save.

@@ -90,6 +90,7 @@ register_lazily(
     "srcjax.random",
     "srcjax.ops.random_draws",
     "srcjax.ops.composites.random_draws",
+    "srcjax.ops.composites.random_distributions",
 )
 for _function in (
     math.erf,

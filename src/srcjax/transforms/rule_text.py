@@ -175,10 +175,10 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
     """What stands for the globals of a user's rule: names that mean them in this unit.
 
     The rule may be of another module than the function, or its global have the name of
-    a variable here. What the rules of srcjax call are helpers, known by their names.
+    a variable here. What the rules of srcjax call are helpers, known by their names, or
+    functions of a module that users import (`srcjax.random`).
     """
-    if str(template.globals.get("__name__", "")).startswith("srcjax."):
-        return {}
+    ours = str(template.globals.get("__name__", "")).startswith("srcjax.")
     unit = writer.unit
     own = syntax.names_written(unit.node) | set(unit.parameters)
     found: dict[str, gast.expr] = {}
@@ -186,13 +186,19 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
         if name not in template.globals:
             continue
         value = template.globals[name]
-        if not isinstance(value, pytypes.ModuleType):
+        module = isinstance(value, pytypes.ModuleType)
+        if ours and not (module and value.__name__.split(".")[0] == "srcjax"):
+            continue
+        if not module:
             writer.program.rest_on(Guard(template.globals, name, value))
         if value is np:
             found[name] = syntax.name("np")
         elif name in own or not _means(writer, name, value):
-            known = (n for n, v in unit.extra.items() if v is value and n not in own)
-            alias = next(known, None) or unit.names.fresh(name)
+            named = [n for n, v in unit.extra.items() if v is value and n not in own]
+            if module and not named:  # a module is what the user calls it
+                read = sorted(syntax.names_read(unit.node) - own)
+                named = [n for n in read if _means(writer, n, value)]
+            alias = named[0] if named else unit.names.fresh(name)
             unit.extra[alias] = value
             found[name] = syntax.name(alias)
     return found

@@ -174,7 +174,7 @@ def error_at(
     raw = source.raw_line(lineno).rstrip()
     excerpt = []
     filename, line = source.filename, lineno
-    if inside is not None and _is_elsewhere(inside, source):
+    if inside is not None and is_elsewhere(inside, source):
         filename, line, text = inside
         excerpt = [f'  File "{filename}", line {line}', f"    {text}", "  called here:"]
     excerpt += [
@@ -192,7 +192,7 @@ def error_at(
     )
 
 
-def _is_elsewhere(inside: tuple[str, int, str], source: SourceText) -> bool:
+def is_elsewhere(inside: tuple[str, int, str], source: SourceText) -> bool:
     """Whether the line is none of the function's own."""
     first = getattr(source.node, "lineno", 0)
     last = getattr(source.node, "end_lineno", None) or first

@@ -189,3 +189,26 @@ def test_refused_at_the_line(f, args, error, words):
         srcjax.grad(f, argnums=len(args) - 1)(*args)
     lines, first = inspect.getsourcelines(f)
     assert f"line {first + 1}" in str(caught.value)
+
+
+def made(scale):
+    def run(text):
+        found = json.loads(text)
+        return tree.map(lambda leaf: leaf * scale, found)["a"]
+
+    return run
+
+
+def by_what_is_made(x):
+    run = made(x + 1.0)
+    return run("[1]")
+
+
+def test_refused_at_the_line_of_what_is_put_in_place():
+    with pytest.raises(UnsupportedError, match="not known here") as caught:
+        srcjax.grad(by_what_is_made)(1.0)
+    shown = str(caught.value)
+    _, first = inspect.getsourcelines(made)
+    assert f"line {first + 3}\n    return tree.map(lambda" in shown
+    _, first = inspect.getsourcelines(by_what_is_made)
+    assert f"line {first + 2}, in by_what_is_made" in shown

@@ -52,7 +52,7 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.errors import UnsupportedError, error_at
+from srcjax.errors import UnsupportedError, error_at, is_elsewhere
 from srcjax.frontend.unit import Unit
 
 UNROLLED = 64
@@ -178,8 +178,13 @@ class Effects:
 
     def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
         """An error about the user's source."""
-        where = node if hasattr(node, "lineno") else self.unit.source.node
-        return error_at(UnsupportedError, self.unit.source, where, reason, instead)
+        source = self.unit.source
+        where = node if hasattr(node, "lineno") else source.node
+        stmt = getattr(self, "current", None)
+        inside = getattr(stmt, "user_line", None)
+        if inside is not None and is_elsewhere(inside, source):
+            where = stmt  # written out here: what is in it has lines of another text
+        return error_at(UnsupportedError, source, where, reason, instead, inside)
 
     def check_key(self, node: gast.AST, key: Type) -> None:
         """A differentiated value must not be the key of a dict, which gives it back."""

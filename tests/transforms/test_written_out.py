@@ -146,3 +146,22 @@ def test_a_size_that_is_worked_out():
     found = gradient(x, y, -1)
     want = differences(lambda x, y: joined(x, y, -1), (x, y), (0, 1))
     assert_close(found, want)
+
+
+def with_options(x):
+    options = {"axis": 0}
+    nothing = {}
+    return np.sum(np.mean(x**2, **options)) + np.sum(x, **nothing)
+
+
+def with_positions(x, where):
+    return np.sum(np.mean(x**2, *where))
+
+
+def test_stars_that_carry_nothing():
+    """An operation is told which argument is which, whatever the stars hold."""
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(srcjax.grad(with_options)(x), x + 1)
+    np.testing.assert_allclose(srcjax.grad(with_positions)(x, (1,)), 2 * x / 3)
+    found = srcjax.jvp(with_options, (x,), (np.ones_like(x),))[1]
+    np.testing.assert_allclose(found, np.sum(x + 1))

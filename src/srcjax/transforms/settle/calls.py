@@ -175,7 +175,7 @@ class CallSettling(ContainerSettling):
         return name is not None and name in syntax.names_read(definition.body)
 
     def written_out(self, stmt: gast.stmt, call: gast.Call) -> list[gast.stmt] | None:
-        """The call without `*args` and `**kwargs` that hold differentiated values.
+        """The call without `*args` and `**kwargs`, if differentiated values go into it.
 
         Rules, and functions with derivative functions of their own, are told which
         argument is which. None if there is nothing to write out.
@@ -186,7 +186,11 @@ class CallSettling(ContainerSettling):
             return [*args, *(k.value for k in call.keywords if k.arg is None)]
 
         found = starred()
-        if not any(is_lowered(self.atom_type(stmt, a) or UNKNOWN) for a in found):
+        plain = [a for a in call.args if not isinstance(a, gast.Starred)]
+        given = [*found, *plain, *(k.value for k in call.keywords if k.arg)]
+        if not found or not any(
+            is_lowered(self.atom_type(stmt, a) or UNKNOWN) for a in given
+        ):
             return None
         before = self.expand_stars(stmt, call)
         if len(starred()) == len(found):

@@ -289,6 +289,7 @@ class Calls(Constructing):
             return self.call_closure(function, args, kwargs, env)
         nested = self.nested(function, args, kwargs, node, env)
         if nested is not None:
+            self.beyond += 1
             return nested
         method = getattr(getattr(function, "cls", None), "__call__", None)  # noqa: B004
         if isinstance(function, (Object, Tuple)) and isinstance(
@@ -642,6 +643,7 @@ class Calls(Constructing):
     ) -> Type:
         """A function defined inside the program, before it is inlined."""
         self.facts.unseen = True
+        self.beyond += 1  # it reads what the statement does not
         definition = closure.definition
         names = parameter_names(definition.args)
         free = syntax.names_read(definition) - set(names)
@@ -701,6 +703,7 @@ class Calls(Constructing):
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type:
         """A call of a user's function: executed in its own unit."""
+        self.beyond += 1
         active = any(map(is_active, [*args, *kwargs.values()]))
         if is_users(function):
             self.check_out(node)

@@ -18,6 +18,7 @@ from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     INT,
     LEAVES,
+    MEMORY,
     NONE,
     UNKNOWN,
     Array,
@@ -40,7 +41,6 @@ from srcjax.analysis.types import (
     all_buffers,
     all_sites,
     is_active,
-    is_leaf,
     is_mapping,
     is_number,
     join,
@@ -101,7 +101,7 @@ class Effects:
         #: The names that statements read, and that they read or bind.
         self.mentioned: dict[int, tuple[list[str], list[str]]] = {}
         #: The places inside loops and functions that may make memory.
-        self.places: dict[int, set[int]] = {}
+        self.places: dict[int, frozenset[int]] = {}
         #: The nodes of functions.
         self.trees: dict[int, frozenset[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
@@ -135,6 +135,10 @@ class Effects:
         #: The names at the head of a loop, when it was executed: before it, and when
         #: they had settled; with what the key knows by its identity.
         self.ends: dict[tuple, list[tuple[Any, Env, Env]]] = {}
+        #: What statements in loops bound, by the types of what they read.
+        self.bound: dict[tuple, tuple[gast.stmt, Env]] = {}
+        #: How often more was done than to bind names: memory written, code executed.
+        self.beyond = 0
         #: What evaluates each kind of expression (see `eval`).
         self.handlers: dict[type, Any] = {}
         #: What operations give, by types of operands and place (see `Applied.apply`).
@@ -215,6 +219,7 @@ class Effects:
                 "an object is changed after a `cached_property` of it was read",
                 "a `property`, which is computed anew each time",
             )
+        self.beyond += 1
         known = self.facts.writes.get(id(stmt), NONE)
         self.facts.writes[id(stmt)] = known | base.buffers
         self.facts.nodes.append(stmt)
@@ -227,10 +232,12 @@ class Effects:
         if id(node) not in self.places:
             self.facts.nodes.append(node)
             again = node.body if isinstance(node, gast.For) else node
-            self.places[id(node)] = set(map(id, syntax.walk(again)))
+            self.places[id(node)] = frozenset(map(id, syntax.walk(again)))
         here = self.places[id(node)]
         after = dict(env)
         for name, t in env.items():
+            if type(t) in LEAVES and not t.buffers:
+                continue  # as numbers
             if not here.isdisjoint(all_sites(t)):
                 after[name] = aged(t, here)
         return after
@@ -240,40 +247,47 @@ class Effects:
 
         Returns the names of which the types are others now.
         """
+        self.beyond += 1
         must = len(base.buffers) <= 1 and not any(
             isinstance(b, Earlier) for b in base.buffers
         )
 
         def visit(t: Type) -> Type:
-            if is_leaf(t):
-                return new_of(t) if not t.buffers.isdisjoint(written) else t
+            kind = type(t)
+            if kind in LEAVES:
+                changes = active or kind is of
+                return new_of(t) if changes and not t.buffers.isdisjoint(written) else t
             if all_buffers(t).isdisjoint(written):
                 return t
             t = map_parts(t, visit)
             return t if t.buffers.isdisjoint(written) else new_of(t)
 
         def new_of(t: Type) -> Type:
-            if type(t) is type(base):
+            if type(t) is of:
                 new = change(t)
                 if not must:
                     return join(t, new)
                 return t if new is t or new == t else new
             if isinstance(base, Unknown):  # what is in it may be anything now
-                return forgotten(change(t) if is_active(change(base)) else t)
-            if is_active(change(base)) and (isinstance(t, Unknown) or type(t) is Other):
+                return forgotten(change(t) if active else t)
+            if active and (isinstance(t, Unknown) or type(t) is Other):
                 # Of an object that was made of the memory, nothing is known any more.
                 known = isinstance(t, Unknown) or is_mapping()
                 return with_active(t if known else Unknown(False, t.buffers), True)
             return t
 
-        written = base.buffers
-        if written and is_active(change(base)):
+        written, of = base.buffers, type(base)
+        active = bool(written) and is_active(change(base))
+        if active:
             self.filled |= written
-        changed = []
+        changed: list[str] = []
+        if not written:
+            return changed
         of_dict = isinstance(base, Dict)
         for name, t in env.items():
-            if type(t) in LEAVES:
-                if not t.buffers or t.buffers.isdisjoint(written):
+            kind = type(t)
+            if kind in LEAVES:
+                if not (active or kind is of) or t.buffers.isdisjoint(written):
                     continue  # as most are
             else:
                 view: View | None = getattr(t, "view", None) if of_dict else None
@@ -283,7 +297,10 @@ class Effects:
                         env[name] = Stale()
                         changed.append(name)
                         continue
-                if all_buffers(t).isdisjoint(written):
+                memory = t.__dict__.get(MEMORY)
+                if memory is None:
+                    memory = all_buffers(t)
+                if memory.isdisjoint(written):
                     continue
             new = visit(t)
             if new is t:
@@ -333,6 +350,7 @@ class Effects:
         hidden, self.hidden = self.hidden, NONE
         if not hidden:
             return []
+        self.beyond += 1
 
         def visit(t: Type) -> Type:
             t = map_parts(t, visit)
@@ -342,7 +360,7 @@ class Effects:
 
         changed = []
         for name, t in env.items():
-            if not is_leaf(t) and not hidden.isdisjoint(all_buffers(t)):
+            if type(t) not in LEAVES and not hidden.isdisjoint(all_buffers(t)):
                 env[name] = visit(t)
                 changed.append(name)
         return changed
@@ -352,6 +370,7 @@ class Effects:
         filled, self.handed = self.handed, NONE
         if not filled:
             return
+        self.beyond += 1
         self.filled |= filled
 
         def visit(t: Type) -> Type:

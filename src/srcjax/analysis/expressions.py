@@ -306,7 +306,8 @@ class Expressions(Calls):
             known = self.iteration(over)
             self.assign_quiet(generator.target, self.element(over), inner)
         self.facts.nodes.append(node)
-        here = set(map(id, syntax.walk(node.elt)))  # makes other memory each time
+        # It makes other memory each time.
+        here = frozenset(map(id, syntax.walk(node.elt)))
         single = len(node.generators) == 1 and not node.generators[0].ifs
         if single and known is not None and len(known) <= UNROLLED:
             items: list[Type] = []

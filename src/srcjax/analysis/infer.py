@@ -57,12 +57,17 @@ from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import lookup
 
-#: Called where a loop is not executed again, with what executes it again after all, and
-#: with what it was found to end with (by tests, which compare the two).
+#: Called where a loop, or a statement in one, is not executed again, with what executes
+#: it again after all, and with what it was found to end with (by tests, which compare
+#: the two).
 REMEMBERED: list[Callable[[Any, Callable[[], Env | None], Env | None], None]] = []
 
 #: Statements without blocks, as most are, and those that are looked at one by one.
 _PLAIN = (gast.Assign, gast.Expr, gast.AugAssign, gast.If, gast.For, gast.While)
+
+#: Statements that bind names and do nothing else, unless they write to memory or call
+#: what is executed.
+_BINDING = (gast.Assign, gast.Expr, gast.AugAssign)
 
 #: Of how many executions of a loop it is kept what they ended with.
 KEPT = 8
@@ -188,13 +193,45 @@ class Interpreter(Expressions):
             else:
                 self.refusal = not_implemented(stmt) or self.refusal
             return None
+        if self.breaks and self.remembers and type(stmt) in _BINDING:
+            self.once_more(stmt, env)
+        else:
+            self.execute(stmt, env)
+        return env
+
+    def execute(self, stmt: gast.stmt, env: Env) -> None:
+        """Execute a statement without blocks, and record it."""
         before = env
         if self.recording:
             before = {n: env[n] for n in self.names_of(stmt)[0] if n in env}
         self.simple(stmt, env)
         self.forget_hidden(env)
         self.note(stmt, before, env)
+
+    def executed_on(self, stmt: gast.stmt, env: Env) -> Env:
+        self.execute(stmt, env)
         return env
+
+    def once_more(self, stmt: gast.stmt, env: Env) -> None:
+        """Execute a statement in a loop, as before where it reads the same types.
+
+        One that does no more than bind names does the same again.
+        """
+        reads, names = self.names_of(stmt)
+        key = (id(stmt), self.recording, *map(env.get, reads))
+        known = self.bound.get(key)
+        if known is not None:
+            self.current = stmt
+            before = dict(env) if REMEMBERED else {}
+            env.update(known[1])
+            for watch in REMEMBERED:
+                watch(self, lambda: self.executed_on(stmt, before), env)
+            return
+        beyond, filled = self.beyond, self.filled
+        self.execute(stmt, env)
+        alone = beyond == self.beyond and filled is self.filled
+        if alone and id(stmt) not in self.counting:
+            self.bound[key] = stmt, {n: env[n] for n in names if n in env}
 
     def bind_managers(self, items: list[gast.withitem], env: Env) -> None:
         """What context managers give is not known, but for its memory."""
@@ -329,7 +366,7 @@ class Interpreter(Expressions):
         if key not in self.declared:
             self.declared[key] = {
                 name
-                for node in syntax.walk(self.unit.node.body)
+                for node in syntax.all_statements(self.unit.node.body)
                 if isinstance(node, gast.Global)
                 for name in node.names
             }
@@ -365,7 +402,7 @@ class Interpreter(Expressions):
 
     def named_here(self, place: gast.AST, env: Env) -> Env:
         for name, t in env.items():
-            new = counted(t, place, name)
+            new = counted(t, place, name) if type(t) is Array else t
             if new is not t:
                 env[name] = new
                 self.facts.nodes.append(place)
@@ -786,9 +823,10 @@ def join_envs(envs: Sequence[Env | None]) -> Env | None:
     if not reached:
         return None
     result = dict(reached[0])
+    known_as = result.get
     for env in reached[1:]:
         for name, t in env.items():
-            known = result.setdefault(name, t)
+            known = known_as(name)
             if known is not t:  # as in most, which no path has changed
-                result[name] = join(known, t)
+                result[name] = t if known is None else join(known, t)
     return result

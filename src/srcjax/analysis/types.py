@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import types as pytypes
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -421,9 +421,9 @@ def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
     if type(t) in LEAVES:
         return t.buffers
-    known: Buffers | None = t.__dict__.get(_MEMORY)
+    known: Buffers | None = t.__dict__.get(MEMORY)
     if known is None:
-        known = t.__dict__[_MEMORY] = _all_buffers(t)
+        known = t.__dict__[MEMORY] = _all_buffers(t)
     return known
 
 
@@ -437,7 +437,7 @@ def all_sites(t: Type) -> frozenset[int]:
 
 
 def _all_sites(t: Type) -> frozenset[int]:
-    return frozenset(sites_of(all_buffers(t)))
+    return _sites_of(all_buffers(t))
 
 
 def _kept(t: Type, what: str, find: Any) -> Any:
@@ -453,7 +453,7 @@ def _kept(t: Type, what: str, find: Any) -> Any:
 #: Where a type keeps what was found out about it: no field, `replace` leaves it out.
 _KEPT = "_kept"
 #: The same for the memory, which is asked for most.
-_MEMORY = "_memory"
+MEMORY = "_memory"
 
 
 def replace(t: Any, **changes: Any) -> Any:
@@ -467,7 +467,7 @@ def replace(t: Any, **changes: Any) -> Any:
     new = object.__new__(type(t))
     new.__dict__.update(t.__dict__)
     new.__dict__.pop(_KEPT, None)
-    new.__dict__.pop(_MEMORY, None)
+    new.__dict__.pop(MEMORY, None)
     new.__dict__.pop(_HASH, None)
     new.__dict__.update(changes)
     return new
@@ -530,15 +530,20 @@ def earlier(buffer: Any) -> Earlier:
     return Earlier(buffer)
 
 
-def aged(t: Type, sites: Set[int]) -> Type:
+def aged(t: Type, sites: frozenset[int]) -> Type:
     """The type of a value once these places are about to make memory again."""
-
-    def older(buffer: Any) -> Any:
-        made_here = not isinstance(buffer, Earlier) and site_of(buffer) in sites
-        return earlier(buffer) if made_here else buffer
-
     t = map_parts(t, lambda part: aged(part, sites))
-    return replace(t, buffers=frozenset(map(older, t.buffers))) if t.buffers else t
+    buffers = _aged_buffers(t.buffers, sites) if t.buffers else NONE
+    return t if buffers is t.buffers else replace(t, buffers=buffers)
+
+
+@lru_cache(maxsize=4096)
+def _aged_buffers(buffers: Buffers, sites: frozenset[int]) -> Buffers:
+    def is_older(buffer: Any) -> bool:
+        return not isinstance(buffer, Earlier) and site_of(buffer) in sites
+
+    older = set(filter(is_older, buffers))
+    return frozenset(map(earlier, older)) | (buffers - older) if older else buffers
 
 
 def ageless(t: Type) -> Type:
@@ -577,6 +582,11 @@ def sites_of(buffers: Buffers) -> set[int]:
     """Where memory was made, as far as it was not given."""
     found = map(site_of, buffers)
     return {site for site in found if site is not None}
+
+
+@lru_cache(maxsize=4096)
+def _sites_of(buffers: Buffers) -> frozenset[int]:
+    return frozenset(sites_of(buffers))
 
 
 def returned_by(t: Type, site: int, given: Buffers) -> Type:
@@ -690,6 +700,8 @@ def join(a: Type, b: Type) -> Type:
 def _joined(a: Type, b: Type) -> Type:
     active = a.active or b.active
     buffers = a.buffers | b.buffers
+    if type(a) is Unknown and type(b) in LEAVES and type(b) is not Told:
+        return Unknown(active, buffers)
     if isinstance(a, Stale) or isinstance(b, Stale):
         return Stale()
     if isinstance(a, Told) or isinstance(b, Told):

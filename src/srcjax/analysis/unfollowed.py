@@ -58,6 +58,7 @@ class Unfollowed(Applied):
 
     def call_unit(self, unit: Unit, arguments: Env) -> Type:
         """The result type of a call, by executing the callee (memoised)."""
+        self.beyond += 1
         function = unit.source.func
         arguments = {k: uncounted(t) for k, t in arguments.items()}
         if any(f is function for f, _ in self.stack):
@@ -203,6 +204,8 @@ class Unfollowed(Applied):
 
     def written_in(self, unit: Unit, given: list[Type]) -> Buffers:
         """The memory of what a function was given that it writes to."""
+        if not self.facts.writes:
+            return NONE
         if id(unit.node) not in self.trees:
             self.facts.nodes.append(unit.node)
             self.trees[id(unit.node)] = frozenset(map(id, syntax.walk(unit.node)))

@@ -187,9 +187,9 @@ class WrittenProgram(Program):
         return found
 
 
-def is_single(t: Type) -> bool:
-    """Whether the value is a number, an array or the like: nothing is put into it."""
-    return isinstance(t, (Array, Scalar, Const))
+#: Types of numbers, arrays and tuples: nothing is put into them. What a tuple holds has
+#: other names where it is still read.
+_SINGLE = frozenset([Array, Scalar, Const, Tuple])
 
 
 class WrittenInterpreter(Interpreter):
@@ -240,7 +240,8 @@ class WrittenInterpreter(Interpreter):
         """
         if stmts and env is not None:
             live = self.reads[id(self.unit)].before[id(stmts[0])]
-            for name in [n for n in env if n not in live and is_single(env[n])]:
+            ended = [n for n, t in env.items() if type(t) in _SINGLE and n not in live]
+            for name in ended:
                 del env[name]
         return super().block(stmts, env)
 
@@ -248,7 +249,7 @@ class WrittenInterpreter(Interpreter):
         end = super().statement(stmt, env)
         if end is not None:
             for name in self.reads[id(self.unit)].ended(stmt):
-                if name in end and is_single(end[name]):
+                if type(end.get(name)) in _SINGLE:
                     del end[name]
         return end
 

@@ -119,6 +119,8 @@ SHARED = {
     "KEPT_MADE": "what is put there twice is equal",
     "RESTS_ON": "a function is in one thread until it is there",
     "_HELPERS": "what is put there twice is equal",
+    "_TREES": "what is put there twice is equal",
+    "_FIELDS": "what is put there twice is equal",
     "_KNOWN": "what is put there twice is equal",
     "_RECORDS": "what is put there twice is equal",
     "TABLE": "filled by imports, which have a lock",

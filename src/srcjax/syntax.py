@@ -508,10 +508,41 @@ def read_counts(node: Any) -> Counter[str]:
     return Counter(sub.id for sub in names_in(node) if isinstance(sub.ctx, gast.Load))
 
 
+def updates(node: Any) -> list[gast.AugAssign]:
+    """The augmented assignments inside, which only statements have."""
+    stmts = node if isinstance(node, list) else [node]
+    if all(isinstance(stmt, gast.stmt) for stmt in stmts):
+        return [s for s in all_statements(stmts) if isinstance(s, gast.AugAssign)]
+    return [sub for sub in walk(node) if isinstance(sub, gast.AugAssign)]
+
+
+def kinds(node: Any) -> set[type]:
+    """The kinds of nodes that are inside, as `walk` finds them."""
+    found: set[type] = set()
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        current = pop()
+        cls = type(current)
+        if cls is list:
+            stack.extend(current)
+            continue
+        fields = _CHILDREN[cls]
+        if fields is None:
+            continue
+        found.add(cls)
+        if fields:
+            values = current.__dict__
+            for field in fields:
+                value = values.get(field)
+                if value:
+                    push(value)
+    return found
+
+
 def use_counts(node: Any) -> Counter[str]:
     """How often the value of each name is used: loaded, or updated by `x += v`."""
-    updates = (sub for sub in walk(node) if isinstance(sub, gast.AugAssign))
-    targets = (s.target.id for s in updates if isinstance(s.target, gast.Name))
+    targets = (s.target.id for s in updates(node) if isinstance(s.target, gast.Name))
     return read_counts(node) + Counter(targets)
 
 
@@ -522,25 +553,16 @@ def count_uses(node: Any, id: str) -> int:
 
 def count_bindings(node: Any, id: str) -> int:
     """How often the name is bound; an augmented assignment of a name is no binding."""
-    updated = {sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)}
-    return sum(
-        isinstance(sub, gast.Name)
-        and sub.id == id
-        and not isinstance(sub.ctx, gast.Load)
-        and sub not in updated
-        for sub in walk(node)
-    )
+    return binding_counts(node)[id]
 
 
 def binding_counts(node: Any) -> Counter[str]:
     """How often each name is bound, as `count_bindings` counts."""
-    updated = {sub.target for sub in walk(node) if isinstance(sub, gast.AugAssign)}
+    updated = {sub.target for sub in updates(node)}
     return Counter(
         sub.id
-        for sub in walk(node)
-        if isinstance(sub, gast.Name)
-        and not isinstance(sub.ctx, gast.Load)
-        and sub not in updated
+        for sub in names_in(node)
+        if not isinstance(sub.ctx, gast.Load) and sub not in updated
     )
 
 

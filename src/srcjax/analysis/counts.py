@@ -141,9 +141,7 @@ def fixed_masks(node: gast.FunctionDef) -> dict[str, int]:
     Returns the place by name.
     """
     places: dict[str, int] = {}
-    for stmt in syntax.walk(node.body):
-        if not isinstance(stmt, gast.stmt):
-            continue
+    for stmt in syntax.all_statements(node.body):
         for name in _bound(stmt):
             again = name in places or not _makes_mask(stmt, name)
             places[name] = 0 if again else id(stmt)

@@ -126,6 +126,8 @@ class Facts:
 
     def written_by(self, nodes: Iterable[gast.AST]) -> Buffers:
         """The buffers that the nodes write in place, by the place that made them."""
+        if not self.writes:
+            return NONE
         found = (self.writes.get(id(node), NONE) for node in nodes)
         return ageless_buffers(NONE.union(*found))
 
@@ -266,14 +268,13 @@ class Program:
         """What each name of the unit is, over the whole unit."""
         changed = self.facts.changed.get(id(unit.node), {})
         found: dict[str, list[Type]] = {name: [t] for name, t in changed.items()}
-        for stmt in syntax.walk(unit.node):
-            if isinstance(stmt, gast.stmt):
-                for variant in self.facts.of(stmt):
-                    for env in (variant.before, variant.after):
-                        for name, t in env.items():
-                            known = found.setdefault(name, [])
-                            if t not in known:
-                                known.append(t)
+        for stmt in (unit.node, *syntax.all_statements(unit.node.body)):
+            for variant in self.facts.of(stmt):
+                for env in (variant.before, variant.after):
+                    for name, t in env.items():
+                        known = found.setdefault(name, [])
+                        if t not in known:
+                            known.append(t)
         return {
             name: join_all(apart_from_told(ts)) or UNKNOWN for name, ts in found.items()
         }

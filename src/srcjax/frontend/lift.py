@@ -150,15 +150,44 @@ def _bindings(body: list[gast.stmt], name: str) -> int:
 
 
 def own_nodes(body: Any) -> list[Any]:
-    """The nodes of a scope; scopes inside are there, what is in them is not."""
+    """The nodes of a scope; scopes inside are there, what is in them is not.
+
+    Contexts and operators are left out.
+    """
     found: list[Any] = []
     todo = list(body)[::-1]
+    pop, push = todo.pop, todo.append
     while todo:
-        node = todo.pop()
+        node = pop()
+        cls = type(node)
+        if cls is list:
+            todo.extend(node[::-1])
+            continue
+        if not issubclass(cls, gast.AST):
+            continue
         found.append(node)
-        if not isinstance(node, SCOPES):
-            todo.extend(list(gast.iter_child_nodes(node))[::-1])
+        if cls in _SCOPES:
+            continue
+        values = node.__dict__
+        for field in _FIELDS[cls]:
+            value = values.get(field)
+            if value is not None:
+                push(value)
     return found
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of a kind of node that may hold nodes, last one first."""
+
+    def __missing__(self, cls: type) -> tuple[str, ...]:
+        fields = reversed(getattr(cls, "_fields", ()))
+        self[cls] = tuple(f for f in fields if f not in _WITHOUT_NODES)
+        return self[cls]
+
+
+_SCOPES = frozenset(SCOPES)
+_WITHOUT_NODES = frozenset(["ctx", "op", "ops", "id", "attr", "type_comment", "kind"])
+_FIELDS = _Fields({gast.Constant: ()})
 
 
 def bound_here(node: Any) -> set[str]:

@@ -35,7 +35,7 @@ from srcjax.analysis.flow.bindings import free_reads, stored_names
 from srcjax.analysis.flow.control import Way, control, has_break, leaves
 from srcjax.analysis.standard import is_standard
 from srcjax.errors import SrcjaxError
-from srcjax.frontend.lift import bound_here, own_nodes
+from srcjax.frontend.lift import bound_here
 from srcjax.frontend.read import FunctionSource, read
 from srcjax.frontend.unit import parameter_names
 
@@ -85,7 +85,7 @@ def with_values(
     returns = [s for s in own if isinstance(s, gast.Return)]
     if all(map(_returns_none, returns)) or syntax.names_read(node.body) & {node.name}:
         needed = None  # one that calls itself may want None of itself
-    if any(isinstance(s, (gast.Yield, gast.YieldFrom)) for s in syntax.walk(own)):
+    if any(isinstance(s, (gast.Yield, gast.YieldFrom)) for s in syntax.walk(node.body)):
         return node
     node = syntax.clone(node)
     Results(node, needed, looking(source, bound)).write()
@@ -132,7 +132,12 @@ def gives_both(function: Any) -> bool:
 
 def own_statements(stmts: list[Any]) -> list[Any]:
     """Every statement of the function itself, at any depth."""
-    return [s for s in own_nodes(stmts) if isinstance(s, gast.stmt)]
+    found: list[Any] = []
+    for stmt in stmts:
+        found.append(stmt)
+        for block in syntax.inner_blocks(stmt):
+            found += own_statements(block)
+    return found
 
 
 @dataclass
@@ -342,8 +347,10 @@ class Results:
         #: The flag beside a name that is None on some paths.
         self.flags: dict[str, str] = {}
         self.paths = Paths(node, look)
+        self.moved = False
         if needed is not None:
             node.body = self.apart(node.body)
+        if self.moved:
             self.paths = Paths(node, look)
 
     def write(self) -> None:
@@ -371,9 +378,11 @@ class Results:
             elif isinstance(value, gast.IfExp) and any(map(_is_none, _ends(value))):
                 sides = [_at(gast.Return(v), stmt) for v in (value.body, value.orelse)]
                 one, other = (self.apart([side]) for side in sides)
+                self.moved = True
                 out += [_at(gast.If(value.test, one, []), stmt), *other]
             elif self.paths.gives_none(value):
                 name = self.names.fresh("result")
+                self.moved = True
                 out.append(_at(syntax.assign(name, value), stmt))
                 out.append(_at(gast.Return(syntax.name(name)), stmt))
             else:

@@ -219,7 +219,7 @@ def _name(func: Any, function: FunctionType) -> str:
 def _with_values(function: FunctionType, located: Located, name: str) -> FunctionSource:
     code = function.__code__
     is_lambda = isinstance(located.node, ast.Lambda)
-    node = gast.ast_to_gast(located.node)
+    node = _tree(function, located.node)
     if is_lambda:
         node = _lambda_to_def(node, name)
     node.decorator_list = []
@@ -245,6 +245,19 @@ def _with_values(function: FunctionType, located: Located, name: str) -> Functio
         bound={},
         lines=located.lines,
     )
+
+
+#: The trees of functions, each with what it was made of: inference reads functions
+#: again and again, and a copy is made sooner.
+_TREES: WeakKeyDictionary[FunctionType, tuple[ast.AST, Any]] = WeakKeyDictionary()
+
+
+def _tree(function: FunctionType, node: ast.AST) -> Any:
+    """The tree of a function, to be changed by who asks for it."""
+    known = _TREES.get(function)
+    if known is None or known[0] is not node:
+        known = _TREES[function] = node, gast.ast_to_gast(node)
+    return syntax.clone(known[1])
 
 
 def _lambda_to_def(node: Any, name: str) -> Any:

@@ -46,7 +46,7 @@ def _merge(program: Program, unit: Unit) -> bool:
     written = program.facts.written()
     merged: set[int] = set()
     bound = syntax.binding_counts(unit.node)
-    for stmt in list(syntax.walk(unit.node.body)):
+    for stmt in list(syntax.all_statements(unit.node.body)):
         if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
             continue
         target = stmt.targets[0]
@@ -99,7 +99,7 @@ def merge_handed_on(program: Program, unit: Unit) -> bool:
     on: it is the same object whichever of them is read.
     """
     copies: dict[int, tuple[str, str]] = {}
-    for stmt in syntax.walk(unit.node.body):
+    for stmt in syntax.all_statements(unit.node.body):
         if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
             target = stmt.targets[0]
             if isinstance(target, gast.Name) and isinstance(stmt.value, gast.Name):

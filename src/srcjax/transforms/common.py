@@ -93,8 +93,8 @@ class _Common:
         self.written = program.facts.written()
         self.renamed: dict[str, str] = {}
         self.bindings: dict[str, int] = {}
-        for node in syntax.walk(unit.node):
-            if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+        for node in syntax.names_in(unit.node):
+            if not isinstance(node.ctx, gast.Load):
                 self.bindings[node.id] = self.bindings.get(node.id, 0) + 1
 
     def block(self, stmts: list[gast.stmt], known: _AtHand) -> None:
@@ -177,7 +177,7 @@ class _Common:
     def pass_by(self, stmt: gast.stmt, known: _AtHand) -> None:
         """Forget the values that the statement does not leave as they are."""
         bound = syntax.names_written(stmt)
-        for sub in syntax.walk(stmt):
+        for sub in syntax.all_statements([stmt]):
             if isinstance(sub, gast.AugAssign) and isinstance(sub.target, gast.Name):
                 bound.add(sub.target.id)
         written = self.facts.written_by(syntax.walk(stmt))

@@ -42,6 +42,11 @@ def dissolve(program: Program) -> bool:
     return any([kind(program, unit).run() for kind in kinds for unit in units])
 
 
+def assignments(body: list[Any]) -> list[gast.Assign]:
+    """The assignments in the body, as they are now."""
+    return [s for s in syntax.all_statements(body) if isinstance(s, gast.Assign)]
+
+
 class _Objects:
     """The objects of one unit."""
 
@@ -57,7 +62,7 @@ class _Objects:
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
         found = False
-        for stmt in [s for s in syntax.walk(self.body) if isinstance(s, gast.Assign)]:
+        for stmt in assignments(self.body):
             cls = self.made_here(stmt)
             if cls is None:
                 continue
@@ -331,7 +336,7 @@ class _Displays(_Objects):
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
         found = False
-        for stmt in [s for s in syntax.walk(self.body) if isinstance(s, gast.Assign)]:
+        for stmt in assignments(self.body):
             held = self.items(stmt)
             names = self.aliases(stmt) if held is not None else None
             if held is None or names is None:

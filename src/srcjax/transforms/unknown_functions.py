@@ -85,9 +85,9 @@ def kept_in_loops(program: Program) -> bool:
     return any(
         taken(stmt)
         for unit in program.units.values()
-        for loop in syntax.walk(unit.node)
+        for loop in syntax.all_statements(unit.node.body)
         if isinstance(loop, (gast.For, gast.While))
-        for stmt in syntax.walk(loop.body)
+        for stmt in syntax.all_statements(loop.body)
     )
 
 

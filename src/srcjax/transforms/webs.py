@@ -46,8 +46,8 @@ def split_webs(unit: Unit) -> None:
         return key
 
     order: list[int] = []
-    for sub in syntax.walk(node):
-        if isinstance(sub, gast.Name) and sub.id not in fixed:
+    for sub in syntax.names_in(node):
+        if sub.id not in fixed:
             parent[id(sub)] = id(sub)
             nodes[id(sub)] = sub
             order.append(id(sub))
@@ -129,9 +129,5 @@ def _unsplittable(node: gast.FunctionDef) -> set[str]:
             found |= syntax.names_written(sub)
         elif isinstance(sub, gast.Name) and isinstance(sub.ctx, gast.Store):
             bound.add(sub.id)
-    free = {
-        sub.id
-        for sub in syntax.walk(node.body)
-        if isinstance(sub, gast.Name) and sub.id not in bound
-    }
+    free = {sub.id for sub in syntax.names_in(node.body) if sub.id not in bound}
     return found | free

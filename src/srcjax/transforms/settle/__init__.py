@@ -79,9 +79,12 @@ class Settling(LoopSettling, ValueSettling):
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
         self.at = stmt
-        if self.chose(stmt):
+        compound = is_compound(stmt)
+        kinds = syntax.kinds(syntax.head(stmt) if compound else stmt)
+        if gast.IfExp in kinds and self.chose(stmt):
             return [stmt]
-        made = [] if is_compound(stmt) else self.numbered(stmt)
+        asks = not compound and (gast.Subscript in kinds or gast.Call in kinds)
+        made = self.numbered(stmt) if asks else []
         self.changed |= bool(made)
         return [*made, stmt] if made else super().statement(stmt)
 

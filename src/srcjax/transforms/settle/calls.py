@@ -373,7 +373,7 @@ class CallSettling(ContainerSettling):
         """Names that carry a derivative somewhere in the unit."""
         return {
             name
-            for stmt in syntax.walk(self.unit.node.body)
+            for stmt in syntax.all_statements(self.unit.node.body)
             for variant in self.facts.of(stmt)
             for name, t in variant.after.items()
             if is_active(t)
@@ -381,6 +381,8 @@ class CallSettling(ContainerSettling):
 
     def writes_arguments(self, unit: Unit) -> bool:
         """Whether the callee changes an array or container that it was given."""
+        if not self.facts.writes:
+            return False
         local = set(map(id, syntax.walk(unit.node)))
         written = self.facts.written_by(syntax.walk(unit.node))
         return any(site_of(b) not in local for b in written)

@@ -465,15 +465,19 @@ def result_type(request: Request) -> Type:
 
 def recursive_functions(program: Program) -> set[int]:
     """Functions that call themselves, directly or by way of others."""
+    called: dict[int, set[int]] = {}
+    for node, callees in program.facts.callees.items():
+        for callee in callees:
+            function = getattr(callee, "function", callee)
+            function = getattr(function, "__func__", function)
+            if id(function) in program.units:
+                called.setdefault(node, set()).add(id(function))
+    if not called:
+        return set()
     calls: dict[int, set[int]] = {}
     for key, unit in program.units.items():
-        found = set()
-        for node in syntax.walk(unit.node):
-            for callee in program.facts.callees.get(id(node), ()):
-                function = getattr(callee, "function", callee)
-                function = getattr(function, "__func__", function)
-                found.add(id(function))
-        calls[key] = found
+        found = (called.get(id(node), ()) for node in syntax.walk(unit.node))
+        calls[key] = set().union(*found)
     recursive = set()
     for key in calls:
         seen: set[int] = set()

@@ -180,7 +180,7 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
     """
     ours = str(template.globals.get("__name__", "")).startswith("srcjax.")
     unit = writer.unit
-    own = syntax.names_written(unit.node) | set(unit.parameters)
+    own: set[str] | None = None  # asked for where a rule has globals of the kind
     found: dict[str, gast.expr] = {}
     for name in sorted(syntax.names_read(template.body) - {"d", *template.parameters}):
         if name not in template.globals:
@@ -193,7 +193,10 @@ def globals_of(writer: DerivativeWriter, template: Template) -> dict[str, gast.e
             writer.program.rest_on(Guard(template.globals, name, value))
         if value is np:
             found[name] = syntax.name("np")
-        elif name in own or not _means(writer, name, value):
+            continue
+        if own is None:
+            own = syntax.names_written(unit.node) | set(unit.parameters)
+        if name in own or not _means(writer, name, value):
             named = [n for n, v in unit.extra.items() if v is value and n not in own]
             if module and not named:  # a module is what the user calls it
                 read = sorted(syntax.names_read(unit.node) - own)

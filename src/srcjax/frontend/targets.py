@@ -123,7 +123,11 @@ class Targets(SequenceCalls):
             hazard = {n for t in later for n in syntax.all_names(t)}
             simple = isinstance(targets[position], gast.Name)
             if not (hazard & syntax.names_read(value)) and simple and position == 0:
-                clash = any(targets[0].id in syntax.names_read(v) for v in values[1:])
+                # What the others do comes after the first, and may change what it reads.
+                if all(isinstance(v, (gast.Name, gast.Constant)) for v in values[1:]):
+                    clash = any(syntax.is_name(v, targets[0].id) for v in values[1:])
+                else:
+                    clash = True
                 if not clash:
                     held.append(value)
                     continue

@@ -56,9 +56,31 @@ def into_places(x):
     return y[0] + 2 * y[1] + sum(key * value for key, value in d.items())
 
 
+def compared(x):
+    c = Counter()
+    inside = c.next() < c.next() * x[0] < c.next()
+    return inside * x[1] + c.next() * x[0]
+
+
+def default_of_a_changed_variable(x):
+    k, steps = 2.0, [3.0]
+    g = lambda z, k=k, first=steps[0]: z * k * first
+    k, steps[0] = 10.0, 10.0
+    return g(x[0]) + k * x[1]
+
+
+def default_with_an_effect(x):
+    c = Counter()
+    g = lambda z, v=c.next(): z * v * c.next()
+    return g(x[0]) + 2 * g(x[1])
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        compared,
+        default_of_a_changed_variable,
+        default_with_an_effect,
         several_values,
         popped_together,
         read_before_it_is_popped,

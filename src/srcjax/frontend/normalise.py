@@ -185,6 +185,9 @@ class Lowering(Targets, Loops, Operations, Generators):
         touched = self.varying.touches(stmt)
         special = isinstance(stmt, (gast.FunctionDef, gast.Delete))
         if not touched and not structural and not special:
+            made = getattr(stmt, "value", None)
+            if isinstance(made, gast.Lambda) and not self.lasts(made.args):
+                made.args = self.early_defaults(made.args)
             self.emit(stmt)
             return
         if not touched and structural:
@@ -200,6 +203,15 @@ class Lowering(Targets, Loops, Operations, Generators):
                 "`srcjax.stop_gradient`",
             )
         handler(stmt)
+
+    def lasts(self, arguments: gast.arguments) -> bool:
+        """Whether all defaults mean when the function runs what they did before."""
+        return all(
+            d is None
+            or isinstance(d, gast.Constant)
+            or (syntax.is_name(d) and syntax.count_bindings(self.source.node, d.id) < 2)
+            for d in [*arguments.defaults, *arguments.kw_defaults]
+        )
 
     def on_Return(self, stmt: gast.Return) -> None:
         value = self.atom(stmt.value)

@@ -36,6 +36,13 @@ class Operations(SpecialCalls):
     def as_condition(self, node: gast.expr) -> gast.expr:
         """`a < b < c` as `a < b and b < c`; only the truth of the value matters."""
         if isinstance(node, gast.Compare) and len(node.ops) > 1:
+            later = syntax.walk(node.comparators[1:])
+            if any(isinstance(e, gast.Call) for e in later):
+                # It is evaluated only where what comes before holds.
+                left, middle = self.atom(node.left), self.atom(node.comparators[0])
+                first = gast.Compare(left, node.ops[:1], [middle])
+                rest = gast.Compare(middle, node.ops[1:], node.comparators[1:])
+                return gast.BoolOp(gast.And(), [first, rest])
             atoms = [self.atom(e) for e in (node.left, *node.comparators)]
             pairs = [
                 gast.Compare(left, [op], [right])

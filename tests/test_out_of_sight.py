@@ -329,7 +329,7 @@ def grown_out_of_sight_and_looped_over(x):
     return total * x[1]
 
 
-@right
+@refused
 def out_of_keywords(x):
     def squared(x, **kwargs):
         out = kwargs.pop("out", None)
@@ -341,6 +341,36 @@ def out_of_keywords(x):
     buffer = np.zeros(3)
     squared(x, out=buffer)
     return (buffer * x).sum()
+
+
+# -- arrays that were taken out of a container, and have another name too --------------
+
+
+@refused
+def popped_from_a_dict(x):
+    buffer = np.zeros(3)
+    held = {"out": buffer}
+    out = held.pop("out")
+    out[:] = x**2
+    return (buffer * x).sum()
+
+
+@refused
+def popped_from_a_list(x):
+    buffer = np.zeros(3)
+    held = [buffer]
+    out = held.pop()
+    out[:] = x**2
+    return (buffer * x).sum()
+
+
+@right
+def popped_and_held_by_nothing_else(x):
+    pool = [np.zeros(3), np.zeros(3)]
+    out, other = pool.pop(), pool.pop()
+    out[:] = x**2
+    other[1:] = out[1:] * x[1:]
+    return (out * x).sum() + other.sum()
 
 
 # -- functions that are found when the program runs -----------------------------------

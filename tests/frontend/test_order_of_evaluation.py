@@ -64,14 +64,14 @@ def compared(x):
 
 def default_of_a_changed_variable(x):
     k, steps = 2.0, [3.0]
-    g = lambda z, k=k, first=steps[0]: z * k * first
+    g = lambda z, k=k, first=steps[0]: z * k * first  # noqa: E731
     k, steps[0] = 10.0, 10.0
     return g(x[0]) + k * x[1]
 
 
 def default_with_an_effect(x):
     c = Counter()
-    g = lambda z, v=c.next(): z * v * c.next()
+    g = lambda z, v=c.next(): z * v * c.next()  # noqa: B008, E731
     return g(x[0]) + 2 * g(x[1])
 
 

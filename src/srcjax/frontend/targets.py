@@ -123,7 +123,7 @@ class Targets(SequenceCalls):
             hazard = {n for t in later for n in syntax.all_names(t)}
             simple = isinstance(targets[position], gast.Name)
             if not (hazard & syntax.names_read(value)) and simple and position == 0:
-                # What the others do comes after the first, and may change what it reads.
+                # What the others do comes after it, and may change what it reads.
                 if all(isinstance(v, (gast.Name, gast.Constant)) for v in values[1:]):
                     clash = any(syntax.is_name(v, targets[0].id) for v in values[1:])
                 else:

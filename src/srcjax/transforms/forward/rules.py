@@ -107,6 +107,7 @@ class Rules(CallTangents):
                     f"`{syntax.text(value)}` cannot be differentiated",
                     "`srcjax.stop_gradient` if it is a constant here",
                 )
+            self.check_taken_out(name, value)
             tangent = self.zero(self.type_of_name(name), syntax.name(name))
         tangent = self.typer.agree(tangent, self.envs)
         self.check_shared(name, value)
@@ -116,6 +117,30 @@ class Rules(CallTangents):
             made.value = own(tangent, self.type_of(syntax.name(name)))
         self.emit(made)
         return self.ordered(stmt, name)
+
+    def check_taken_out(self, name: str, value: gast.expr) -> None:
+        """Refuse writes to what was taken out of a container that has no tangent.
+
+        `out = d.pop("a"); out[:] = x`: it has a tangent of its own, which no other name
+        of the memory sees.
+        """
+        memory = self.type_of_name(name).buffers & self.written
+        operands = syntax.names_read(value)
+        held = [
+            all_buffers(v.before[n])
+            for v in self.facts.of(self.stmt)
+            for n in operands & v.before.keys()
+        ]
+        if not memory.intersection(frozenset().union(*held)):
+            return
+        for other in sorted(self.types.keys() - operands - {name}):
+            shares = all_buffers(self.type_of_name(other)) & memory
+            if shares and syntax.count_reads(self.unit.node, other) > 1:
+                raise self.refuse(
+                    f"`{name}` is taken out of a container, and shares memory with "
+                    f"`{other}`",
+                    "a copy in the container: `.copy()`",
+                )
 
     def has_rules(self, value: gast.expr) -> bool:
         """Whether the rules of an operation have said what becomes of each operand."""

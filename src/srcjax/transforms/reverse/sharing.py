@@ -80,9 +80,10 @@ class Sharing(Keeping):
                     }
                     if not shared or trees.get(other, other) == root:
                         continue
-                    if target not in types or not self.rules.active(
-                        syntax.name(target)
-                    ):
+                    # What a container has held may carry a derivative, though nothing
+                    # that is in it does: it was taken out before.
+                    seen = map(self.rules.active, map(syntax.name, (target, other)))
+                    if target not in types or not any(seen):
                         continue
                     if hands_over_new(self.unit, self.rules.facts, stmt):
                         continue

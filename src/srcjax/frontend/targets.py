@@ -124,10 +124,9 @@ class Targets(SequenceCalls):
             simple = isinstance(targets[position], gast.Name)
             if not (hazard & syntax.names_read(value)) and simple and position == 0:
                 # What the others do comes after it, and may change what it reads.
-                if all(isinstance(v, (gast.Name, gast.Constant)) for v in values[1:]):
-                    clash = any(syntax.is_name(v, targets[0].id) for v in values[1:])
-                else:
-                    clash = True
+                clash = not all(map(_is_arithmetic, values[1:])) or any(
+                    targets[0].id in syntax.names_read(v) for v in values[1:]
+                )
                 if not clash:
                     held.append(value)
                     continue
@@ -154,3 +153,12 @@ class Targets(SequenceCalls):
                 self.bind(element.value, syntax.call("list", items))
                 continue
             self.bind(element, gast.Subscript(source, index, syntax.LOAD))
+
+
+def _is_arithmetic(value: gast.expr) -> bool:
+    """Whether the value is computed of names and numbers by operators alone."""
+    return all(
+        isinstance(node, (gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp))
+        for node in syntax.walk(value)
+        if isinstance(node, gast.expr)
+    )

@@ -190,7 +190,7 @@ class ContainerRules(RuleTemplates):
                 self.contribute(base, syntax.name(state.variable), (*path, *place[1]))
             return
         self.prefer_name(base, path, name)
-        self.contribute(base, self.whole_adjoint(name), path)
+        self.contribute(base, self.whole_adjoint(name, full=False), path)
         for place in self.places.of(base):
             if place[1] == path:
                 state = self.places.present[place]
@@ -261,9 +261,8 @@ class ContainerRules(RuleTemplates):
 
     def list_item(self, name: str, base: str, index: gast.expr) -> None:
         """`name = xs[i]`, `name = xs[a:b]`."""
-        d = self.adjoint(name)
-        if base in self.single_pass:
-            d = self.whole_adjoint(name)
+        once = base in self.single_pass
+        d = self.whole_adjoint(name) if once else self.adjoint(name)
         self.ensure_buffer(base)
         variable = self.adjoint(base)
         known = join_all([self.typer.type_of(index, env) for env in self.envs])

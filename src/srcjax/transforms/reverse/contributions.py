@@ -179,12 +179,12 @@ class Contributions(OneStep):
             return syntax.call("unbroadcast", d, syntax.name(name))
         return d
 
-    def whole_adjoint(self, name: str) -> gast.expr:
+    def whole_adjoint(self, name: str, full: bool = True) -> gast.expr:
         """The adjoint as others take it: that of a dict has all keys of the dict.
 
         While it is a variable of its own, a key that nothing read is not in it.
         """
-        d, t = self.adjoint(name, full=False), self.type_of_name(name)
+        d, t = self.adjoint(name, full), self.type_of_name(name)
         if not isinstance(t, Dict) or self.kind(name) != "dict":
             return d
         if not self.has_adjoint(name):

@@ -210,7 +210,8 @@ class Rules(InplaceRules):
                 self.contribute(value.id, syntax.name(state.variable), place[1])
             return
         split = self.kind(value.id) == "split"
-        d = self.whole_adjoint(name) if split else self.adjoint(name, full=False)
+        adjoint = self.whole_adjoint if split else self.adjoint
+        d = adjoint(name, full=False)
         self.contribute(value.id, d)
         self.places.drop_ownership(value.id)
 

@@ -117,6 +117,7 @@ SHARED = {
     "NAMES_MADE": "what is put there twice is equal",
     "ADJOINTS_MADE": "what is put there twice is equal",
     "KEPT_MADE": "what is put there twice is equal",
+    "JOINED_MADE": "what is put there twice is equal",
     "RESTS_ON": "a function is in one thread until it is there",
     "_HELPERS": "what is put there twice is equal",
     "_TREES": "what is put there twice is equal",

@@ -276,3 +276,15 @@ def test_examples_that_leave_a_loop():
     compiled = srcjax.jit(srcjax.vmap(srcjax.grad(leaves_early)))
     for _ in range(2):
         np.testing.assert_allclose(compiled(x, n), [16.0, 1.0, 16.0, 16.0])
+
+
+def test_a_view_made_in_a_kernel_is_updated_behind_it():
+    def f(A, v):
+        B = A.copy()
+        B[0] *= B[0]
+        last = B[:, -1]
+        last *= sum([1.0 for _ in v])
+        return B
+
+    A = np.arange(9.0).reshape(3, 3)
+    np.testing.assert_array_equal(srcjax.jit(f)(A, np.ones(2)), f(A, np.ones(2)))

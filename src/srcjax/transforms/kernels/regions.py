@@ -187,13 +187,13 @@ class Regions:
 
     def outputs(self, run: list[Any]) -> list[str]:
         """The names that a run binds and others read. Raises NotCompiled."""
-        inside = syntax.read_counts(run)
+        inside, used = syntax.read_counts(run), syntax.use_counts(run)
         found = []
         made = {id(n) for n in syntax.walk(run)}
         for name in self.ordered(bound_in(run, self.types)):
-            if self.writer.reads[name] <= inside[name] and not self.is_carried(
-                name, run
-            ):
+            outside = self.writer.reads[name] > inside[name]
+            outside = outside or self.writer.uses[name] > used[name]
+            if not outside and not self.is_carried(name, run):
                 continue
             t = self.types.get(name, UNKNOWN)
             where = next(s for s in run if name in bound_in([s], self.types))

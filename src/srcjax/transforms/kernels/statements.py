@@ -95,8 +95,10 @@ class KernelWriter(Filled):
 
     def is_needed(self, name: str, group: Group) -> bool:
         """Whether an array is read where its elements are not at hand."""
-        inside = sum(syntax.count_reads(m.stmt, name) for m in group.after(name))
-        return self.reads[name] > inside
+        after = list(group.after(name))
+        inside = sum(syntax.count_reads(m.stmt, name) for m in after)
+        used = sum(syntax.count_uses(m.stmt, name) for m in after)
+        return self.reads[name] > inside or self.uses[name] > used
 
     def item(self, stmt: Any) -> Member | Plain:
         """What a statement is, for those that may share a loop with it."""

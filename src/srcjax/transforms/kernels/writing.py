@@ -64,6 +64,8 @@ class Writing:
         )
         #: How often each name is read, in all of the unit.
         self.reads: Counter[str] = syntax.read_counts(unit.node)
+        #: The same with updates (`x += v`), which see the value as well.
+        self.uses: Counter[str] = syntax.use_counts(unit.node)
         #: Views of which the last axis goes through memory in steps.
         self.strided: set[str] = set()
         #: Whether kernels copy those that they go through often: a CPU reads what is

@@ -80,15 +80,23 @@ class Sharing(Keeping):
                     }
                     if not shared or trees.get(other, other) == root:
                         continue
-                    # What a container has held may carry a derivative, though nothing
-                    # that is in it does: it was taken out before.
-                    seen = map(self.rules.active, map(syntax.name, (target, other)))
-                    if target not in types or not any(seen):
+                    if target not in types or not (
+                        self.rules.active(syntax.name(target))
+                        or self.is_taken_out_later(other)
+                    ):
                         continue
                     if hands_over_new(self.unit, self.rules.facts, stmt):
                         continue
                     held = self.unkept(target, other, frozenset(shared))
                     self.refuse_later_writes(stmt, where, held, other, target)
+
+    def is_taken_out_later(self, other: str) -> bool:
+        """Whether what a container got may carry a derivative, though it has none.
+
+        So it is with an array that was taken out again before it was written to.
+        """
+        held = isinstance(self.rules.type_of_name(other), Array)
+        return held and self.rules.active(syntax.name(other))
 
     def check_objects(self) -> None:
         """Refuse to hand an object on from name to name in a loop that changes it.

@@ -130,6 +130,7 @@ class Rules(CallTangents):
             all_buffers(v.before[n])
             for v in self.facts.of(self.stmt)
             for n in operands & v.before.keys()
+            if not isinstance(v.before[n], Array)
         ]
         if not memory.intersection(frozenset().union(*held)):
             return

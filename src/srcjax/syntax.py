@@ -551,6 +551,16 @@ def count_uses(node: Any, id: str) -> int:
     return use_counts(node)[id]
 
 
+def defaults_last(arguments: gast.arguments, scope: Any) -> bool:
+    """Whether all defaults mean where a function runs what they did at its start."""
+    return all(
+        d is None
+        or isinstance(d, gast.Constant)
+        or (isinstance(d, gast.Name) and count_bindings(scope, d.id) < 2)
+        for d in [*arguments.defaults, *arguments.kw_defaults]
+    )
+
+
 def count_bindings(node: Any, id: str) -> int:
     """How often the name is bound; an augmented assignment of a name is no binding."""
     return binding_counts(node)[id]

@@ -292,15 +292,9 @@ class Expressions(Calls):
             raise Missed(self.unit, active - self.unit.varying)
         if id(node) in self.of_items:  # one of many, each with an item of its own
             return UNKNOWN
-        if not all(map(self.lasts, [*node.args.defaults, *node.args.kw_defaults])):
+        if not syntax.defaults_last(node.args, self.unit.node):
             return UNKNOWN
         return Closure(definition=node, scope=self.unit)
-
-    def lasts(self, default: gast.expr | None) -> bool:
-        """Whether a default means where the function is called what it did before."""
-        if isinstance(default, gast.Name):
-            return syntax.count_bindings(self.unit.node, default.id) <= 1
-        return default is None or isinstance(default, gast.Constant)
 
     def of_Starred(self, node: gast.Starred, env: Env) -> Type:
         return self.eval(node.value, env)

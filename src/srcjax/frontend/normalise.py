@@ -186,7 +186,9 @@ class Lowering(Targets, Loops, Operations, Generators):
         special = isinstance(stmt, (gast.FunctionDef, gast.Delete))
         if not touched and not structural and not special:
             made = getattr(stmt, "value", None)
-            if isinstance(made, gast.Lambda) and not self.lasts(made.args):
+            if isinstance(made, gast.Lambda) and not syntax.defaults_last(
+                made.args, self.source.node
+            ):
                 made.args = self.early_defaults(made.args)
             self.emit(stmt)
             return
@@ -203,15 +205,6 @@ class Lowering(Targets, Loops, Operations, Generators):
                 "`srcjax.stop_gradient`",
             )
         handler(stmt)
-
-    def lasts(self, arguments: gast.arguments) -> bool:
-        """Whether all defaults mean when the function runs what they did before."""
-        return all(
-            d is None
-            or isinstance(d, gast.Constant)
-            or (syntax.is_name(d) and syntax.count_bindings(self.source.node, d.id) < 2)
-            for d in [*arguments.defaults, *arguments.kw_defaults]
-        )
 
     def on_Return(self, stmt: gast.Return) -> None:
         value = self.atom(stmt.value)

@@ -14,6 +14,7 @@ ROOT = Path(srcjax.__file__).parent
 # Each room may import from those above it, and from its own. Longer names win:
 # `ops.record` is not `ops`.
 ORDER = [
+    ("process",),
     ("errors", "late", "syntax"),
     ("analysis.flow",),  # how control and values go through statements: names alone
     ("_generated",),

@@ -7,13 +7,14 @@ import builtins
 import itertools
 import keyword
 import math
-import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, cast
 
 import gast
+
+from srcjax.process import PARSING
 
 LOAD = gast.Load()
 STORE = gast.Store()
@@ -73,20 +74,9 @@ def is_comment(node: gast.AST) -> bool:
     )
 
 
-#: Held while a text is parsed: CPython 3.11 counts the depth of trees of all threads
-#: together, and raises a SystemError where two of them are made at once.
-_PARSING = threading.Lock()
-
-
-def tree_of(text: str) -> ast.Module:
-    """`ast.parse`, in one thread at a time."""
-    with _PARSING:
-        return ast.parse(text)
-
-
 def gast_of(text: str, mode: str = "exec") -> Any:
     """`gast.parse`, in one thread at a time."""
-    with _PARSING:
+    with PARSING:
         return gast.parse(text, mode=mode)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import importlib.util
 import linecache
 import math
@@ -9,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -700,19 +700,9 @@ def test_a_folder_that_others_write_to_is_not_used(tmp_path, monkeypatch):
 def test_threads():
     compiled = srcjax.jit(srcjax.grad(chain))
     wanted = srcjax.grad(chain)(X)
-    found = []
-
-    def work():
-        found.append(compiled(X))
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    for each in found:
-        np.testing.assert_allclose(each, wanted, rtol=1e-12)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for found in pool.map(compiled, [X] * 8):  # raises what a thread raised
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_what_jit_has_not():

@@ -21,7 +21,7 @@ from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.functions import takes_more, underlying, with_source
-from srcjax.versions.garbage import full_collections_put_off
+from srcjax.versions.generating import generating
 from srcjax.versions.signature import signature_key
 
 if TYPE_CHECKING:
@@ -211,6 +211,14 @@ class Batched(Transform):
         found = self.served(key)
         if found is not None:
             return found
+        with generating():
+            found = self.served(key)  # another thread may have made it meanwhile
+            return found or self.new_version_for(values, axes, key)
+
+    def new_version_for(
+        self, values: list[Any], axes: list[Axes], key: tuple
+    ) -> Version | None:
+        """The version for a key, kept by another process or made; None as above."""
         place = self.place_for(values, key[1])
         kept = place.version()
         if kept is not None:
@@ -304,7 +312,7 @@ class Batched(Transform):
     #: Whether a function that has no batched form is refused, not run in a loop.
     strict = False
 
-    @full_collections_put_off()
+    @generating()
     def module(
         self,
         types: list[ty.Type],

@@ -28,6 +28,7 @@ from srcjax.backends.export_scope import GlobalNames, bound_names
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.read import read
+from srcjax.process import tree_of
 
 if TYPE_CHECKING:
     from srcjax.backends.module import Module
@@ -584,7 +585,7 @@ class Exporter:
             return syntax.name(name), 0
 
         GlobalNames(resolve, lambda name: None).visit(tree.body, frozenset())
-        syntax.tree_of(text)
+        tree_of(text)
 
 
 def _text(definition: Definition) -> str:

@@ -22,7 +22,6 @@ import itertools
 import linecache
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +31,7 @@ import numpy as np
 
 from srcjax.backends.cache_folder import cache_folder, write_at_once
 from srcjax.late import late
+from srcjax.process import warnings_are
 
 if TYPE_CHECKING:
     from srcjax.backends import kernel_text, kernel_threads, threads
@@ -216,8 +216,7 @@ def compiled(
         exec(compile(whole_text(text, checked), "<kernel>", "exec"), names)
         names["with_words"]()
     function = names[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings_are("ignore"):
         make: Any = njit(error_model="numpy", nogil=True)
         found: Any = make(function)
         if module is not None:
@@ -226,8 +225,7 @@ def compiled(
 
     def quietly(*args: Any, **kwargs: Any) -> Any:
         """What the compiler thinks of the text is no warning of the function."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings_are("ignore"):
             return compiles(*args, **kwargs)
 
     found._compile_for_args = quietly

@@ -28,6 +28,7 @@ from srcjax.errors import (
     RefusedValueError,
     SrcjaxError,
 )
+from srcjax.process import tree_of
 
 __all__ = ["LineMap", "annotate", "line_map_of", "load", "report", "unload"]
 
@@ -156,7 +157,7 @@ def unload(module: ModuleType) -> None:
 def untested(text: str, entry: str, module: ModuleType) -> FunctionType:
     """The entry point without its test, for callers that know the arguments."""
     function: FunctionType = getattr(module, entry)
-    tree = ast.parse(text)
+    tree = tree_of(text)
     (node,) = (
         n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == entry
     )
@@ -329,7 +330,7 @@ def _statement_line(module_globals: dict[str, Any], lineno: int) -> int | None:
         return None
     spans = [
         (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(ast.parse(loader.text))
+        for node in ast.walk(tree_of(loader.text))
         if isinstance(node, ast.stmt)
     ]
     return max((a for a, b in spans if a <= lineno <= b), default=None)

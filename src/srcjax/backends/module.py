@@ -30,6 +30,7 @@ from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.frontend.stage_texts import StageTexts
+from srcjax.process import tree_of
 
 #: Modules whose functions users import from `srcjax` itself.
 PUBLIC = (
@@ -240,7 +241,7 @@ class Module:
         """The module with the values there are now, where the text has others."""
         printed = {
             syntax.text(s.targets[0]): ast.literal_eval(s.value)
-            for s in syntax.tree_of(self.text).body
+            for s in tree_of(self.text).body
             if isinstance(s, ast.Assign)
         }
         if any(repr(v) != repr(self.values.get(k, v)) for k, v in printed.items()):
@@ -352,7 +353,7 @@ def map_lines(text: str, module: gast.Module) -> LineMap:
             for inner, printed in zip(*inside, strict=False):
                 pair(inner, printed)
 
-    pair(module.body, syntax.tree_of(text).body)
+    pair(module.body, tree_of(text).body)
     return lines
 
 

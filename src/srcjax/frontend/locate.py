@@ -13,8 +13,6 @@ import ast
 import dis
 import linecache
 import os
-import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from srcjax.errors import SourceNotFoundError
+from srcjax.process import warnings_are
 
 __all__ = ["FunctionNode", "Located", "locate"]
 
@@ -194,17 +193,13 @@ class ParsedFile:
         source: Any = "".join(self.lines) if tree is None else tree
         # Notebook cells may use `await` at their top level.
         flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        with _quiet, warnings.catch_warnings():
-            # Python said it when the file was imported; it is not ours to say again.
-            warnings.simplefilter("ignore")
+        # Python said it when the file was imported; it is not ours to say again.
+        with warnings_are("ignore"):
             try:
                 return compile(source, self.filename, "exec", flags, dont_inherit=True)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
 
-
-#: Filters of warnings are the process's: one thread at a time puts them aside.
-_quiet = threading.RLock()
 
 _files: OrderedDict[str, ParsedFile] = OrderedDict()
 

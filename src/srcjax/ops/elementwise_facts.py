@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from srcjax.analysis.types import INT, Array, Type, dtype_of
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import Op, lookup
+from srcjax.process import warnings_are
 
 #: Ordinary numbers, with zero, negative ones, and some that grow out of range.
 _SAMPLES = np.array([-1000.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 1000.0])
@@ -67,8 +67,7 @@ def is_harmless(chain: str) -> bool:
     count = _arity(op)
     args = [_SAMPLES.reshape([-1] + [1] * k) for k in range(count)]
     try:
-        with np.errstate(all="raise"), warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with np.errstate(all="raise"), warnings_are("error"):
             found = function_named(chain)(*args)
     except Exception:
         return False

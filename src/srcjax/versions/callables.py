@@ -31,7 +31,7 @@ from srcjax.versions.facts import (
     without_activity,
 )
 from srcjax.versions.functions import positional_count, takes_more, underlying
-from srcjax.versions.garbage import full_collections_put_off
+from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
 from srcjax.versions.signature import signature_key
@@ -173,7 +173,7 @@ class Transform:
         inner = self.inner
         if inner is not None:
             return inner.source
-        with full_collections_put_off():
+        with generating():
             return reading.read(underlying(self.function))
 
     @property
@@ -266,15 +266,22 @@ class Transform:
         """The version for these argument values."""
         called_before = key in self.versions
         found = self.served(key)
-        if found is not None:
-            if called_before:
-                self.promote(found, values)
-            return found
+        if found is None:
+            with generating():
+                found = self.served(key)  # another thread may have made it meanwhile
+                return found or self.new_version(values, key)
+        if called_before:
+            self.promote(found, values)
+        return found
+
+    def new_version(self, values: list[Any], key: Any) -> Version:
+        """The version for these argument values, kept by another process or made."""
         place = self.place_for(values)
         kept = place.version()
         if kept is not None:
-            self.versions[key], self.reals[key] = kept
-            return self.of_this(self.versions[key])
+            version, self.reals[key] = kept
+            self.versions[key] = self.of_this(version)
+            return version
         types = [
             tree.argument_type(value, name, name in self.wrt)
             for name, value in zip(self.parameters, values, strict=True)
@@ -341,14 +348,14 @@ class Transform:
 
     def built(self, types: list[ty.Type], sizes: sz.Sizes | None = None) -> Version:
         """Generated and loaded code for the types."""
-        with full_collections_put_off():
+        with generating():
             module = by_value_or_type(lambda: self.build(types, True))
             module = self.described(module, types, sizes)
             return self.of_this(Version(module, types, sizes))
 
     def built_inside(self, types: list[ty.Type], sizes: sz.Sizes | None) -> Version:
         """The same for a call in other generated code, whose sizes the types have."""
-        with full_collections_put_off():
+        with generating():
             module = by_value_or_type(lambda: self.build(types, True))
             return self.of_this(Version(module, types, sizes))
 

@@ -1,4 +1,4 @@
-"""Full garbage collections wait until code has been generated."""
+"""One thread generates code at a time; full garbage collections wait meanwhile."""
 
 import gc
 import threading
@@ -7,7 +7,7 @@ import pytest
 
 import srcjax
 from srcjax import pipeline
-from srcjax.versions.garbage import NEVER, full_collections_put_off
+from srcjax.versions.generating import NEVER, generating
 
 
 @pytest.fixture
@@ -39,55 +39,72 @@ def collected():
 
 def test_old_objects_wait_and_young_ones_do_not(collector):
     gc.collect()
-    with full_collections_put_off():
+    with generating():
         assert collected() == {0, 1}
     assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_blocks_in_each_other(collector):
-    with full_collections_put_off():
+    with generating():
         inside = gc.get_threshold()
-        with full_collections_put_off():
+        with generating():
             assert gc.get_threshold() == inside
         assert gc.get_threshold() == inside != (700, 10, 10)
     assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_exceptions(collector):
-    with pytest.raises(KeyError), full_collections_put_off():
+    with pytest.raises(KeyError), generating():
         raise KeyError
     assert gc.get_threshold() == (700, 10, 10)
 
 
-def test_threads_whose_blocks_overlap(collector):
-    entered, leave = threading.Event(), threading.Event()
+def test_one_thread_at_a_time(collector):
+    order = []
 
     def other():
-        with full_collections_put_off():
-            entered.set()
-            leave.wait(10)
+        with generating():
+            order.append("other")
 
-    with full_collections_put_off():
-        inside = gc.get_threshold()
+    with generating():
         thread = threading.Thread(target=other)
         thread.start()
-        assert entered.wait(10)
-    assert gc.get_threshold() == inside  # the other one is at work
-    leave.set()
-    thread.join()
+        thread.join(0.05)
+        order.append("first")
+    thread.join(10)
+    assert order == ["first", "other"]
     assert gc.get_threshold() == (700, 10, 10)
 
 
+def test_threads_make_a_version_once(collector, monkeypatch):
+    made = []
+    gradient = pipeline.gradient
+
+    def counted(*args):
+        made.append(1)
+        return gradient(*args)
+
+    monkeypatch.setattr(pipeline, "gradient", counted)
+    df = srcjax.grad(lambda x: x**3)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(df(2.0))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [12.0] * 4 and len(made) == 1
+
+
 def test_settings_of_others_stay(collector):
-    with full_collections_put_off():
+    with generating():
         gc.set_threshold(123, 4, 5)
     assert gc.get_threshold() == (123, 4, 5)
     gc.set_threshold(0)
-    with full_collections_put_off():
+    with generating():
         assert gc.get_threshold()[0] == 0
     assert gc.get_threshold()[0] == 0
     gc.disable()
-    with full_collections_put_off():
+    with generating():
         assert not gc.isenabled()
     assert not gc.isenabled()
 

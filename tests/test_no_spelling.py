@@ -50,6 +50,7 @@ TABLES = {
     # the methods of a list or dict whose type is known
     "transforms/forward/calls.py": 2,
     "transforms/settle/loops.py": 4,
+    "transforms/dissolve.py": 1,
     "transforms/batch/operations.py": 2,
     "transforms/kernels/known.py": 1,
     # a loop over what has no type yet (`for k, v in d.items()`): the text checks it

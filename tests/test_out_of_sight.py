@@ -329,7 +329,7 @@ def grown_out_of_sight_and_looped_over(x):
     return total * x[1]
 
 
-@refused
+@right
 def out_of_keywords(x):
     def squared(x, **kwargs):
         out = kwargs.pop("out", None)
@@ -346,7 +346,7 @@ def out_of_keywords(x):
 # -- arrays that were taken out of a container, and have another name too --------------
 
 
-@refused
+@right
 def popped_from_a_dict(x):
     buffer = np.zeros(3)
     held = {"out": buffer}
@@ -355,7 +355,7 @@ def popped_from_a_dict(x):
     return (buffer * x).sum()
 
 
-@refused
+@right
 def popped_from_a_list(x):
     buffer = np.zeros(3)
     held = [buffer]

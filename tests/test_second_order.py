@@ -13,6 +13,20 @@ SAMPLE = {"test_second_order": 2}
 X = np.array([0.7, -1.3])
 
 
+def squared_into(x, **kwargs):
+    out = kwargs.pop("out", None)
+    if out is None:
+        out = np.empty_like(x)
+    out[:] = x**2
+    return out
+
+
+def keywords_that_are_popped(x):
+    held = np.zeros(2)
+    squared_into(x, out=held)
+    return (held * x).sum()
+
+
 def power(a, k):
     return a**k
 
@@ -190,6 +204,7 @@ def an_array_or_a_list(x):
         a_tuple_that_is_looped_over,
         items_that_carry_nothing,
         a_state_that_starts_as_a_constant,
+        keywords_that_are_popped,
         integers_at_run_time,
         arrays_without_axes,
     ],

@@ -94,3 +94,28 @@ def test_names_of_inner_functions_are_their_own():
     np.testing.assert_allclose(values, [several(row) for row in x])
     np.testing.assert_allclose(slopes[1], srcjax.grad(several)(x[1]))
     check_grads(several, (x[0],), order=1)
+
+
+def popped_in_a_branch(x):
+    buffer = np.zeros(3)
+    held = {"out": buffer, "scale": 2.0}
+    scale = held.get("scale", 1.0) + held.get("more", 0.0)
+    out = held.pop("out") if x[0] > 0 else held["out"]
+    out[:] = scale * x**2
+    return (buffer * x).sum()
+
+
+def taken_from_the_end(x):
+    first, second = np.zeros(3), np.zeros(3)
+    stack = [first, second]
+    top = stack.pop()
+    below = stack[-1]
+    top[:] = x**2
+    below[:] = x**3
+    return (first * x).sum() + (2 * second * x).sum()
+
+
+def test_items_that_are_taken_out():
+    for program in (popped_in_a_branch, taken_from_the_end):
+        check_grads(program, (np.array([0.5, 1.2, -0.8]),), order=2)
+        assert ".pop(" not in srcjax.source(srcjax.grad(program), np.ones(3))

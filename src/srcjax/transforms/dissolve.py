@@ -28,7 +28,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import UNKNOWN, Array, Object, parts
+from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, parts
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
@@ -49,9 +49,6 @@ def assignments(body: list[Any]) -> list[gast.Assign]:
 
 class _Objects:
     """The objects of one unit."""
-
-    #: How a part of one is written.
-    part: Any = gast.Attribute
 
     def __init__(self, program: Program, unit: Unit) -> None:
         self.program = program
@@ -157,10 +154,9 @@ class _Objects:
             if self.positions[made].loops and not self.comes_first(stmt, target.id):
                 return None
         for node in syntax.walk(self.body):
-            if isinstance(node, self.part) and isinstance(
-                node.ctx, (gast.Load, gast.Store)
-            ):
-                fine.add(id(node.value))
+            whole = self.whole_of(node)
+            if whole is not None:
+                fine.add(id(whole))
             inside = isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef))
             if inside and syntax.all_names(node) & names:
                 return None
@@ -177,15 +173,15 @@ class _Objects:
         after = syntax.count_reads(block[at + 1 :], name)
         return after == syntax.count_reads(self.unit.node, name)
 
+    def whole_of(self, node: Any) -> gast.expr | None:
+        """What the node reads or stores a part of; None if it does nothing of it."""
+        fine = isinstance(node, gast.Attribute) and not isinstance(node.ctx, gast.Del)
+        return node.value if fine else None
+
     def uses(self, names: set[str]) -> list[Any]:
         """Where a part is read or stored."""
-        return [
-            node
-            for node in syntax.walk(self.body)
-            if isinstance(node, self.part)
-            and isinstance(node.value, gast.Name)
-            and node.value.id in names
-        ]
+        found = ((node, self.whole_of(node)) for node in syntax.walk(self.body))
+        return [n for n, w in found if isinstance(w, gast.Name) and w.id in names]
 
     def replace(self, made: gast.Assign, cls: Any, names: set[str]) -> bool:
         """Write the object's attributes as variables, if they are plain data."""
@@ -331,8 +327,6 @@ class _Displays(_Objects):
     known by number or key, as long as nothing else is done with it.
     """
 
-    part = gast.Subscript
-
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
         found = False
@@ -342,8 +336,12 @@ class _Displays(_Objects):
             if held is None or names is None:
                 continue
             row = not isinstance(stmt.value, gast.Dict)
-            keys = {id(n): _key(n.slice, held, row) for n in self.uses(names)}
-            stored = any(isinstance(n.ctx, gast.Store) for n in self.uses(names))
+            uses = self.uses(names)
+            if any(isinstance(n, gast.Call) for n in uses):
+                keys = self.keys_there(uses)
+            else:
+                keys = {id(n): _key(n.slice, held, row) for n in uses}
+            stored = any(_is_store(n) for n in uses)
             fixed = stored and isinstance(stmt.value, gast.Tuple)
             if None in keys.values() or fixed or self.updated(names):
                 continue
@@ -353,10 +351,10 @@ class _Displays(_Objects):
                 for key, value in held.items()
             ]
             swaps: dict[int, gast.expr] = {
-                id(n): syntax.name(
-                    variables[keys[id(n)]], isinstance(n.ctx, gast.Store)
-                )
-                for n in self.uses(names)
+                id(n): keys[id(n)].value
+                if isinstance(keys[id(n)], _Otherwise)
+                else syntax.name(variables[keys[id(n)]], _is_store(n))
+                for n in uses
             }
             self.finish(stmt, start, names, swaps, list(variables.values()))
             self.positions = Positions(self.body)
@@ -389,12 +387,77 @@ class _Displays(_Objects):
                     return found
         return None
 
+    def whole_of(self, node: Any) -> gast.expr | None:
+        """`d` of `d[k]`, `d.pop(k)` and `d.get(k, e)`."""
+        if isinstance(node, gast.Subscript):
+            return None if isinstance(node.ctx, gast.Del) else node.value
+        takes = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
+        if takes and node.func.attr in ("pop", "get") and not node.keywords:
+            whole: gast.expr = node.func.value
+            return whole
+        return None
+
+    def keys_there(self, uses: list[Any]) -> dict[int, Any]:
+        """Which item each use is of, where some are taken out: types know what is left.
+
+        An `_Otherwise` is what a dict gives in the place of what it does not have.
+        """
+        facts, found = self.program.facts, {}
+        used = {id(n): n for n in uses}
+        for stmt in syntax.all_statements(self.body):
+            for node in syntax.walk(syntax.head(stmt)):
+                if id(node) in used:
+                    whole: Any = self.whole_of(node)
+                    types = (v.before.get(whole.id) for v in facts.of(stmt))
+                    there = {self.key_there(node, t) for t in types}
+                    found[id(node)] = there.pop() if len(there) == 1 else None
+        return {id(n): found.get(id(n)) for n in uses}
+
+    def key_there(self, node: Any, t: Any) -> Any:
+        """The item that a use is of, where the container is of this type."""
+        if isinstance(t, Dict) and t.items is not None:
+            held = dict(t.items)
+        elif isinstance(t, List) and t.items is not None:
+            held = dict(enumerate(t.items))
+        else:
+            return None
+        if isinstance(node, gast.Subscript):
+            return _key(node.slice, held, isinstance(t, List))
+        if isinstance(t, List):
+            last = node.func.attr == "pop" and not node.args and len(held) > 0
+            return len(held) - 1 if last else None
+        key = _key(node.args[0], held, False) if node.args else None
+        instead = _Otherwise(node)
+        return instead if key is None and instead.is_at_hand else key
+
     def updated(self, names: set[str]) -> bool:
         """Whether an item is updated by a statement that `settle` writes otherwise."""
         return any(
             isinstance(s, gast.AugAssign) and syntax.root_of(s.target) in names
             for s in syntax.walk(self.body)
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Otherwise:
+    """What `d.get(k, value)` gives where `d` has no `k`."""
+
+    call: gast.Call
+
+    @property
+    def value(self) -> gast.expr:
+        return self.call.args[1] if len(self.call.args) > 1 else syntax.const(None)
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether there is such a value, and no KeyError, and it has a name."""
+        known = self.call.args and isinstance(self.call.args[0], gast.Constant)
+        given = len(self.call.args) > 1 or self.call.func.attr == "get"
+        return bool(known and given and syntax.is_atom(self.value))
+
+
+def _is_store(use: Any) -> bool:
+    return isinstance(use, gast.Subscript) and isinstance(use.ctx, gast.Store)
 
 
 def _key(index: Any, held: dict[Any, Any], row: bool) -> Any:

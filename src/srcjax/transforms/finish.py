@@ -578,10 +578,7 @@ class Finisher(Tidying):
             inner = transposed(node)
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
-            return item_of_display(shape_of_zeros(node, is_array))
-
-        def is_array(node: gast.expr) -> bool:
-            return isinstance(self.type_of(node), Array)
+            return item_of_display(shape_of_zeros(node, self.is_array))
 
         changed = False
         self.known_writes = None

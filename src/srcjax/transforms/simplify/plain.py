@@ -284,6 +284,23 @@ def without_copies(node: gast.expr) -> gast.expr:
     return inner if made else node
 
 
+def without_slices(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast.expr:
+    """`2 * a[:]` is `2 * a` of an array."""
+
+    def bare(operand: Any) -> Any:
+        whole = isinstance(operand, gast.Subscript) and _is_whole(operand.slice)
+        return operand.value if whole and is_array(operand.value) else operand
+
+    if isinstance(node, gast.BinOp):
+        left, right = bare(node.left), bare(node.right)
+        same = left is node.left and right is node.right
+        return node if same else gast.BinOp(left, node.op, right)
+    if isinstance(node, gast.UnaryOp):
+        operand = bare(node.operand)
+        return node if operand is node.operand else gast.UnaryOp(node.op, operand)
+    return node
+
+
 def plain_ones(node: gast.expr) -> gast.expr:
     """`np.full_like(x, 1.0)` is `np.ones_like(x)`."""
     if called(node) != "np.full_like":

@@ -41,6 +41,7 @@ from srcjax.transforms.simplify.plain import (
     sign_outside,
     transposed,
     without_copies,
+    without_slices,
     without_zeros,
     zero_choice,
 )
@@ -72,12 +73,14 @@ class Tidying:
         """What makes expressions plain, in its order, by the kinds that it looks at."""
         call, attribute = gast.Call, gast.Attribute
         operator, subscript = gast.BinOp, gast.Subscript
-        every = (gast.BinOp, gast.Call, gast.UnaryOp)
+        operators = (gast.BinOp, gast.UnaryOp)
+        every = (*operators, gast.Call)
         alike = self.alike
         rows: list[tuple[Any, Callable[..., Any]]] = [
             ((operator,), self.without_zero),
             ((attribute,), self.plain_size),
             (every, without_copies),
+            (operators, lambda node: without_slices(node, self.is_array)),
             ((call,), plain_unbroadcast),
             ((attribute,), self.plain_transpose),
             ((attribute, call), sign_outside),
@@ -95,6 +98,10 @@ class Tidying:
             ((operator,), self.without_complex_one),
         ]
         return [(frozenset(kinds), change) for kinds, change in rows]
+
+    def is_array(self, node: gast.expr) -> bool:
+        """Whether the value is known to be an array."""
+        return isinstance(self.type_of(node), Array)
 
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""

@@ -754,3 +754,25 @@ def growing(x, n):
 def test_zeros_are_like_no_parameter_of_another_shape():
     x = np.array([0.3, 0.7])
     assert_close(srcjax.grad(growing)(x, 3), *differences(growing, (x, 3), (0,)))
+
+
+# --- zeros like what has the shape of a parameter ---------------------------------
+
+
+def one_shorter_than_the_parameter(y, x=None):
+    h = np.full(y.shape[-1] - 1, 1.0) if x is None else np.diff(x)
+    a, b = h[..., -2], h[..., -1]
+    return np.sum(y[1:]) + a * b
+
+
+def of_two_sizes(y, x):
+    """The sizes of `y` and of `h` are not known: they are not equal for that."""
+    whole = one_shorter_than_the_parameter(y, x)
+    return whole + one_shorter_than_the_parameter(y[:-1])
+
+
+def test_adjoints_of_unknown_sizes_have_the_size_of_their_primal():
+    args = (np.array([1.0, 2.0, 4.0, 3.0]), np.array([0.0, 1.0, 3.0, 3.5]))
+    expected = differences(of_two_sizes, args, (0, 1))
+    derivative = srcjax.grad(of_two_sizes, argnums=(0, 1))
+    assert_close(derivative(*args), expected, rtol=1e-6, atol=1e-7)

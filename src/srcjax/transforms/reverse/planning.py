@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Tuple,
     Unknown,
     is_number,
+    same_shape,
 )
 from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.call_effects import called
@@ -200,10 +201,9 @@ class Planner(Recomputing, Sharing):
                 continue
             for name in filter(self.is_lasting, self.unit.parameters):
                 other = self.rules.type_of_name(name)
-                if isinstance(other, Array) and (other.dtype, other.shape) == (
-                    t.dtype,
-                    t.shape,
-                ):
+                if not isinstance(other, Array) or other.dtype != t.dtype:
+                    continue
+                if same_shape(other.shape, t.shape):
                     like.id = name
                     break
 

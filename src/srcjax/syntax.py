@@ -175,6 +175,9 @@ def rename(node: Any, names: dict[str, str]) -> Any:
             sub.names = [names.get(n, n) for n in sub.names]
         elif isinstance(sub, gast.ExceptHandler) and isinstance(sub.name, str):
             sub.name = names.get(sub.name, sub.name)
+        elif isinstance(sub, gast.alias) and (sub.asname or "." not in sub.name):
+            bound = str(_bound_by(sub))  # `import a.b` binds `a` under no other name
+            sub.asname = names[bound] if bound in names else sub.asname
     return node
 
 

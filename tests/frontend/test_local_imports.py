@@ -35,3 +35,25 @@ def either(x, exactly):
 
 def test_imports_in_branches_stay():
     assert srcjax.grad(lambda x: either(2.0 * x, False) * x)(1.0) == 5.0
+
+
+def backend_of(backend):
+    if backend is None:
+        try:
+            import math as backend
+        except ImportError:
+            backend = None
+    return backend
+
+
+def through_a_backend(x):
+    backend = None
+    return backend_of(backend).exp(x) * x
+
+
+def test_imports_bind_the_name_that_the_function_has_in_place_of_its_call():
+    value, derivative = through_a_backend(0.5), 1.5 * np.exp(0.5)
+    assert srcjax.jit(through_a_backend)(0.5) == value
+    np.testing.assert_allclose(srcjax.grad(through_a_backend)(0.5), derivative)
+    compiled = srcjax.jit(srcjax.grad(through_a_backend))
+    np.testing.assert_allclose(compiled(0.5), derivative)

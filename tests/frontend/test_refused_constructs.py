@@ -149,3 +149,29 @@ def test_number_times_list():
     with pytest.raises(UnsupportedError, match="which Python refuses") as caught:
         srcjax.jvp(number_times_list, (X,), (X,))
     assert caught.value.lineno == number_times_list.__code__.co_firstlineno + 1
+
+
+def on_each_path_once(x, product):
+    both = map(np.sin, (x, 2.0 * x))
+    if product:
+        return np.prod(list(both))
+    return sum(both)
+
+
+@pytest.mark.parametrize("product", [False, True])
+def test_iterators_that_each_path_uses_once(product):
+    a, b, da, db = np.sin(0.3), np.sin(0.6), np.cos(0.3), 2.0 * np.cos(0.6)
+    expected = da * b + a * db if product else da + db
+    got = srcjax.grad(on_each_path_once)(0.3, product)
+    np.testing.assert_allclose(got, expected)
+
+
+def calls_what_is_refused(x):
+    return 2.0 * iterator_used_twice(x)
+
+
+def test_the_reason_is_that_of_the_function_that_is_called():
+    with pytest.raises(UnsupportedError, match="more than once"):
+        srcjax.grad(calls_what_is_refused)(X)
+    with pytest.raises(UnsupportedError, match="more than once"):
+        srcjax.jvp(calls_what_is_refused, (X,), (X,))

@@ -45,6 +45,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
+from srcjax.errors import SrcjaxError
 from srcjax.frontend.missing import Needed, with_bound, with_values
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
@@ -168,6 +169,8 @@ class Program:
         #: How often a function was normalised again.
         self.widenings = 0
         self._alive: list[Any] = []
+        #: Why functions are not followed, by identity: what their text has.
+        self.refusals: dict[int, SrcjaxError] = {}
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""

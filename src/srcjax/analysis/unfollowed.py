@@ -37,7 +37,7 @@ from srcjax.analysis.types import (
     replace,
     varies,
 )
-from srcjax.errors import SrcjaxError
+from srcjax.errors import SrcjaxError, UnsupportedError
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
@@ -152,7 +152,10 @@ class Unfollowed(Applied):
             new = id(function) not in self.program.units and not self.tentative
             given = _active_parameters(function, args, kwargs) if new else set()
             unit = self.program.unit(function, given)
-        except SrcjaxError:
+        except SrcjaxError as error:
+            if isinstance(error, UnsupportedError):
+                self.program.refusals[id(function)] = error.with_traceback(None)
+                self.program._alive.append(function)
             return None
         arguments = bind_types(unit, args, kwargs)
         wanted = {n for n, t in arguments.items() if is_active(t)}

@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.control import Way, control, leaves
 from srcjax.frontend.lift import read_names
 from srcjax.frontend.lowering import LoweringBase
 
@@ -249,9 +250,8 @@ class SequenceCalls(LoweringBase):
     def kept_iterator(self, name: str, value: gast.expr) -> gast.expr:
         """The list that stands for an iterator which a variable holds."""
         body = self.scope
-        reads = syntax.count_reads(body, name)
         reason = None
-        if reads > 1 or syntax.count_bindings(body, name) != 1:
+        if _most_reads(body, name) > 1 or syntax.count_bindings(body, name) != 1:
             reason = f"the iterator `{name}` may be used more than once"
         for loop in syntax.walk(body):
             if isinstance(loop, (gast.For, gast.While)) and reason is None:
@@ -270,6 +270,22 @@ class SequenceCalls(LoweringBase):
         if reason is not None:
             raise self.refuse(value, reason, f"a list: `{name} = list(...)`")
         return _at(syntax.call("list", value), value)
+
+
+def _most_reads(block: list[Any], name: str) -> int:
+    """How often the name is read at most on a path through the statements."""
+    most = 0
+    for stmt in reversed(block):
+        run = control(stmt)
+        if run is None or run.way is not Way.CHOICE:
+            most += syntax.count_reads([stmt], name)
+            continue
+        ways = [
+            _most_reads(side, name) + (0 if leaves(side) else most)
+            for side in run.blocks
+        ]
+        most = syntax.count_reads(run.head, name) + max(ways)
+    return most
 
 
 def _changed_in_place(body: Any) -> set[str]:

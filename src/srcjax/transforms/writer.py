@@ -205,6 +205,9 @@ class DerivativeWriter(Writer):
 
     def not_followed(self, call: gast.Call) -> Exception:
         """The error that no derivative goes through a call."""
+        for callee in self.facts.callees.get(id(call), []):
+            if id(callee) in self.program.refusals:
+                return self.program.refusals[id(callee)]  # at its own line
         shown = syntax.text(call.func)
         error: Exception = self.no_rule(shown)
         if any(isinstance(a, gast.Starred) for a in call.args):

@@ -101,7 +101,7 @@ class CallTangents(TangentTemplates):
             return self.structural(value)
         if function == "range" or not self.hides_active(original):
             return None
-        raise self.no_rule(syntax.text(value.func))
+        raise self.not_followed(original)
 
     def structural(self, value: gast.Call) -> gast.expr:
         """`list(xs)` of tangents, `object.__new__(Point)` for tangents."""

@@ -195,7 +195,34 @@ def transposed(a):
     a[:] = a.T
 
 
+def rest_of_the_row(a):
+    for i in range(len(a) - 1):
+        a[i, i + 1 :] = a[i + 1 :, i]
+
+
+def rest_by_name(a):
+    for i in reversed(range(1, len(a))):
+        part = a[:i, i]
+        a[i, :i] = part
+
+
+def from_the_end(a):
+    for i in range(-1, 1):
+        a[i, i + 1 : i + 3] = a[i + 1 : i + 3, i]
+
+
+def taken_before(a):
+    part = a[1:3, 0]
+    for i in range(len(a) - 2):
+        a[i, i + 1 : i + 3] = part
+        part = a[i + 1 : i + 3, i]
+
+
 STORES = [
+    rest_of_the_row,
+    rest_by_name,
+    from_the_end,
+    taken_before,
     row_of_column,
     row_of_named_column,
     column_of_row,
@@ -230,7 +257,16 @@ def test_stores_in_memory_that_is_read(function, dtype):
 
 @needs_numba
 @pytest.mark.parametrize(
-    "function", [row_of_row, shifted, shifted_from_behind, turned_around, transposed]
+    "function",
+    [
+        rest_of_the_row,
+        rest_by_name,
+        row_of_row,
+        shifted,
+        shifted_from_behind,
+        turned_around,
+        transposed,
+    ],
 )
 def test_stores_that_are_compiled(function):
     a = np.ones((4, 4))

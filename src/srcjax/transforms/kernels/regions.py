@@ -187,12 +187,11 @@ class Regions:
 
     def outputs(self, run: list[Any]) -> list[str]:
         """The names that a run binds and others read. Raises NotCompiled."""
-        inside, used = syntax.read_counts(run), syntax.use_counts(run)
+        inside = syntax.use_counts(run)
         found = []
         made = {id(n) for n in syntax.walk(run)}
         for name in self.ordered(bound_in(run, self.types)):
-            outside = self.writer.reads[name] > inside[name]
-            outside = outside or self.writer.uses[name] > used[name]
+            outside = self.writer.uses[name] > inside[name]
             if not outside and not self.is_carried(name, run):
                 continue
             t = self.types.get(name, UNKNOWN)

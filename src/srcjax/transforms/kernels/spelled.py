@@ -96,12 +96,12 @@ def _spelled(writing: Writing, stmt: Any) -> list[Any] | None:
     for each in stmts[:-1]:
         name = each.targets[0].id
         names[name] = writing.fresh(name)
-    writing.reads.subtract(syntax.read_counts(stmt))
+    writing.uses.subtract(syntax.use_counts(stmt))
     for each in stmts:
         syntax.rename(each, names)
         each.origin = getattr(stmt, "origin", id(stmt))
         each.user_line = getattr(stmt, "user_line", None)
-        writing.reads.update(syntax.read_counts(each))
+        writing.uses.update(syntax.use_counts(each))
         if each is not stmts[-1]:
             own = each.targets[0].id
             writing.types[own] = writing.typer.type_of(each.value, writing.types)

@@ -34,6 +34,7 @@ from srcjax.transforms.kernels.accepted import (
     plus_one,
     stored_number,
 )
+from srcjax.transforms.kernels.apart import are_apart
 from srcjax.transforms.kernels.elsewhere import (
     Elsewhere,
     found_elsewhere,
@@ -96,9 +97,8 @@ class KernelWriter(Filled):
     def is_needed(self, name: str, group: Group) -> bool:
         """Whether an array is read where its elements are not at hand."""
         after = list(group.after(name))
-        inside = sum(syntax.count_reads(m.stmt, name) for m in after)
-        used = sum(syntax.count_uses(m.stmt, name) for m in after)
-        return self.reads[name] > inside or self.uses[name] > used
+        inside = sum(syntax.count_uses(m.stmt, name) for m in after)
+        return self.uses[name] > inside
 
     def item(self, stmt: Any) -> Member | Plain:
         """What a statement is, for those that may share a loop with it."""
@@ -196,7 +196,7 @@ class KernelWriter(Filled):
                 return node
             name = self.fresh("part")
             self.types[name] = t
-            self.reads[name] += 1
+            self.uses[name] += 1
             before.extend(self.view(syntax.assign(name, node), node))
             return syntax.name(name)
 
@@ -292,7 +292,8 @@ class KernelWriter(Filled):
             )
         if not out:
             return [stmt]
-        if not update and self.goes_otherwise(target, stmt.value):
+        whole = not update and not are_apart(self, stmt, target, stmt.value)
+        if whole and self.goes_otherwise(target, stmt.value):
             raise self.refuse(stmt, "NumPy goes through memory that overlaps in order")
         changed = syntax.clone_shallow(stmt)
         changed.value = syntax.substitute(stmt.value, copies)
@@ -468,7 +469,7 @@ class KernelWriter(Filled):
             base=syntax.root_of(target),
             before=before,
         )
-        self.reads[name] += 1
+        self.uses[name] += 1
         return item
 
     # -- statements ------------------------------------------------------------------
@@ -715,7 +716,7 @@ class KernelWriter(Filled):
     def bind(self, name: str, value: gast.expr, stmt: Any) -> list[gast.stmt]:
         """`name = value`."""
         t = self.types.get(name, UNKNOWN)
-        if syntax.is_atom(value) and not self.reads[name]:
+        if syntax.is_atom(value) and not self.uses[name]:
             return []
         own = self.filled_by_loops(name, stmt, self.operations.of(value), t)
         if own is not None:

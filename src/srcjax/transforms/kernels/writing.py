@@ -62,9 +62,7 @@ class Writing:
         self.numbers = Numbers(
             self.type_of, self.operations, self.bound.__contains__, self.fresh
         )
-        #: How often each name is read, in all of the unit.
-        self.reads: Counter[str] = syntax.read_counts(unit.node)
-        #: The same with updates (`x += v`), which see the value as well.
+        #: How often the value of each name is read or updated, in all of the unit.
         self.uses: Counter[str] = syntax.use_counts(unit.node)
         #: Views of which the last axis goes through memory in steps.
         self.strided: set[str] = set()
@@ -109,7 +107,7 @@ class Writing:
         """A new name for a value of this type, which is read."""
         name = self.fresh(base)
         self.types[name] = t
-        self.reads[name] += reads
+        self.uses[name] += reads
         return name
 
     def refuse(self, stmt: Any, reason: str) -> NotCompiled:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.backends.kernels import Kernel
+from srcjax.backends.kernels import MADE, Kernel
 
 SAMPLE = {"test_values_and_gradients": 2}
 
@@ -169,13 +169,54 @@ def test_a_later_call_that_is_not_compiled():
     compiled = srcjax.jit(chain)
     compare(compiled(X), chain(X))
     module = compiled.__srcjax_transform__.module_for((X,), {})
-    kernels = [k for k in vars(module.load()).values() if isinstance(k, Kernel)]
-    (kernel,) = kernels
+    kernel = module.load().chain_kernel  # what was compiled stands in its place
+    assert not isinstance(kernel, Kernel)
     assert kernel(X) == compiled(X)
     assert np.isclose(kernel(X.astype(object)), chain(X))
-    assert not kernel.failure  # for numbers it stays compiled
-    assert kernel.call is kernel.compiled
+    assert len(kernel.signatures) == 1  # for numbers it stays compiled
     assert np.isclose(kernel(X), chain(X))
+
+
+def scaled(x, factor):
+    y = np.empty(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] * factor + 1
+    return y
+
+
+def scaled_too(values, by):
+    out = np.empty(len(values))
+    for k in range(len(values)):
+        out[k] = values[k] * by + 1
+    return out
+
+
+def scaled_by_float(x, factor):
+    y = np.empty(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] * factor + 1.0
+    return y
+
+
+def scaled_otherwise(factor, x):
+    y = np.empty(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] * factor + 1
+    return y
+
+
+def test_kernels_that_differ_by_names_are_compiled_once():
+    made = [Kernel(f) for f in (scaled, scaled_too, scaled_by_float, scaled_otherwise)]
+    made += [
+        Kernel(scaled, ("x",)),
+        Kernel(scaled_too, ("values",)),
+        Kernel(scaled_too, ("out",)),
+    ]
+    found = [each.made for each in made]
+    same = [next(k for k, b in enumerate(found) if b is a) for a in found]
+    assert same == [0, 0, 2, 3, 4, 4, 6]
+    np.testing.assert_array_equal(made[1](X, 2.0), scaled_too(X, 2.0))
+    np.testing.assert_array_equal(made[0](X, 2.0), made[1](X, 2.0))
 
 
 def test_numbers_of_python_raise_and_do_not_wrap():
@@ -567,19 +608,26 @@ def test_tapes_that_do_not_go_together():
             compare(compiled(1.5, n), g(1.5, n))
 
 
+def kernel_of(f):
+    """The one kernel of `jit(f)` for `X`, before its first call."""
+    module = srcjax.jit(f).__srcjax_transform__.module_for((X,), {}).load()
+    (found,) = (v for v in vars(module).values() if isinstance(v, Kernel))
+    return found
+
+
 def of_broken_entry(x):
     return np.sum(np.cos(x) * 3.0 + x)
 
 
 def test_a_broken_entry_of_the_cache_is_made_anew(kernel_folder):
     f = of_broken_entry
-    compare(srcjax.jit(f)(X), f(X))
+    kernel = kernel_of(f)
+    compare(np.float64(kernel(X)), f(X))
     (entry,) = kernel_folder.glob("of_broken_entry_kernel_*.py")
     text = entry.read_text()
     entry.write_text("nonsense(")
-    transform = srcjax.jit(f).__srcjax_transform__
-    module = transform.module_for((X,), {}).load()
-    again = Kernel(module.of_broken_entry_kernel.function)
+    MADE.clear()
+    again = Kernel(kernel.function)
     compare(np.float64(again(X)), f(X))
     assert not again.failure
     assert entry.read_text() == text
@@ -596,9 +644,8 @@ def of_broken_code(x):
 @pytest.mark.parametrize("half", [False, True], ids=["other bytes", "half"])
 def test_broken_machine_code_is_made_anew(kernel_folder, kind, half):
     f = of_broken_code
-    compare(srcjax.jit(f)(X), f(X))
-    made = srcjax.jit(f).__srcjax_transform__.module_for((X,), {}).load()
-    kernel = made.of_broken_code_kernel
+    kernel = kernel_of(f)
+    compare(kernel(X), f(X))
     (entry,) = kernel_folder.glob(f"**/of_broken_code_kernel_*{kind[1:]}")
     content = entry.read_bytes()
     middle = len(content) // 2
@@ -606,9 +653,11 @@ def test_broken_machine_code_is_made_anew(kernel_folder, kind, half):
     entry.write_bytes(
         content[:middle] if half else content[:middle] + broken + content[middle + 64 :]
     )
+    MADE.clear()
     again = Kernel(kernel.function, kernel.checked)
     compare(again(X), f(X))
     assert not again.failure
+    MADE.clear()
     loaded = Kernel(kernel.function, kernel.checked)
     compare(loaded(X), f(X))
     assert sum(loaded.compiled.stats.cache_hits.values()) == 1
@@ -760,12 +809,13 @@ def test_a_broken_text_of_a_kernel_is_written_anew(kernel_folder, damage):
     def of_broken_text(x):
         return np.sum(np.sin(x) * 3.0 + x)
 
-    compare(srcjax.jit(of_broken_text)(X), of_broken_text(X))
-    made = srcjax.jit(of_broken_text).__srcjax_transform__.module_for((X,), {}).load()
+    kernel = kernel_of(of_broken_text)
+    np.testing.assert_allclose(kernel(X), of_broken_text(X), rtol=1e-14)
     (path,) = kernel_folder.glob("of_broken_text_kernel_*.py")
     content = path.read_text()
     broken = content[: len(content) // 2]
     path.write_text(broken if damage == "half" else content.replace("3.0", "4.0"))
-    again = Kernel(made.of_broken_text_kernel.function)
+    MADE.clear()
+    again = Kernel(kernel.function)
     np.testing.assert_allclose(again(X), of_broken_text(X), rtol=1e-14)
     assert path.read_text() == content

@@ -286,7 +286,7 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
         target = f"Python, for Numba says: {failure}" if failure else "compiled"
         if isinstance(made, cuda_run.CudaKernel):
             target = "CUDA"
-        elif not isinstance(made, kernels.Kernel):
+        elif not node.decorator_list:
             target = "Python that launches these"
         lines.append(f"{node.name}({given}): {target}")
     for stmt, reason in module.python:

@@ -22,9 +22,10 @@ import itertools
 import linecache
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -127,6 +128,60 @@ class NotCompilable(Exception):
     """Numba does not compile a kernel that is all of a function."""
 
 
+class Made:
+    """What was made of a kernel's text: by all kernels of the same text."""
+
+    def __init__(
+        self, function: Callable, text: str, checked: tuple[str, ...] = ()
+    ) -> None:
+        #: The dispatcher that Numba makes, and the argument whose length threads share.
+        self.dispatcher, self.counted = compiled(text, function.__name__, checked)
+        #: Compiles it for arguments of these types, or raises what Numba raises.
+        self.compile: Callable = vars(self.dispatcher)["_compile_for_args"]
+        self._plain = function
+        vars(self.dispatcher)["_compile_for_args"] = self.found
+
+    def found(self, *args: Any) -> Callable:
+        """What a call runs for new types: an array that is read-only, say."""
+        try:
+            return self.compile(*args)
+        except Exception as error:
+            if not is_of_compiler(error):
+                raise
+            return self._plain
+
+
+#: What was made, as long as a kernel has it, by what kernels compute.
+MADE: weakref.WeakValueDictionary[Any, Made] = weakref.WeakValueDictionary()
+_MAKING = threading.Lock()
+
+
+def made_of(function: Callable, text: str, checked: tuple[str, ...]) -> Made:
+    """What was made of a kernel, or of one that differs from it by names alone."""
+    key = computed(function, checked)
+    with _MAKING:
+        found = MADE.get(key)
+        if found is None:
+            found = MADE[key] = Made(function, text, checked)
+        return found
+
+
+def computed(function: Callable, checked: tuple[str, ...]) -> tuple:
+    """What a kernel computes, whatever it calls its own names."""
+    code = function.__code__
+    places = tuple(
+        code.co_varnames.index(n) if n in code.co_varnames else n for n in checked
+    )
+    return (
+        (code.co_code, code.co_exceptiontable, code.co_argcount, code.co_names),
+        # In other words `1`, `1.0` and `True` are the same, and so are both zeros.
+        tuple(
+            (type(c), c if isinstance(c, CodeType) else repr(c)) for c in code.co_consts
+        ),
+        (code.co_cellvars, code.co_freevars, places),
+    )
+
+
 class Kernel:
     """A kernel, compiled when it is first called."""
 
@@ -143,7 +198,6 @@ class Kernel:
         #: Why it was not compiled, if it was not.
         self.failure = ""
         self.call: Callable = self.first
-        self._lock = threading.Lock()
 
     def __call__(self, *args: Any) -> Any:
         """Any call may be the first one with numbers of these types."""
@@ -151,49 +205,59 @@ class Kernel:
             return self.call(*args)
         except OutOfBounds as error:
             raise IndexError(str(error)) from None
-        except Exception as error:
-            if self.call is self.function or not is_of_compiler(error):
-                raise
-            if getattr(self.call, "signatures", None):
-                return self.function(*args)  # an array that is read-only, say
-            self.failure = " ".join(str(error).split())
-            self.call = self.function
-        if self.whole:
-            raise NotCompilable(self.failure)
-        return self.function(*args)
 
     def first(self, *args: Any) -> Any:
         """The first call, which compiles."""
-        with self._lock:
-            self.call = self.shared()
+        made = self.made
+        try:
+            made.compile(*args)
+        except Exception as error:
+            if not is_of_compiler(error):
+                raise
+            self.failure = " ".join(str(error).split())
+            self.call = self.function
+            if self.whole:
+                raise NotCompilable(self.failure) from None
+            return self.function(*args)
+        self.becomes(self.shared())
         return self.call(*args)
+
+    def becomes(self, call: Callable) -> None:
+        """Have what was compiled called, by the text too, which has the kernel."""
+        self.call, names = call, self.function.__globals__
+        if not self.checked and names.get(self.__name__) is self:
+            names[self.__name__] = call
 
     def shared(self) -> Callable:
         """What is compiled, shared by threads where arrays are long and it can be."""
-        whole, counted = self.made
+        whole, counted = self.compiled, self.made.counted
         if counted is None:
             return whole
 
+        parts: Callable | None = None
+
         def call(*args: Any) -> Any:
+            nonlocal parts
             if len(args[counted]) < threads.least() or threads.available() < 2:
                 return whole(*args)
-            found = kernel_threads.split(self.text)
-            assert found is not None
-            part, _ = compiled(found.text, found.name)
-            self.call = kernel_threads.shared(whole, found, part)
-            return self.call(*args)
+            if parts is None:
+                found = kernel_threads.split(self.text)
+                assert found is not None
+                part, _ = compiled(found.text, found.name)
+                parts = kernel_threads.shared(whole, found, part)
+            return parts(*args)
 
         return call
 
     @functools.cached_property
-    def made(self) -> tuple[Callable, int | None]:
-        """The dispatcher, and the argument whose length threads may share."""
-        return compiled(self.text, self.__name__, self.checked)
+    def made(self) -> Made:
+        """What was made of its text, perhaps for another kernel."""
+        return made_of(self.function, self.text, self.checked)
 
     @property
     def compiled(self) -> Callable:
         """The dispatcher that Numba makes."""
-        return self.made[0]
+        return self.made.dispatcher
 
 
 def compiled(

@@ -627,7 +627,7 @@ class Transform:
             self.array_class,
         )
         if match is not None:
-            self.hot.append((match, version.call, version))
+            self.hot.append((match, dispatch.behind(version.call), version))
 
     def check_early(self) -> None:
         """What can be told before a call: argnums of the right kind."""

@@ -166,6 +166,21 @@ def make({hot}, {general}, {annotated}):
     return made
 
 
+def behind(function: Callable) -> Callable:
+    """What a function only passes its arguments on to; itself where it does more."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    if len(code.co_names) != 1 or code.co_nlocals != len(names):
+        return function
+    (called,) = code.co_names
+    given = ", ".join(names)
+    passed = pytypes.FunctionType(
+        compile(f"lambda {given}: {called}({given})", "<passed on>", "eval"), {}
+    )()
+    found = function.__globals__.get(called)
+    return found if code.co_code == passed.__code__.co_code and found else function
+
+
 # -- the tests of a version ----------------------------------------------------------
 
 

@@ -473,6 +473,17 @@ def test_examples_that_go_their_own_ways():
         compare(compiled(*none), f(*none))
 
 
+def test_what_no_example_needs_raises_nothing_where_vmap_does_not():
+    def unread(x):
+        z = np.zeros(2)
+        for i in range(len(x)):
+            z[0] = x[i + 1]
+        return x[0] if x[0] > 0.2 else -x[1]
+
+    mapped = srcjax.vmap(unread)
+    compare(srcjax.jit(mapped)(A), mapped(A))
+
+
 def test_as_many_examples_of_all_arguments():
     M, e = np.linspace(0.1, 3.0, 9), np.linspace(0.0, 0.8, 9)
     compiled = srcjax.jit(srcjax.vmap(kepler))

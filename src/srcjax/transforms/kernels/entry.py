@@ -164,12 +164,14 @@ def driver_of(
     loads: list[gast.stmt],
     body: list[gast.stmt],
     written: list[str],
+    checked: bool = False,
 ) -> gast.FunctionDef:
     """The function that calls a kernel, or the function itself where that leaves.
 
     Args:
         loads: what takes the kernel's arguments out of containers.
         written: the arrays that are as they were when the function itself runs.
+        checked: whether the kernel is left where an index is out of bounds, too.
     """
     arguments = plain_arguments(writer.unit)
     words: dict[str, str] = {}
@@ -179,16 +181,18 @@ def driver_of(
         words[found] = name
         return found
 
-    if writer.numbers.leaves:
+    errors = [word("Differs")] * writer.numbers.leaves + ["IndexError"] * checked
+    if errors:
         leave = syntax.statements(f"return {own}({', '.join(passed_on(arguments))})")
-        caught, copies = word("Differs"), []
+        copies: list[gast.stmt] = []
         if written:
             before = writer.fresh("before")
             made = ", ".join(f"{name}.copy()" for name in written)
             copies = syntax.statements(f"{before} = [{made}]")
             put = f"{word('put_back')}([{', '.join(written)}], {before})"
             leave = [*syntax.statements(put), *leave]
-            caught = f"({caught}, IndexError, ValueError)"
+            errors = [*errors, "IndexError", "ValueError"]
+        caught = errors[0] if len(errors) == 1 else f"({', '.join(errors)})"
         handler = gast.ExceptHandler(syntax.expression(caught), None, leave)
         whole = [*loads, *body] if not written else body
         body = [gast.Try(whole, [handler], [], [])]
@@ -278,7 +282,9 @@ def for_examples(
     whole = [*before, loop, gast.Return(back)]
     batches = frozenset(e.name for e in many)
     kernel = kernel_of(writer, whole, [e.name for e in given], batches)
-    driver = driver_of(writer, entry, own, [], [gast.Return(kernel.call)], [])
+    # What nobody asks for is not computed by the function for all examples.
+    checked = isinstance(kernel.node.decorator_list[0], gast.Call)
+    driver = driver_of(writer, entry, own, [], [gast.Return(kernel.call)], [], checked)
     return Compiled([kernel.node], driver, [])
 
 

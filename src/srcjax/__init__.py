@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         psum,
         psum_scatter,
     )
+    from srcjax.ops.composites.places import at
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.versions.config import config
 
@@ -43,6 +44,7 @@ __all__ = [
     "PerformanceWarning",
     "adjoint",
     "all_gather",
+    "at",
     "axis_index",
     "checkpoint",
     "config",
@@ -94,6 +96,7 @@ _NAMES = {
     "backends.export": "export",
     "errors": "DerivativeMismatch PerformanceWarning",
     "ops.collectives": "all_gather axis_index pmax pmean pmin psum psum_scatter",
+    "ops.composites.places": "at",
     "ops.record": "adjoint elementwise inert operation tangent",
     "versions.config": "config",
 }

@@ -70,6 +70,7 @@ from srcjax.transforms.call_effects import mark_effects
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.cancelling import mark_cancelling
 from srcjax.transforms.common import share_common
+from srcjax.transforms.copies import spare_copies
 from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.finish import Finisher
 from srcjax.transforms.forward.calls import TangentCallees
@@ -134,7 +135,7 @@ def _in_each(
 
 
 #: What is done once all else is settled, and again where that changed.
-_ONCE = ("webs", "common", "aliases", "handed_on", "layouts", "cancelling")
+_ONCE = ("webs", "common", "copies", "aliases", "handed_on", "layouts", "cancelling")
 #: After inference, until nothing changes.
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
@@ -142,6 +143,7 @@ ROUND = (
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
+    UnitPass("copies", _in_every_unit(spare_copies), once=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
     UnitPass("handed_on", _in_every_unit(merge_handed_on), once=True),
     UnitPass("layouts", _in_every_unit(settle_layouts), once=True),

@@ -81,8 +81,10 @@ from srcjax.ops.record import (
     ATTRIBUTES,
     LAYOUT,
     METHODS,
+    PROPERTIES,
     REAL_COMPOSITES,
     REFUSED,
+    WRITTEN_OUT,
     composite_of,
     lookup,
 )
@@ -117,6 +119,10 @@ class Calls(Constructing):
             if name in fields:
                 return base.items[fields.index(name)]
             return self.class_attribute(base, name, node)
+        getter = PROPERTIES.get(name) if _may_be_array(base) else None
+        if getter is not None:
+            self.callee(node, getter)
+            return self.call_function(getter, [base], {}, node)
         if isinstance(base, Const) and not isinstance(base.value, (int, float)):
             try:
                 value = getattr(base.value, name)
@@ -553,6 +559,8 @@ class Calls(Constructing):
                 return Range(length=len(values), values=values)
             return Range()
         if value is slice and any(map(is_active, args)):
+            if not self.settled:
+                return UNKNOWN
             raise self.refuse(
                 node, "a slice with a differentiated bound", "whole numbers: `int(...)`"
             )
@@ -661,6 +669,8 @@ class Calls(Constructing):
         """
         if varies() is Varies.RUN_TIME:
             return helper_of(function) is None
+        if id(function) in WRITTEN_OUT:
+            return True
         unit = id(self.program.units.get(id(function)))
         return active or any(key[0] == unit for _, key in self.stack)
 
@@ -901,3 +911,10 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
+
+
+def _may_be_array(t: Type) -> bool:
+    """Whether it is an array, as far as is known."""
+    if isinstance(t, Const):
+        return isinstance(t.value, np.ndarray)
+    return isinstance(t, (Array, Scalar, Unknown))

@@ -24,7 +24,7 @@ from srcjax.analysis.flow.looking import (
 from srcjax.analysis.types import Varies, varies
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import own_attribute
-from srcjax.ops.record import ATTRIBUTES, METHODS, lookup
+from srcjax.ops.record import ATTRIBUTES, METHODS, PROPERTIES, WRITTEN_OUT, lookup
 
 #: Builtins whose result carries no derivative.
 INERT_BUILTINS = frozenset(
@@ -171,7 +171,7 @@ class Varying:
         """Whether a derivative may flow into the value of the expression."""
         if isinstance(node, list):
             return any(map(self.carries, node))
-        if self.is_collective(node):
+        if self.is_collective(node) or self.is_written_out(node):
             return True
         if isinstance(node, gast.Name):
             return node.id in self.names or self.is_array(node)
@@ -199,6 +199,14 @@ class Varying:
         """Whether a name from around the function stands for what it computes with."""
         return self.run_time and isinstance(self.value(node), np.ndarray | np.generic)
 
+    def is_written_out(self, node: Any) -> bool:
+        """Whether it is `x.at`, which NumPy's arrays do not have, or a call like it."""
+        if isinstance(node, gast.Attribute):
+            return node.attr in PROPERTIES and self.value(node) is None
+        if not isinstance(node, gast.Call):
+            return False
+        return id(self.value(node.func)) in WRITTEN_OUT
+
     def has_walrus(self, node: Any) -> bool:
         """Whether a varying name is bound inside the expression."""
         return any(
@@ -214,6 +222,8 @@ class Varying:
             return True
         if self.run_time:
             return any(isinstance(sub, gast.Call) for sub in syntax.walk(node))
+        if any(map(self.is_written_out, syntax.walk(node))):
+            return True
         return self.mapping and any(map(self.is_collective, syntax.walk(node)))
 
 

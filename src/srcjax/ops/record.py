@@ -56,7 +56,7 @@ import threading
 import types as pytypes
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import gast
 import numpy as np
@@ -297,6 +297,8 @@ def is_of_scipy(function: Any) -> bool:
     return home.startswith("scipy") or (own and isinstance(function, np.ufunc))
 
 
+_Written = TypeVar("_Written")
+
 #: Operations by the resolved function object (see `key_of`).
 TABLE: dict[Any, Op] = {}
 #: Functions that are operations for `vmap` alone; derivatives read their source.
@@ -316,6 +318,10 @@ LAZY: dict[Any, tuple[str, ...]] = {}
 #: Operations behind the methods and attributes of arrays, by name.
 METHODS: dict[str, Op] = {}
 ATTRIBUTES: dict[str, Op] = {}
+#: Attributes that arrays are given in transformed functions: what `x.name` is of `x`.
+PROPERTIES: dict[str, Any] = {}
+#: Functions that are written out, whether their arguments carry a derivative or not.
+WRITTEN_OUT: dict[int, pytypes.FunctionType] = {}
 #: Keeps the functions alive, so that an id is never used again.
 _ALIVE: list[Any] = []
 
@@ -493,6 +499,29 @@ def operation(
     for attribute in attributes:
         ATTRIBUTES[attribute] = found
     return found
+
+
+def array_property(name: str) -> Callable[[_Written], _Written]:
+    """Say of a function of an array that it gives what `x.name` is in programs.
+
+    NumPy's arrays have no such attribute.
+    """
+
+    def mark(function: _Written) -> _Written:
+        PROPERTIES[name] = function
+        return written_out(function)
+
+    return mark
+
+
+def written_out(what: _Written) -> _Written:
+    """Say of a function, or a class, that calls of it (its methods) stand for what is
+    in them, whether derivatives go through or not.
+    """
+    for value in vars(what).values() if isinstance(what, type) else (what,):
+        if isinstance(value, pytypes.FunctionType):
+            WRITTEN_OUT[id(value)] = value
+    return what
 
 
 def is_called_by_srcjax() -> bool:

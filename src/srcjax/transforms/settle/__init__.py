@@ -20,6 +20,7 @@ from srcjax.analysis.types import Closure, Const, is_number, site_of
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
 
@@ -40,6 +41,8 @@ def settle(program: Program, recursive: set[int]) -> bool:
             unit.node.body = settling.block(unit.node.body)
             changed |= settling.changed
             waiting |= settling.waiting
+    for unit in program.units.values() if not changed else ():
+        changed |= write_out_keys(unit, Settling(program, unit, recursive).is_builtin)
     if not changed:
         for unit in program.units.values():
             drop_unread_functions(unit)
@@ -52,18 +55,41 @@ def drop_unread_functions(unit: Unit) -> None:
     What their bodies bind and read are other variables of the same names.
     """
     found = True
+    functions = set(map(_defined, syntax.all_statements(unit.node.body))) - {None}
     while found:
         found = False
         for block in syntax.blocks(unit.node.body):
-            for stmt in [s for s in block if isinstance(s, gast.FunctionDef)]:
-                if stmt.decorator_list:
+            for stmt in list(block):
+                name = _defined(stmt) or _named_again(stmt, functions)
+                if name is None:
                     continue
-                own = syntax.count_reads(stmt, stmt.name)
-                if syntax.count_reads(unit.node, stmt.name) == own:
+                functions.add(name)
+                own = syntax.count_reads(stmt, name)
+                if syntax.count_reads(unit.node, name) == own:
                     block.remove(stmt)
                     found = True
             if not block:
                 block.append(gast.Pass())
+
+
+def _defined(stmt: gast.stmt) -> str | None:
+    """The name of the function that a statement makes, and does nothing else."""
+    if isinstance(stmt, gast.FunctionDef):
+        return None if stmt.decorator_list else str(stmt.name)
+    made = isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Lambda)
+    if not made or syntax.kinds(stmt.value.args) & {gast.Call, gast.NamedExpr}:
+        return None
+    target = stmt.targets[0]
+    return str(target.id) if isinstance(target, gast.Name) else None
+
+
+def _named_again(stmt: gast.stmt, functions: set[str | None]) -> str | None:
+    """The second name that a statement gives a function of the unit."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
+        return None
+    target = stmt.targets[0]
+    named = isinstance(target, gast.Name) and stmt.value.id in functions
+    return str(target.id) if named else None
 
 
 def up_to_raise(block: list[gast.stmt]) -> list[gast.stmt]:

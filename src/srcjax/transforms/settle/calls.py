@@ -9,6 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, global_type
+from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
@@ -30,6 +31,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
+from srcjax.ops.record import WRITTEN_OUT
 from srcjax.transforms.inline import SMALL
 from srcjax.transforms.settle.base import is_function
 from srcjax.transforms.settle.containers import ContainerSettling
@@ -62,7 +64,7 @@ class CallSettling(ContainerSettling):
                 "another function",
                 "define it at module level and pass what it needs as arguments",
             )
-        if isinstance(callee, Closure) and self.made_in_a_loop(call, callee):
+        if isinstance(callee, Closure) and self.made_in_a_loop(stmt, call, callee):
             raise error_at(
                 UnsupportedError,
                 self.unit.source,
@@ -121,28 +123,60 @@ class CallSettling(ContainerSettling):
 
     def original(self, node: gast.expr) -> str:
         """The name that a name stands for, by way of single assignments."""
-        name = getattr(node, "id", "")
+        return self.handed_over(node)[0]
+
+    def handed_over(self, node: gast.expr) -> tuple[str, list[gast.stmt]]:
+        """The name that a name stands for, and the single assignments between them."""
+        name, way = getattr(node, "id", ""), []
         for _ in range(5):
-            values = [
-                s.value
+            made = [
+                s
                 for s in syntax.walk(self.unit.node.body)
                 if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
             ]
             single = syntax.count_bindings(self.unit.node, name) == 1
-            if not (single and len(values) == 1 and isinstance(values[0], gast.Name)):
+            if not (single and len(made) == 1 and isinstance(made[0].value, gast.Name)):
                 break
-            name = values[0].id
-        return name
+            way.append(made[0])
+            name = made[0].value.id
+        return name, way
 
-    def made_in_a_loop(self, call: gast.Call, closure: Closure) -> bool:
+    def made_in_a_loop(
+        self, stmt: gast.stmt, call: gast.Call, closure: Closure
+    ) -> bool:
         """Whether a function of some iteration is called by another name."""
         definition = closure.definition
-        if self.original(call.func) == getattr(definition, "name", ""):
+        name, way = self.handed_over(call.func)
+        if name == getattr(definition, "name", ""):
             return False
-        return any(
+        if not any(
             any(node is definition for node in syntax.walk(loop.body))
             for loop in syntax.walk(self.unit.node.body)
             if isinstance(loop, (gast.For, gast.While))
+        ):
+            return False
+        made = [
+            s
+            for s in syntax.all_statements(self.unit.node.body)
+            if isinstance(s, gast.Assign) and s.value is definition
+        ]
+        if len(made) != 1 or not syntax.is_name(made[0].targets[0], name):
+            return True
+        return not (
+            syntax.count_bindings(self.unit.node, name) == 1
+            and self.run_before([*made, *way], stmt)
+        )
+
+    def run_before(self, stmts: list[gast.stmt], stmt: gast.stmt) -> bool:
+        """Whether each of them has run when the statement is reached, in its trip."""
+        positions = Positions(self.unit.node.body)
+        if stmt not in positions:
+            return False
+        here = positions[stmt]
+        return all(
+            before.order < here.order
+            and before.blocks == here.blocks[: len(before.blocks)]
+            for before in (positions[s] for s in stmts)
         )
 
     def use_once(self, call: gast.Call, closure: Closure) -> None:
@@ -252,6 +286,8 @@ class CallSettling(ContainerSettling):
         if unit is None or id(function) in self.recursive:
             return False
         if isinstance(callee, BoundTo) or function is not callee:
+            return True
+        if id(function) in WRITTEN_OUT:
             return True
         if varies() is Varies.RUN_TIME:  # one text is one kernel
             return True

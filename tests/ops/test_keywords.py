@@ -200,3 +200,15 @@ def test_the_running_maximum_of_equal_values():
     forward = srcjax.jacfwd(lambda x: np.maximum.accumulate(x))
     np.testing.assert_array_equal(np.argmax(jacobian, axis=1), [0, 1, 2, 2])
     np.testing.assert_array_equal(forward(x), jacobian)
+
+
+def total_in_double_precision(x):
+    return np.sum(np.sin(x) ** 2, dtype=np.float64) + np.mean(x, dtype=np.float64)
+
+
+def test_dtypes_of_sums_of_what_no_type_tells():
+    text = str(srcjax.source(srcjax.grad(total_in_double_precision)))
+    names: dict = {"np": np}
+    exec(text, names)
+    expected = 2.0 * np.sin(X) * np.cos(X) + 1.0 / X.size
+    np.testing.assert_allclose(names["grad_total_in_double_precision"](X), expected)

@@ -84,8 +84,11 @@ def each_in_dtype_of(d, x):
 
 
 def undo_dtype(d, dtype, x):
-    """The adjoint of `x` of an operation that computes in the given `dtype`."""
-    return d if dtype is None else in_dtype_of(d, x)
+    """The adjoint of `x` of an operation that computes in the given `dtype`.
+
+    Where it is smaller than `x`, it is meant to broadcast.
+    """
+    return d if dtype is None else in_dtype_of(unreduce(d, None, False, x), x)
 
 
 def undo_dtypes(parts, dtype, arrays):

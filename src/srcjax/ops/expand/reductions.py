@@ -77,6 +77,14 @@ def expand_unreduce(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
     return syntax.expression("np.expand_dims(d, axis)", d=d, axis=axis)
 
 
+@expands(runtime.undo_dtype)
+def _undo_dtype(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, dtype, x = args
+    if known(types[1]) is None:
+        return d
+    return _in_dtype_of([d, x], [types[0], types[2]])
+
+
 @expands(runtime.log_of_base)
 def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     value = known(types[0])

@@ -177,7 +177,7 @@ def rename(node: Any, names: dict[str, str]) -> Any:
             sub.name = names.get(sub.name, sub.name)
         elif isinstance(sub, gast.alias) and (sub.asname or "." not in sub.name):
             bound = str(_bound_by(sub))  # `import a.b` binds `a` under no other name
-            sub.asname = names[bound] if bound in names else sub.asname
+            sub.asname = names.get(bound, sub.asname)
     return node
 
 

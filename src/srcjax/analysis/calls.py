@@ -34,6 +34,7 @@ from srcjax.analysis.foreign import own_method
 from srcjax.analysis.guards import is_computed
 from srcjax.analysis.known_values import (
     class_of,
+    has_attribute,
     is_instance,
     length,
 )
@@ -136,7 +137,18 @@ class Calls(Constructing):
         op = ATTRIBUTES.get(name)
         if op is not None and not isinstance(base, (Closure, Other)):
             return self.apply(op, None, [base], {}, node)
+        self.check_attribute(base, name, node)
         return Unknown(is_active(base), all_buffers(base))
+
+    def check_attribute(self, base: Type, name: str, node: Any) -> None:
+        """Whether an attribute is none that `base` has, inside of a `try`: an error.
+
+        Only of what is differentiated, which stays no part of the text as it is.
+        """
+        if self.attempts and is_active(base) and has_attribute(base, name) is False:
+            self.facts.lacking.add(id(node))
+            self.facts.nodes.append(node)
+            raise Unreachable
 
     def check_own(self, base: Any, name: str) -> None:
         """An object's own `size` or `any` is not that of an array, which is inert."""
@@ -197,6 +209,7 @@ class Calls(Constructing):
         env: Env,
     ) -> Type | None:
         """A method of a container or array; None if it is something else."""
+        self.check_attribute(base, name, node.func)
         kind = dict if isinstance(base, Dict) else list
         known = hasattr(kind, name) and hasattr(containers, f"method_{name}")
         if isinstance(base, (List, Dict)) and known:
@@ -580,6 +593,10 @@ class Calls(Constructing):
             if isinstance(args[0], (Array, Scalar, Tuple, List, Dict)):
                 return Const(value=False)
             return Const(value=True) if isinstance(args[0], Closure) else BOOL
+        if value is hasattr and len(args) == 2:
+            name = getattr(args[1], "value", None)
+            found = has_attribute(args[0], name) if isinstance(name, str) else None
+            return BOOL if found is None else Const(value=found)
         if value is type and len(args) == 1:
             cls = class_of(args[0])
             return UNKNOWN if cls is None else Const(value=cls)

@@ -96,6 +96,8 @@ class Effects:
         self.stack: list[tuple[Any, tuple]] = []
         #: What holds where each loop around the code at hand is left by `break`.
         self.breaks: list[list[Env]] = []
+        #: How many `try` with handlers are around the statement, or around its call.
+        self.attempts = 0
         #: Lambdas of comprehensions that differ from item to item.
         self.of_items: set[int] = set()
         #: The names that statements read, and that they read or bind.

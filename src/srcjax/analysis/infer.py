@@ -40,6 +40,7 @@ from srcjax.analysis.types import (
     Object,
     Other,
     Range,
+    Scalar,
     Type,
     Unknown,
     ageless,
@@ -245,7 +246,9 @@ class Interpreter(Expressions):
         before = dict(env)
         reads = sorted(syntax.names_read(stmt.body))
         raised = self.tell(BaseException, *(env[n] for n in reads if n in env))
+        self.attempts += 1
         end = self.block(stmt.body, env)
+        self.attempts -= 1
         ends = [end]
         for handler in stmt.handlers:
             state = dict(join_envs([before, end]) or before)
@@ -468,6 +471,8 @@ class Interpreter(Expressions):
         self, stmt: gast.stmt, target: gast.Attribute, base: Type, value: Type, env: Env
     ) -> None:
         self.wrote(stmt, base)
+        if isinstance(base, (Array, Scalar)) and is_active(base):
+            self.check_attribute(base, target.attr, target)
         if isinstance(base, Array) and (is_active(base) or is_active(value)):
             shown = syntax.text(target)
             raise error_at(

@@ -272,6 +272,16 @@ def is_instance(value: Type, cls: Type) -> Type:
         return BOOL
 
 
+def has_attribute(value: Type, name: str) -> bool | None:
+    """Whether a number, an array or a container has it; None where it is not known."""
+    number = isinstance(value, Const) and type(value.value) in (int, float, complex)
+    named = isinstance(value, Tuple) and value.cls is not None
+    if named or not (number or isinstance(value, (Array, Scalar, Tuple, List, Dict))):
+        return None
+    cls = class_of(value)
+    return None if cls is None else hasattr(cls, name)
+
+
 def class_of(value: Type) -> Any:
     """The Python class of the value, None where the type does not tell."""
     actual: Any = _PYTHON_TYPES.get(type(value))

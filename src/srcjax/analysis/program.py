@@ -99,6 +99,8 @@ class Facts:
     makers: set[int] = field(default_factory=set)
     #: Whether there are calls of functions of structure, which `settle` writes out.
     structural: bool = False
+    #: Attributes that what has them in the text has not: an error, which is caught.
+    lacking: set[int] = field(default_factory=set)
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
     #: Calls of a method that arrays have, of what is not known to be an array.

@@ -40,6 +40,20 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
         self.emit(gast.copy_location(definition, node))
         return syntax.name(id)
 
+    def attribute_or_default(self, node: gast.Call) -> gast.expr | None:
+        """`getattr(v, "name", other)`: `v.name if hasattr(v, "name") else other`."""
+        owner, key, default = node.args
+        asks = syntax.name("hasattr")
+        named = isinstance(key, gast.Constant) and isinstance(key.value, str)
+        if not named or not self.varying.is_builtin(asks, "hasattr"):
+            return None
+        owner, default = self.atom(owner), self.atom(default)
+        found = gast.Attribute(owner, key.value, syntax.LOAD)
+        test = gast.Call(asks, [owner, key], [])
+        gast.copy_location(found, node)
+        chosen = gast.IfExp(test, found, default)
+        return self.operation(gast.copy_location(chosen, node))
+
     def special_call(self, node: gast.Call) -> gast.expr | None:
         """Builtins that are loops: sum, reduce, map, list(generator)."""
         is_builtin = self.varying.is_builtin
@@ -68,6 +82,10 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             if isinstance(key, gast.Constant) and isinstance(key.value, str):
                 attribute = gast.Attribute(node.args[0], key.value, syntax.LOAD)
                 return self.operation(gast.copy_location(attribute, node))
+        if is_builtin(node.func, "getattr") and len(node.args) == 3 and plain:
+            picked = self.attribute_or_default(node)
+            if picked is not None:
+                return picked
         if self.rows_of(node) is not None:
             return self.columns(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:

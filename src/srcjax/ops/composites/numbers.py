@@ -90,8 +90,9 @@ def median(data):
 
 
 #: What only writes about values. For a method: that of any object of the class.
-LOGS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+LOGS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
 for _name in LOGS:
-    inert(getattr(logging, _name), signature="*args, **kwargs")
-    inert(getattr(logging.Logger, _name), signature="*args, **kwargs")
+    for _home in (logging, logging.Logger):
+        if hasattr(_home, _name):  # `warn` will be gone one day
+            inert(getattr(_home, _name), signature="*args, **kwargs")
 inert(warnings.warn, signature="*args, **kwargs")

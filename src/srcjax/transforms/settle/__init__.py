@@ -106,6 +106,16 @@ class Settling(LoopSettling, ValueSettling):
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
         self.at = stmt
         compound = is_compound(stmt)
+        if not compound and self.facts.lacking and (name := self.lacked(stmt)):
+            self.changed = True
+            error = syntax.expression("AttributeError(name)", name=syntax.const(name))
+            raised = gast.copy_location(gast.Raise(error, None), stmt)
+            raised.kind = AttributeError
+            return [raised]
+        caught = self.caught_at_once(stmt)
+        if caught is not None:
+            self.changed = True
+            return caught
         kinds = syntax.kinds(syntax.head(stmt) if compound else stmt)
         if gast.IfExp in kinds and self.chose(stmt):
             return [stmt]
@@ -113,6 +123,39 @@ class Settling(LoopSettling, ValueSettling):
         made = self.numbered(stmt) if asks else []
         self.changed |= bool(made)
         return [*made, stmt] if made else super().statement(stmt)
+
+    def lacked(self, stmt: gast.stmt) -> str | None:
+        """The attribute that the statement asks of what does not have it, always."""
+        if isinstance(stmt, gast.FunctionDef) or self.facts.of(stmt):
+            return None
+        for node in syntax.walk(stmt):
+            if id(node) in self.facts.lacking:
+                return str(node.attr)
+        return None
+
+    def caught_at_once(self, stmt: gast.stmt) -> list[gast.stmt] | None:
+        """What the handler does of a `try` that begins with a known error.
+
+        It stays where others set the flag too: it is theirs alone elsewhere.
+        """
+        if not isinstance(stmt, gast.Try) or (flag := caught_flag(stmt)) is None:
+            return None
+        kind = getattr(stmt.body[0], "kind", None)
+        tries = (s for s in syntax.walk(self.unit.node) if isinstance(s, gast.Try))
+        if kind is None or any(s is not stmt and caught_flag(s) == flag for s in tries):
+            return None
+        for handler in stmt.handlers:
+            several = isinstance(handler.type, gast.Tuple)
+            named = handler.type.elts if several else [handler.type]
+            try:
+                kinds = [self.program.resolve(self.unit, n.id) for n in named]
+            except (AttributeError, KeyError):
+                kinds = [] if handler.type is not None else [BaseException]
+            if handler.name is not None or not kinds:
+                return None
+            if any(isinstance(k, type) and issubclass(kind, k) for k in kinds):
+                return list(handler.body)
+        return None
 
     def chose(self, stmt: gast.stmt) -> bool:
         """Whether it had an `a if test else b` with a known test, which is gone now.

@@ -1,5 +1,7 @@
 """What generated text imports of a package whose parts are modules of their own."""
 
+import runpy
+
 import numpy as np
 import pytest
 import scipy
@@ -8,6 +10,14 @@ import scipy.special
 
 import srcjax
 
+NO_NAME = """
+import srcjax
+
+def ratio(a, b):
+    return a / b
+
+found = srcjax.jit(ratio)(1.0, 4.0)
+"""
 TRANSFORMS = [srcjax.grad, srcjax.vmap, srcjax.jit]
 
 
@@ -31,3 +41,9 @@ def test_every_part_is_imported(function, tmp_path):
     np.testing.assert_allclose(srcjax.vmap(function)(xs), [function(v) for v in xs])
     assert "import scipy.constants\n" in srcjax.source(gradient, x)
     assert "import scipy\n" not in srcjax.source(gradient, x)
+
+
+def test_modules_of_which_no_text_can_import(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(NO_NAME)
+    assert runpy.run_path(str(file))["found"] == 0.25  # in the module `<run_path>`

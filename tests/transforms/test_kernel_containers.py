@@ -21,10 +21,65 @@ PAIRS = [(RNG.normal(size=4), 1.5), (RNG.normal(size=4), -0.5), (X + 1, 2.0)]
 Point = namedtuple("Point", "a b")
 
 
+class Doubled(Point):
+    """A namedtuple with more than its items."""
+
+    @property
+    def double(self):
+        return self.a * 2
+
+
 @dataclasses.dataclass
 class Model:
     W: np.ndarray
     b: float
+
+
+def stepped(state, x):
+    a = [0.9 * m + 0.1 * x for m in state[0].a]
+    return Point(a, state[0].b + 1), state[1]
+
+
+def by_keyword(x):
+    p = Point(b=x * 2, a=x + 1)
+    return p.a * p.b, p
+
+
+def as_tuples(x):
+    p = Point(x, x * 2)
+    first, second = p
+    return p[:1], p[-1] * 3, len(p), p + (second - first,)
+
+
+def one_or_other(x, flag):
+    p = Point(x, 1.0)
+    if flag:
+        p = Point(x * 2, 2.0)
+    return p
+
+
+def in_a_loop(x, n):
+    p = Point(x, 0.0)
+    for _ in range(n):
+        p = Point(p.a * 2, p.b + 1)
+    return p
+
+
+def replaced(x):
+    p = Point(x, 1.0)._replace(b=2.0)
+    return p.a * p.b
+
+
+def with_more(x):
+    p = Doubled(x, 1.0)
+    return p.double + p.a, p
+
+
+def that_nobody_reads(x):
+    held = [x, lambda v: v * 2]
+    both = list(held)
+    first = both[0]  # noqa: F841
+    return held[1](x) + 1
 
 
 def grown(ps, x):
@@ -305,6 +360,9 @@ CASES = [
     (of_a_tuple, (Point(X, 2.0), X)), (of_a_class, (Model(X, 2.0), X)),
     (copied, (PAIRS, X)), (asked, (PAIRS, X)), (updated_item, (X,)), (popped, (X,)),
     (one_or_none, (X, True)), (one_or_none, (X, False)),
+    (stepped, ((Point([X, X + 1], 3), ()), X)), (by_keyword, (X,)),
+    (as_tuples, (X,)), (one_or_other, (X, True)), (in_a_loop, (X, 3)),
+    (replaced, (X,)), (with_more, (X,)), (that_nobody_reads, (X,)),
     (deeper, ({"a": [{"b": X}, 2.0], "c": ((X,),)}, X)), (never, (X,)),
 ]  # fmt: skip
 IDS = [f"{f.__name__}{k}" for k, (f, _) in enumerate(CASES)]
@@ -387,6 +445,15 @@ def test_layers_are_one_kernel():
     assert re.search(r"\(w, b\), \(w\d, b\d\), \(w\d, b\d\) = layers", text)
     assert "return [(" in text
     assert text.count("@kernel") == 1
+
+
+def test_what_holds_a_state_is_one_kernel():
+    args = next(a for g, a in CASES if g is stepped)
+    text = srcjax.source(srcjax.jit(stepped), *args)
+    assert text.count("@kernel") == 1
+    assert "value = Point([total, total2], total3)" in text
+    text = srcjax.source(srcjax.jit(that_nobody_reads), X)
+    assert "lambda" not in text
 
 
 def test_a_tuple_that_is_not_taken_apart_keeps_its_types():

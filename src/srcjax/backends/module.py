@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import math
 import sys
 import types as pytypes
@@ -199,6 +200,8 @@ class Module:
         for name, value in self.values.items():
             if isinstance(value, pytypes.ModuleType):
                 path = value.__name__
+                if not all(map(is_name, path.split("."))):
+                    continue
                 if path == name:
                     found[name] = f"import {path}"
                 elif path in LIBRARY:
@@ -322,12 +325,17 @@ def importable_from(value: Any) -> tuple[str, str] | None:
     if path.startswith(LIBRARY):
         parts = parts[:2]
     for end in range(len(parts), 0, -1):
-        if any(p.startswith("_") for p in parts[:end]):
+        if any(p.startswith("_") or not is_name(p) for p in parts[:end]):
             continue
         module = sys.modules.get(".".join(parts[:end]))
         if getattr(module, name, None) is value and parts[0] != "builtins":
             return ".".join(parts[:end]), name
     return None
+
+
+def is_name(part: str) -> bool:
+    """Whether Python's text can have it for a name: `<run_path>` is none."""
+    return part.isidentifier() and not keyword.iskeyword(part)
 
 
 def is_literal(value: Any) -> bool:

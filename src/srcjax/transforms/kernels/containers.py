@@ -26,19 +26,25 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.control import has_break
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import UNKNOWN, Dict, List, Tuple, Type
+from srcjax.analysis.types import UNKNOWN, Const, Dict, List, Tuple, Type
 from srcjax.transforms.call_effects import effect_of
-from srcjax.transforms.kernels.known import LONGEST, Knowledge
+from srcjax.transforms.kernels.known import (
+    LONGEST,
+    LONGEST_FLAT,
+    Knowledge,
+)
 from srcjax.transforms.kernels.parts import (
     Join,
     Known,
     Parts,
     Stays,
     copied,
+    is_namedtuple,
     is_small,
     lost,
     reachable,
 )
+from srcjax.transforms.specialise import Typer
 
 
 def name_parts(program: Program) -> bool:
@@ -67,6 +73,9 @@ class Containers(Knowledge):
         """The body with names for parts; None if there is no container."""
         self.loads: dict[str, gast.stmt] = {}
         self.length = 0
+        #: Whether a container that is given has others in it.
+        self.deep = False
+        self.typer = Typer(self.program, self.unit)
         for name in self.unit.parameters:
             if name not in self.left and not self.bindings[name]:
                 made = self.given(syntax.name(name), self.types.get(name, UNKNOWN))
@@ -75,7 +84,7 @@ class Containers(Knowledge):
         body = self.block(self.unit.node.body)
         if not self.found:
             return None
-        body = without_unread(body)
+        body = self.without_unread(body)
         reads = syntax.names_read(body)
         loads: list[gast.stmt] = []
         for name, stmt in reversed(self.loads.items()):
@@ -93,7 +102,7 @@ class Containers(Knowledge):
         if isinstance(t, (Tuple, List)) and t.view is None and t.items is not None:
             cls = t.cls or tuple
             items = [*enumerate(t.items)]
-            if cls not in (tuple, list):
+            if cls not in (tuple, list) and not is_namedtuple(cls):
                 return None
         elif isinstance(t, Dict) and t.items is not None:
             cls, items = dict, t.items
@@ -103,17 +112,21 @@ class Containers(Knowledge):
         found = Parts(cls, parts, root, True, path)
         if not isinstance(path, gast.Name):
             found.given = self.load(path)
+        fields = getattr(cls, "_fields", None)
         for key, part in items:
             if not syntax.is_literal(key):
                 return None
             place = gast.Subscript(found.given, syntax.const(key), syntax.LOAD)
             inner = self.given(place, part)
-            parts[key] = self.load(place) if inner is None else inner
+            self.deep = self.deep or isinstance(inner, Parts)
+            if inner is None:
+                inner = self.load(place, fields and fields[key])
+            parts[key] = inner
         return found
 
-    def load(self, place: gast.Subscript) -> gast.expr:
+    def load(self, place: gast.Subscript, field: str | None = None) -> gast.expr:
         """The name of a part of what the caller gives."""
-        key = place.slice.value
+        key = field or place.slice.value
         named = isinstance(key, str) and key.isidentifier()
         name = self.fresh(key if named else f"{place.value.id}_{key}")
         self.loads[name] = syntax.assign(name, place)
@@ -128,15 +141,16 @@ class Containers(Knowledge):
             writer = getattr(self, f"of_{type(stmt).__name__}", None)
             if writer is None:
                 raise Stays
-            first = len(out)
+            first, before = len(out), self.length
             writer(stmt, out)
             for each in out[first:]:
                 if getattr(each, "user_line", None) is None:
                     each.user_line = getattr(stmt, "user_line", None)
                 if getattr(each, "lineno", None) is None:
                     gast.copy_location(each, stmt)
-            self.length += len(out) - first
-            if self.length > LONGEST:
+            # What blocks inside have counted may stand here, written out.
+            self.length = max(self.length, before + len(out) - first)
+            if self.length > (LONGEST if self.deep else LONGEST_FLAT):
                 raise Stays
         return out
 
@@ -215,7 +229,7 @@ class Containers(Knowledge):
             if not isinstance(known, Parts):
                 out.append(self.residual(stmt, out))
                 return
-            if known.cls not in (tuple, list):
+            if known.kind not in (tuple, list):
                 raise Stays(known.site)
             values = list(known.items.values())
         plain = all(isinstance(n, gast.Name) for n in names)
@@ -350,7 +364,7 @@ class Containers(Knowledge):
             name = self.fresh(f"{base}_{key}")
             out.append(syntax.assign(name, syntax.clone(part)))
             items[key] = syntax.name(name)
-        return Parts(held.cls, items, held.site, True)
+        return Parts(held.cls, items, held.site, True, maker=held.maker)
 
     def carry(self, carried: dict[str, Parts], body: list[Any]) -> None:
         """Bind the parts that the next iteration reads."""
@@ -398,7 +412,7 @@ class Containers(Knowledge):
             return [self.substituted(n, out) for n in node]
         if not isinstance(node, gast.AST):
             return node
-        if isinstance(node, (gast.Name, gast.Subscript)) and isinstance(
+        if isinstance(node, (gast.Name, gast.Subscript, gast.Attribute)) and isinstance(
             node.ctx, gast.Load
         ):
             known = self.known(node)
@@ -436,7 +450,12 @@ class Containers(Knowledge):
             return syntax.name(made[id(known)])
         parts = [self.built(p, out, made) for p in known.items.values()]
         value: gast.expr
-        if known.cls is dict:
+        if is_namedtuple(known.cls):
+            if known.maker is None:
+                raise Stays(known.site)
+            value = syntax.clone(known.maker)
+            value.args, value.keywords = parts, []
+        elif known.cls is dict:
             keys = [syntax.const(k) for k in known.items]
             value = gast.Dict(keys, parts)
         else:
@@ -446,20 +465,45 @@ class Containers(Knowledge):
         out.append(syntax.assign(name, value))
         return syntax.name(name)
 
+    def without_unread(self, body: list[Any]) -> list[Any]:
+        """The statements without names that nobody reads, of what only holds things."""
+        reads = syntax.use_counts(body)
 
-def without_unread(body: list[Any]) -> list[Any]:
-    """The statements without constants and parts under names that nobody reads."""
-    reads = syntax.read_counts(body)
-
-    def block(stmts: list[Any]) -> list[Any]:
-        kept = []
-        for stmt in stmts:
-            if isinstance(stmt, gast.Assign) and syntax.is_atom(stmt.value):
-                name = getattr(stmt.targets[0], "id", None)
-                if name is not None and not reads[name]:
+        def block(stmts: list[Any]) -> list[Any]:
+            kept: list[Any] = []
+            for stmt in reversed(stmts):
+                name = getattr(stmt.targets[0], "id", None) if is_plain(stmt) else None
+                if name is not None and not reads[name] and self.is_idle(stmt.value):
+                    reads.subtract(syntax.read_counts(stmt.value))
                     continue
-            syntax.rewrite_blocks(stmt, lambda inner: block(inner) or [gast.Pass()])
-            kept.append(stmt)
-        return kept
+                syntax.rewrite_blocks(stmt, lambda inner: block(inner) or [gast.Pass()])
+                kept.insert(0, stmt)
+            return kept
 
-    return block(body)
+        return block(body)
+
+    def is_idle(self, value: gast.expr) -> bool:
+        """Whether an expression does nothing, and raises nothing, for sure."""
+        if syntax.is_atom(value) or isinstance(value, gast.Lambda):
+            return True
+        if isinstance(value, gast.Call):
+            makes = any(self.is_builtin(value.func, n) for n in ("list", "tuple"))
+            plain = len(value.args) == 1 and isinstance(value.args[0], gast.Name)
+            return makes and plain and self.length_of(value.args[0]) is not None
+        if not isinstance(value, gast.Subscript):
+            return False
+        at, length = getattr(value.slice, "value", None), self.length_of(value.value)
+        return type(at) is int and length is not None and -length <= at < length
+
+    def length_of(self, node: gast.expr) -> int | None:
+        """How many items a tuple or list has, if it is known to be one."""
+        t = self.typer.type_of(node, self.types)
+        if isinstance(t, Const) and type(t.value) in (tuple, list):
+            return len(t.value)
+        items = t.items if isinstance(t, (Tuple, List)) else None
+        return None if items is None else len(items)
+
+
+def is_plain(stmt: Any) -> bool:
+    """Whether a statement binds one target."""
+    return isinstance(stmt, gast.Assign) and len(stmt.targets) == 1

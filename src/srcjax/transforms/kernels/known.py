@@ -11,10 +11,12 @@ from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Const
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.kernels.parts import Known, Parts, Stays, is_small
+from srcjax.transforms.kernels.parts import Known, Parts, Stays, is_namedtuple, is_small
 
-#: No function gets longer than this by loops that are written out.
+#: No function gets longer than this by loops that are written out: where containers
+#: hold containers, and where kernels could keep lists of numbers and arrays.
 LONGEST = 400
+LONGEST_FLAT = 160
 #: Builtins that give the same for the same constants.
 _FOLDED = ("abs", "int", "len", "max", "min", "str", "bool", "round")
 
@@ -53,7 +55,7 @@ class Knowledge:
                 return self.visits(over.args[0])
         known = self.known(over)
         if isinstance(known, Parts):
-            if known.cls is dict:
+            if known.kind is dict:
                 return [syntax.const(k) for k in known.items]
             return list(known.items.values())
         if isinstance(over, gast.Call) and self.is_builtin(over.func, "range"):
@@ -81,6 +83,8 @@ class Knowledge:
             return node if is_small(node) else None
         if isinstance(node, gast.Subscript):
             return self.part(node)
+        if isinstance(node, gast.Attribute):
+            return self.field(node)
         if stmt is not None and out is not None and id(stmt) not in self.left:
             made = self.made(node, stmt, out)
             if made is not None:
@@ -96,28 +100,42 @@ class Knowledge:
         if isinstance(node.slice, gast.Slice):
             ends = (node.slice.lower, node.slice.upper, node.slice.step)
             found = [None if e is None else self.constant(e) for e in ends]
-            if owner.cls not in (tuple, list) or ... in found:
+            if owner.kind not in (tuple, list) or ... in found:
                 raise Stays(owner.site)
             chosen = list(owner.items.values())[slice(*found)]
-            return Parts(owner.cls, dict(enumerate(chosen)), owner.site)
+            return Parts(owner.kind, dict(enumerate(chosen)), owner.site)
         place = self.place(owner, self.constant(node.slice))
         if place not in owner.items:
             raise Stays(owner.site)
         found_part: Known = owner.items[place]
         return found_part
 
+    def field(self, node: gast.Attribute) -> Known | None:
+        """`state.count` of a namedtuple."""
+        if not isinstance(node.value, (gast.Name, gast.Subscript, gast.Attribute)):
+            return None
+        owner = self.known(node.value)
+        if not isinstance(owner, Parts) or not is_namedtuple(owner.cls):
+            return None
+        fields = owner.cls._fields  # type: ignore[attr-defined]
+        if node.attr not in fields:
+            raise Stays(owner.site)
+        self.found = True
+        found: Known = owner.items[fields.index(node.attr)]
+        return found
+
     def place(self, owner: Parts, key: Any) -> Any:
         """The key of a part. Raises Stays where it is not known."""
         if key is ...:
             raise Stays(owner.site)
-        if owner.cls in (tuple, list) and type(key) is int and key < 0:
+        if owner.kind in (tuple, list) and type(key) is int and key < 0:
             return key + len(owner.items)
         return key
 
     def store(self, owner: Parts, key: Any, value: Known) -> None:
         """`items[0] = value`, `items.append(value)`."""
         place = self.place(owner, key)
-        if owner.fixed or owner.cls is tuple:
+        if owner.fixed or owner.kind is tuple:
             raise Stays(owner.site)
         if owner.cls is list and place not in owner.items and place != len(owner.items):
             raise Stays(owner.site)
@@ -142,8 +160,11 @@ class Knowledge:
             return self.make(dict, dict(zip(keys, held, strict=True)), site)
         if isinstance(node, gast.BinOp):
             return self.combined(node, site, out)
-        if not isinstance(node, gast.Call) or node.keywords:
+        if not isinstance(node, gast.Call):
             return None
+        record = self.record(node, site, out)
+        if record is not None or node.keywords:
+            return record
         if isinstance(node.func, gast.Attribute):
             owner = self.known(node.func.value)
             return self.read(owner, node, site) if isinstance(owner, Parts) else None
@@ -152,6 +173,22 @@ class Knowledge:
             if self.is_builtin(node.func, maker.__name__) and len(node.args) <= 1:
                 return self.copy(maker, node.args, site)
         return None
+
+    def record(self, node: gast.Call, site: Any, out: list[Any]) -> Parts | None:
+        """The namedtuple that a call of its class makes."""
+        called = self.program.facts.callees.get(id(node), ())
+        cls: Any = next(iter(called)) if len(called) == 1 else None
+        if not is_namedtuple(cls):
+            return None
+        given: dict[Any, gast.expr] = dict(zip(cls._fields, node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords}
+        several = any(isinstance(a, gast.Starred) for a in node.args)
+        if several or set(given) != set(cls._fields):
+            return None  # a default, or what is known when it runs
+        held = {n: self.kept(v, out) for n, v in given.items()}
+        found = self.make(cls, {k: held[n] for k, n in enumerate(cls._fields)}, site)
+        found.maker = node
+        return found
 
     def make(self, cls: type, items: dict[Any, Known], site: Any) -> Parts:
         self.found = True
@@ -182,9 +219,9 @@ class Knowledge:
         known = [s for s in sides if isinstance(s, Parts)]
         if not known:
             return None
-        cls = known[0].cls
+        cls = known[0].kind
         items: list[Known] = []
-        if isinstance(node.op, gast.Add) and [s.cls for s in known] == [cls, cls]:
+        if isinstance(node.op, gast.Add) and [s.kind for s in known] == [cls, cls]:
             items = [i for s in known for i in s.items.values()]
         elif isinstance(node.op, gast.Mult):
             (times,) = (getattr(s, "value", None) for s in sides if s is not known[0])
@@ -211,7 +248,7 @@ class Knowledge:
                 ]
             owner.fixed = True  # a view shows what becomes of the dict
             return self.make(tuple, dict(enumerate(found)), site)
-        if name == "copy" and not call.args:
+        if name == "copy" and not call.args and owner.kind is not tuple:
             return self.make(owner.cls, dict(owner.items), site)
         is_tape = owner.cls is list and not owner.fixed and bool(owner.items)
         if name == "pop" and is_tape and not call.args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import gast
@@ -23,7 +23,7 @@ class Stays(Exception):
 class Parts:
     """A container with known parts: the same object is the same container."""
 
-    #: tuple, list or dict.
+    #: tuple, list or dict, or the class of a namedtuple.
     cls: type
     #: Each part by its index or key: an atom, or a container.
     items: dict[Any, Any]
@@ -35,6 +35,13 @@ class Parts:
     given: gast.expr | None = None
     #: Whether it stands for different containers, or none, where paths have met.
     lost: bool = False
+    #: The call that made a namedtuple.
+    maker: gast.Call | None = None
+
+    @property
+    def kind(self) -> type:
+        """tuple, list or dict."""
+        return tuple if issubclass(self.cls, tuple) else self.cls
 
 
 Known: TypeAlias = "gast.expr | Parts"
@@ -44,6 +51,14 @@ def is_small(known: Any) -> bool:
     """Whether it is a constant that stands where a name stood: no float."""
     kinds = (int, str, type(None))
     return isinstance(known, gast.Constant) and isinstance(known.value, kinds)
+
+
+def is_namedtuple(cls: Any) -> bool:
+    """Whether it is a class of tuples whose items have names, and nothing more."""
+    if not isinstance(cls, type) or cls.__bases__ != (tuple,):
+        return False
+    fields = isinstance(getattr(cls, "_fields", None), tuple)
+    return fields and not {"__iter__", "__getitem__"} & set(vars(cls))
 
 
 def lost(held: Parts) -> Parts:
@@ -59,7 +74,7 @@ def copied(env: dict[str, Known]) -> dict[str, Known]:
         if not isinstance(known, Parts) or known.given is not None or known.lost:
             return known
         if id(known) not in made:
-            made[id(known)] = new = Parts(known.cls, {}, known.site, known.fixed)
+            made[id(known)] = new = replace(known, items={})
             new.items = {k: copy(v) for k, v in known.items.items()}
         return made[id(known)]
 
@@ -97,7 +112,7 @@ class Join:
         if raises(self.orelse):
             return then
         found: dict[str, Known] = {}
-        for name in {*then, *other}:
+        for name in dict.fromkeys([*then, *other]):
             a, b = then.get(name), other.get(name)
             held = next((p for p in (a, b) if isinstance(p, Parts)), None)
             if held is not None:
@@ -130,7 +145,8 @@ class Join:
         self.twins[id(a)], self.twins[id(b)] = b, a
         if a is b:
             return a
-        found = Parts(a.cls, {}, a.site, a.fixed or b.fixed)
+        found = replace(a, items={}, fixed=a.fixed or b.fixed, given=None)
+        found.maker = a.maker or b.maker
         self.pairs[id(a), id(b)] = found
         for key, part in a.items.items():
             found.items[key] = self.met(part, b.items[key], f"{base}_{key}")

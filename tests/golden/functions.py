@@ -321,6 +321,15 @@ def cumulative_sum(x, weights):
     return np.sum(weights * positions**2)
 
 
+@golden(normal(5, 4), normal(5, 4, seed=1), 3)
+def relaxation(u, f, sweeps):
+    for _ in range(sweeps):
+        new = u.copy()
+        new[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] - f[1:-1, 1:-1])
+        u = new
+    return np.sum(u**2)
+
+
 @golden(np.array([-2.0, -0.3, 0.4, 1.8]))
 def clipped(x):
     y = np.clip(x, -1.0, 1.0)
@@ -351,6 +360,30 @@ def gaussian_log_density(mean, log_sigma, data):
     z = (data - mean) / np.exp(log_sigma)
     constant = 0.5 * np.log(2 * np.pi)
     return np.sum(-0.5 * z**2 - log_sigma - constant)
+
+
+@golden(normal(2), np.ones(2), np.full(2, 0.5), normal(6, seed=1))
+def mixture_likelihood(centers, widths, weights, data):
+    density = 0.0
+    for k in range(len(centers)):
+        z = (data - centers[k]) / widths[k]
+        density = density + weights[k] * np.exp(-0.5 * z**2) / widths[k]
+    return -np.sum(np.log(density))
+
+
+@golden(0.3, normal(5))
+def kalman_likelihood(noise, data):
+    x, p = 0.0, 1.0
+    total = 0.0
+    for z in data:
+        p = p + noise
+        s = p + 0.5
+        gain = p / s
+        r = z - x
+        total -= 0.5 * (np.log(s) + r * r / s)
+        x = x + gain * r
+        p = (1 - gain) * p
+    return total
 
 
 DISTANCES = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))

@@ -412,3 +412,58 @@ def smooth_hinge(margin):
     width = 0.5
     scaled = (1 - margin) / width
     return -1 / (1 + np.exp(-scaled))
+
+
+def relaxation(u, f, sweeps):
+    for _ in range(sweeps):
+        new = u.copy()
+        new[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] - f[1:-1, 1:-1])
+        u = new
+    du = 2 * u
+    for _ in range(sweeps):
+        change = 0.25 * du[1:-1, 1:-1]
+        du[1:-1, 1:-1] = 0.0
+        du[:-2, 1:-1] += change
+        du[2:, 1:-1] += change
+    return du
+
+
+def mixture_likelihood(centers, widths, weights, data):
+    density = 0.0
+    parts, scores = [], []
+    for k in range(len(centers)):
+        z = (data - centers[k]) / widths[k]
+        part = weights[k] * np.exp(-0.5 * z**2) / widths[k]
+        density = density + part
+        parts.append(part)
+        scores.append(z)
+    dcenters = np.zeros_like(centers)
+    for k in range(len(centers)):
+        dz = parts[k] * scores[k] / density
+        dcenters[k] = -(dz / widths[k]).sum()
+    return dcenters
+
+
+def kalman_likelihood(noise, data):
+    x, p = 0.0, 1.0
+    saved = []
+    for z in data:
+        p = p + noise
+        gain = p / (p + 0.5)
+        r = z - x
+        saved.append((p, r))
+        x = x + gain * r
+        p = (1 - gain) * p
+    dx = 0.0
+    dp = 0.0
+    dnoise = 0.0
+    for p, r in reversed(saved):
+        s = p + 0.5
+        gain = p / s
+        dgain = dx * r - dp * p
+        dr = dx * gain - r / s
+        ds = 0.5 * r * r / s**2 - 0.5 / s - dgain * gain / s
+        dp = dp * (1 - gain) + dgain / s + ds
+        dx = dx - dr
+        dnoise += dp
+    return dnoise

@@ -107,6 +107,22 @@ class Unknown(Type):
 
 
 @dataclass(frozen=True)
+class NumberOrArray(Unknown):
+    """A number, or an array of the shape: what `s = 0.0` is while `s + x` goes on.
+
+    With arrays of that dtype it gives one of that dtype: the number is of it too, or a
+    Python number that is no stronger.
+    """
+
+    dtype: np.dtype | None = None
+    shape: Shape = ()
+
+    def array(self) -> Array:
+        """What it is as an array."""
+        return Array(self.active, self.buffers, self.dtype, self.shape)
+
+
+@dataclass(frozen=True)
 class Other(Type):
     """A value that no derivative can flow through (string, file, set, class ...)."""
 
@@ -700,6 +716,10 @@ def join(a: Type, b: Type) -> Type:
 def _joined(a: Type, b: Type) -> Type:
     active = a.active or b.active
     buffers = a.buffers | b.buffers
+    if isinstance(a, _SPREAD) or isinstance(b, _SPREAD):
+        spread = _number_or_array(a, b, active, buffers)
+        if spread is not None:
+            return spread
     if type(a) is Unknown and type(b) in LEAVES and type(b) is not Told:
         return Unknown(active, buffers)
     if isinstance(a, Stale) or isinstance(b, Stale):
@@ -748,6 +768,36 @@ def _joined(a: Type, b: Type) -> Type:
         left, right = a.function, b.function  # type: ignore[attr-defined]
         return Transformed(active, buffers, function=join(left, right))
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
+
+
+_SPREAD = (Array, NumberOrArray)
+
+
+def _number_or_array(
+    a: Type, b: Type, active: bool, buffers: Buffers
+) -> NumberOrArray | None:
+    """The join of a number and an array of known dtype and shape, if it is one."""
+    arrays = [t for t in (a, b) if isinstance(t, _SPREAD)]
+    numbers = [t for t in (a, b) if is_number(t)]
+    if len(arrays) + len(numbers) < 2 or type(a) is type(b) is Array:
+        return None
+    dtype, shape = arrays[0].dtype, arrays[0].shape
+    if dtype is None or not shape or dtype.kind not in "iufc":
+        return None
+    if len(arrays) == 2:
+        shape = join_shapes(shape, arrays[1].shape)
+        if not same_dtype(dtype, arrays[1].dtype):
+            return None
+    if shape is None or None in shape:
+        return None
+    for number in numbers:
+        own = dtype_of(number)
+        weak = _python(number) and own is not None
+        if not same_dtype(own, dtype) and not (
+            weak and "biufc".index(own.kind) <= "biufc".index(dtype.kind)  # type: ignore[union-attr]
+        ):
+            return None
+    return NumberOrArray(active, buffers, dtype, shape)
 
 
 def _python(t: Type) -> bool:
@@ -848,14 +898,14 @@ def common_sizes(m: Dim, n: Dim) -> Sizes | None:
 def dims_of(types: Iterable[Type]) -> Iterator[Dim]:
     """Every dimension of arrays in the types."""
     for t in types:
-        if isinstance(t, Array):
+        if isinstance(t, _SPREAD):
             yield from t.shape or ()
         yield from dims_of(parts(t))
 
 
 def resolved(t: Type, sizes: Sizes) -> Type:
     """The type with sizes as few as are left, which belong to `sizes`."""
-    if isinstance(t, Array) and any(isinstance(n, Sym) for n in t.shape or ()):
+    if isinstance(t, _SPREAD) and any(isinstance(n, Sym) for n in t.shape or ()):
         shape = tuple(
             sizes.resolved(n) if isinstance(n, Sym) else n for n in t.shape or ()
         )

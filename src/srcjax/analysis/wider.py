@@ -16,6 +16,7 @@ from srcjax.analysis.types import (
     Array,
     Dim,
     List,
+    NumberOrArray,
     Scalar,
     Tuple,
     Type,
@@ -24,6 +25,7 @@ from srcjax.analysis.types import (
     dtype_of,
     is_active,
     is_number,
+    join,
     same_dtype,
 )
 
@@ -44,6 +46,8 @@ def is_wider(t: Type, than: Type) -> bool:
         return all_buffers(than) <= t.buffers and t.active >= is_active(than)
     if t.active < than.active or not than.buffers <= t.buffers:
         return False
+    if isinstance(t, NumberOrArray):
+        return join(than, t) == t
     if isinstance(t, Scalar):
         python = than.python if isinstance(than, Scalar) else True
         fits = is_number(than) and t.size is None and t.python <= python

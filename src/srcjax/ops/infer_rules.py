@@ -9,6 +9,7 @@ a program that would run.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,7 @@ from srcjax.analysis.types import (
     Const,
     Dim,
     List,
+    NumberOrArray,
     Scalar,
     Shape,
     Tuple,
@@ -31,6 +33,7 @@ from srcjax.analysis.types import (
     dtype_of,
     is_number,
     rank_of,
+    same_shape,
     shape_of,
 )
 from srcjax.ops.known import MISSING, known
@@ -102,10 +105,41 @@ def infer_elementwise(function: Callable, *types: Type) -> Type:
         _, python = _asked(function, *map(_kind_of, types))
         return Scalar(dtype=dtype, python=python)
     if any(shape is None for shape in shapes):
+        spread = _infer_spread(function, types)
+        if spread is not None:
+            return spread
         return (
             Array(dtype=dtype) if any(isinstance(t, Array) for t in types) else UNKNOWN
         )
     return value_of_shape(dtype, broadcast_shapes(*shapes))
+
+
+#: The dtypes that NumPy makes of Python's numbers.
+_PYTHON_DTYPES = frozenset([np.dtype(int), np.dtype(float), np.dtype(complex)])
+
+
+def _infer_spread(function: Callable, types: tuple[Type, ...]) -> Type | None:
+    """The result for operands of which some are numbers or arrays.
+
+    It is an array where another operand is as large; None where nothing is known.
+    """
+    spread = [t for t in types if isinstance(t, NumberOrArray)]
+    others = [t for t in types if not isinstance(t, NumberOrArray)]
+    if not spread or any(shape_of(t) is None for t in others):
+        return None
+    plain = all(t.dtype in _PYTHON_DTYPES for t in spread)
+    if not plain and getattr(function, "__module__", "") != operator.add.__module__:
+        return None  # of a Python number, a function of NumPy gives one in float64
+    arrays = [t.array() if isinstance(t, NumberOrArray) else t for t in types]
+    dtype = result_dtype(function, *arrays)
+    whole = broadcast_shapes(*map(shape_of, arrays))
+    if dtype is None or not whole or None in whole:
+        return None
+    if same_shape(broadcast_shapes(*map(shape_of, others)), whole):
+        return Array(dtype=dtype, shape=whole)
+    if any(isinstance(t, Array) for t in others):
+        return None
+    return NumberOrArray(dtype=dtype, shape=whole)
 
 
 def float_dtype(t: Type) -> np.dtype | None:

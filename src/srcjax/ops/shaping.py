@@ -303,12 +303,12 @@ def _(y, x, values, axis=None):
 
 @adjoint(np.split, infer=infer_split(), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
-    d[x] = np.concatenate(d[y], axis)
+    d[x] = np.concatenate(d[y], axis=axis)
 
 
 @adjoint(np.array_split, infer=infer_split(exact=False), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
-    d[x] = np.concatenate(d[y], axis)
+    d[x] = np.concatenate(d[y], axis=axis)
 
 
 @adjoint(np.hsplit, infer=infer_split(along=1), alias="view", linear="x")
@@ -323,7 +323,7 @@ def _(y, x, indices_or_sections):
 
 @adjoint(np.dsplit, infer=infer_split(along=2), alias="view", linear="x")
 def _(y, x, indices_or_sections):
-    d[x] = np.concatenate(d[y], 2)
+    d[x] = np.concatenate(d[y], axis=2)
 
 
 if hasattr(np, "unstack"):  # NumPy 2.1

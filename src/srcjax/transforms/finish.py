@@ -45,6 +45,7 @@ from srcjax.transforms.simplify.plain import (
     shape_of_zeros,
     store_number,
     transposed,
+    without_minus,
 )
 from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
@@ -654,17 +655,8 @@ class Finisher(Tidying):
             stmt.op, (gast.Add, gast.Sub)
         ):
             return
-        value = stmt.value
-        parts: list[Any] = []
-        while isinstance(value, gast.BinOp) and isinstance(
-            value.op, (gast.Mult, gast.Div)
-        ):
-            parts.append(value)
-            value = value.left
-        if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-            product = value.operand
-            for part in reversed(parts):
-                product = gast.BinOp(product, part.op, part.right)
+        product = without_minus(stmt.value)
+        if product is not None:
             stmt.op = gast.Sub() if isinstance(stmt.op, gast.Add) else gast.Add()
             stmt.value = product
 
@@ -678,6 +670,10 @@ class Finisher(Tidying):
                 shown = place[0].removesuffix(OLD)
                 base = self.unit.base_names.get(shown, shown)
                 wanted[name] = self.rules.derivative_name(base)
+        # `dx` of the user's is another variable, also where both could share a name.
+        users = syntax.all_names(self.unit.source.node)
+        for name in [n for n in self.adjoints if wanted.get(n) in users]:
+            del wanted[name]
         return {k: v for k, v in wanted.items() if k != v}
 
 

@@ -108,7 +108,10 @@ class Rules(CallTangents):
                     "`srcjax.stop_gradient` if it is a constant here",
                 )
             self.check_taken_out(name, value)
-            tangent = self.zero(self.type_of_name(name), syntax.name(name))
+            made_here = [v.after.get(name, UNKNOWN) for v in self.facts.of(stmt)]
+            numbers = made_here and all(map(is_number, made_here))
+            t = made_here[0] if numbers else self.type_of_name(name)
+            tangent = self.zero(t, syntax.name(name))
         tangent = self.typer.agree(tangent, self.envs)
         self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)

@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    NumberOrArray,
     Object,
     Scalar,
     Tuple,
@@ -174,8 +175,10 @@ def tangent_type(t: Type) -> Type:
         if not is_number(t):
             return UNKNOWN
         return COMPLEX if has_complex(t) else FLOAT
-    if isinstance(t, (Array, Scalar)) and t.dtype is not None and t.dtype.kind in "iub":
-        return Unknown() if isinstance(t, Array) else FLOAT
+    if isinstance(t, (Array, Scalar, NumberOrArray)) and (
+        t.dtype is not None and t.dtype.kind in "iub"
+    ):
+        return FLOAT if isinstance(t, Scalar) else Unknown()
     if parts(t):
         return map_parts(t, tangent_type)
     return t

@@ -25,7 +25,13 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, control
-from srcjax.analysis.types import UNKNOWN, shape_of
+from srcjax.analysis.types import (
+    UNKNOWN,
+    NumberOrArray,
+    Shape,
+    same_shape,
+    shape_of,
+)
 from srcjax.transforms.reverse.shapes import Shapes
 
 #: Operations that hand the adjoint on as it is, or with another sign.
@@ -192,12 +198,16 @@ class Broadcast:
                 if name in self.often or not self.is_open(name):
                     continue
                 made = self.shapes.made.get(name, [None])
-                in_one_loop = len(self.shapes.homes[name]) == 1
-                if name in self.carried:
-                    if name == result and self.is_free(stmt):
-                        self.running.add(id(stmt))
-                elif in_one_loop and name != result and all(map(self.is_free, made)):
-                    self.late.add(name)
+                carried = name in self.carried
+                in_one_loop = len(self.shapes.homes[name]) == 1 and not carried
+                if carried and name == result and self.is_free(stmt):
+                    self.running.add(id(stmt))
+                # The larger shape is what a number or array has but for no trips.
+                spread = isinstance(self.rules.type_of_name(name), NumberOrArray)
+                if (in_one_loop or spread) and name != result:
+                    started = [s for s in made if not (spread and is_constant(s))]
+                    if all(map(self.is_free, started)):
+                        self.late.add(name)
 
     def is_free(self, stmt: Any) -> bool:
         """Whether the statement is an operation that hands on an adjoint as it is."""
@@ -207,24 +217,35 @@ class Broadcast:
     def is_open(self, name: str) -> bool:
         """Whether no statement knows the shape of a value that is not written to.
 
-        Where one does it takes the adjoint for one of that shape.
+        Where one does it takes the adjoint for one of that shape: the larger one, of
+        what is a number or an array.
         """
         if not self.rules.is_open(name) or self.rules.kind(name) != "value":
             return False
+        t = self.rules.type_of_name(name)
+        larger = t.shape if isinstance(t, NumberOrArray) else None
         return not any(
-            self.knows(stmt, name)
+            self.knows(stmt, name, larger)
             for stmt in self.shapes.made.get(name, ())
-            if not isinstance(getattr(stmt, "value", None), gast.Constant)
+            if not is_constant(stmt)
         )
 
-    def knows(self, stmt: gast.stmt, name: str) -> bool:
-        """Whether a value has a known shape whenever the statement runs."""
+    def knows(self, stmt: gast.stmt, name: str, but: Shape | None) -> bool:
+        """Whether a value has a known shape, but that one, whenever it runs."""
         variants = self.rules.facts.of(stmt)
         around = [[v.after for v in variants]]
         if name in syntax.names_read(stmt):
             around.append([v.before for v in variants])
         return any(
-            all(shape_of(types.get(name, UNKNOWN)) is not None for types in each)
+            all(
+                shape is not None and not same_shape(shape, but)
+                for shape in (shape_of(types.get(name, UNKNOWN)) for types in each)
+            )
             for each in around
             if each
         )
+
+
+def is_constant(stmt: Any) -> bool:
+    """Whether the statement binds a name to a number that is written out."""
+    return isinstance(getattr(stmt, "value", None), gast.Constant)

@@ -11,6 +11,7 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     List,
+    NumberOrArray,
     Tuple,
     is_number,
     same_shape,
@@ -233,7 +234,8 @@ class RuleTemplates(Contributions):
             return inner
         running = id(self.stmt) in found.running and own != operand.id
         may = whole and self.is_open(own) and (running or own in found.late)
-        if may and shape_of(self.type_of(inner)) is None:
+        spread = isinstance(self.type_of_name(own), NumberOrArray)
+        if may and (spread or shape_of(self.type_of(inner)) is None):
             self.large.add(own)
             return inner
         return value if sums else syntax.call("unbroadcast", value, operand)

@@ -10,6 +10,10 @@ Before:                              After:
     # for c in coefficients:
     dcoefficients[i] += dc
 
+    dtotal = du[1:-1].copy()             dproduct = 0.25 * du[1:-1]
+    du[1:-1] = 0.0                       du[1:-1] = 0.0
+    dproduct = 0.25 * dtotal
+
 Statements change places only where neither reads or writes what the other one writes.
 What differentiates the same line stays together. The copies are then put back into
 what reads them by `nest`.
@@ -37,26 +41,54 @@ def delay(
         for inner in syntax.inner_blocks(stmt):
             delay(inner, may_nest, shares)
     copies: dict[str, list[str]] = {}
+    parts: dict[str, str] = {}
     for stmt in list(stmts):
         if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
             continue
         target, value = stmt.targets[0], stmt.value
-        if not isinstance(target, gast.Name) or not getattr(stmt, "backward", False):
+        if not getattr(stmt, "backward", False):
+            continue
+        if isinstance(target, gast.Subscript) and isinstance(value, gast.Constant):
+            part = parts.pop(getattr(target.value, "id", ""), None)
+            if part is not None:
+                _delay_one(stmts, stmt, target.value.id, {part}, shares)
+        if not isinstance(target, gast.Name):
             continue
         if isinstance(value, gast.Name) and may_nest(target.id):
             copies.setdefault(value.id, []).append(target.id)
         elif target.id in copies and is_pure(value):
-            _delay_one(stmts, stmt, set(copies.pop(target.id)), shares)
+            _delay_one(stmts, stmt, target.id, set(copies.pop(target.id)), shares)
+        whole = _copied_part(value)
+        if whole and may_nest(target.id) and _is_read_once(stmts, target.id):
+            parts[whole] = target.id
+
+
+def _copied_part(value: Any) -> str:
+    """`a` of `a[i].copy()`."""
+    if not isinstance(value, gast.Call) or value.args or value.keywords:
+        return ""
+    if not isinstance(value.func, gast.Attribute) or value.func.attr != "copy":
+        return ""
+    part = value.func.value
+    whole: str = getattr(getattr(part, "value", None), "id", "")
+    return whole if isinstance(part, gast.Subscript) else ""
+
+
+def _is_read_once(stmts: list[gast.stmt], name: str) -> bool:
+    """Whether one statement of the block reads what another one binds."""
+    return sum(syntax.count_reads(s, name) for s in stmts) == 1
 
 
 def _delay_one(
-    stmts: list[gast.stmt], stmt: Any, copies: set[str], shares: Shares
+    stmts: list[gast.stmt], stmt: Any, name: str, copies: set[str], shares: Shares
 ) -> None:
-    """Get the readers of the copies in front of the statement, or all stays."""
+    """Get the readers of the copies in front of the statement, or all stays.
+
+    The statement binds the name, or writes to its memory.
+    """
     at = next(i for i, s in enumerate(stmts) if s is stmt)
     behind = stmts[at + 1 :]
     readers = [s for s in behind if copies & syntax.names_read(s)]
-    name = stmt.targets[0].id
     if not readers or any(copies & syntax.names_written(s) for s in behind):
         return
     if any(name in syntax.all_names(s) or _leaves(s) for s in readers):

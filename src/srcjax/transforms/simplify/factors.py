@@ -6,6 +6,7 @@ Before:                                 After:
     dy * gamma * p / gamma                  dy * p
     -0.5 / det * det * inverse              -0.5 * inverse
     2 * (a * b)                             2 * a * b
+    1 / s * r                               r / s
 
 The parts of a chain of products and quotients keep their order; constants are gathered
 in front. A rewriting is given up where the result could have another shape or dtype.
@@ -26,6 +27,8 @@ from srcjax.transforms.call_effects import is_pure
 _CHAIN = (gast.Mult, gast.Div)
 #: Divisions that stay as they are written: 1/3 has no short literal.
 _LONGEST = 8
+#: What `1 / s * r` starts with, which is `r / s` for numbers: of arrays it is one pass.
+_ONES = ("1", "1.0", "-1", "-1.0")
 
 
 @dataclass
@@ -69,7 +72,9 @@ def cancelled(
     magnitudes = [f for f in constants if abs(_value(f.base) or 0) != 1]
     gathers = len(magnitudes) > 1
     opens = bool(magnitudes) and _opens(node)
-    if len(kept) == len(rest) and not gathers and not opens:
+    first = syntax.text(factors[0].base)
+    one = first in _ONES and any(f.power > 0 for f in rest) and is_number(node)
+    if len(kept) == len(rest) and not (gathers or opens or one):
         return node
     new = _product(number, kept)
     if new is None:

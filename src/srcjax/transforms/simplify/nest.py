@@ -22,6 +22,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import control
 from srcjax.analysis.flow.mentions import Known, mentions
+from srcjax.frontend.joined_tapes import taken
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.fresh import shared_argument
 from srcjax.transforms.simplify.kin import may_be_one_of
@@ -115,6 +116,8 @@ class Nesting:
             return False
         if name in syntax.names_read(value):
             return False
+        if taken(stmt) and sum(map(bool, map(taken, stmts))) > 1:
+            return False  # `a, b = tape.pop()` in the end
         if several:
             uses, count, closed = self.until_redefined(stmts, position, name)
             if not closed and not (count == 1 and self.stays_in_blocks(name)):

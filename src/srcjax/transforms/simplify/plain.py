@@ -23,14 +23,15 @@ def shape_of_zeros(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> ga
     made = node.value if isinstance(node, gast.Attribute) else None
     if not isinstance(made, gast.Call) or len(made.args) != 1 or made.keywords:
         return node
-    if node.attr not in ("shape", "size") or called(made) not in _LIKE:
+    if node.attr not in ("shape", "size") or called(made) not in LIKE:
         return node
     if not is_array(made.args[0]):
         return node
     return gast.Attribute(made.args[0], node.attr, syntax.LOAD)
 
 
-_LIKE = frozenset(["np.zeros_like", "np.ones_like", "np.empty_like"])
+#: What makes an array of the shape and dtype of another one.
+LIKE = frozenset(["np.zeros_like", "np.ones_like", "np.empty_like"])
 
 
 def item_of_display(node: gast.expr) -> gast.expr:
@@ -66,19 +67,30 @@ def item_of_dict(node: gast.Subscript) -> gast.expr:
     return chosen if all(is_pure(item) for item in others) else node
 
 
+def without_minus(node: gast.expr) -> gast.expr | None:
+    """`a * b / c` of `-a * b / c`; None of a product without a minus in front."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        operand: gast.expr = node.operand
+        return operand
+    if not isinstance(node, gast.BinOp) or not isinstance(
+        node.op, (gast.Mult, gast.Div)
+    ):
+        return None
+    first = without_minus(node.left)
+    return None if first is None else gast.BinOp(first, node.op, node.right)
+
+
 def sign_outside(node: gast.expr) -> gast.expr:
-    """`(-x).T` is `-x.T`, and `(-x).sum()` is `-x.sum()`."""
-
-    def negated(part: Any) -> bool:
-        return isinstance(part, gast.UnaryOp) and isinstance(part.op, gast.USub)
-
-    if transposed(node) is not None and negated(node.value):
-        inner = gast.Attribute(node.value.operand, "T", syntax.LOAD)
-        return gast.UnaryOp(gast.USub(), inner)
+    """`(-x).T` is `-x.T`, and `(-x * y).sum()` is `-(x * y).sum()`."""
+    inner = transposed(node)
+    if inner is not None:
+        plain = without_minus(inner)
+        if plain is not None:
+            return gast.UnaryOp(gast.USub(), gast.Attribute(plain, "T", syntax.LOAD))
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
-        whole = node.func.value
-        if node.func.attr == "sum" and negated(whole) and not node.args:
-            method = gast.Attribute(whole.operand, "sum", syntax.LOAD)
+        plain = without_minus(node.func.value)
+        if node.func.attr == "sum" and plain is not None and not node.args:
+            method = gast.Attribute(plain, "sum", syntax.LOAD)
             total = gast.Call(method, [], node.keywords)
             return gast.UnaryOp(gast.USub(), total)
     return node

@@ -29,6 +29,7 @@ from srcjax.transforms.algebra import tidy
 from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.plain import (
+    LIKE,
     constant_last,
     item_of_sum,
     join_choices,
@@ -41,6 +42,7 @@ from srcjax.transforms.simplify.plain import (
     sign_outside,
     transposed,
     without_copies,
+    without_minus,
     without_slices,
     without_zeros,
     zero_choice,
@@ -90,6 +92,7 @@ class Tidying:
             ((gast.Compare,), constant_last),
             ((operator,), self.joined_halves),
             ((call,), plain_ones),
+            ((call,), self.plain_like),
             ((subscript,), item_of_sum),
             ((operator,), lambda node: without_zeros(node, alike)),
             ((operator,), lambda node: join_choices(node, alike)),
@@ -106,6 +109,17 @@ class Tidying:
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
         return self.plain_minus(self.lowest_terms(node))
+
+    def plain_like(self, node: gast.expr) -> gast.expr:
+        """`np.zeros_like(a - np.log(b))` is `np.zeros_like(a)`, if `a` is alike."""
+        if called(node) not in LIKE or len(node.args) != 1 or node.keywords:
+            return node
+        whole = node.args[0]
+        if isinstance(whole, gast.Name) or not is_pure(whole):
+            return node
+        names = (n for n in syntax.walk(whole) if isinstance(n, gast.Name))
+        found = next((n for n in names if self.alike(n, whole)), None)
+        return node if found is None else gast.Call(node.func, [found], [])
 
     def plain_length(self, node: gast.expr) -> gast.expr:
         """`len(list(x))` is `len(x)` of what has a length."""
@@ -140,8 +154,12 @@ class Tidying:
             node.op, (gast.Add, gast.Sub)
         ):
             return node
+
+        def negative(term: gast.expr) -> bool:
+            return without_minus(term) is not None
+
         plus = isinstance(node.op, gast.Add) and is_pure(node)
-        if plus and _is_negative(node.left) and not _is_negative(node.right):
+        if plus and negative(node.left) and not negative(node.right):
             node = gast.BinOp(node.right, gast.Add(), node.left)
         factors: list[Any] = []
         first: Any = node.right
@@ -152,11 +170,11 @@ class Tidying:
             first = first.left
         if not (isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub)):
             return node
-        number = isinstance(first.operand, gast.Constant) and factors
-        if not number:
+        number = isinstance(first.operand, gast.Constant)
+        if not (number and factors or self.is_float(first.operand)):
             return node
-        divided = isinstance(factors[-1].op, gast.Div)
-        sure = divided or isinstance(first.operand.value, float)
+        divided = bool(factors) and isinstance(factors[-1].op, gast.Div)
+        sure = divided or not number or isinstance(first.operand.value, float)
         if not sure and not self.is_float(node.right):
             return node
         product = first.operand
@@ -312,13 +330,6 @@ class Tidying:
             if max(ranks, default=0) >= 2:
                 return True
         return False
-
-
-def _is_negative(node: Any) -> bool:
-    """Whether a product starts with a minus."""
-    while isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
-        node = node.left
-    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
 
 
 def _is_call(node: Any, name: str) -> bool:

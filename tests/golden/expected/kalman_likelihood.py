@@ -1,0 +1,50 @@
+import numpy as np
+
+__all__ = ["grad_kalman_likelihood"]
+
+
+def grad_kalman_likelihood(noise, data):
+    """Gradient of kalman_likelihood with respect to noise.
+
+    For noise: float, data: (n,).
+    """
+    if np.ndim(noise) != 0 or data.ndim != 1:
+        raise ValueError("grad_kalman_likelihood is for noise: float, data: (n,)")
+    x = 0.0
+    p = 1.0
+    tape = []
+    for z in data:
+        p2 = p + noise
+        s = p2 + 0.5
+        gain = p2 / s
+        r = z - x
+        x = x + gain * r
+        p = (1 - gain) * p2
+        tape.append((p2, r))
+    dx = 0.0
+    dp2 = 0.0
+    dnoise = 0.0
+    for z in reversed(data):
+        p2, r = tape.pop()
+        s = p2 + 0.5
+        gain = p2 / s
+        # p = (1 - gain) * p
+        dp = dp2 * (1 - gain)
+        dgain = -dp2 * p2
+        # x = x + gain * r
+        dgain += dx * r
+        # total -= 0.5 * (np.log(s) + r * r / s)
+        ds = 0.5 * r * r / s**2
+        dr = dx * gain - r / s
+        ds -= 0.5 / s
+        # r = z - x
+        dx -= dr
+        # gain = p / s
+        dp += dgain / s
+        ds -= dgain * gain / s
+        # s = p + 0.5
+        dp += ds
+        # p = p + noise
+        dp2 = dp
+        dnoise += dp
+    return dnoise

@@ -1,0 +1,37 @@
+import numpy as np
+
+__all__ = ["grad_mixture_likelihood"]
+
+
+def grad_mixture_likelihood(centers, widths, weights, data):
+    """Gradient of mixture_likelihood with respect to centers.
+
+    For centers: (n,), widths: (m,), weights: (k,), data: (p,).
+    """
+    if (
+        centers.ndim != 1
+        or centers.dtype.kind != "f"
+        or widths.ndim != 1
+        or weights.ndim != 1
+        or data.ndim != 1
+    ):
+        raise ValueError(grad_mixture_likelihood.__doc__)
+    density = 0.0
+    tape = []
+    for k in range(len(centers)):
+        widths_k = widths[k]
+        z = (data - centers[k]) / widths_k
+        exp_product = np.exp(-0.5 * z**2)
+        density = density + weights[k] * exp_product / widths_k
+        tape.append((exp_product, z))
+    # return -np.sum(np.log(density))
+    ddensity = -1 / density
+    dcenters = np.zeros_like(centers)
+    for k in reversed(range(len(centers))):
+        exp_product, z = tape.pop()
+        widths_k = widths[k]
+        # density = density + weights[k] * np.exp(-0.5 * z**2) / widths[k]
+        dz = -ddensity / widths_k * weights[k] * exp_product * z
+        # z = (data - centers[k]) / widths[k]
+        dcenters[k] -= (dz / widths_k).sum()
+    return dcenters

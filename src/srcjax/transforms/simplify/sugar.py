@@ -168,20 +168,23 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
 
 
 def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
-    """A backward loop that does not read its index need not count backwards."""
+    """A backward loop that does not read its index, or item, need not go backwards."""
     over: Any = loop.iter
     if not isinstance(over, gast.Call) or called(over) != "reversed":
-        return
-    numbers = over.args[0]
-    trips = getattr(numbers, "trips", None)
-    if trips is not None:
-        numbers = numbers.value
-    if not isinstance(numbers, gast.Call) or called(numbers) != "range":
         return
     indices = syntax.names_written(loop.target)
     if indices & syntax.names_read(loop.body) or any(
         _read_elsewhere(function, loop, index) for index in indices
     ):
+        return
+    numbers = over.args[0]
+    trips = getattr(numbers, "trips", None)
+    if trips is not None:
+        numbers = numbers.value
+    if isinstance(numbers, gast.Name) and "_" not in syntax.names_read(function):
+        loop.target, loop.iter = syntax.name("_", store=True), numbers
+        return
+    if not isinstance(numbers, gast.Call) or called(numbers) != "range":
         return
     loop.iter = numbers if trips is None else syntax.call("range", syntax.name(trips))
 

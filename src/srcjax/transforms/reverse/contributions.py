@@ -50,6 +50,7 @@ from srcjax.transforms.places import (
 from srcjax.transforms.reverse.broadcast import Broadcast
 from srcjax.transforms.reverse.kinds import in_kind_of
 from srcjax.transforms.reverse.left_out import LeftOut
+from srcjax.transforms.reverse.nominal import Nominal
 from srcjax.transforms.reverse.shadows import Unfollowed
 from srcjax.transforms.reverse.views import (
     find_views,
@@ -132,6 +133,11 @@ class Contributions(OneStep):
     def broadcast(self) -> Broadcast:
         """Which adjoints have to be summed where, in values of unknown shape."""
         return Broadcast(self)
+
+    @functools.cached_property
+    def nominal(self) -> Nominal:
+        """The sizes that parts of arrays are meant to have."""
+        return Nominal(self)
 
     def is_open(self, name: str) -> bool:
         """Whether the value may be an array, and nothing is known of its shape."""

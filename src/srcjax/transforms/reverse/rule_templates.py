@@ -21,6 +21,7 @@ from srcjax.ops.record import Op, Template
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import is_static
 from srcjax.transforms.reverse.contributions import Contributions
+from srcjax.transforms.reverse.nominal import is_open
 from srcjax.transforms.rule_text import (
     RuleText,
     bound_arguments,
@@ -107,8 +108,10 @@ class RuleTemplates(Contributions):
             node = holes.get(parameter)
             if self.active(node):
                 have = shape_of(self.type_of_name(node.id))  # type: ignore[union-attr]
-                if have is None and self.others_are_numbers(op, holes, parameter):
+                if is_open(have) and self.others_are_numbers(op, holes, parameter):
                     continue  # of the shape of the result, whatever it is
+                if self.nominal.is_meant(node, want):
+                    continue
                 if have is None or not same_shape(have, want):
                     if have == () and self.is_counted(name, op, holes):
                         continue
@@ -215,6 +218,11 @@ class RuleTemplates(Contributions):
         """
         if not isinstance(operand, gast.Name):
             return value
+        if called(value) == "unbroadcast" and self.nominal.is_meant(
+            operand, shape_of(self.type_of_name(made))
+        ):
+            inner: gast.expr = value.args[0]
+            return inner
         if not self.is_open(operand.id) and not self.is_large(made):
             return value
         found, shapes = self.broadcast, self.broadcast.shapes

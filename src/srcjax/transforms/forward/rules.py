@@ -115,6 +115,7 @@ class Rules(CallTangents):
         tangent = self.typer.agree(tangent, self.envs)
         self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)
+        made.augments = getattr(stmt, "augments", False)  # `x_dot += v_dot`, like `x`
         if self.must_be_fresh(name, tangent, value):
             made.fresh = True
             made.value = own(tangent, self.type_of(syntax.name(name)))

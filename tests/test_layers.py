@@ -52,13 +52,13 @@ ORDER = [
     ("checks",),  # what a derivative is compared with when it is run
     ("versions",),
     ("api",),
-    # What users import, written as plain NumPy.
-    ("numpy", "lax"),
-    ("__init__",),
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
+    ("numpy",),
+    ("__init__",),
     ("tree",),
     ("tree_util",),
+    ("lax",),
     ("nn",),
     ("optim",),
     ("testing",),  # a user of the library, as the rooms below

@@ -88,6 +88,7 @@ from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
+from srcjax.transforms.split import split_containers
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
@@ -140,6 +141,7 @@ _ONCE = ("webs", "common", "copies", "aliases", "handed_on", "layouts", "cancell
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
     UnitPass("dissolve", dissolve, undoes=_ONCE),
+    UnitPass("split", _in_every_unit(split_containers), undoes=_ONCE),
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),

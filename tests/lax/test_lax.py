@@ -54,6 +54,21 @@ def with_containers(W):
     return np.sum(h**2) * count + np.sum(ys * zs[0] * XS)
 
 
+def of_dicts(W):
+    def step(carry, x):
+        h = np.tanh(W @ carry["h"] + x)
+        return {"h": h, "total": carry["total"] + h}, {"h": h, "sum": (h.sum(),)}
+
+    last, ys = lax.scan(step, {"h": np.zeros(3), "total": np.ones(3)}, XS)
+    return np.sum(last["total"] ** 2) + np.sum(ys["h"] * XS) + np.sum(ys["sum"][0] ** 2)
+
+
+def chosen_in_a_loop(x):
+    for k in range(3):
+        x = lax.switch(k, [lambda v: v**2, lambda v, w=x: np.sin(v) * w, np.cos], x)
+    return x
+
+
 def without_items(W):
     h, none = lax.scan(lambda h, _: (np.tanh(W @ h), None), XS[3], length=3)
     assert none is None
@@ -86,6 +101,8 @@ CASES = [
     (one_of, 0.7),
     (recurrent, W),
     (with_containers, W),
+    (of_dicts, W),
+    (chosen_in_a_loop, 0.7),
     (without_items, W),
     (mapped, 2.0),
     (products, X),
@@ -109,13 +126,13 @@ def test_gradients(f, x):
 
 @every_case
 def test_batches(f, x):
-    if f is with_containers:
+    if f in (with_containers, of_dicts, chosen_in_a_loop):
         pytest.skip("runs in a loop over the examples, and says so")
     batch = np.stack([x, 0.9 * np.asarray(x)])
     assert_close(srcjax.vmap(f)(batch), np.array([f(each) for each in batch]))
 
 
-@pytest.mark.parametrize("f, x", [CASES[0], CASES[7]])
+@pytest.mark.parametrize("f, x", [CASES[0], (mapped, 2.0)])
 def test_second_order_and_kernels(f, x):
     def along(v):
         return np.sum(srcjax.grad(f)(v) * np.cos(v))
@@ -135,6 +152,23 @@ def test_a_scan_is_the_loop_that_it_is():
     assert "for x in xs:" in text and "for x in reversed(xs):" in text
     code = [line for line in text.splitlines() if "#" not in line]
     assert "scan(" not in "".join(code) and "unbroadcast" not in text
+
+
+def test_what_a_loop_carries_is_named_by_itself():
+    def loss(W):
+        def step(carry, x):
+            h, c = carry
+            h = np.tanh(W @ h + x)
+            return (h, c + h), h.sum()
+
+        (h, c), ys = lax.scan(step, (np.zeros(3), np.zeros(3)), XS)
+        return np.sum(h * c) + np.sum(ys)
+
+    for transform in (srcjax.grad, srcjax.vmap):
+        given = W if transform is srcjax.grad else np.stack([W, W])
+        code = srcjax.source(transform(loss), given)
+        assert "carry =" not in code and "for x in XS:" in code
+        assert "h3 = " in code and "scan" not in code
 
 
 def test_values_are_those_of_jax():

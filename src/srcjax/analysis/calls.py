@@ -446,7 +446,8 @@ class Calls(Constructing):
             self.facts.nodes.append(node)
             self.callee(node, value)
             found = type_of_structure(value, args, kwargs, id(node))
-            if found is None and not calls(value):  # it writes to nothing
+            # It writes to nothing; what it calls is not seen before it is written out.
+            if found is None and not (calls(value) and self.settled):
                 found = Unknown(False, NONE.union(*map(all_buffers, given)))
             return found or self.opaque_call(value, given, node)
         self.callee(node, value)

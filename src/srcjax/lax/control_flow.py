@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.lax.trees import items_of, length_of, stacked
+from srcjax import tree
+from srcjax.lax.trees import length_of, stacked
 
 
 def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
@@ -73,8 +74,7 @@ def scan(
 
     Returns:
         The last carry, and the `y` of all steps: stacked along a new first axis, each
-        part of a tuple, list or dict by itself; None if they are None. (Transforms go
-        through arrays, and through tuples of them, alone: a dict is refused.)
+        part of a tuple, list or dict by itself; None if they are None.
 
     Raises:
         ValueError: `length` is not that of `xs`.
@@ -85,23 +85,23 @@ def scan(
         raise ValueError(f"scan of {length} steps along {length_of(xs)} items")
     if xs is None and length is None:
         raise ValueError("scan without `xs` needs a `length`")
-    if xs is None:
-        over: Any = [None] * length  # type: ignore[operator]
-    elif isinstance(xs, np.ndarray):
-        over = xs[::-1] if reverse else xs
-    elif isinstance(xs, (tuple, list, dict)):
-        over = items_of(xs, reverse)
-    else:
+    if not isinstance(xs, (np.ndarray, tuple, list, dict, type(None))):
         raise TypeError(f"scan goes along arrays, not along a {type(xs).__name__}")
     carry = init
     ys = []
-    for x in over:
-        carry, y = f(carry, x)
-        ys.append(y)
+    if isinstance(xs, np.ndarray):
+        for x in xs[::-1] if reverse else xs:
+            carry, y = f(carry, x)
+            ys.append(y)
+    else:
+        steps = range(length_of(xs) if length is None else length)
+        for i in reversed(steps) if reverse else steps:
+            carry, y = f(carry, tree.map(lambda x: x[i], xs))  # noqa: B023
+            ys.append(y)
     if reverse:
         ys = ys[::-1]
     if isinstance(y, (tuple, list, dict, type(None))):
-        return carry, stacked(ys)
+        return carry, stacked(ys, y)
     return carry, np.stack(ys)
 
 

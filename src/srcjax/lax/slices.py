@@ -12,11 +12,6 @@ from typing import Any
 import numpy as np
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """`on_true` where `pred` is true, `on_false` elsewhere; both are computed."""
-    return np.where(pred, on_true, on_false)
-
-
 def dynamic_slice(
     operand: np.ndarray, start_indices: Sequence[Any], slice_sizes: Sequence[int]
 ) -> np.ndarray:
@@ -41,6 +36,33 @@ def dynamic_index_in_dim(
     index = min(max(index + length if index < 0 else index, 0), length - 1)
     taken = np.take(operand, index, axis=axis)
     return np.expand_dims(taken, axis) if keepdims else taken
+
+
+def dynamic_slice_in_dim(
+    operand: np.ndarray, start_index: int, slice_size: int, axis: int = 0
+) -> np.ndarray:
+    """The part of a length that starts at an index along an axis, as a copy."""
+    starts, sizes = [0] * np.ndim(operand), list(np.shape(operand))
+    starts[axis], sizes[axis] = start_index, slice_size
+    return dynamic_slice(operand, starts, sizes)
+
+
+def dynamic_update_slice_in_dim(
+    operand: np.ndarray, update: np.ndarray, start_index: int, axis: int
+) -> np.ndarray:
+    """`operand` with `update` in the part that starts at an index along an axis."""
+    starts: list[Any] = [0] * np.ndim(operand)
+    starts[axis] = start_index
+    return dynamic_update_slice(operand, update, starts)
+
+
+def dynamic_update_index_in_dim(
+    operand: np.ndarray, update: np.ndarray, index: int, axis: int
+) -> np.ndarray:
+    """`operand` with `update` as item `index` along an axis."""
+    if np.ndim(update) != np.ndim(operand):
+        update = np.expand_dims(update, axis)
+    return dynamic_update_slice_in_dim(operand, update, index, axis)
 
 
 def _part(

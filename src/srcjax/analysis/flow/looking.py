@@ -8,7 +8,9 @@ SHAPE_ATTRIBUTES = frozenset(["shape", "ndim", "size", "dtype"])
 SHAPE_BUILTINS = frozenset(
     ["len", "isinstance", "callable", "hasattr", "type", "print"]
 )
-SHAPE_FUNCTIONS = frozenset(["numpy.shape", "numpy.ndim", "numpy.size"])
+SHAPE_FUNCTIONS = frozenset(
+    ["numpy.shape", "numpy.ndim", "numpy.size", "srcjax.lax.are_alike"]
+)
 #: Calls in generated text that look at structure and shapes only.
 SHAPE_CALLS = frozenset(["len", "isinstance", "np.shape", "np.ndim", "np.size"])
 

@@ -9,7 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, global_type
-from srcjax.analysis.flow.positions import Positions
+from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
@@ -35,6 +35,45 @@ from srcjax.ops.record import WRITTEN_OUT
 from srcjax.transforms.inline import SMALL
 from srcjax.transforms.settle.base import is_function
 from srcjax.transforms.settle.containers import ContainerSettling
+
+
+def _item_of(display: gast.expr, taken: list[gast.expr]) -> gast.expr | None:
+    """What whole numbers take out of a display, one after the other."""
+    found: Any = display
+    for index in reversed(taken):
+        items = getattr(found, "elts", None)
+        if items is None:
+            return None
+        place = index.value if isinstance(index, gast.Constant) else None
+        if not isinstance(place, int) or place >= len(items):
+            return None
+        found = items[place]
+    return found if taken else None
+
+
+def bound_before(
+    block: list[gast.stmt], stmt: gast.stmt | None, name: str
+) -> gast.stmt | None:
+    """What has bound a name when a statement is reached, if it is one statement."""
+    for at, here in enumerate(block):
+        inner = here is stmt or any(node is stmt for node in syntax.walk(here))
+        if not inner:
+            continue
+        if here is not stmt:
+            blocks = [b for b in syntax.inner_blocks(here) if _is_inside(b, stmt)]
+            found = bound_before(blocks[0], stmt, name) if blocks else None
+            looped = isinstance(here, (gast.For, gast.While))
+            if found is not None or looped and name in syntax.names_written(here):
+                return found
+        for before in reversed(block[:at]):
+            if name in syntax.names_written(before):
+                defined = isinstance(before, gast.FunctionDef)
+                return before if defined or not is_compound(before) else None
+    return None
+
+
+def _is_inside(block: list[gast.stmt], stmt: gast.stmt | None) -> bool:
+    return any(node is stmt for node in syntax.walk(block))
 
 
 class CallSettling(ContainerSettling):
@@ -123,31 +162,25 @@ class CallSettling(ContainerSettling):
 
     def original(self, node: gast.expr) -> str:
         """The name that a name stands for, by way of single assignments."""
-        return self.handed_over(node)[0]
-
-    def handed_over(self, node: gast.expr) -> tuple[str, list[gast.stmt]]:
-        """The name that a name stands for, and the single assignments between them."""
-        name, way = getattr(node, "id", ""), []
+        name = getattr(node, "id", "")
         for _ in range(5):
-            made = [
-                s
+            values = [
+                s.value
                 for s in syntax.walk(self.unit.node.body)
                 if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
             ]
             single = syntax.count_bindings(self.unit.node, name) == 1
-            if not (single and len(made) == 1 and isinstance(made[0].value, gast.Name)):
+            if not (single and len(values) == 1 and isinstance(values[0], gast.Name)):
                 break
-            way.append(made[0])
-            name = made[0].value.id
-        return name, way
+            name = values[0].id
+        return name
 
     def made_in_a_loop(
         self, stmt: gast.stmt, call: gast.Call, closure: Closure
     ) -> bool:
-        """Whether a function of some iteration is called by another name."""
+        """Whether a function of some other iteration may be called by another name."""
         definition = closure.definition
-        name, way = self.handed_over(call.func)
-        if name == getattr(definition, "name", ""):
+        if self.original(call.func) == getattr(definition, "name", ""):
             return False
         if not any(
             any(node is definition for node in syntax.walk(loop.body))
@@ -155,29 +188,29 @@ class CallSettling(ContainerSettling):
             if isinstance(loop, (gast.For, gast.While))
         ):
             return False
-        made = [
-            s
-            for s in syntax.all_statements(self.unit.node.body)
-            if isinstance(s, gast.Assign) and s.value is definition
-        ]
-        if len(made) != 1 or not syntax.is_name(made[0].targets[0], name):
-            return True
-        return not (
-            syntax.count_bindings(self.unit.node, name) == 1
-            and self.run_before([*made, *way], stmt)
-        )
+        return not self.was_just_made(stmt, call.func, definition)
 
-    def run_before(self, stmts: list[gast.stmt], stmt: gast.stmt) -> bool:
-        """Whether each of them has run when the statement is reached, in its trip."""
-        positions = Positions(self.unit.node.body)
-        if stmt not in positions:
-            return False
-        here = positions[stmt]
-        return all(
-            before.order < here.order
-            and before.blocks == here.blocks[: len(before.blocks)]
-            for before in (positions[s] for s in stmts)
-        )
+    def was_just_made(self, stmt: gast.stmt, node: Any, definition: Any) -> bool:
+        """Whether a name holds a function of this trip when the statement is reached.
+
+        It does if what has bound it stands before the statement, and so on, up to where
+        the function is defined.
+        """
+        found: gast.stmt | None = stmt
+        taken: list[Any] = []  # what is taken out of a display, from the last on
+        while node is not None and node is not definition:
+            if isinstance(node, gast.Name):
+                found = bound_before(self.unit.node.body, found, node.id)
+                if found is definition:
+                    return True
+                node = found.value if isinstance(found, gast.Assign) else None
+            elif isinstance(node, gast.Subscript):
+                taken.append(node.slice)
+                node = node.value
+            else:
+                node = _item_of(node, taken)
+                taken = []
+        return node is definition
 
     def use_once(self, call: gast.Call, closure: Closure) -> None:
         """The pullback of a function that writes in place uses up what was saved."""

@@ -18,6 +18,7 @@ import numpy as np
 
 import srcjax
 from srcjax.errors import SrcjaxError
+from tests.plain_kernels import kernels_as_python
 from tests.programs.judging import arguments, tangent_along
 from tests.programs.judging import projected_gradient as projected
 
@@ -160,6 +161,31 @@ def float32(case: Case) -> None:
         near(project(found, way), number, size + summed, 2e-2)
 
 
+def jit(case: Case) -> None:
+    expected = case.value(case.args)
+    with kernels_as_python():
+        value = float(srcjax.jit(case.f)(*case.fresh()))
+    near(value, expected, 1 + abs(expected), 1e-9)
+
+
+def jit_grad(case: Case) -> None:
+    expected = [slope(case.along(case.args, way)) for way in case.ways]
+    with kernels_as_python():
+        derivative = srcjax.jit(srcjax.value_and_grad(case.f, ALL))
+        value, found = derivative(*case.fresh())
+    near(float(value), case.value(case.args), 1 + abs(value), 1e-9)
+    for way, (number, size) in zip(case.ways, expected, strict=True):
+        near(project(found, way), number, size, 2e-5)
+
+
+def jit_vmap(case: Case) -> None:
+    expected = case.values()
+    with kernels_as_python():
+        found = of_batch(srcjax.jit(srcjax.vmap(case.f))(*case.batch))
+    if not np.allclose(found, expected, rtol=1e-8, atol=1e-9):
+        raise Wrong(f"{found}, not {expected}")
+
+
 def second(derivative: Callable[[Case, Arguments], float]) -> Callable[[Case], None]:
     def mode(case: Case) -> None:
         way = case.ways[0]
@@ -231,7 +257,7 @@ def vmap_vmap(case: Case) -> None:
         raise Wrong(f"{found}, not {expected}")
 
 
-FIRST = {"grad": grad, "jvp": jvp, "vmap": vmap, "float32": float32}
+FIRST = {"grad": grad, "jvp": jvp, "vmap": vmap, "float32": float32, "jit": jit}
 NESTED = {
     "grad(grad)": grad_grad,
     "jvp(grad)": jvp_grad,
@@ -242,6 +268,8 @@ NESTED = {
     "grad(vmap)": grad_vmap,
     "jvp(vmap)": jvp_vmap,
     "vmap(vmap)": vmap_vmap,
+    "jit(grad)": jit_grad,
+    "jit(vmap)": jit_vmap,
 }
 MODES = FIRST | NESTED
 

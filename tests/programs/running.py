@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.programs.boxes import BOXES_HEAD, BoxesWriter
 from tests.programs.effects import EFFECTS_HEAD, EffectsWriter
 from tests.programs.grammar import HEAD, Writer
 from tests.programs.judging import (
@@ -21,6 +22,7 @@ from tests.programs.judging import (
 from tests.programs.modes import some_modes
 from tests.programs.modes import verdict as verdict_of
 from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
+from tests.programs.order import ORDER_HEAD, OrderWriter
 from tests.programs.shrinking import shrink
 
 #: The nestings and `vmap` are for programs of so many lines, as they take long.
@@ -30,6 +32,8 @@ GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "plain": (Writer, HEAD),
     "effects": (EffectsWriter, EFFECTS_HEAD),
     "objects": (ObjectsWriter, OBJECTS_HEAD),
+    "order": (OrderWriter, ORDER_HEAD),
+    "boxes": (BoxesWriter, BOXES_HEAD),
 }
 Verdicts = dict[str, tuple[str, str]]
 

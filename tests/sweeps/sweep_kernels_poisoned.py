@@ -1,47 +1,21 @@
-"""Kernels that read where nobody wrote, or outside of an array, are found out.
-
-Numba does not look at bounds, and new memory mostly holds zeros. Here kernels run as
-the Python that they are, on new arrays that are full of NaN: an index out of bounds
-raises, and what was not written shows in the result.
-"""
+"""Kernels that read where nobody wrote, or outside of an array, are found out."""
 
 import copy
-import types
 import warnings
 
 import numpy as np
 import pytest
 
 import srcjax
-from srcjax.backends.kernels import Kernel
 from tests.corpus import PROGRAMS
+from tests.plain_kernels import kernels_as_python
 from tests.sweeps.sweep_jit import check
 
 
-def poisoned(shape, dtype=float, **options):
-    """`np.empty`, with what no program makes."""
-    made = np.empty(shape, dtype, **options)
-    made.fill(np.nan if made.dtype.kind in "fc" else 77)
-    return made
-
-
-NUMPY = types.SimpleNamespace(**{name: getattr(np, name) for name in dir(np)})
-NUMPY.empty = poisoned
-
-
-def as_python(kernel, *args):
-    """The first call of a kernel: nothing is compiled."""
-    plain = kernel.function
-    kernel.function = types.FunctionType(
-        plain.__code__, {**plain.__globals__, "np": NUMPY}, plain.__name__
-    )
-    kernel.call = kernel.function
-    return kernel.function(*args)
-
-
 @pytest.fixture(autouse=True)
-def kernels_as_python(monkeypatch):
-    monkeypatch.setattr(Kernel, "first", as_python)
+def plain():
+    with kernels_as_python():
+        yield
 
 
 def transformed(f, mode):

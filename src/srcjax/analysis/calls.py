@@ -73,6 +73,7 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
+from srcjax.analysis.unfollowed import is_harmless, is_hashable
 from srcjax.analysis.wrappers import compiled_from, function_within
 from srcjax.errors import NoRuleError, error_at
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
@@ -305,6 +306,8 @@ class Calls(Constructing):
         if isinstance(function, Closure):
             self.check_out(node)
             self.callee(node, function)
+            if self.may_act(function, active, env):
+                self.acting.add(id(node))
             return self.call_closure(function, args, kwargs, env)
         nested = self.nested(function, args, kwargs, node, env)
         if nested is not None:
@@ -679,6 +682,32 @@ class Calls(Constructing):
         reads = [env[n] for n in sorted(free) if n in env]
         result = self.opaque_call(None, [*args, *kwargs.values(), *reads], None)
         return replace(result, active=active)
+
+    def may_act(self, closure: Closure, active: bool, env: Env) -> bool:
+        """Whether a function that is defined here may change what varies."""
+        definition = closure.definition
+        free = syntax.names_read(definition) - set(parameter_names(definition.args))
+        if not active and not any(is_active(env.get(n, UNKNOWN)) for n in free):
+            return False
+        body = list(syntax.walk(definition.body))
+        return any(
+            isinstance(node, (gast.Nonlocal, gast.Global, gast.Delete, gast.AugAssign))
+            or (
+                isinstance(node, (gast.Subscript, gast.Attribute))
+                and not isinstance(node.ctx, gast.Load)
+            )
+            or (isinstance(node, gast.Call) and not self.is_pure(node.func, env))
+            for node in body
+        )
+
+    def is_pure(self, function: gast.expr, env: Env) -> bool:
+        """Whether the function that is called by a name has no effects."""
+        chain = syntax.dotted(function)
+        if chain is None or chain.partition(".")[0] in env:
+            return False
+        value = getattr(self.eval(function, env), "value", None)
+        record = lookup(value) if is_hashable(value) else None
+        return is_harmless(value) if record is None else not record.writes
 
     def is_followed(self, function: Any, active: bool) -> bool:
         """Whether the call is of a unit that takes part in the transform.

@@ -53,9 +53,11 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.errors import UnsupportedError, error_at, is_elsewhere
-from srcjax.frontend.unit import Unit
+from srcjax.frontend.unit import Unit, acting
 
 UNROLLED = 64
+#: Statements of one operation, in core form.
+_OF_A_VALUE = (gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr)
 #: Types of what has memory, or may have been made of it.
 _FILLED = frozenset([Array, List, Dict, Unknown, Other])
 
@@ -148,7 +150,56 @@ class Effects:
         #: Names that carry a derivative after all, by unit; they are all normalised
         #: again when the execution is over.
         self.missing: dict[int, tuple[Unit, set[str]]] = {}
+        #: Calls and attributes that are parts of an expression, not one that stands in
+        #: a statement of its own; and the statements that were looked at for these.
+        self.inside: set[int] = set()
+        self.looked_inside: set[int] = set()
+        #: Calls of functions made here that may change what they find around them.
+        self.acting: set[int] = set()
         self.unit: Unit = None  # type: ignore[assignment]
+
+    def look_inside(self, stmt: Any) -> None:
+        """Remember which calls are parts of the statement's expressions."""
+        if id(stmt) in self.looked_inside or isinstance(stmt, gast.FunctionDef):
+            return
+        self.looked_inside.add(id(stmt))
+        self.facts.nodes.append(stmt)
+        whole = stmt.value if isinstance(stmt, _OF_A_VALUE) else None
+        apart = {id(whole), id(getattr(whole, "func", None))}
+        for node in syntax.walk(syntax.head(stmt)):
+            if isinstance(node, (gast.Call, gast.Attribute)) and id(node) not in apart:
+                self.inside.add(id(node))
+
+    def check_inside(self, node: Any, env: Env) -> None:
+        """Have a call that changes differentiated values stand in its own statement.
+
+        No rule says what becomes of `if update(x) < tol`: the call has to be taken out.
+        """
+        written = self.facts.writes.get(id(node), NONE)
+        if id(node) in self.facts.unclear:
+            written = NONE  # it may, for all that is known of a function without a text
+        filled = ageless_buffers(self.handed) & ageless_buffers(written)
+        acts = (
+            filled
+            or id(node) in self.acting
+            or any(
+                is_active(t) and not all_buffers(t).isdisjoint(written)
+                for t in (env.values() if written else ())
+            )
+        )
+        if acts and not self.tentative:
+            self.take_out(node)
+
+    def take_out(self, node: Any) -> None:
+        """Have the expression in parts when the unit is normalised again."""
+        place = acting(node)
+        if not place or place in self.unit.varying:
+            raise self.refuse(
+                node,
+                "an effect on differentiated values inside of an expression",
+                "a statement of its own",
+            )
+        self.miss(self.unit, {place})
 
     def miss(self, unit: Unit, names: Iterable[str]) -> None:
         """Remember that names of a unit vary; what follows is executed all the same."""

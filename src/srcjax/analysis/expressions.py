@@ -352,7 +352,10 @@ class Expressions(Calls):
 
     def of_Attribute(self, node: gast.Attribute, env: Env) -> Type:
         base = self.eval(node.value, env)
-        return self.attribute(base, node.attr, node)
+        found = self.attribute(base, node.attr, node)
+        if id(node) in self.inside:
+            self.check_inside(node, env)
+        return found
 
     def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
         base = self.eval(node.value, env)
@@ -490,6 +493,12 @@ class Expressions(Calls):
             self.facts.writes = known
 
     def of_Call(self, node: gast.Call, env: Env) -> Type:
+        found = self.result_of(node, env)
+        if id(node) in self.inside:
+            self.check_inside(node, env)
+        return found
+
+    def result_of(self, node: gast.Call, env: Env) -> Type:
         order = self.order(node, env)
         if order is not None:
             return order

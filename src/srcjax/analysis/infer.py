@@ -262,6 +262,7 @@ class Interpreter(Expressions):
     def simple(self, stmt: gast.stmt, env: Env) -> None:
         """Execute a statement without control flow, updating the environment."""
         self.current = stmt
+        self.look_inside(stmt)
         if isinstance(stmt, gast.Assign):
             pairs = swap_pairs(stmt)
             if pairs and trade_contents([env.get(n, UNKNOWN) for n, _ in pairs]):
@@ -284,7 +285,10 @@ class Interpreter(Expressions):
             free = syntax.names_read(stmt) - set(parameter_names(stmt.args))
             active = any(is_active(env[n]) for n in sorted(free) if n in env)
             env[stmt.name] = Closure(active, definition=stmt, scope=self.unit)
-        elif isinstance(stmt, (gast.Assert, gast.Pass)):
+        elif isinstance(stmt, gast.Assert):
+            if any(isinstance(n, gast.Call) for n in syntax.walk(stmt.test)):
+                self.eval(stmt.test, env)  # for what it may change
+        elif isinstance(stmt, gast.Pass):
             pass
         elif isinstance(stmt, gast.Delete):
             self.delete(stmt, env)
@@ -571,6 +575,7 @@ class Interpreter(Expressions):
                 self.assign(stmt, target, new, env)
             return
         base = self.eval(target.value, env)
+        self.check_meanwhile(stmt, base)
         if isinstance(target, gast.Attribute):
             held = self.attribute(base, target.attr, target)
             types = [held, value]
@@ -589,6 +594,16 @@ class Interpreter(Expressions):
         item, value = self.operands(function, types, [target, stmt.value], stmt)
         new = self.apply(lookup(function), function, [item, value], {}, stmt)
         self.store(stmt, target, base, new, env)
+
+    def check_meanwhile(self, stmt: gast.AugAssign, base: Type) -> None:
+        """`v[0] += update(v)` reads the item before what is added is computed."""
+        for node in syntax.walk(getattr(stmt, "meanwhile", [])):
+            written = self.facts.writes.get(id(node), NONE)
+            if id(node) in self.acting or not ageless_buffers(written).isdisjoint(
+                ageless_buffers(base.buffers)
+            ):
+                self.take_out(stmt)
+                return
 
     def update_of_class(
         self, stmt: gast.AugAssign, old: Type, value: Type, env: Env
@@ -619,6 +634,7 @@ class Interpreter(Expressions):
         return True
 
     def branch(self, stmt: gast.If, env: Env) -> Env | None:
+        self.look_inside(stmt)
         test = self.eval(stmt.test, env)
         self.forget_hidden(env)
         self.note(stmt, env, env)
@@ -687,6 +703,7 @@ class Interpreter(Expressions):
         return *self.learned(), len(self.provisional), self.hidden
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
+        self.look_inside(stmt)
         over = self.eval(stmt.iter, env)
         self.forget_hidden(env)
         items = self.iteration(over)
@@ -755,6 +772,7 @@ class Interpreter(Expressions):
         return self.block(stmt.body, env)
 
     def while_loop(self, stmt: gast.While, env: Env) -> Env | None:
+        self.look_inside(stmt)
         self.breaks.append([])
         forever = isinstance(stmt.test, gast.Constant) and stmt.test.value
 

@@ -310,9 +310,10 @@ class Program:
     def widen(self, unit: Unit, names: Iterable[str]) -> Unit:
         """Normalise again: these names carry a derivative after all.
 
-        What attributes of the user's objects are called is so for all units.
+        What attributes of the user's objects are called is so for all units, and where
+        an expression changes what carries a derivative too: one may be put in another.
         """
-        own = {n for n in names if n.startswith(".")} - self.own_attributes
+        own = {n for n in names if n.startswith((".", "@"))} - self.own_attributes
         self.own_attributes |= own
         others = {id(u): u for u in self.units.values() if own and u is not unit}
         for other in others.values():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gast
 import numpy as np
 
@@ -26,7 +24,7 @@ class Loops(SequenceCalls, Generators):
             new = gast.While(syntax.const(True), self.block([go_on]), [])
             self.emit(gast.copy_location(new, stmt))
             return
-        if not binds(stmt.test):
+        if not self.acts(stmt.test):
             test = self.test(stmt.test)
             new = gast.While(test, self.block(stmt.body), [])
             self.emit(gast.copy_location(new, stmt))
@@ -188,7 +186,8 @@ class Loops(SequenceCalls, Generators):
         if not self.varying.carries(node):
             return node
         if isinstance(node, gast.Call):
-            if self.varying.all_kinds and self.varying.is_builtin(node.func, "range"):
+            counts = self.varying.is_builtin(node.func, "range")
+            if counts and (self.varying.all_kinds or self.varying.acts(node)):
                 args = self.atoms(node.args)
                 return gast.copy_location(gast.Call(node.func, args, []), node)
             if self.rows_of(node) is not None:
@@ -226,8 +225,3 @@ class Loops(SequenceCalls, Generators):
 def _listed(node: gast.expr) -> gast.expr:
     """`list(node)`: what an iterator gives, at once."""
     return gast.copy_location(syntax.call("list", node), node)
-
-
-def binds(node: Any) -> bool:
-    """Whether a walrus binds a name inside."""
-    return any(isinstance(sub, gast.NamedExpr) for sub in syntax.walk(node))

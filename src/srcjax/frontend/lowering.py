@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gast
@@ -134,14 +135,53 @@ class LoweringBase:
         named = isinstance(node, (gast.Name, gast.Attribute))
         return node if named and self.varying.value(node) else self.atom(node)
 
-    def atoms(self, nodes: list) -> list:
-        """Atoms for arguments; stars stay."""
+    def atoms(self, nodes: list, later: list | None = None) -> list:
+        """Atoms for arguments, evaluated in order and before `later`; stars stay."""
+        found: list[gast.expr] = []
+        nodes = [*nodes, *(later or ())]
+        for place, n in enumerate(nodes[: len(nodes) - len(later or ())]):
+            rest = nodes[place + 1 :]
+            if isinstance(n, gast.Starred):
+                held = self.held(self.atom(n.value), rest)
+                found.append(gast.Starred(held, syntax.LOAD))
+            else:
+                found.append(self.held(self.argument(n), rest))
+        return found
+
+    def acts(self, node: Any) -> bool:
+        """Whether an expression has to be taken apart though it carries nothing.
+
+        It binds a name, or changes what carries a derivative.
+        """
+        return binds(node) or self.varying.acts(node)
+
+    def in_order(self, nodes: list) -> list:
+        """Atoms for operands that are evaluated one after the other."""
         return [
-            gast.Starred(self.atom(n.value), syntax.LOAD)
-            if isinstance(n, gast.Starred)
-            else self.argument(n)
-            for n in nodes
+            self.held(self.atom(node), nodes[place + 1 :])
+            for place, node in enumerate(nodes)
         ]
+
+    def held(self, atom: gast.expr, later: list) -> gast.expr:
+        """What a name holds now, if what is evaluated later binds it again."""
+        if not isinstance(atom, gast.Name):
+            return atom
+        for node in syntax.walk(later):
+            if isinstance(node, gast.NamedExpr) and node.target.id == atom.id:
+                return self.temp(atom)
+            if isinstance(node, gast.Call) and atom.id in self.bound_from_inside:
+                return self.temp(atom)
+        return atom
+
+    @functools.cached_property
+    def bound_from_inside(self) -> set[str]:
+        """Names that functions defined in this one bind."""
+        return {
+            name
+            for node in syntax.walk(self.source.node)
+            if isinstance(node, gast.Nonlocal)
+            for name in node.names
+        }
 
     def argument(self, node: gast.expr) -> gast.expr:
         """An argument: a short constant expression such as `(2, 3)` may stay."""
@@ -175,6 +215,11 @@ class LoweringBase:
 
     def index(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
+
+
+def binds(node: Any) -> bool:
+    """Whether a walrus binds a name inside."""
+    return any(isinstance(sub, gast.NamedExpr) for sub in syntax.walk(node))
 
 
 def apart(base: str) -> str:

@@ -44,7 +44,7 @@ from srcjax.frontend.numpy_names import name_numpy
 from srcjax.frontend.operations import Operations
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
-from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.frontend.unit import Unit, is_place, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
 
 
@@ -108,6 +108,7 @@ def normalise_nested(
     body = lower_match(body, unit.names)
     bound = syntax.names_written(body) | set(parameter_names(definition.args))
     varying = Varying(unit.source.resolve, bound | syntax.names_written(unit.node))
+    varying_names = [*varying_names, *filter(is_place, unit.varying)]
     find_varying(body, varying_names, varying)
     body = _prepared(body, unit.names, varying, unit.source)
     body = lower_exits(body, unit.names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.frontend.einsum_lists import with_letters
-from srcjax.frontend.loops import binds
+from srcjax.frontend.lowering import binds
 from srcjax.frontend.special_calls import SpecialCalls
 from srcjax.frontend.ufuncs import unwrap_out
 
@@ -20,9 +20,6 @@ _UNSUPPORTED = {
     gast.Await: ("async code cannot be differentiated", "a plain function"),
 }
 
-#: Parts of these are evaluated more than once.
-_LATER = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-
 
 class Operations(SpecialCalls):
     """Lowers expressions and tests."""
@@ -31,19 +28,24 @@ class Operations(SpecialCalls):
         """A condition: no derivative flows through it, but a batch may."""
         if self.varying.all_kinds and self.varying.carries(node):
             return self.atom(self.as_condition(node))
-        return self.lower_walrus(node) if binds(node) else node
+        if not self.acts(node):
+            return node
+        found = self.in_parts(self.as_condition(node))
+        called = isinstance(found, (gast.Call, gast.Attribute))
+        return self.temp(found) if called else found
 
     def as_condition(self, node: gast.expr) -> gast.expr:
         """`a < b < c` as `a < b and b < c`; only the truth of the value matters."""
         if isinstance(node, gast.Compare) and len(node.ops) > 1:
             later = syntax.walk(node.comparators[1:])
-            if any(isinstance(e, gast.Call) for e in later):
+            if any(isinstance(e, (gast.Call, gast.NamedExpr)) for e in later):
                 # It is evaluated only where what comes before holds.
-                left, middle = self.atom(node.left), self.atom(node.comparators[0])
+                left, middle = self.in_order([node.left, node.comparators[0]])
+                middle = self.held(middle, node.comparators[1:])
                 first = gast.Compare(left, node.ops[:1], [middle])
                 rest = gast.Compare(middle, node.ops[1:], node.comparators[1:])
                 return gast.BoolOp(gast.And(), [first, rest])
-            atoms = [self.atom(e) for e in (node.left, *node.comparators)]
+            atoms = self.in_order([node.left, *node.comparators])
             pairs = [
                 gast.Compare(left, [op], [right])
                 for left, op, right in zip(atoms, node.ops, atoms[1:], strict=False)
@@ -54,36 +56,18 @@ class Operations(SpecialCalls):
     def of_Compare(self, node: gast.Compare) -> gast.expr:
         if len(node.ops) > 1:
             return self.operation(self.as_condition(node))
-        operands = [self.atom(node.left), self.atom(node.comparators[0])]
-        return gast.Compare(operands[0], node.ops, [operands[1]])
+        left, right = self.in_order([node.left, *node.comparators])
+        return gast.Compare(left, node.ops, [right])
 
-    def lower_walrus(self, node: gast.expr) -> gast.expr:
-        """Take varying walrus assignments out of an inert expression."""
-        if isinstance(node, gast.Lambda):
-            return node  # its names are its own
-        if isinstance(node, gast.NamedExpr):
-            self.bind(node.target, node.value)
-            return syntax.name(node.target.id)
-        if isinstance(node, gast.BoolOp) and binds(node.values[1:]):
-            return self.boolean(node)
-        if isinstance(node, gast.IfExp) and binds([node.body, node.orelse]):
-            return self.of_IfExp(node)
-        if isinstance(node, _LATER) and binds(node):
-            raise self.refuse(
-                node, "`:=` in a loop inside of an expression", "a loop of statements"
-            )
-        for keyword in getattr(node, "keywords", ()):
-            keyword.value = self.lower_walrus(keyword.value)
-        for key, value in list(node.__dict__.items()):
-            if isinstance(value, gast.expr):
-                setattr(node, key, self.lower_walrus(value))
-            elif isinstance(value, list):
-                new = [
-                    self.lower_walrus(v) if isinstance(v, gast.expr) else v
-                    for v in value
-                ]
-                setattr(node, key, new)
-        return node
+    def in_parts(self, node: gast.expr) -> gast.expr:
+        """An inert expression, with all that has an effect in statements before it."""
+        if not self.acts(node) or isinstance(node, gast.Lambda):
+            return node  # the names of a lambda are its own
+        handler: Callable | None = getattr(self, f"of_{type(node).__name__}", None)
+        if handler is None:
+            raise self.acts_inside(node)
+        new: gast.expr = handler(node)
+        return new if hasattr(new, "lineno") else gast.copy_location(new, node)
 
     def operation(self, node: gast.expr) -> gast.expr:
         """One operation on atoms (or an inert expression, as written)."""
@@ -99,10 +83,10 @@ class Operations(SpecialCalls):
         if not self.varying.carries(node):
             return node
         if self.varying.inert_result(node):
-            return self.lower_walrus(node)
+            return self.in_parts(node)
         handler: Callable | None = getattr(self, f"of_{type(node).__name__}", None)
-        if handler is None and self.varying.run_time:
-            return self.lower_walrus(node)
+        if handler is None and self.varying.run_time and not binds(node):
+            return node
         if handler is None:
             raise self.refuse(
                 node,
@@ -118,8 +102,8 @@ class Operations(SpecialCalls):
         return node
 
     def of_BinOp(self, node: gast.BinOp) -> gast.expr:
-        left = self.atom(node.left)
-        return gast.BinOp(left, node.op, self.atom(node.right))
+        left, right = self.in_order([node.left, node.right])
+        return gast.BinOp(left, node.op, right)
 
     def of_UnaryOp(self, node: gast.UnaryOp) -> gast.expr:
         return gast.UnaryOp(node.op, self.atom(node.operand))
@@ -128,7 +112,7 @@ class Operations(SpecialCalls):
         return gast.Attribute(self.atom(node.value), node.attr, syntax.LOAD)
 
     def of_Subscript(self, node: gast.Subscript) -> gast.expr:
-        base = self.atom(node.value)
+        base = self.held(self.atom(node.value), [node.slice])
         return gast.Subscript(base, self.index(node.slice), syntax.LOAD)
 
     def index(self, node: gast.expr) -> gast.expr:
@@ -153,8 +137,38 @@ class Operations(SpecialCalls):
     of_List = of_Tuple
 
     def of_Dict(self, node: gast.Dict) -> gast.expr:
-        keys = [None if k is None else self.atom(k) for k in node.keys]
-        return gast.Dict(keys, [self.atom(v) for v in node.values])
+        items = [e for pair in zip(node.keys, node.values, strict=True) for e in pair]
+        atoms = iter(self.in_order([e for e in items if e is not None]))
+        found = [None if e is None else next(atoms) for e in items]
+        keys, values = found[::2], found[1::2]
+        names = [isinstance(k, gast.Name) for k in keys]
+        if len(keys) > 1 and any(names) and None not in keys:
+            # Two of them may be equal: what the dict holds is the later value.
+            id = self.new_temp("values")
+            self.emit(syntax.assign(id, gast.Dict([], [])))
+            for key, value in zip(keys, values, strict=True):
+                place = gast.Subscript(syntax.name(id), key, None)
+                self.emit(syntax.assign(place, value))
+            return syntax.name(id)
+        last = {k.value: i for i, k in enumerate(keys) if isinstance(k, gast.Constant)}
+        for place, key in enumerate(keys):
+            if isinstance(key, gast.Constant) and last[key.value] != place:
+                values[place] = syntax.const(None)  # its place among the keys
+        return gast.Dict(keys, values)
+
+    def of_JoinedStr(self, node: gast.JoinedStr) -> gast.expr:
+        values = []
+        for part in node.values:
+            new = syntax.clone(part)
+            if isinstance(new, gast.FormattedValue):
+                new.value = self.atom(new.value)
+                if new.format_spec is not None:
+                    new.format_spec = self.of_JoinedStr(new.format_spec)
+            values.append(new)
+        return gast.JoinedStr(values)
+
+    def of_Set(self, node: gast.Set) -> gast.expr:
+        return gast.Set(self.in_order(node.elts))
 
     def of_NamedExpr(self, node: gast.NamedExpr) -> gast.expr:
         self.bind(node.target, node.value)
@@ -202,13 +216,18 @@ class Operations(SpecialCalls):
         function = node.func
         if isinstance(function, gast.Attribute):
             if self.varying.value(function) is None:
-                base = self.atom(function.value)
+                given = [*node.args, *(k.value for k in node.keywords)]
+                base = self.held(self.atom(function.value), given)
                 function = gast.Attribute(base, function.attr, syntax.LOAD)
         elif not isinstance(function, gast.Name):
             function = self.atom(function)
         unwrap_out(node)
-        args = self.atoms(self.held_iterators(node))
-        keywords = [gast.keyword(k.arg, self.argument(k.value)) for k in node.keywords]
+        named = [k.value for k in node.keywords]
+        args = self.atoms(self.held_iterators(node), named)
+        values = self.atoms(named)
+        keywords = [
+            gast.keyword(k.arg, v) for k, v in zip(node.keywords, values, strict=True)
+        ]
         called = gast.Call(function, args, keywords)
         if isinstance(self.varying.value(node.func), np.ufunc):
             return self.ufunc_call(called, self.varying.value(node.func))

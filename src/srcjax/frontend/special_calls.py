@@ -9,6 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.frontend.generators import Generators
+from srcjax.frontend.lowering import binds
 from srcjax.frontend.sequences import SequenceCalls
 from srcjax.frontend.ufuncs import UfuncCalls
 from srcjax.frontend.varying import find_varying
@@ -26,7 +27,7 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
                 return default
             if self.varying.value(default) is not None:
                 return default
-            return self.temp(default, "default")
+            return self.temp(self.operation(default), "default")
 
         arguments.defaults = [held(d) for d in arguments.defaults]
         arguments.kw_defaults = [held(d) for d in arguments.kw_defaults]
@@ -257,7 +258,16 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
         self.loop_statements(loop)
         return syntax.name(id)
 
-    of_GeneratorExp = of_ListComp
+    def of_GeneratorExp(self, node: gast.GeneratorExp) -> gast.expr:
+        if self.acts(node):  # who gets it may stop early, as `any` does
+            raise self.acts_inside(node)
+        return self.of_ListComp(node)
+
+    def acts_inside(self, node: gast.expr) -> Exception:
+        """The error that an effect is where nothing is known to be executed once."""
+        what = "`:=`" if binds(node) else "an effect on differentiated values"
+        where = "in a loop inside of an expression"
+        return self.refuse(node, f"{what} {where}", "a loop of statements")
 
     def of_DictComp(self, node: gast.DictComp) -> gast.expr:
         id = self.new_temp("values")

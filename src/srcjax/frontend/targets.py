@@ -8,6 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.frontend.sequences import SequenceCalls
+from srcjax.frontend.unit import acting
 
 
 class Targets(SequenceCalls):
@@ -28,14 +29,31 @@ class Targets(SequenceCalls):
     def on_AugAssign(self, stmt: gast.AugAssign) -> None:
         target = stmt.target
         if isinstance(target, gast.Name):
+            name = syntax.name(target.id)
+            old = self.held(name, [stmt.value])
             value = self.atom(stmt.value)
+            if old is not name:
+                new = gast.AugAssign(syntax.as_store(old), stmt.op, value)
+                self.emit(gast.copy_location(new, stmt))
+                self.emit(syntax.assign(target, old))
+                return
             self.emit(gast.copy_location(gast.AugAssign(target, stmt.op, value), stmt))
         elif isinstance(target, gast.Subscript):
             base = self.atom(syntax.as_load(target.value))
             index = self.index(syntax.as_load(target.slice))
+            if acting(stmt) in self.varying.places:
+                old = self.temp(gast.Subscript(base, index, syntax.LOAD))
+                value = self.atom(stmt.value)
+                new = gast.AugAssign(syntax.as_store(old), stmt.op, value)
+                self.emit(gast.copy_location(new, stmt))
+                self.emit(syntax.assign(gast.Subscript(base, index, None), old))
+                return
+            done = len(self.out)
             value = self.atom(stmt.value)
-            new = gast.Subscript(base, index, syntax.STORE)
-            self.emit(gast.copy_location(gast.AugAssign(new, stmt.op, value), stmt))
+            place = gast.Subscript(base, index, syntax.STORE)
+            new = gast.copy_location(gast.AugAssign(place, stmt.op, value), stmt)
+            new.meanwhile = self.out[done:]  # the item was read before
+            self.emit(new)
         else:
             base = self.atom(syntax.as_load(target.value))
             old = self.temp(gast.Attribute(base, target.attr, syntax.LOAD))
@@ -134,7 +152,10 @@ class Targets(SequenceCalls):
             if isinstance(core, gast.Constant):
                 held.append(core)
             else:
-                held.append(self.temp(core))
+                name = self.temp(core)
+                if self.varying.names.issuperset(_name_of(targets[position])):
+                    self.varying.names.add(name.id)  # an object that is changed later
+                held.append(name)
         for target, value in zip(targets, held, strict=True):
             self.bind(target, value)
 
@@ -153,6 +174,10 @@ class Targets(SequenceCalls):
                 self.bind(element.value, syntax.call("list", items))
                 continue
             self.bind(element, gast.Subscript(source, index, syntax.LOAD))
+
+
+def _name_of(target: gast.expr) -> list[str | None]:
+    return [getattr(target, "id", None)]
 
 
 def _is_arithmetic(value: gast.expr) -> bool:

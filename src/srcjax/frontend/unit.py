@@ -71,6 +71,22 @@ def own_attribute(name: str) -> str:
     return f".{name}"
 
 
+def acting(node: Any) -> str:
+    """How `Unit.varying` says that an expression changes what carries a derivative.
+
+    By its place in the text, as it is normalised anew; an empty text if it has none.
+    """
+    end = getattr(node, "end_col_offset", None)
+    if end is None:
+        return ""
+    return f"@{node.lineno}:{node.col_offset}-{node.end_lineno}:{end}"
+
+
+def is_place(name: str) -> bool:
+    """Whether it is what `acting` gave."""
+    return name.startswith("@")
+
+
 def parameter_names(arguments: gast.arguments) -> list[str]:
     """Parameter names in order, `*args` and `**kwargs` included."""
     found = [a.id for a in (*arguments.posonlyargs, *arguments.args)]

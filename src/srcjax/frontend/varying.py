@@ -23,7 +23,7 @@ from srcjax.analysis.flow.looking import (
 )
 from srcjax.analysis.types import Varies, varies
 from srcjax.frontend.collective_calls import uses_collectives
-from srcjax.frontend.unit import own_attribute
+from srcjax.frontend.unit import acting, is_place, own_attribute
 from srcjax.ops.record import ATTRIBUTES, METHODS, PROPERTIES, WRITTEN_OUT, lookup
 
 #: Builtins whose result carries no derivative.
@@ -57,7 +57,8 @@ INERT_BUILTINS = frozenset(
         "dir",
     ]
 )
-_CAPTURES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+#: What may call a function.
+_ACTING = (gast.Call, gast.Attribute)
 
 
 class Varying:
@@ -71,6 +72,8 @@ class Varying:
         #: Whether calls and arrays vary that have to do with no name of the function.
         self.run_time = self.what is Varies.RUN_TIME
         self.names: set[str] = set()
+        #: Where expressions change what carries a derivative (`unit.acting`).
+        self.places: set[str] = set()
         self._resolve = resolve
         self.bound = bound
 
@@ -97,6 +100,8 @@ class Varying:
 
     def inert_result(self, node: gast.expr) -> bool:
         """Whether no derivative flows through the value, whatever it is made from."""
+        if self.places and self.acts(node):
+            return False
         if self.all_kinds:
             return self.known_before(node)
         if isinstance(node, (gast.Compare, gast.JoinedStr, gast.Constant)):
@@ -124,6 +129,16 @@ class Varying:
                 own = own_attribute(node.func.attr) in self.names
                 return op is not None and op.inert and not own
         return False
+
+    def acts(self, node: Any) -> bool:
+        """Whether evaluating this changes what carries a derivative.
+
+        `update(x) > 0.1` is a truth value, and is more than that.
+        """
+        return bool(self.places) and any(
+            isinstance(sub, _ACTING) and acting(sub) in self.places
+            for sub in syntax.walk(node)
+        )
 
     def known_before(self, node: gast.expr) -> bool:
         """Whether the value is known before the function runs: a constant, a shape.
@@ -184,7 +199,8 @@ class Varying:
                 if isinstance(sub, gast.NamedExpr)
             )
         if isinstance(node, gast.IfExp) and not self.all_kinds:
-            return self.carries([node.body, node.orelse]) or self.has_walrus(node.test)
+            acts = self.has_walrus(node.test) or self.acts(node.test)
+            return acts or self.carries([node.body, node.orelse])
         if isinstance(node, gast.Subscript) and not self.all_kinds:
             return self.carries([node.value, node.slice])
         if isinstance(node, gast.Call) and self.run_time:
@@ -237,6 +253,7 @@ def find_varying(
     """
     names = varying.names
     names.update(start)
+    varying.places.update(filter(is_place, names))
     if varying.run_time:
         names.update(varying.bound)
     nodes = list(syntax.walk(body))

@@ -165,6 +165,8 @@ class Effects:
         self.looked_inside.add(id(stmt))
         self.facts.nodes.append(stmt)
         whole = stmt.value if isinstance(stmt, _OF_A_VALUE) else None
+        if isinstance(stmt, gast.Expr) and not isinstance(whole, gast.Call):
+            whole = None
         apart = {id(whole), id(getattr(whole, "func", None))}
         for node in syntax.walk(syntax.head(stmt)):
             if isinstance(node, (gast.Call, gast.Attribute)) and id(node) not in apart:

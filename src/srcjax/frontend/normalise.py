@@ -228,6 +228,9 @@ class Lowering(Targets, Loops, Operations, Generators):
             if isinstance(value, gast.Call):
                 self.emit(gast.copy_location(gast.Expr(value), stmt))
             return
+        if self.acts(stmt.value):
+            self.atom(stmt.value)
+            return
         self.emit(stmt)
 
     def is_printing(self, node: gast.Call) -> bool:

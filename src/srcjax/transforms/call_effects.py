@@ -148,8 +148,10 @@ def called(call: Any) -> str:
     """
     if not isinstance(call, gast.Call):
         return ""
-    name: str | None = getattr(call, "calls", None)
-    return syntax.dotted(call.func) or "" if name is None else name
+    if getattr(call, "calls", None) == "":
+        return ""
+    # Names may be others than when it was marked: `xs_dot.pop()` is made of `xs.pop()`.
+    return syntax.dotted(call.func) or ""
 
 
 def made_from(new: gast.Call, call: gast.Call) -> gast.Call:

@@ -1,0 +1,42 @@
+"""What is popped, and not read, is popped from tangents and adjoints too."""
+
+import numpy as np
+
+import srcjax
+from tests.corpus.harness import assert_close
+
+
+def popped_and_dropped(s):
+    s = np.tanh(s)
+    stack = [s for _ in range(6)]
+    stack.pop() * 2
+    return sum(stack) + stack[0]
+
+
+class Log:
+    def __init__(self, total):
+        self.total = total
+
+    @property
+    def following(self):
+        self.total = self.total * self.total + 1.0
+        return self.total
+
+
+def read_for_its_effect(s):
+    log = Log(s)
+    log.following  # noqa: B018
+    return log.total
+
+
+def slope(f, s, h=1e-5):
+    return (f(s + h) - f(s - h)) / (2 * h)
+
+
+def test_nested():
+    for f in (popped_and_dropped, read_for_its_effect):
+        gradient = srcjax.grad(f)
+        assert_close(gradient(0.3), slope(f, 0.3))
+        assert_close(srcjax.jvp(f, (0.3,), (1.0,))[1], slope(f, 0.3))
+        assert_close(srcjax.jvp(gradient, (0.3,), (1.0,))[1], slope(gradient, 0.3))
+        assert_close(srcjax.grad(gradient)(0.3), slope(gradient, 0.3))

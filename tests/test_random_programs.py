@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs.running import report, run
+from tests.programs.running import report, run, run_some
 from tests.programs.shrinking import shrink
 
 COUNT = int(os.environ.get("SRCJAX_RANDOM_PROGRAMS", "16"))
@@ -43,6 +43,13 @@ def test_random_programs(block: int, grammar: str, tmp_path: Path) -> None:
 def test_programs_with_effects(seed: int, grammar: str, tmp_path: Path) -> None:
     done = run(grammar, seed, tmp_path)
     assert not done.failures, report(done, tmp_path)
+
+
+@pytest.mark.parametrize("grammar", ["order", "boxes"])
+def test_programs_in_some_modes(grammar: str, tmp_path: Path) -> None:
+    for seed in range(FIRST, FIRST + 2 * FEW):
+        done = run_some(grammar, seed, tmp_path)
+        assert not done.failures, report(done, tmp_path)
 
 
 def test_few_programs_are_refused() -> None:

@@ -172,3 +172,21 @@ def batch_norm(x, scale, shift):
     mean = srcjax.pmean(x, "batch")
     variance = srcjax.pmean((x - mean) ** 2, "batch")
     return scale * (x - mean) / np.sqrt(variance + 1e-5) + shift
+
+
+@batched(normal(4, 3, 2))
+def cheapest_path(cost):
+    n, m = cost.shape
+    total = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            best = min(total[i - 1, j], total[i, j - 1]) if i and j else 0.0
+            total[i, j] = cost[i, j] + best
+    return total[-1, -1]
+
+
+@batched(normal(4), np.array([0, 3, 1, 2]))
+def repeated(x, times):
+    for _ in range(times):
+        x = np.sin(x)
+    return x

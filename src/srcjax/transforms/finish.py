@@ -40,6 +40,7 @@ from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
+    flat_display,
     item_of_display,
     join_copies,
     shape_of_zeros,
@@ -579,7 +580,7 @@ class Finisher(Tidying):
             inner = transposed(node)
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
-            return item_of_display(shape_of_zeros(node, self.is_array))
+            return flat_display(item_of_display(shape_of_zeros(node, self.is_array)))
 
         changed = False
         self.known_writes = None

@@ -134,9 +134,9 @@ def expand_size_along(args: list[gast.expr], types: list[Type]) -> gast.expr | N
     x, t = args[0], types[0]
     if is_number(t):
         return syntax.const(1)
-    if not is_array(t) or is_empty(t):
-        return None
     along, axes = known(types[1]), axes_in(types[1], rank_of(t))
+    if not is_array(t) or is_empty(t):
+        return syntax.expression("np.size(x)", x=x) if along is None else None
     if along is None or (axes is not None and len(axes) == rank_of(t)):
         return syntax.expression("x.size", x=x)
     if axes is None or along == ():

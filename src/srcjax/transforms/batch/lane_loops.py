@@ -91,6 +91,9 @@ class LaneLoops(Regions):
                 syntax.clone(stmt.target), self.shapes(stmt.iter), [], [], None
             )
             if per_example is not None:
+                unread = not syntax.count_reads(self.unit.node, "_")
+                if syntax.is_name(new.target, "_") and unread:  # it is read now
+                    new.target.id = self.unit.names.fresh("i")
                 new.iter, test = self.longest(per_example, new.target, where)
                 head = self.narrowed(lanes, test)
             counter = self.own_counter(new)

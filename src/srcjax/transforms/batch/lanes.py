@@ -282,10 +282,11 @@ class Lanes(Writer):
         new: gast.Call = syntax.clone(value)
         shape = new.args[0]
         dims = list(shape.elts) if isinstance(shape, gast.Tuple) else [shape]
-        if not isinstance(shape, (gast.Tuple, gast.Constant)):
-            rank = self.rank(shape)
-            if rank != 0:
-                return None
+        named = not isinstance(shape, (gast.Tuple, gast.Constant))
+        if named and isinstance(self.example(shape), Tuple):
+            dims = [gast.Starred(shape, syntax.LOAD)]
+        elif named and self.rank(shape) != 0:
+            return None
         new.args[0] = gast.Tuple([n, *dims], syntax.LOAD)
         return new
 

@@ -223,17 +223,17 @@ class RuleTemplates(Contributions):
         ):
             inner: gast.expr = value.args[0]
             return inner
-        if not self.is_open(operand.id) and not self.is_large(made):
+        sums, large = called(value) == "unbroadcast", self.is_large(made)
+        if not self.is_open(operand.id) and not (large or sums):
             return value
         found, shapes = self.broadcast, self.broadcast.shapes
         if not self.is_operation(op):
             return value
-        sums, large = called(value) == "unbroadcast", self.is_large(made)
         inner = value.args[0] if sums else value
         if id(self.stmt) in shapes.numbers and not large:
             self.to_number = self.in_shape = True
             return inner
-        if not sums and not large:
+        if not large and not (sums and self.is_open(operand.id)):
             return value
         whole = not self.reads_partial_zero(inner) and not self.is_given(made)
         own = operand.id.removesuffix(OLD)

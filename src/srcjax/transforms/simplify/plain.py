@@ -56,6 +56,26 @@ def item_of_display(node: gast.expr) -> gast.expr:
     return node if isinstance(chosen, gast.Starred) else chosen
 
 
+def flat_display(node: gast.expr) -> gast.expr:
+    """`(n, *(k, m))` is `(n, k, m)`."""
+    if not isinstance(node, (gast.Tuple, gast.List)):
+        return node
+    if not any(map(_is_starred_display, node.elts)):
+        return node
+    items = [
+        item
+        for each in node.elts
+        for item in (each.value.elts if _is_starred_display(each) else [each])
+    ]
+    return type(node)(items, node.ctx)
+
+
+def _is_starred_display(node: Any) -> bool:
+    return isinstance(node, gast.Starred) and isinstance(
+        node.value, (gast.Tuple, gast.List)
+    )
+
+
 def item_of_dict(node: gast.Subscript) -> gast.expr:
     """`{"a": x, "b": y}["a"]` is `x`."""
     keys = [k.value if isinstance(k, gast.Constant) else None for k in node.value.keys]
@@ -321,6 +341,18 @@ def plain_ones(node: gast.expr) -> gast.expr:
         one = isinstance(node.args[1], gast.Constant) and node.args[1].value == 1
         return syntax.call("np.ones_like", node.args[0]) if one else node
     return node
+
+
+def plain_count(node: gast.expr) -> gast.expr:
+    """`np.size(x**2)` is `np.size(x)`."""
+    if called(node) != "np.size" or len(node.args) != 1:
+        return node
+    whole = node.args[0]
+    if not isinstance(whole, gast.BinOp) or isinstance(whole.op, gast.MatMult):
+        return node
+    if not isinstance(whole.right, gast.Constant) or not is_pure(whole.left):
+        return node
+    return syntax.call("np.size", whole.left)
 
 
 def plain_list(node: gast.expr) -> gast.expr:

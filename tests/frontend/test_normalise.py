@@ -4,6 +4,7 @@ import textwrap
 
 import pytest
 
+import srcjax
 from srcjax import syntax
 from srcjax.backends.load import load
 from srcjax.frontend.check import violations
@@ -406,3 +407,20 @@ def test_same_value(name):
         names = module.f.__code__.co_varnames[: module.f.__code__.co_argcount]
         results.append(module.f(*(arguments[n] for n in names)))
     np.testing.assert_array_equal(*results)
+
+
+def with_an_option(x, **options):
+    try:
+        silent = options["silent"]
+    except KeyError:
+        silent = 2.0
+    try:
+        y = x * x
+    except ValueError:
+        return silent
+    return y
+
+
+def test_attempts_whose_result_an_exit_hands_on():
+    assert srcjax.grad(with_an_option)(3.0) == 6.0
+    assert srcjax.grad(lambda x: with_an_option(x, silent=x))(3.0) == 6.0

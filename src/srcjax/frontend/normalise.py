@@ -68,6 +68,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     body = _prepared(body, names, varying, source)
     body = lower_exits(body, names)
     find_varying(body, varying.names, varying)
+    body = _all_attempts(body, names, varying, source)
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
@@ -149,11 +150,34 @@ def _prepared(
     def wanted(stmt: gast.stmt) -> bool:
         return varying.touches(stmt) or has_exit(stmt)
 
-    def refuse(node: gast.AST, reason: str, instead: str) -> Exception:
-        return error_at(UnsupportedError, source, node, reason, instead)
-
+    refuse = _refusals(source)
     body = lower_collections(body, names, varying, refuse)
     return lower_attempts(body, names, wanted, refuse)
+
+
+def _refusals(source: Any) -> Callable[[gast.AST, str, str], Exception]:
+    """What makes the errors about nodes of a source."""
+    return lambda *what: error_at(UnsupportedError, source, *what)
+
+
+def _all_attempts(
+    body: list[gast.stmt], names: syntax.Names, varying: Varying, source: Any
+) -> list[gast.stmt]:
+    """The body with those `try` in core form that are met by what exits handed on."""
+    before = 0
+    while True:
+        left = sum(
+            isinstance(stmt, gast.Try)
+            and bool(stmt.handlers)
+            and caught_flag(stmt) is None
+            and varying.touches(stmt)
+            for stmt in syntax.all_statements(body)
+        )
+        if left in (0, before):  # those of functions inside are lowered with them
+            return body
+        before = left
+        body = lower_attempts(body, names, varying.touches, _refusals(source))
+        find_varying(body, varying.names, varying)
 
 
 def _global_names(node: gast.FunctionDef, source: Any) -> set[str]:

@@ -41,6 +41,7 @@ from srcjax.analysis.types import (
     all_buffers,
     all_sites,
     is_active,
+    is_around,
     is_mapping,
     is_number,
     join,
@@ -258,7 +259,7 @@ class Effects:
 
     def keep_global(self, node: gast.AST, base: Type, value: Type) -> None:
         """A differentiated value must not be kept outside of the function."""
-        outside = any(_is_global(b) for b in base.buffers)
+        outside = any(is_around(b) for b in base.buffers)
         if outside and is_active(value):
             raise self.refuse(
                 node,
@@ -277,6 +278,7 @@ class Effects:
         self.beyond += 1
         known = self.facts.writes.get(id(stmt), NONE)
         self.facts.writes[id(stmt)] = known | base.buffers
+        self.facts.set_around |= set(filter(is_around, ageless_buffers(base.buffers)))
         self.facts.nodes.append(stmt)
 
     def made_before(self, node: Any, env: Env) -> Env:
@@ -588,11 +590,3 @@ def _item_of_range(base: Range, index: Type) -> Type:
         return Range()
     values = base.values[slice(*bounds)]
     return Range(length=len(values), values=values)
-
-
-def _is_global(buffer: Any) -> bool:
-    while isinstance(buffer, tuple):
-        if buffer[0] == "global":
-            return True
-        buffer = buffer[0]
-    return False

@@ -475,6 +475,8 @@ class Interpreter(Expressions):
         self, stmt: gast.stmt, target: gast.Attribute, base: Type, value: Type, env: Env
     ) -> None:
         self.wrote(stmt, base)
+        if isinstance(base, (Const, Unknown, Other)):
+            self.facts.set_attributes.add(target.attr)
         if isinstance(base, (Array, Scalar)) and is_active(base):
             self.check_attribute(base, target.attr, target)
         if isinstance(base, Array) and (is_active(base) or is_active(value)):

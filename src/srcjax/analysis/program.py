@@ -45,7 +45,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
-from srcjax.errors import SrcjaxError
+from srcjax.errors import SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.missing import Needed, with_bound, with_values
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
@@ -99,6 +99,10 @@ class Facts:
     makers: set[int] = field(default_factory=set)
     #: Whether there are calls of functions of structure, which `settle` writes out.
     structural: bool = False
+    #: Attributes that are set of objects from around, and memory from there that is
+    #: written.
+    set_attributes: set[str] = field(default_factory=set)
+    set_around: set[Any] = field(default_factory=set)
     #: Attributes that what has them in the text has not: an error, which is caught.
     lacking: set[int] = field(default_factory=set)
     #: Keeps keyed nodes alive.
@@ -173,6 +177,8 @@ class Program:
         self._alive: list[Any] = []
         #: Why functions are not followed, by identity: what their text has.
         self.refusals: dict[int, SrcjaxError] = {}
+        #: Variables of modules that functions of the program set, by their namespace.
+        self.rebound: set[tuple[int, str]] = set()
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""
@@ -194,6 +200,7 @@ class Program:
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
+        self.sets_globals(source)
         unit = normalise(source, wanted)
         for name in unit.looked_up:
             self.resolve(unit, name)
@@ -201,6 +208,23 @@ class Program:
         self.add(id(function), unit)
         self._alive.append(function)
         return unit
+
+    def sets_globals(self, source: Any) -> None:
+        """A function sets variables of its module, which no other one goes by then."""
+        self.rebound |= {(id(source.globals), name) for name in source.rebound}
+        for key in self.rebound & self.guards.keys():
+            raise self.is_rebound(source, key[1])
+
+    def is_rebound(self, source: Any, name: str) -> Exception:
+        """The error that a function reads what another one sets."""
+        return error_at(
+            UnsupportedError,
+            source,
+            source.node,
+            f"a function sets the variable `{name}` of the module, and another one "
+            "that is called with it reads it by its name",
+            "an argument, or an attribute of an object",
+        )
 
     def add(self, key: int, unit: Unit) -> None:
         """Take in a unit that was just normalised."""
@@ -370,6 +394,8 @@ class Program:
         holder: Any = source.closure.get(name)
         if holder is None and name in source.globals:
             holder = source.globals
+        if holder is not None and (id(holder), name) in self.rebound:
+            raise self.is_rebound(source, name)
         if holder is not None and not goes_without_saying(name, value):
             kind = kind if is_data(value) else Guard
             self.rest_on(kind(holder, name, value))

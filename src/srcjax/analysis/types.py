@@ -433,6 +433,15 @@ def is_leaf(t: Type) -> bool:
     return type(t) in LEAVES
 
 
+def is_around(buffer: Any) -> bool:
+    """Whether the memory is that of an object from around the function."""
+    while isinstance(buffer, tuple):
+        if buffer[0] == "global":
+            return True
+        buffer = buffer[0]
+    return False
+
+
 def all_buffers(t: Type) -> Buffers:
     """Every buffer that the value or a part of it may share."""
     if type(t) in LEAVES:

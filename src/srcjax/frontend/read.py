@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
 import keyword
@@ -26,10 +27,12 @@ from srcjax.errors import (
 from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
+from srcjax.frontend.rebound_globals import rebound_globals
 
 __all__ = ["FunctionSource", "read"]
 
 LAMBDA_NAME = "fn"
+_STORES = dis.opmap["STORE_GLOBAL"]
 
 #: Functions that were taken out of a user's function (`frontend.lift`): what they are.
 LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
@@ -66,6 +69,8 @@ class FunctionSource:
     renamed: dict[str, str] = field(default_factory=dict)
     #: What the function imports itself, by name.
     imported: dict[str, Any] = field(default_factory=dict)
+    #: Names of the module that the function sets (`global`).
+    rebound: set[str] = field(default_factory=set)
     #: Names of NumPy in the user's text for which `node` has `np`.
     aliases: set[str] = field(default_factory=set)
 
@@ -121,7 +126,18 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     source.bound.update(_bind(function, args, kwargs))
     package = source.globals.get("__package__")
     source.imported.update(hoist_imports(source.node, package))
+    if _sets_globals(function.__code__):
+        refuse = functools.partial(error_at, UnsupportedError, source)
+        module, names = rebound_globals(source.node, source.globals, refuse)
+        source.imported.update(module)
+        source.rebound.update(names)
     return source
+
+
+def _sets_globals(code: CodeType) -> bool:
+    """Whether there may be a statement that sets a variable of the module."""
+    inner = (c for c in code.co_consts if isinstance(c, CodeType))
+    return _STORES in code.co_code[::2] or any(map(_sets_globals, inner))
 
 
 def apart(function: FunctionType) -> FunctionType:

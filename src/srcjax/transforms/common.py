@@ -20,6 +20,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import UNKNOWN, Type, all_buffers, is_number, join_all
 from srcjax.frontend.unit import Unit
@@ -88,6 +89,7 @@ class _Common:
     """The values that are at hand along the statements of one unit."""
 
     def __init__(self, program: Program, unit: Unit) -> None:
+        self.program = program
         self.facts = program.facts
         self.unit = unit
         self.written = program.facts.written()
@@ -134,6 +136,10 @@ class _Common:
         if any(
             all_buffers(v.after.get(target.id, UNKNOWN)) & self.written
             for v in self.facts.of(stmt)
+        ):
+            return None
+        if changed_reads(
+            self.program, self.unit, stmt.value, lambda n: self.type_of(stmt, n)
         ):
             return None
         value = syntax.clone(stmt.value)

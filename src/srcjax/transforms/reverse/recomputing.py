@@ -11,6 +11,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import bound_names, swap_pairs
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.analysis.flow.positions import Position
+from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.types import (
     Array,
     Buffers,
@@ -77,6 +78,11 @@ class Recomputing(Intact):
                 return stmt if self.item_is_intact(where, stmt) else None
         return stmt
 
+    def reads_around(self, value: gast.expr) -> bool:
+        """Whether it is read from what the function changes around itself."""
+        rules = self.rules
+        return bool(changed_reads(rules.program, self.unit, value, rules.types.get))
+
     def keeps_items(self, t: Type, written: Buffers) -> bool:
         """Whether it is a container whose items stay the same objects."""
         if isinstance(t, (List, Dict)):
@@ -118,6 +124,8 @@ class Recomputing(Intact):
             return False
         if id(stmt) in self.plan.overwritten or self.swaps_of(name):
             return False
+        if self.reads_around(stmt.value):
+            return False
         if isinstance(stmt.value, gast.Call):
             callees = self.rules.facts.callees.get(id(stmt.value), [])
             if not callees or not all(isinstance(c, Op) for c in callees):
@@ -145,7 +153,7 @@ class Recomputing(Intact):
         """Cheaper to compute again than to save."""
         if isinstance(value, (gast.Name, gast.Constant)):
             return True
-        if not is_pure(value):
+        if not is_pure(value) or self.reads_around(value):
             return False
         if isinstance(value, gast.Subscript):
             if not isinstance(value.value, gast.Name):

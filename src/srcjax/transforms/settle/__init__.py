@@ -15,8 +15,9 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
+from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure, Const, is_number, site_of
+from srcjax.analysis.types import Closure, Const, Varies, is_number, site_of, varies
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
@@ -106,6 +107,10 @@ class Settling(LoopSettling, ValueSettling):
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
         self.at = stmt
         compound = is_compound(stmt)
+        kept = self.kept_reads(stmt)
+        if kept:
+            self.changed = True
+            return [*kept, stmt]
         if not compound and self.facts.lacking and (name := self.lacked(stmt)):
             self.changed = True
             error = syntax.expression("AttributeError(name)", name=syntax.const(name))
@@ -123,6 +128,53 @@ class Settling(LoopSettling, ValueSettling):
         made = self.numbered(stmt) if asks else []
         self.changed |= bool(made)
         return [*made, stmt] if made else super().statement(stmt)
+
+    def kept_reads(self, stmt: gast.stmt) -> list[gast.stmt]:
+        """Names for what the statement reads of objects that change around it."""
+        other = isinstance(stmt, (gast.While, gast.FunctionDef, gast.Raise))
+        if (
+            other
+            or getattr(stmt, "keeps_read", False)
+            or varies() is not Varies.DERIVATIVES
+        ):
+            return []
+        if not syntax.all_names(stmt) & self.unit.varying:
+            return []
+        value = getattr(stmt, "value", None)
+        targets = [*getattr(stmt, "targets", ()), getattr(stmt, "target", None)]
+        places = [t for t in targets if isinstance(t, gast.Subscript)]
+        parts = [getattr(stmt, key, None) for key in ("value", "test", "iter")]
+        found = changed_reads(
+            self.program,
+            self.unit,
+            [*parts, *(place.slice for place in places)],
+            lambda name: self.type_before(stmt, name),
+        )
+        before: list[gast.stmt] = []
+        for node in found:
+            if node is value and isinstance(stmt, gast.Assign):
+                continue  # it has a name
+            shown = getattr(node, "attr", None) or f"{syntax.root_of(node)}_item"
+            copied = isinstance(node, gast.Name)
+            held = self.fresh(f"{node.id}_now" if copied else shown)
+            text = "v.copy()" if copied else "v"
+            keeps = syntax.assign(held, syntax.expression(text, v=node))
+            keeps.keeps_read = True
+            before.append(keeps)
+            node.kept_as = held
+
+        def named(expr: gast.expr) -> gast.expr:
+            held = getattr(expr, "kept_as", None)
+            return expr if held is None else syntax.name(held)
+
+        if before:
+            for key in ("value", "test", "iter"):
+                if getattr(stmt, key, None) is not None:
+                    part = syntax.map_expressions(getattr(stmt, key), named)
+                    setattr(stmt, key, part)
+            for place in places:
+                place.slice = syntax.map_expressions(place.slice, named)
+        return before
 
     def lacked(self, stmt: gast.stmt) -> str | None:
         """The attribute that the statement asks of what does not have it, always."""

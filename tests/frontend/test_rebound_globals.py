@@ -1,0 +1,112 @@
+"""Functions that set variables of their module: they are set there, by whoever runs."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax.errors import UnsupportedError
+
+X = np.array([1.0, 2.0])
+calls = 0
+weights = None
+
+
+def counted(x):
+    global calls
+    calls += 1
+    return np.sum(x**2) * calls
+
+
+def remembered(x):
+    global weights
+    if weights is None:
+        weights = np.array([3.0, 4.0])
+    return np.sum(x * weights)
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    global calls, weights
+    calls, weights = 0, None
+    yield
+    calls, weights = 0, None
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        srcjax.grad,
+        lambda f: srcjax.jit(srcjax.grad(f)),
+        lambda f: lambda x: srcjax.vjp(f, x)[1](1.0)[0],
+    ],
+    ids=["grad", "jit", "vjp"],
+)
+def test_derivatives(transform):
+    derivative = transform(counted)
+    for n in (1, 2, 3):
+        np.testing.assert_allclose(derivative(X), 2.0 * n * X)
+        assert calls == n
+    np.testing.assert_allclose(transform(remembered)(X), [3.0, 4.0])
+    np.testing.assert_array_equal(weights, [3.0, 4.0])
+
+
+def test_values():
+    compiled = srcjax.jit(counted)
+    assert [float(compiled(X)), float(compiled(X)), calls] == [5.0, 10.0, 2]
+    value, moved = srcjax.jvp(counted, (X,), (np.ones(2),))
+    assert (float(value), float(moved), calls) == (15.0, 18.0, 3)
+
+
+def test_the_text_names_the_module():
+    text = srcjax.source(srcjax.grad(counted), X)
+    assert "test_rebound_globals.calls = " in text and "global calls" not in text
+
+
+def scaled(x):
+    return x * calls
+
+
+def set_here(x):
+    global calls
+    calls += 1
+    return np.sum(scaled(x))
+
+
+def bump():
+    global calls
+    calls += 1
+
+
+def set_in_a_call(x):
+    before = np.sum(scaled(x))
+    bump()
+    return before + np.sum(scaled(x))
+
+
+@pytest.mark.parametrize("f", [set_here, set_in_a_call], ids=lambda f: f.__name__)
+def test_what_another_function_reads_is_refused(f):
+    with pytest.raises(UnsupportedError, match="sets the variable `calls`"):
+        srcjax.grad(f)(X)
+
+
+def differentiated(x):
+    global weights
+    weights = x * 2.0
+    return np.sum(weights)
+
+
+def two_variables(x):
+    def inner():
+        global calls
+        calls = 3
+
+    calls = 5.0
+    inner()
+    return np.sum(x) * calls
+
+
+def test_what_would_be_lost_is_refused():
+    with pytest.raises(UnsupportedError):
+        srcjax.grad(differentiated)(X)
+    with pytest.raises(UnsupportedError, match="means another one too"):
+        srcjax.grad(two_variables)(X)

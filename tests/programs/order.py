@@ -582,7 +582,7 @@ class OrderWriter(Writer):
             self.maybe += 1
             test = self.test()
             self.maybe -= 1
-            self.put(f"while ({i} := {i} + 1) < {self.r.randint(2, 4)} and {test}:")
+            self.put(f"while ({i} := {i} + 1) < {self.r.randint(2, 4)} and ({test}):")
         self.inside(self.r.randint(1, 2))
         self.names["S"], self.ints = keep, ints
 

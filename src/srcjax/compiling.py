@@ -29,6 +29,7 @@ from srcjax.ops.patched import refuse_patched
 from srcjax.pipeline import at_run_time, entry_name, names_around
 from srcjax.transforms.blocks.entry import blocked
 from srcjax.transforms.kernels.accepted import NotCompiled
+from srcjax.transforms.kernels.again import with_memory_again
 from srcjax.transforms.kernels.attributes import with_attributes_first
 from srcjax.transforms.kernels.buffers import with_rows_alone
 from srcjax.transforms.kernels.decided import without_decided
@@ -163,6 +164,7 @@ def module_of_kernels(
     if device == "cpu":  # where rows are computed one after the other
         for each in found.kernels:
             each.body = with_rows_alone(each.body)
+            with_memory_again(each)
     if device == "gpu":
         try:
             launches, driver, uses = with_launches(

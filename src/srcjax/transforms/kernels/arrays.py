@@ -24,7 +24,7 @@ from srcjax.transforms.kernels.accepted import (
     stored_number,
 )
 from srcjax.transforms.kernels.displays import Displays
-from srcjax.transforms.kernels.numbers import literal
+from srcjax.transforms.kernels.numbers import has_place, literal
 from srcjax.transforms.kernels.operations import Operation, constant
 from srcjax.transforms.kernels.places import is_dots, is_new_axis, is_whole, keeps_last
 
@@ -106,6 +106,7 @@ class Arrays(Displays):
         before: list[gast.stmt] = []
         outer, self.numbers.emit = self.numbers.emit, before.append
         found: list[gast.expr] = []
+        sizes = list(shape_of(self.type_of(value.value)) or ())
         for item in items:
             if isinstance(item, gast.Slice):
                 ends = [
@@ -120,8 +121,12 @@ class Arrays(Displays):
             elif self.is_none(item):
                 found.append(syntax.const(None))
             else:
-                self.numbers.indexed.add(value.value.id)
-                found.append(self.numbers.whole(item))
+                place = self.numbers.whole(item)
+                axis = sum(not is_new_axis(i) for i in found)
+                dots = any(map(is_dots, found))
+                if dots or not has_place(sizes[axis], place):
+                    self.numbers.indexed.add(value.value.id)
+                found.append(place)
         self.numbers.emit = outer
         if all(map(is_whole, found)):
             return [*before, syntax.assign(assign.targets[0].id, value.value)]

@@ -179,8 +179,9 @@ class Numbers:
         t = self.type_of(base)
         if not isinstance(t, Array) or len(items) != len(t.shape or ()):
             raise NotCompiled(node, "an index of another length")
-        self.indexed.add(syntax.root_of(base))
         found = [self.whole(item) for item in items]
+        if not all(map(has_place, t.shape or (), found)):
+            self.indexed.add(syntax.root_of(base))
         if isinstance(node, gast.Tuple):
             return gast.Tuple(found, syntax.LOAD)
         return found[0]
@@ -446,6 +447,17 @@ class Numbers:
         name = self.fresh(base)
         self.emit(syntax.assign(name, value))
         return syntax.name(name)
+
+
+def has_place(size: Any, item: gast.expr) -> bool:
+    """Whether an axis of this size has a place, for sure: both are numbers."""
+    sign, number = 1, item
+    if isinstance(item, gast.UnaryOp) and isinstance(item.op, gast.USub):
+        sign, number = -1, item.operand
+    at = getattr(number, "value", None)
+    if type(at) is not int or type(size) is not int:
+        return False
+    return -size <= sign * at < size
 
 
 #: A number of each kind.

@@ -223,6 +223,24 @@ def test_only_what_users_index_is_checked():
 
 
 @needs_numba
+def test_indices_of_what_is_turned():
+    def element(a, i, j):
+        return a.T[i, j] * 2
+
+    def row(a, i):
+        return np.sum(a.T[i] * 2 + 1)
+
+    a = np.arange(6.0).reshape(2, 3)
+    compiled = srcjax.jit(element)
+    assert compiled(a, 2, 1) == element(a, 2, 1) and compiled(a, -3, 0) == 0
+    for function, given in [(element, (3, 0)), (element, (0, -3)), (row, (-4,))]:
+        with pytest.raises(IndexError, match="is out of bounds for axis"):
+            srcjax.jit(function)(a, *given)
+    with pytest.raises(IndexError, match="is out of bounds for axis"):
+        srcjax.jit(row)(np.ones((0, 0)), -1)
+
+
+@needs_numba
 def test_examples_with_indices_of_their_own():
     def one(x, i):
         total = 0.0

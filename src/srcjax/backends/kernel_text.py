@@ -123,7 +123,7 @@ def within(checked: Sequence[str]) -> Callable[[gast.expr], gast.expr]:
     def visit(node: gast.expr) -> gast.expr:
         if not isinstance(node, gast.Subscript) or syntax.root_of(node) not in checked:
             return node
-        if isinstance(node.value, gast.Attribute):  # `x.shape[0]`
+        if getattr(node.value, "attr", "") == "shape":  # that is no array
             return node
         several = isinstance(node.slice, gast.Tuple)
         items = list(node.slice.elts) if several else [node.slice]

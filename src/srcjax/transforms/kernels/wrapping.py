@@ -127,7 +127,7 @@ def is_place(node: Any) -> bool:
     if not isinstance(node, gast.Subscript):
         return False
     inner = node.value
-    while isinstance(inner, gast.Subscript):
+    while isinstance(inner, gast.Subscript) or getattr(inner, "attr", "") == "T":
         inner = inner.value
     return isinstance(inner, gast.Name)
 

@@ -223,6 +223,19 @@ def test_only_what_users_index_is_checked():
 
 
 @needs_numba
+def test_stores_that_nobody_reads_raise():
+    def stored(x):
+        held = x.copy()
+        held[1] = 2.0
+        return np.sum(x * x + 1)
+
+    compiled = srcjax.jit(stored)
+    assert compiled(np.ones(3)) == 6.0
+    with pytest.raises(IndexError, match="index 1 is out of bounds"):
+        compiled(np.ones(1))
+
+
+@needs_numba
 def test_indices_of_what_is_turned():
     def element(a, i, j):
         return a.T[i, j] * 2

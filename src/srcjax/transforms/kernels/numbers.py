@@ -180,7 +180,10 @@ class Numbers:
         if not isinstance(t, Array) or len(items) != len(t.shape or ()):
             raise NotCompiled(node, "an index of another length")
         found = [self.whole(item) for item in items]
-        if not all(map(has_place, t.shape or (), found)):
+        there = list(map(has_place, t.shape or (), found))
+        if False in there:  # it raises, whoever reads what is stored
+            raise NotCompiled(node, "an index that is out of bounds")
+        if None in there:
             self.indexed.add(syntax.root_of(base))
         if isinstance(node, gast.Tuple):
             return gast.Tuple(found, syntax.LOAD)
@@ -449,14 +452,14 @@ class Numbers:
         return syntax.name(name)
 
 
-def has_place(size: Any, item: gast.expr) -> bool:
-    """Whether an axis of this size has a place, for sure: both are numbers."""
+def has_place(size: Any, item: gast.expr) -> bool | None:
+    """Whether an axis of this size has a place; None where one is no number."""
     sign, number = 1, item
     if isinstance(item, gast.UnaryOp) and isinstance(item.op, gast.USub):
         sign, number = -1, item.operand
     at = getattr(number, "value", None)
     if type(at) is not int or type(size) is not int:
-        return False
+        return None
     return -size <= sign * at < size
 
 

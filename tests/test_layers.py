@@ -60,6 +60,7 @@ ORDER = [
     ("tree_util",),
     ("lax",),
     ("nn",),
+    ("image",),
     ("optim",),
     ("testing",),  # a user of the library, as the rooms below
     ("demo",),

@@ -213,3 +213,16 @@ def test_what_does_not_fit_is_refused():
         lax.scan(step, 0.0, 1.0)
     with pytest.raises(ValueError, match="a part of length 5"):
         lax.dynamic_slice(XS, (0, 0), (5, 1))
+
+
+def test_what_carries_no_derivative_is_exported(tmp_path):
+    def f(x):
+        i = lax.dynamic_slice(np.arange(5), (1,), (2,))
+        return np.sum(x[i] ** 2)
+
+    path = tmp_path / "grad_f.py"
+    srcjax.export(srcjax.grad(f), path, np.ones(4))
+    assert "srcjax" not in path.read_text().split('"""')[2]
+    scope: dict = {}
+    exec(path.read_text(), scope)
+    assert_close(scope["grad_f"](np.ones(4)), np.array([0.0, 2.0, 2.0, 0.0]))

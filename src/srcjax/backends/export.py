@@ -38,7 +38,14 @@ __all__ = ["export", "export_text"]
 BUILTIN_NAMES = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 CLASS_KEYWORDS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 #: Parts of srcjax that are plain NumPy, and are copied.
-PLAIN = ("srcjax.ops.composites", "srcjax.nn", "srcjax.optim", "srcjax.random")
+PLAIN = (
+    "srcjax.ops.composites",
+    "srcjax.image",
+    "srcjax.lax",
+    "srcjax.nn",
+    "srcjax.optim",
+    "srcjax.random",
+)
 #: More elements than this are written in lines filled with them, not one a line.
 FILLED_FROM = 40
 

@@ -185,7 +185,11 @@ class Inliner:
                     if self.program.is_whole(callee, name):
                         self.unit.whole.add(name)
                     continue
-            if mine is not value:
+            if mine is value:
+                self.unit.names.taken.add(
+                    name
+                )  # no variable takes its name from now on
+            else:
                 whole = self.program.is_whole(callee, name)
                 renamed[name] = self.constant(value, name, True, whole)
         return renamed

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import srcjax
@@ -110,3 +111,25 @@ def test_rules_of_users_stand_in_a_new_process(tmp_path):
         [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.stdout == "7.0\n", done.stderr
+
+
+def test_names_of_jax_that_do_little():
+    x = np.ones(2)
+    assert isinstance(x, srcjax.Array)
+    if srcjax.devices() == ["cpu"]:
+        assert srcjax.device_put({"x": x})["x"] is x
+    assert srcjax.block_until_ready({"x": x})["x"] is x
+
+
+def test_scipy_is_scipy_itself():
+    import scipy.special
+
+    import srcjax.scipy as jsp
+    from srcjax.scipy.stats import norm
+
+    assert jsp.special is scipy.special
+    text = srcjax.source(srcjax.grad(lambda x: jsp.special.logsumexp(x)), np.ones(3))
+    assert "logsumexp" in text
+    assert abs(srcjax.grad(lambda x: norm.logpdf(x))(0.5) + 0.5) < 1e-12
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        jsp.nothing  # noqa: B018

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from srcjax.api.batch import vmap
     from srcjax.api.compiled import explain, jit
-    from srcjax.api.devices import device_get, device_put, devices
+    from srcjax.api.devices import (
+        Array,
+        block_until_ready,
+        device_get,
+        device_put,
+        devices,
+    )
     from srcjax.api.forward import jvp, linearize
     from srcjax.api.jacobians import hessian, hvp, jacfwd, jacrev
     from srcjax.api.reverse import (
@@ -40,12 +46,14 @@ if TYPE_CHECKING:
     from srcjax.versions.config import config
 
 __all__ = [
+    "Array",
     "DerivativeMismatch",
     "PerformanceWarning",
     "adjoint",
     "all_gather",
     "at",
     "axis_index",
+    "block_until_ready",
     "checkpoint",
     "config",
     "custom_jvp",
@@ -85,7 +93,7 @@ __all__ = [
 _NAMES = {
     "api.batch": "vmap",
     "api.compiled": "explain jit",
-    "api.devices": "device_get device_put devices",
+    "api.devices": "Array block_until_ready device_get device_put devices",
     "api.forward": "jvp linearize",
     "api.jacobians": "hessian hvp jacfwd jacrev",
     "api.reverse": (

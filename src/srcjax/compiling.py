@@ -24,6 +24,7 @@ from srcjax.backends.threads import in_threads
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import refuse_hidden
 from srcjax.frontend.read import read
+from srcjax.frontend.runnable import runnable
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
 from srcjax.ops.patched import refuse_patched
 from srcjax.pipeline import at_run_time, entry_name, names_around
@@ -120,10 +121,10 @@ def blocked_module(program: Program, unit: Unit, request: Request) -> Module:
     found = blocked(program, unit, entry, own)
     module = Module(entry, found.functions, {}, entry=entry)
     module.blocks = tuple(found.loops)
-    known = {own: request.function}
+    known = {own: runnable(request.function)}
     module.values = values_of_kernels(program, unit, module.functions, known)
     finished(module, program)
-    test_of_memory(module, program, request.types, {own: request.function})
+    test_of_memory(module, program, request.types, {own: runnable(request.function)})
     return module
 
 
@@ -142,7 +143,7 @@ def kernel_module(
         found = compiled(program, unit, entry, own, on_cpu)
     except NotCompiled as reason:
         found = divided(program, unit, entry, reason, on_cpu)
-    function = request.function
+    function = runnable(request.function)
     module = module_of_kernels(program, unit, found, own, function, device)
     test_of_memory(module, program, request.types, {own: function})
     return module
@@ -289,7 +290,7 @@ def plain_module(request: Request, name: str, reason: str) -> Module:
     node.args = without_defaults(node.args)
     (driver,) = syntax.statements(f"def jit_{name}():\n    return {name}({passed})")
     driver.args = node.args
-    module = Module(f"jit_{name}", [driver], {name: request.function})
+    module = Module(f"jit_{name}", [driver], {name: runnable(request.function)})
     module.entry = f"jit_{name}"
     module.stays = reason
     module.print()

@@ -239,7 +239,7 @@ def test_without_cupy(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert srcjax.devices() == ["cpu"]
     with pytest.raises(srcjax.errors.ArgumentError, match=r"pip install srcjax\[cuda"):
-        srcjax.device_put(np.ones(3))
+        srcjax.device_put(np.ones(3), "gpu")
     with pytest.raises(srcjax.errors.ArgumentError, match=r"pip install srcjax\[cuda"):
         srcjax.jit(softmax, device="gpu")(np.ones((2, 3)))
 

@@ -217,6 +217,25 @@ def test_second_order():
     assert_close(srcjax.grad(slope)(X), differences(slope, (X,), (0,))[0], rtol=1e-4)
 
 
+def test_functions_that_stay_as_they_are_run_on_arrays():
+    scale = 3.0
+
+    def f(x, *, by=2.0):
+        y = x.at[0].set(scale * by)
+        return [str(y.dtype), y][1]  # which `jit` leaves alone
+
+    found = srcjax.jit(f)(X)
+    assert_close(found[0], np.full(3, 6.0))
+    assert_close(found[1:], X[1:])
+
+    def g(x):
+        return x.at[np.argsort(x)[:2]].multiply(2.0)
+
+    with pytest.warns(srcjax.PerformanceWarning, match="loop over the batch"):
+        batch = srcjax.vmap(g)(X)
+    assert_close(batch, X * [2.0, 2.0, 1.0])
+
+
 def test_text_is_a_copy_and_an_update():
     def f(x, v):
         y = snp.zeros(5).at[0].set(2.0 * v).at[1:3].multiply(v)

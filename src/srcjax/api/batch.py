@@ -17,6 +17,7 @@ from srcjax.errors import (
     SrcjaxError,
     UnsupportedError,
 )
+from srcjax.frontend.runnable import runnable
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version
@@ -381,7 +382,7 @@ class Batched(Transform):
             result,
             frozenset(copied),
         )
-        node = loop.write(called, request.function, reason)
+        node = loop.write(called, runnable(request.function), reason)
         module = modules.Module(node.name, [node], loop.values)
         module.entry = node.name
         module.stages.keep("read", lambda: self.source.text)

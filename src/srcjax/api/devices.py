@@ -22,6 +22,10 @@ else:
     cuda_run = late("srcjax.backends.cuda.run")
 
 
+#: What annotations of JAX's programs say: all arrays here are NumPy's (or CuPy's).
+Array = np.ndarray
+
+
 def devices() -> list[str]:
     """The devices that arrays can be on: "cpu", and "gpu:0" and so on.
 
@@ -35,16 +39,19 @@ def devices() -> list[str]:
     return ["cpu", *(f"gpu:{k}" for k in range(count))]
 
 
-def device_put(x: Any, device: str = "gpu") -> Any:
+def device_put(x: Any, device: str | None = None) -> Any:
     """The same pytree with its arrays on a device; numbers stay what they are.
 
     Args:
         x: an array, or a pytree of arrays.
-        device: "gpu", which is the current one, "gpu:1" and so on, or "cpu".
+        device: "gpu", which is the current one, "gpu:1" and so on, or "cpu". Without
+            it a GPU if there is one, else the CPU.
 
     Raises:
         ArgumentError: there is no such device, or no CuPy.
     """
+    if device is None:
+        device = "gpu" if len(devices()) > 1 else "cpu"
     if device == "cpu":
         return device_get(x)
     cupy = cuda_run.the_cupy()
@@ -63,6 +70,13 @@ def device_get(x: Any) -> Any:
         x,
         none_is_leaf=True,
     )
+
+
+def block_until_ready(x: Any) -> Any:
+    """The pytree itself, once what computes its arrays on a GPU is done."""
+    if any(map(is_on_device, leaves(x))):
+        cuda_run.the_cupy().cuda.get_current_stream().synchronize()
+    return x
 
 
 def chosen(device: str) -> Any:

@@ -76,6 +76,8 @@ class Varying:
         self.places: set[str] = set()
         self._resolve = resolve
         self.bound = bound
+        #: By what is called, as far as it was asked for: whether it is written out.
+        self._written_out: dict[str, bool] = {}
 
     def value(self, node: gast.expr) -> Any:
         """The live object that a dotted name stands for, None when not known."""
@@ -219,9 +221,12 @@ class Varying:
         """Whether it is `x.at`, which NumPy's arrays do not have, or a call like it."""
         if isinstance(node, gast.Attribute):
             return node.attr in PROPERTIES and self.value(node) is None
-        if not isinstance(node, gast.Call):
+        chain = syntax.dotted(node.func) if isinstance(node, gast.Call) else None
+        if chain is None:
             return False
-        return id(self.value(node.func)) in WRITTEN_OUT
+        if chain not in self._written_out:
+            self._written_out[chain] = id(self.value(node.func)) in WRITTEN_OUT
+        return self._written_out[chain]
 
     def has_walrus(self, node: Any) -> bool:
         """Whether a varying name is bound inside the expression."""

@@ -1,0 +1,82 @@
+"""Functions as they are, which run on NumPy's arrays though they say `x.at[i].set(v)`.
+
+Where a transform leaves a function alone, it calls the function itself; one that asks
+arrays for what NumPy's do not have has to be asked for it in another way.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from typing import Any
+
+import numpy as np
+
+from srcjax.ops.record import PROPERTIES
+
+
+def property_of(x: Any, name: str) -> Any:
+    """`x.name`, also of NumPy's arrays."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return PROPERTIES[name](x)
+    return getattr(x, name)
+
+
+def runnable(function: Any) -> Any:
+    """The function, or one that does the same and runs on NumPy's arrays."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    if not set(function.__code__.co_names) & PROPERTIES.keys():
+        return function
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return function
+    node = tree.body[0]
+    if not isinstance(node, ast.FunctionDef) or node.name != function.__name__:
+        return function
+    node.decorator_list = []
+    node = _Asking().visit(node)
+    cells = (*function.__code__.co_freevars, _WORD)
+    # Within a function that binds its free names it has the same ones.
+    around = ast.parse("def around():\n    pass").body[0]
+    assert isinstance(around, ast.FunctionDef)
+    around.body = [*ast.parse("\n".join(f"{c} = None" for c in cells)).body, node]
+    around.body.append(ast.Return(ast.Name(node.name, ast.Load())))
+    module = ast.fix_missing_locations(ast.Module([around], []))
+    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
+    scope: dict[str, Any] = {}
+    exec(compile(module, function.__code__.co_filename, "exec"), scope)
+    code = next(
+        c
+        for c in scope["around"].__code__.co_consts
+        if isinstance(c, types.CodeType) and c.co_name == function.__name__
+    )
+    asking = types.CellType(property_of)
+    held = dict(zip(cells, (*(function.__closure__ or ()), asking), strict=True))
+    closure = tuple(held[name] for name in code.co_freevars)
+    made = types.FunctionType(
+        code,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        closure,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__module__ = function.__module__
+    return made
+
+
+#: What no program calls anything.
+_WORD = "__srcjax_property_of__"
+
+
+class _Asking(ast.NodeTransformer):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if node.attr not in PROPERTIES or not isinstance(node.ctx, ast.Load):
+            return node
+        arguments: list[ast.expr] = [node.value, ast.Constant(node.attr)]
+        return ast.Call(ast.Name(_WORD, ast.Load()), arguments, [])

@@ -1,0 +1,7 @@
+"""`scipy.cluster` itself."""
+
+import sys
+
+import scipy.cluster
+
+sys.modules[__name__] = scipy.cluster

@@ -1,0 +1,7 @@
+"""`scipy.signal` itself."""
+
+import sys
+
+import scipy.signal
+
+sys.modules[__name__] = scipy.signal

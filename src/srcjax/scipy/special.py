@@ -1,0 +1,7 @@
+"""`scipy.special` itself."""
+
+import sys
+
+import scipy.special
+
+sys.modules[__name__] = scipy.special

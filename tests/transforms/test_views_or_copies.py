@@ -315,3 +315,17 @@ def base_of_argument(x):
     w = y.T.reshape(-1)
     w[0] = 1.0
     return np.sum(w * W) * np.sum(y)
+
+
+def stored_by_columns(x):
+    table = np.zeros((3, 3), order="F")
+    table.flat[1::4] = x[:2]
+    return np.sum(table**2 * np.arange(9.0).reshape(3, 3))
+
+
+def test_items_of_flat_that_lie_otherwise_are_not_lost():
+    """NumPy has no view of them in that order: it says so, where zeros were given."""
+    x = np.array([1.0, 2.0, 3.0])
+    for derivative in (srcjax.grad(stored_by_columns), srcjax.jit(stored_by_columns)):
+        with pytest.raises(ValueError, match="copy"):
+            derivative(x)

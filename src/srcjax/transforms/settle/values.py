@@ -69,7 +69,9 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         flat = isinstance(value, gast.Attribute) and value.attr == "flat"
         if flat and isinstance(self.atom_type(stmt, value.value), Array):
             self.changed = True
-            stmt.value = syntax.expression("a.reshape(-1)", a=value.value)
+            written = syntax.root_of(stmt.targets[0]) in self.stored_through()
+            text = "a.reshape(-1, copy=False)" if written else "a.reshape(-1)"
+            stmt.value = syntax.expression(text, a=value.value)
             return [stmt]
         if isinstance(value, gast.Attribute):
             callees = self.facts.callees.get(id(value), [])
@@ -88,6 +90,14 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                         return found
                 stmt.value = call
         return [stmt]
+
+    def stored_through(self) -> set[str]:
+        """Names that items are stored to: a copy in their place would lose these."""
+        return {
+            syntax.root_of(node)
+            for node in syntax.walk(self.unit.node)
+            if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load)
+        }
 
     def rewrite_value(
         self, stmt: gast.Assign, value: gast.expr

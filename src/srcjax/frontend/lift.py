@@ -217,6 +217,7 @@ def free_names(node: Any) -> set[str]:
         bound = bound_here(node)
         body = node.body if isinstance(node.body, list) else [node.body]
         outside = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        outside += getattr(node, "decorator_list", ())
     elif isinstance(node, gast.ClassDef):
         bound, body, outside = set(), list(gast.iter_child_nodes(node)), []
     else:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import named_inside
@@ -144,6 +146,8 @@ class LoweringBase:
             rest = nodes[place + 1 :]
             if isinstance(n, gast.Starred):
                 held = self.held(self.atom(n.value), rest)
+                items = gast.List([gast.Starred(held, syntax.LOAD)], syntax.LOAD)
+                held = self.unchanged(held, items, rest)
                 found.append(gast.Starred(held, syntax.LOAD))
             else:
                 found.append(self.held(self.argument(n), rest))
@@ -172,6 +176,23 @@ class LoweringBase:
                 return self.temp(atom)
             if isinstance(node, gast.Call) and atom.id in self.bound_from_inside:
                 return self.temp(atom)
+        return atom
+
+    def unchanged(self, atom: gast.expr, items: gast.expr, later: list) -> gast.expr:
+        """What `*xs` or `**d` gives now, if a call that comes later may change it."""
+        if not isinstance(atom, gast.Name):
+            return atom
+        for node in syntax.walk(later):
+            if not isinstance(node, gast.Call):
+                continue
+            known = self.varying.value(node.func)
+            library = isinstance(known, (type, np.ufunc, BuiltinFunctionType)) or (
+                getattr(known, "__module__", "").partition(".")[0] == "numpy"
+            )
+            local = known is None and isinstance(node.func, gast.Name)
+            named = syntax.count_reads(node, atom.id) and not library
+            if local or named or self.acts(node):
+                return self.temp(items)
         return atom
 
     @functools.cached_property

@@ -20,6 +20,7 @@ touches no varying name is left as the user wrote it, statement or expression.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -337,24 +338,41 @@ class Lowering(Targets, Loops, Operations, Generators):
         for a in syntax.walk(stmt.args):
             if isinstance(a, gast.Name):
                 a.annotation = None
-        if not (stmt.decorator_list and self.varying.touches(stmt)):
+        decorators = stmt.decorator_list
+        if all(map(self.gives_the_same, decorators)) and not (
+            decorators and self.varying.touches(stmt)
+        ):
             self.emit(stmt)
             return
         made: gast.expr = syntax.name(self.new_temp(stmt.name))
-        for decorator in reversed(stmt.decorator_list):
-            inside = decorator.func if isinstance(decorator, gast.Call) else decorator
-            if not hasattr(self.varying.value(inside), "__srcjax_maker__"):
-                raise self.refuse(
-                    stmt,
-                    "a decorated function inside differentiated code",
-                    "a plain def",
-                )
+        held = [d if self.is_maker(d) else self.atom(d) for d in decorators]
+        for decorator in reversed(held):
             call = gast.Call(decorator, [made], [])
             made = gast.copy_location(call, stmt)
         plain = gast.copy_location(syntax.clone(stmt), stmt)
         plain.name, plain.decorator_list = _innermost(made), []
         self.emit(plain)
         self.bind(syntax.name(stmt.name, store=True), made)
+
+    def decorated_by(self, decorator: gast.expr) -> Any:
+        """What a decorator, or what makes it, is; None where that is not known."""
+        inside = decorator.func if isinstance(decorator, gast.Call) else decorator
+        return self.varying.value(inside)
+
+    def is_maker(self, decorator: gast.expr) -> bool:
+        """Whether it is a transform: `@grad`, `@grad(argnums=1)`."""
+        return hasattr(self.decorated_by(decorator), "__srcjax_maker__")
+
+    def gives_the_same(self, decorator: gast.expr) -> bool:
+        """Whether the function gives what it gives without the decorator."""
+        known = self.decorated_by(decorator)
+        if known in _SAME:
+            return True
+        return getattr(known, "__module__", "").partition(".")[0] == "numba"
+
+
+#: Decorators that change nothing of what a function gives.
+_SAME = (functools.wraps, functools.lru_cache, functools.cache, staticmethod)
 
 
 def _innermost(made: Any) -> str:

@@ -138,8 +138,13 @@ class Operations(SpecialCalls):
 
     def of_Dict(self, node: gast.Dict) -> gast.expr:
         items = [e for pair in zip(node.keys, node.values, strict=True) for e in pair]
-        atoms = iter(self.in_order([e for e in items if e is not None]))
-        found = [None if e is None else next(atoms) for e in items]
+        found: list[Any] = []
+        for place, item in enumerate(items):
+            rest = [e for e in items[place + 1 :] if e is not None]
+            held = None if item is None else self.held(self.atom(item), rest)
+            if held is not None and place % 2 and items[place - 1] is None:
+                held = self.unchanged(held, gast.Dict([None], [held]), rest)
+            found.append(held)
         keys, values = found[::2], found[1::2]
         names = [isinstance(k, gast.Name) for k in keys]
         if len(keys) > 1 and any(names) and None not in keys:

@@ -210,15 +210,16 @@ CASES = {
         """
         def f(x, flag):
             if flag:
-                y = x
+                value = x
             else:
-                y = x * 2
+                value = x * 2
+            y = value
             w = y * 3
             z = w + w
-            value = z
-            if not value:
-                value = y
-            return value
+            value2 = z
+            if not value2:
+                value2 = y
+            return value2
         """,
     ),
     "comprehension and sum": (

@@ -420,6 +420,10 @@ def made_of(how: str, *of: Any) -> Any:
         return plus(m, -n)
     if how == "-" and isinstance(m, Sym) and m.name == n.name:
         return m.offset - n.offset
+    for whole, part in ((m, n), (n, m)) if how == "+" else ():  # (m - n) + n
+        made = getattr(whole, "made", None)
+        if made is not None and made.how == "-" and made.of[1] == part:
+            return plus(made.of[0], whole.offset)
     if how in ("/", "//") and n in factors(m):  # m * n // n
         rest = factors(m)
         rest.remove(n)

@@ -13,8 +13,9 @@ def vmap_cheapest_path(cost):
     for i in range(n):
         for j in range(m):
             if i and j:
-                best = np.minimum(total[:, i - 1, j], total[:, i, j - 1])
+                value = np.minimum(total[:, i - 1, j], total[:, i, j - 1])
             else:
-                best = np.zeros(batch_size)
+                value = np.zeros(batch_size)
+            best = value
             total[:, i, j] = cost[:, i, j] + best
     return total[:, -1, -1].copy()

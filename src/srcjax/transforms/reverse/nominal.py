@@ -1,9 +1,8 @@
 """How large a part of an array is meant to be: `x[i : i + k]` has `k` items.
 
-It has less where the array ends before, so that no type knows its size. But what fits
-`w` in `x[i : i + len(w)] * w` is as long as `w`, or the function runs by chance only:
-where one item is left, and is broadcast. An adjoint of the size that is meant is added
-to the part in place, which raises then: nothing is lost without a word.
+It has less where the array ends before, so that its type has no size. Where the loop
+around it says that it does not (`for i in range(len(x) - k + 1)`), the part is as large
+as it is meant to be.
 """
 
 from __future__ import annotations
@@ -18,13 +17,18 @@ from srcjax.analysis.types import (
     Count,
     Dim,
     Shape,
+    Sym,
     as_dim,
+    combined_dims,
     is_number,
     is_one,
     same_size,
     shape_of,
+    shift,
+    supposed_order,
     supposed_same,
 )
+from srcjax.transforms.call_effects import called
 
 
 def is_open(shape: Shape | None) -> bool:
@@ -97,12 +101,13 @@ class Nominal:
         return (*found, *left)
 
     def width(self, chosen: gast.Slice, size: Dim) -> Dim:
-        """The number of items between the bounds of a slice."""
+        """The number of items between the bounds of a slice that stays inside."""
         lower, upper = chosen.lower, chosen.upper
         if chosen.step is not None or upper is None:
             return size if lower is None and chosen.step is None else None
         if lower is None or syntax.equal(lower, syntax.const(0)):
-            return as_dim(self.rules.type_of(upper))
+            wide = as_dim(self.rules.type_of(upper))
+            return wide if _is_inside(wide, size) else None
         value: Any = upper
         if isinstance(upper, gast.Name):
             value = getattr(self.made(upper), "value", None)
@@ -110,5 +115,25 @@ class Nominal:
             return None
         for first, second in ((value.left, value.right), (value.right, value.left)):
             if syntax.equal(first, lower):
-                return as_dim(self.rules.type_of(second))
+                wide = as_dim(self.rules.type_of(second))
+                reach = combined_dims("add", self.largest(lower), wide)
+                return wide if _is_inside(reach, size) else None
         return None
+
+    def largest(self, index: Any) -> Dim:
+        """The largest value of an index: `n - 1` of `for i in range(n)`."""
+        loop = self.made(index)
+        over = loop.iter if isinstance(loop, gast.For) else None
+        if over is None:
+            return as_dim(self.rules.type_of(index))
+        if isinstance(over, gast.Call) and called(over) == "range":
+            stop = over.args[-1] if len(over.args) < 3 else None
+            count = None if stop is None else as_dim(self.rules.type_of(stop))
+            return None if count is None else shift(count, -1)
+        return None
+
+
+def _is_inside(reach: Dim, size: Dim) -> bool:
+    """Whether a slice that ends there is not cut off, in every call."""
+    known = isinstance(reach, int | Sym) and isinstance(size, int | Sym)
+    return known and supposed_order(size, reach) is True

@@ -158,3 +158,22 @@ def passed_before_it_shrinks(x):
 )
 def test_stars_in_order(program):
     check_grads(program, (1.3,))
+
+
+REGISTRY = []
+
+
+def registered(x):
+    @REGISTRY.append
+    def unused(u):
+        return u * x
+
+    return x**2
+
+
+def test_a_method_of_the_module():
+    try:
+        found = srcjax.grad(registered)(1.3)
+    except SrcjaxError:
+        return
+    assert found == pytest.approx(2.6)

@@ -185,9 +185,8 @@ class LoweringBase:
             if not isinstance(node, gast.Call):
                 continue
             known = self.varying.value(node.func)
-            library = isinstance(known, (type, np.ufunc, BuiltinFunctionType)) or (
-                getattr(known, "__module__", "").partition(".")[0] == "numpy"
-            )
+            plain = isinstance(known, (type, np.ufunc, BuiltinFunctionType))
+            library = plain or home_of(known) == "numpy"
             local = known is None and isinstance(node.func, gast.Name)
             named = syntax.count_reads(node, atom.id) and not library
             if local or named or self.acts(node):
@@ -236,6 +235,11 @@ class LoweringBase:
 
     def index(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
+
+
+def home_of(value: Any) -> str:
+    """The package that something is defined in, as it says itself."""
+    return str(getattr(value, "__module__", "") or "").partition(".")[0]
 
 
 def binds(node: Any) -> bool:

@@ -40,6 +40,7 @@ from srcjax.frontend.inherited import name_inherited
 from srcjax.frontend.joined_tapes import part_tapes
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
+from srcjax.frontend.lowering import home_of
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.numpy_names import name_numpy
 from srcjax.frontend.operations import Operations
@@ -366,9 +367,7 @@ class Lowering(Targets, Loops, Operations, Generators):
     def gives_the_same(self, decorator: gast.expr) -> bool:
         """Whether the function gives what it gives without the decorator."""
         known = self.decorated_by(decorator)
-        if known in _SAME:
-            return True
-        return getattr(known, "__module__", "").partition(".")[0] == "numba"
+        return any(known is each for each in _SAME) or home_of(known) == "numba"
 
 
 #: Decorators that change nothing of what a function gives.

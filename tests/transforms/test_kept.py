@@ -160,6 +160,20 @@ def one_of_two(x):
     return y
 
 
+def one_of_two_by_branches(x):
+    a, c = x * 2, x * 3
+    y = 0.0
+    for k in range(4):
+        if k % 2 == 0:  # noqa: SIM108
+            b = a
+        else:
+            b = c
+        y = y + np.sin(b[0]) * b[1]
+        b[0] = y * x[k % 3]
+        y = y + a[0] * c[0]
+    return y
+
+
 def differences(function, x, step=1e-5):
     ends = [(x + step * d, x - step * d) for d in np.eye(len(x))]
     return np.array([(function(a) - function(b)) / (2 * step) for a, b in ends])
@@ -192,7 +206,9 @@ def test_reverse_over_reverse(function, x):
     np.testing.assert_allclose(found, differences(projected, x), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("function", [result_written_and_read, one_of_two])
+@pytest.mark.parametrize(
+    "function", [result_written_and_read, one_of_two, one_of_two_by_branches]
+)
 def test_right_or_refused(function):
     gradient = srcjax.grad(function)
 

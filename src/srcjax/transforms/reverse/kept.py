@@ -65,6 +65,8 @@ class Keeping(Memory):
 
         Or as the name itself, and nothing else, has written to it since.
         """
+        if name in self.rules.shadows.names.values():
+            return False  # an adjoint: what it is taken off for is to be added to
         if name in self.rules.saved:
             return True
         memory = self.buffers_of(name)

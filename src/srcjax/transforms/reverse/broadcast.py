@@ -231,17 +231,18 @@ class Broadcast:
         )
 
     def knows(self, stmt: gast.stmt, name: str, but: Shape | None) -> bool:
-        """Whether a value has a known shape, but that one, whenever it runs."""
+        """Whether a value has a known shape whenever it runs, and not always that one.
+
+        In a helper it may be a number in one call, and an array in another one.
+        """
         variants = self.rules.facts.of(stmt)
         around = [[v.after for v in variants]]
         if name in syntax.names_read(stmt):
             around.append([v.before for v in variants])
+        shapes = [[shape_of(types.get(name, UNKNOWN)) for types in e] for e in around]
         return any(
-            all(
-                shape is not None and not same_shape(shape, but)
-                for shape in (shape_of(types.get(name, UNKNOWN)) for types in each)
-            )
-            for each in around
+            None not in each and not all(same_shape(shape, but) for shape in each)
+            for each in shapes
             if each
         )
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.backends.marks import NAMES_MADE
 from srcjax.ops.record import PROPERTIES
+from srcjax.process import tree_of
 
 
 def property_of(x: Any, name: str) -> Any:
@@ -26,19 +28,22 @@ def property_of(x: Any, name: str) -> Any:
 
 def runnable(function: Any) -> Any:
     """The function, or one that does the same and runs on NumPy's arrays."""
-    if not isinstance(function, types.FunctionType):
-        return function
+    if not isinstance(function, types.FunctionType) or function in NAMES_MADE:
+        return function  # what was written says `np.add.at` alone
     if not set(function.__code__.co_names) & PROPERTIES.keys():
         return function
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = tree_of(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return function
     node = tree.body[0]
     if not isinstance(node, ast.FunctionDef) or node.name != function.__name__:
         return function
     node.decorator_list = []
-    node = _Asking().visit(node)
+    asking = _Asking(function.__globals__)
+    node = asking.visit(node)
+    if not asking.changed:
+        return function
     cells = (*function.__code__.co_freevars, _WORD)
     # Within a function that binds its free names it has the same ones.
     around = ast.parse("def around():\n    pass").body[0]
@@ -54,8 +59,8 @@ def runnable(function: Any) -> Any:
         for c in scope["around"].__code__.co_consts
         if isinstance(c, types.CodeType) and c.co_name == function.__name__
     )
-    asking = types.CellType(property_of)
-    held = dict(zip(cells, (*(function.__closure__ or ()), asking), strict=True))
+    cell = types.CellType(property_of)
+    held = dict(zip(cells, (*(function.__closure__ or ()), cell), strict=True))
     closure = tuple(held[name] for name in code.co_freevars)
     made = types.FunctionType(
         code,
@@ -74,9 +79,23 @@ _WORD = "__srcjax_property_of__"
 
 
 class _Asking(ast.NodeTransformer):
+    """Asks for `x.at` in another way; `np.add.at` stays."""
+
+    def __init__(self, around: dict[str, Any]) -> None:
+        self.around = around
+        self.changed = False
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if node.attr not in PROPERTIES or not isinstance(node.ctx, ast.Load):
             return node
+        owner: Any = node.value
+        names = ast.unparse(owner).split(".")
+        value = self.around.get(names[0])
+        for name in names[1:]:
+            value = getattr(value, name, None)
+        if isinstance(value, np.ufunc):
+            return node
+        self.changed = True
         arguments: list[ast.expr] = [node.value, ast.Constant(node.attr)]
         return ast.Call(ast.Name(_WORD, ast.Load()), arguments, [])

@@ -97,6 +97,17 @@ def full_shape(
     return found
 
 
+def prepared(
+    name: str, key: ArrayLike, shape: Any, dtype: Any, *parameters: ArrayLike
+) -> tuple[Any, ...]:
+    """The keys, the shape of the draw of one, the dtype, and parameters of it."""
+    keys = as_keys(name, key)
+    real = float_dtype(name, dtype)
+    given = [np.asarray(p).astype(real) for p in parameters]
+    full = full_shape(name, keys, shape, *(p.shape for p in given))
+    return keys, full[keys.ndim - 1 :], real, *given
+
+
 def size_of(shape: tuple[int, ...]) -> int:
     """How many items an array of this shape has."""
     return math.prod(shape)

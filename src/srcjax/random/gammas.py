@@ -12,6 +12,7 @@ from srcjax.random.arguments import (
     as_keys,
     float_dtype,
     full_shape,
+    prepared,
     size_of,
     value,
 )
@@ -276,15 +277,13 @@ def beta(
     Returns:
         An array of the shape. It has derivatives with respect to `a` and `b`.
     """
-    keys = as_keys("beta", key)
-    dtype = float_dtype("beta", dtype)
-    full = full_shape("beta", keys, shape, np.shape(a), np.shape(b))
-    own, pair = full[keys.ndim - 1 :], split(keys)
-    log_a = loggamma(pair[..., 0, :], a, own, dtype)
-    log_b = loggamma(pair[..., 1, :], b, own, dtype)
+    keys, own, real, first, second = prepared("beta", key, shape, dtype, a, b)
+    pair = split(keys)
+    log_a = loggamma(pair[..., 0, :], first, own, real)
+    log_b = loggamma(pair[..., 1, :], second, own, real)
     largest = np.maximum(log_a, log_b)
     share_a, share_b = np.exp(log_a - largest), np.exp(log_b - largest)
-    return np.asarray(share_a / (share_a + share_b))[()]
+    return value(share_a / (share_a + share_b))
 
 
 def dirichlet(
@@ -333,12 +332,9 @@ def t(
     Returns:
         An array of the shape. It has a derivative with respect to `df`.
     """
-    keys = as_keys("t", key)
-    dtype = float_dtype("t", dtype)
-    full = full_shape("t", keys, shape, np.shape(df))
-    own, pair = full[keys.ndim - 1 :], split(keys)
-    half = np.asarray(df).astype(dtype) / dtype.type(2)
-    z = normal(pair[..., 0, :], own, dtype)
-    g = gamma(pair[..., 1, :], half, own, dtype)
+    keys, own, real, freedom = prepared("t", key, shape, dtype, df)
+    pair, half = split(keys), freedom / real.type(2)
+    z = normal(pair[..., 0, :], own, real)
+    g = gamma(pair[..., 1, :], half, own, real)
     with np.errstate(divide="ignore", over="ignore"):  # far out where df is small
-        return np.asarray(z * np.sqrt(half / g))[()]
+        return value(z * np.sqrt(half / g))

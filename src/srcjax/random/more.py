@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from srcjax.random.arguments import Shape, as_keys, as_shape, float_dtype, full_shape
+from srcjax.random.arguments import (
+    Shape,
+    as_keys,
+    as_shape,
+    float_dtype,
+    prepared,
+    value,
+)
 from srcjax.random.continuous import exponential
 from srcjax.random.gammas import gamma, loggamma
 from srcjax.random.keys import split
 from srcjax.random.normals import normal
 from srcjax.random.uniforms import uniform
 from srcjax.random.whole import rademacher
-
-
-def _prepared(
-    name: str, key: ArrayLike, shape: Any, dtype: Any, *parameters: ArrayLike
-) -> tuple[Any, ...]:
-    """The keys, the shape of the draw of one, the dtype, and parameters of it."""
-    keys = as_keys(name, key)
-    real = float_dtype(name, dtype)
-    given = [np.asarray(p).astype(real) for p in parameters]
-    full = full_shape(name, keys, shape, *(p.shape for p in given))
-    return keys, full[keys.ndim - 1 :], real, *given
 
 
 def chisquare(
@@ -44,8 +38,8 @@ def chisquare(
     Returns:
         An array of the shape.
     """
-    keys, own, real, freedom = _prepared("chisquare", key, shape, dtype, df)
-    return np.asarray(np.exp(loggamma(keys, freedom / 2, own, real)) * real.type(2))[()]
+    keys, own, real, freedom = prepared("chisquare", key, shape, dtype, df)
+    return value(np.exp(loggamma(keys, freedom / 2, own, real)) * real.type(2))
 
 
 def f(
@@ -67,10 +61,10 @@ def f(
     Returns:
         An array of the shape.
     """
-    keys, own, real, over, under = _prepared("f", key, shape, dtype, dfnum, dfden)
+    keys, own, real, over, under = prepared("f", key, shape, dtype, dfnum, dfden)
     pair = split(keys)
     top = chisquare(pair[..., 1, :], over, own, real) / over
-    return np.asarray(top / (chisquare(pair[..., 0, :], under, own, real) / under))[()]
+    return value(top / (chisquare(pair[..., 0, :], under, own, real) / under))
 
 
 def pareto(
@@ -90,7 +84,7 @@ def pareto(
     Returns:
         An array of the shape.
     """
-    keys, own, real, power = _prepared("pareto", key, shape, dtype, b)
+    keys, own, real, power = prepared("pareto", key, shape, dtype, b)
     return np.exp(exponential(keys, own, real) / power)
 
 
@@ -111,7 +105,7 @@ def rayleigh(
     Returns:
         An array of the shape.
     """
-    keys, own, real, factor = _prepared("rayleigh", key, shape, dtype, scale)
+    keys, own, real, factor = prepared("rayleigh", key, shape, dtype, scale)
     with np.errstate(divide="ignore"):
         return factor * np.sqrt(np.log(uniform(keys, own, real)) * real.type(-2))
 
@@ -133,7 +127,7 @@ def wald(
     Returns:
         An array of the shape.
     """
-    keys, own, real, m = _prepared("wald", key, shape, dtype, mean)
+    keys, own, real, m = prepared("wald", key, shape, dtype, mean)
     pair = split(keys)
     v, z = normal(pair[..., 0, :], own, real), uniform(pair[..., 1, :], own, real)
     y = v * v
@@ -162,7 +156,7 @@ def triangular(
     Returns:
         An array of the shape.
     """
-    keys, own, real, low, top, high = _prepared(
+    keys, own, real, low, top, high = prepared(
         "triangular", key, shape, dtype, left, mode, right
     )
     u, width = uniform(keys, own, real), high - low
@@ -188,7 +182,7 @@ def lognormal(
     Returns:
         An array of the shape.
     """
-    keys, own, real, deviation = _prepared("lognormal", key, shape, dtype, sigma)
+    keys, own, real, deviation = prepared("lognormal", key, shape, dtype, sigma)
     return np.exp(normal(keys, own, real) * deviation)
 
 
@@ -206,7 +200,7 @@ def maxwell(
         An array of the shape.
     """
     z = normal(key, (*as_shape("maxwell", shape), 3), float_dtype("maxwell", dtype))
-    return np.asarray(np.sqrt((z * z).sum(axis=-1)))[()]
+    return value(np.sqrt((z * z).sum(axis=-1)))
 
 
 def double_sided_maxwell(
@@ -236,7 +230,7 @@ def double_sided_maxwell(
     first, second = split(keys)
     size = maxwell(first, full, real) * rademacher(second, full, real)
     place, width = np.asarray(loc).astype(real), np.asarray(scale).astype(real)
-    return np.asarray(size * width + place)[()]
+    return value(size * width + place)
 
 
 def weibull_min(
@@ -261,7 +255,7 @@ def weibull_min(
     real = float_dtype("weibull_min", dtype)
     u = uniform(key, shape, real)
     power = real.type(1) / np.asarray(concentration).astype(real)
-    return np.asarray((-np.log1p(-u)) ** power * np.asarray(scale).astype(real))[()]
+    return value((-np.log1p(-u)) ** power * np.asarray(scale).astype(real))
 
 
 def generalized_normal(
@@ -278,10 +272,10 @@ def generalized_normal(
     Returns:
         An array of the shape.
     """
-    keys, own, real, power = _prepared("generalized_normal", key, shape, dtype, p)
+    keys, own, real, power = prepared("generalized_normal", key, shape, dtype, p)
     pair, inverse = split(keys), real.type(1) / power
     size = gamma(pair[..., 0, :], inverse, own, real) ** inverse
-    return np.asarray(rademacher(pair[..., 1, :], own, real) * size)[()]
+    return value(rademacher(pair[..., 1, :], own, real) * size)
 
 
 def ball(
@@ -304,7 +298,7 @@ def ball(
         An array of shape (*shape, d). F. Barthe and others, "A probabilistic approach
         to the geometry of the l_p^n-ball" (2005), says how.
     """
-    keys, own, real, power = _prepared("ball", key, shape, dtype, p)
+    keys, own, real, power = prepared("ball", key, shape, dtype, p)
     pair = split(keys)
     g = generalized_normal(pair[..., 0, :], power, (*own, d), real)
     size = (np.abs(g) ** power).sum(axis=-1) + exponential(pair[..., 1, :], own, real)

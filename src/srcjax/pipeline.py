@@ -232,7 +232,7 @@ FORWARD = Simplify(
 
 BATCH = Simplify(
     before_link=(),
-    passes=_SIDE_BY_SIDE,
+    passes=(*_SIDE_BY_SIDE, Pass("update_places", Finisher.update_places)),
     whole=(
         WholePass("unused_parameters", drop_unused_parameters),
         WholePass("gather_at_once", _in_each(gather_at_once)),

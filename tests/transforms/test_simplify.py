@@ -380,3 +380,37 @@ def test_a_copy_that_is_saved_and_copied_in_a_loop():
     np.testing.assert_allclose(value, loss(1.2, 1.7))
     expected = srcjax.grad(loss, argnums=(0, 1))(1.2, 1.7)
     np.testing.assert_allclose(pullback(1.0), expected)
+
+
+def penalised(w, X, y, strength):
+    residual = X @ w - y
+    return 0.5 * np.sum(residual**2) + strength * np.sum(w**2)
+
+
+def test_a_return_quotes_all_lines_that_it_is_of():
+    args = np.ones(2), np.ones((3, 2)), np.ones(3), 0.1
+    text = srcjax.source(srcjax.grad(penalised), *args)
+    first = text.index("# return 0.5 * np.sum(residual**2)")
+    assert first < text.index("# residual = X @ w - y") < text.index("return 2 *")
+
+
+def test_a_factor_that_makes_a_number_floating_is_one_number():
+    assert "dw = 2.0 * strength * w" in srcjax.source(srcjax.grad(penalised))
+
+
+def halved(x):
+    count = 0
+    while abs(x) > 0.1:
+        count += 1
+        x = x / 2
+    return x, count
+
+
+def test_places_are_updated():
+    halves = srcjax.vmap(halved)
+    text = srcjax.source(halves, np.ones(3))
+    assert "count[lanes] += 1" in text and "x[lanes] /= 2" in text
+    x, count = halves(np.array([1.0, 0.05, -3.0]))
+    assert [*zip(x, count, strict=True)] == [halved(v) for v in (1.0, 0.05, -3.0)]
+    whole = srcjax.vmap(lambda x: (x, halved(x)[1]))(np.array([1, 0, 3]))
+    assert whole[1].tolist() == [4, 0, 5]

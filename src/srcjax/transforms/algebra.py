@@ -88,6 +88,11 @@ def _product_is_exact(c: Number, k: Number) -> bool:
     return _is_short(c * k) and Fraction(c) * Fraction(k) == Fraction(c * k)
 
 
+def _float_product_is_exact(c: Number, k: Number) -> bool:
+    """Whatever the first one is multiplied with is floating then."""
+    return isinstance(c, float) and _product_is_exact(c, k)
+
+
 def _quotient_is_exact(c: Number, k: Number) -> bool:
     if not k or not _is_short(c / k):
         return False
@@ -152,6 +157,7 @@ RULES = [
     Rule("c * (a * k)", "(c * k) * a", floats="a", when=_product_is_exact),  # 2·(a·3)
     Rule("(c * a) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (2·a)·3
     Rule("(a * c) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (a·2)·3
+    Rule("(c * a) * k", "(c * k) * a", when=_float_product_is_exact),  # (1.0·a)·2
     Rule("c * (k / a)", "(c * k) / a", when=_product_is_exact),  # 2·(3/a)
     Rule("(c / a) * k", "(c * k) / a", when=_product_is_exact),  # (2/a)·3
     Rule("(c * a) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (6·a)/2

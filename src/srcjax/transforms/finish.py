@@ -24,6 +24,8 @@ from srcjax.analysis.types import (
     List,
     Unknown,
     all_buffers,
+    dtype_of,
+    same_dtype,
 )
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
@@ -61,6 +63,7 @@ from srcjax.transforms.simplify.updates import (
     merge_branches,
     restore_augmented,
     return_directly,
+    update_places,
 )
 from srcjax.transforms.writer import OLD, Writer
 from srcjax.transforms.written import Written
@@ -412,6 +415,18 @@ class Finisher(Tidying):
         }
         derived = {n: v for n, v in values.items() if isinstance(v, str)}
         name_derivatives(self.node, names, derived, self.rules.derivative_name)
+
+    def update_places(self) -> None:
+        """`x[lanes] += v` at places that srcjax chose, where the dtype stays."""
+
+        users = syntax.all_names(self.unit.source.node)
+
+        def updates(place: gast.Subscript, value: gast.BinOp) -> bool:
+            base, new = (dtype_of(self.type_of(e)) for e in (place.value, value))
+            ours = place.slice.id not in users
+            return ours and base is not None and same_dtype(base, new)
+
+        self.node.body = update_places(self.node.body, updates)
 
     def restore_augmented(self) -> None:
         self.node.body = restore_augmented(self.node.body)

@@ -17,5 +17,5 @@ def vmap_sum_of_first(x, count):
         lanes = lanes[k < count[lanes]]
         if not lanes.size:
             break
-        total[lanes] = total[lanes] + x[lanes, k]
+        total[lanes] += x[lanes, k]
     return total

@@ -358,6 +358,31 @@ def return_directly(node: gast.FunctionDef) -> None:
     else:
         return
     new = gast.Return(value)
-    new.user_line = getattr(last, "user_line", None)
+    for mark in ("user_line", "earlier_line"):
+        setattr(new, mark, getattr(last, mark, None))
     new.backward = new.quotes = True
     node.body[-2:] = [new]
+
+
+def update_places(
+    stmts: list[gast.stmt], updates: Callable[[gast.Subscript, gast.BinOp], bool]
+) -> list[gast.stmt]:
+    """`x[lanes] = x[lanes] + v` as `x[lanes] += v`, where `updates` says that it is."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        syntax.rewrite_blocks(stmt, lambda block: update_places(block, updates))
+        place = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        value = getattr(stmt, "value", None)
+        if (
+            isinstance(place, gast.Subscript)
+            and isinstance(value, gast.BinOp)
+            and isinstance(place.slice, gast.Name)
+            and syntax.equal(syntax.as_load(place), value.left)
+            and updates(place, value)
+        ):
+            new = gast.AugAssign(place, value.op, value.right)
+            gast.copy_location(new, stmt)
+            new.user_line = getattr(stmt, "user_line", None)
+            stmt = new
+        out.append(stmt)
+    return out

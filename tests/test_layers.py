@@ -54,7 +54,7 @@ ORDER = [
     ("api",),
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
-    ("numpy", "scipy"),
+    ("numpy", "scipy", "debug"),
     ("__init__",),
     ("tree",),
     ("tree_util",),

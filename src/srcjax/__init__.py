@@ -17,18 +17,26 @@ if TYPE_CHECKING:
         devices,
     )
     from srcjax.api.forward import jvp, linearize
-    from srcjax.api.jacobians import hessian, hvp, jacfwd, jacrev
+    from srcjax.api.given_functions import (
+        custom_gradient,
+        linear_transpose,
+        pure_callback,
+    )
+    from srcjax.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
     from srcjax.api.reverse import (
         checkpoint,
         custom_jvp,
         custom_vjp,
         grad,
+        remat,
         source,
         stages,
         stop_gradient,
         value_and_grad,
         vjp,
     )
+    from srcjax.api.scopes import ensure_compile_time_eval, named_call, named_scope
+    from srcjax.api.shapes import eval_shape
     from srcjax.api.vectorized import vectorize
     from srcjax.backends.export import export
     from srcjax.errors import DerivativeMismatch, PerformanceWarning
@@ -43,12 +51,14 @@ if TYPE_CHECKING:
     )
     from srcjax.ops.composites.places import at
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
+    from srcjax.ops.structs import ShapeDtypeStruct
     from srcjax.versions.config import config
 
 __all__ = [
     "Array",
     "DerivativeMismatch",
     "PerformanceWarning",
+    "ShapeDtypeStruct",
     "adjoint",
     "all_gather",
     "at",
@@ -56,12 +66,15 @@ __all__ = [
     "block_until_ready",
     "checkpoint",
     "config",
+    "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "device_get",
     "device_put",
     "devices",
     "elementwise",
+    "ensure_compile_time_eval",
+    "eval_shape",
     "explain",
     "export",
     "grad",
@@ -69,16 +82,22 @@ __all__ = [
     "hvp",
     "inert",
     "jacfwd",
+    "jacobian",
     "jacrev",
     "jit",
     "jvp",
+    "linear_transpose",
     "linearize",
+    "named_call",
+    "named_scope",
     "operation",
     "pmax",
     "pmean",
     "pmin",
     "psum",
     "psum_scatter",
+    "pure_callback",
+    "remat",
     "source",
     "stages",
     "stop_gradient",
@@ -95,17 +114,21 @@ _NAMES = {
     "api.compiled": "explain jit",
     "api.devices": "Array block_until_ready device_get device_put devices",
     "api.forward": "jvp linearize",
-    "api.jacobians": "hessian hvp jacfwd jacrev",
+    "api.given_functions": "custom_gradient linear_transpose pure_callback",
+    "api.jacobians": "hessian hvp jacfwd jacobian jacrev",
     "api.reverse": (
-        "checkpoint custom_jvp custom_vjp grad source stages stop_gradient "
+        "checkpoint custom_jvp custom_vjp grad remat source stages stop_gradient "
         "value_and_grad vjp"
     ),
+    "api.scopes": "ensure_compile_time_eval named_call named_scope",
+    "api.shapes": "eval_shape",
     "api.vectorized": "vectorize",
     "backends.export": "export",
     "errors": "DerivativeMismatch PerformanceWarning",
     "ops.collectives": "all_gather axis_index pmax pmean pmin psum psum_scatter",
     "ops.composites.places": "at",
     "ops.record": "adjoint elementwise inert operation tangent",
+    "ops.structs": "ShapeDtypeStruct",
     "versions.config": "config",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

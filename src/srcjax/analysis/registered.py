@@ -19,6 +19,10 @@ class Node:
     meta: tuple[str, ...] = ()
 
 
+#: Where optree keeps them: classes that are registered with optree for all are nodes
+#: too; what is registered here changes nothing for others who use optree.
+NAMESPACE = "srcjax"
+
 _NODES: dict[type, Node] = {}
 
 

@@ -296,6 +296,9 @@ def hessian(
     return _decorator(make, f)
 
 
+#: As in JAX.
+jacobian = jacrev
+
 for _maker in (jacfwd, jacrev, hessian):
     _maker.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
@@ -333,4 +336,4 @@ def _gradient_of(f: Callable, argnums: Argnums) -> Callable:
 _gradient_of.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
 
-__all__ = ["hessian", "hvp", "jacfwd", "jacrev"]
+__all__ = ["hessian", "hvp", "jacfwd", "jacobian", "jacrev"]

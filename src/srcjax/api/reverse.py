@@ -283,12 +283,28 @@ def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     return _decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums), _pair_of), f)
 
 
-def checkpoint(f: Callable | None = None) -> Any:
+def checkpoint(
+    f: Callable | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Any = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
     """Decorator: save nothing of `f`; its backward sweep runs it again.
 
     Arguments are given as those of `custom_vjp` functions.
+
+    Args:
+        f: a Python function of NumPy values. Without it, a decorator.
+        prevent_cse: accepted, and of no effect.
+        policy: accepted, and of no effect: nothing but the arguments is saved.
+        static_argnums: accepted, and of no effect: functions are read, not traced.
     """
     return _decorator(Checkpointed, f)
+
+
+#: As in JAX.
+remat = checkpoint
 
 
 # -- the text --------------------------------------------------------------------------
@@ -372,6 +388,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "grad",
+    "remat",
     "source",
     "stages",
     "stop_gradient",

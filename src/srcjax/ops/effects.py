@@ -23,7 +23,7 @@ import numpy as np
 
 from srcjax import runtime
 from srcjax.analysis.structural import calls, is_structural
-from srcjax.ops import collectives
+from srcjax.ops import callbacks, collectives, structs
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.library_writes import FIRST_WRITTEN, place_of_out
 from srcjax.ops.record import Op, composite_of, key_of, lookup
@@ -89,6 +89,8 @@ _WRITING: dict[Any, Effect] = {
     },
     operator.setitem: _writes(0),
     operator.delitem: _writes(0),
+    callbacks.callback: ELSEWHERE,
+    structs.ShapeDtypeStruct: PURE,
 }
 #: Methods of Python's containers, and of arrays, that change their object.
 _CHANGING_METHODS: dict[type, tuple[str, ...]] = {

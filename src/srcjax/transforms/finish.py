@@ -42,6 +42,7 @@ from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
+    flat_call,
     flat_display,
     item_of_display,
     join_copies,
@@ -595,7 +596,8 @@ class Finisher(Tidying):
             inner = transposed(node)
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
-            return flat_display(item_of_display(shape_of_zeros(node, self.is_array)))
+            found = item_of_display(shape_of_zeros(node, self.is_array))
+            return flat_call(flat_display(found))
 
         changed = False
         self.known_writes = None
@@ -610,8 +612,7 @@ class Finisher(Tidying):
             settled = getattr(stmt, "settled", None)
             if settled and settled.holds(before, fresh, backward):
                 continue
-            if plain:
-                stmt.value = syntax.rewritten(before, item)
+            stmt.value = syntax.rewritten(before, item if plain else flat_call)
             if backward or (stmt is last and plain):
                 stmt.value = self.tidied(stmt)
             if backward and plain:

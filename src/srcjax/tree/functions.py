@@ -16,9 +16,9 @@ from typing import Any
 
 import optree
 
+from srcjax.analysis.registered import NAMESPACE
 from srcjax.analysis.structural import structural
 from srcjax.tree.paths import key_of
-from srcjax.tree.registry import NAMESPACE
 
 PyTreeDef = optree.PyTreeSpec
 IsLeaf = Callable[[Any], bool] | None

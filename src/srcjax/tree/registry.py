@@ -9,17 +9,13 @@ from typing import Any, TypeVar
 
 import optree
 
-from srcjax.analysis.registered import Node, register
+from srcjax.analysis.registered import NAMESPACE, Node, register
 from srcjax.tree.paths import GetAttrKey
 
 _C = TypeVar("_C", bound=type)
 
 Flatten = Callable[[Any], tuple[Iterable[Any], Any]]
 Unflatten = Callable[[Any, Any], Any]
-
-#: Where optree keeps them: classes that are registered with optree for all are nodes
-#: too; what is registered here changes nothing for others who use optree.
-NAMESPACE = "srcjax"
 
 
 def register_pytree_node(

@@ -371,14 +371,14 @@ class Transform:
         It may have been that of a function that was made of the same code.
         """
         found = self.versions.get(key)
-        if found is not None and found.kept and not is_asked():
-            return None
         if found is None:
             relative = None if is_recording() else relatives.of(self)
             if relative is None or key not in relative.versions:
                 return None
             found = relative.versions[key]
             self.reals[key] = relative.reals.get(key, [])
+        if found.kept and not is_asked():
+            return None
         now = self.current(found)
         if now is not None and now is not found:
             self.versions[key] = now

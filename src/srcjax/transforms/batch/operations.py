@@ -36,6 +36,8 @@ from srcjax.analysis.types import (
     dtype_of,
     is_active,
     is_number,
+    is_text,
+    tells,
 )
 from srcjax.errors import PerformanceWarning, SrcjaxError
 from srcjax.frontend.collective_calls import uses_collectives
@@ -764,6 +766,10 @@ class Operations(Lanes):
                 "arrays",
             )
         shown = syntax.text(getattr(value, "func", value))
+        if is_text(result) or tells(result):
+            raise self.refuse(
+                f"`{shown}` makes text of a mapped value", "the text outside of vmap"
+            )
         if isinstance(value, gast.Attribute) and not isinstance(
             result, (Array, Scalar)
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any
 
 import gast
@@ -74,6 +75,37 @@ def _is_starred_display(node: Any) -> bool:
     return isinstance(node, gast.Starred) and isinstance(
         node.value, (gast.Tuple, gast.List)
     )
+
+
+def flat_call(node: gast.expr) -> gast.expr:
+    """`f(*(a, b), **{"k": v})` is `f(a, b, k=v)`."""
+    if not isinstance(node, gast.Call):
+        return node
+    parted = [_named(k) for k in node.keywords]
+    if not any(map(_is_starred_display, node.args)) and not any(parted):
+        return node
+    args = flat_display(gast.Tuple(node.args, syntax.LOAD)).elts
+    keywords = [
+        each
+        for keyword, parts in zip(node.keywords, parted, strict=True)
+        for each in (parts or [keyword])
+    ]
+    names = [k.arg for k in keywords if k.arg is not None]
+    if len(set(names)) < len(names):  # an error, which it stays
+        return node
+    return gast.Call(node.func, args, keywords)
+
+
+def _named(given: gast.keyword) -> list[gast.keyword]:
+    """The keywords that `**{"k": v}` stands for; none of anything else."""
+    if given.arg is not None or not isinstance(given.value, gast.Dict):
+        return []
+    keys = [getattr(key, "value", None) for key in given.value.keys]
+    if not all(
+        isinstance(k, str) and k.isidentifier() and not iskeyword(k) for k in keys
+    ):
+        return []
+    return [gast.keyword(k, v) for k, v in zip(keys, given.value.values, strict=True)]
 
 
 def item_of_dict(node: gast.Subscript) -> gast.expr:

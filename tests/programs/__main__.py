@@ -2,7 +2,7 @@
 
 Of each program a mode and a nesting are judged, which its seed picks (`--every-mode`:
 all of them). Prints the seeds, the count and the tally of each mode; failures are
-shrunk.
+shrunk. A program that takes longer than `SRCJAX_RANDOM_SECONDS` is a failure too.
 """
 
 from __future__ import annotations
@@ -14,24 +14,35 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.programs.running import GRAMMARS, report, run, run_some
+from tests.programs.running import GRAMMARS, Run, in_time, report, run, run_some
 
 
 def block(
     grammar: str, first: int, count: int, every: bool
-) -> tuple[dict[str, Counter], list[str]]:
-    """The tally and the failures of `count` seeds."""
+) -> tuple[dict[str, Counter], list[str], list[str]]:
+    """The tally, the failures and the refusals of `count` seeds."""
     attempt = run if every else run_some
     tally: dict[str, Counter] = {}
-    failures = []
+    failures, refused = [], []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
-            done = attempt(grammar, seed, Path(folder))
+            done = in_time(attempt, grammar, seed, Path(folder))
             for mode, (verdict, _) in done.verdicts.items():
                 tally.setdefault(mode, Counter())[verdict] += 1
+            refused += refusals(done)
             if done.failures:
                 failures.append(report(done, Path(folder)))
-    return tally, failures
+    return tally, failures, refused
+
+
+def refusals(done: Run) -> list[str]:
+    """A line for each mode that refused the program."""
+    lines = [
+        f"{done.grammar} seed {done.seed}, {mode}: {' '.join(words.split())}"
+        for mode, (verdict, words) in done.verdicts.items()
+        if verdict == "refused"
+    ]
+    return lines
 
 
 def main() -> int:
@@ -45,6 +56,7 @@ def main() -> int:
     parser.add_argument(
         "--every-mode", action="store_true", help="of each program, not two of them"
     )
+    parser.add_argument("--refused", action="store_true", help="tell what is refused")
     options = parser.parse_args()
     grammars = list(GRAMMARS) if options.grammar == "all" else [options.grammar]
     end = time.monotonic() + options.seconds
@@ -63,13 +75,15 @@ def main() -> int:
                 break
             done = next(as_completed(running))
             running.remove(done)
-            tally, found = done.result()
+            tally, found, refused = done.result()
             programs += size
             for mode, counts in tally.items():
                 totals.setdefault(mode, Counter()).update(counts)
             for text in found:
                 print(text, end="\n\n", flush=True)
             failures += found
+            if options.refused:
+                print(*refused, sep="\n", end="\n" * bool(refused), flush=True)
     print(f"{programs} programs from seed {options.first} of {', '.join(grammars)}")
     for mode, counts in totals.items():
         print(f"{mode:22}", *(f"{v} {c}" for v, c in sorted(counts.items())), sep="  ")

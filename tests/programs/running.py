@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
@@ -13,12 +14,14 @@ from tests.programs.boxes import BOXES_HEAD, BoxesWriter
 from tests.programs.effects import EFFECTS_HEAD, EffectsWriter
 from tests.programs.grammar import HEAD, Writer
 from tests.programs.judging import (
+    arguments,
     judge,
     judge_float32,
     judge_modes,
     judge_vmap,
     load,
 )
+from tests.programs.limits import TooLong, at_most
 from tests.programs.modes import some_modes
 from tests.programs.modes import verdict as verdict_of
 from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
@@ -27,6 +30,8 @@ from tests.programs.shrinking import shrink
 
 #: The nestings and `vmap` are for programs of so many lines, as they take long.
 LINES = int(os.environ.get("SRCJAX_RANDOM_LINES", "12"))
+#: Seconds for all modes of a program together: most take less than one.
+SECONDS = float(os.environ.get("SRCJAX_RANDOM_SECONDS", "120"))
 
 GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "plain": (Writer, HEAD),
@@ -35,6 +40,8 @@ GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "order": (OrderWriter, ORDER_HEAD),
     "boxes": (BoxesWriter, BOXES_HEAD),
 }
+#: Seconds for the program itself.
+SECONDS_OF_PLAIN = 5.0
 Verdicts = dict[str, tuple[str, str]]
 
 
@@ -53,7 +60,8 @@ class Run:
     @property
     def failures(self) -> Verdicts:
         """The modes that gave a wrong number, or no number without an error of ours."""
-        return {m: v for m, v in self.verdicts.items() if v[0] in ("wrong", "crash")}
+        bad = ("wrong", "crash", "hang")
+        return {m: v for m, v in self.verdicts.items() if v[0] in bad}
 
 
 def size_of(seed: int) -> int:
@@ -119,9 +127,32 @@ def run_some(
         sys.modules.pop(name, None)
 
 
+def in_time(attempt: Callable[..., Run], grammar: str, seed: int, path: Path) -> Run:
+    """`attempt`, or a program that takes too long as one that fails.
+
+    One that has no end itself (`for v in k: k.append(v)`) is skipped.
+    """
+    writer, head = GRAMMARS[grammar]
+    n = size_of(seed)
+    text = writer(seed, n).write()
+    try:
+        with at_most(SECONDS_OF_PLAIN), contextlib.suppress(Exception):
+            f = load(head + "\n" + text, path, f"random_{grammar}_{seed}").f
+            f(*arguments(seed, n))
+    except TooLong:
+        return Run(grammar, seed, n, text, {"all": ("skip", "has no end itself")})
+    try:
+        with at_most(SECONDS):
+            return attempt(grammar, seed, path)
+    except TooLong as error:
+        return Run(grammar, seed, n, text, {"some mode": ("hang", str(error))})
+
+
 def shrunk(failed: Run, mode: str, path: Path) -> str:
     """The shortest program that fails in the same way in that mode."""
     verdict, seen = failed.verdicts[mode]
+    if verdict == "hang":
+        return failed.text
     kind = seen.split(":")[0] if verdict == "crash" else ""
     attempt = run_some if failed.some else run
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import signal
 import time
 from collections.abc import Callable, Iterator
-from typing import NoReturn
+
+from tests.programs.limits import TooLong, at_most
 
 #: Attempts are bounded: each runs a transform.
 ATTEMPTS = 400
 #: Seconds for all attempts, and for one: without its `i += 1` a loop has no end.
 SECONDS = 120.0
 SECONDS_OF_ONE = 20.0
-
-
-class _TooLong(BaseException):
-    """An attempt takes too long; nothing that it calls may catch this."""
 
 
 def shrink(
@@ -42,19 +38,9 @@ def shrink(
 
 def _in_time(fails: Callable[[str], bool], text: str) -> bool:
     """Whether the program fails, within the time of one attempt."""
-
-    def stop(*_: object) -> NoReturn:
-        raise _TooLong
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_ONE)
-    try:
-        with contextlib.suppress(_TooLong):
-            return fails(text)
-        return False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with contextlib.suppress(TooLong), at_most(SECONDS_OF_ONE):
+        return fails(text)
+    return False
 
 
 def smaller(text: str) -> Iterator[str]:

@@ -460,7 +460,7 @@ class Effects:
             return list(over.items)
         if isinstance(over, Dict) and over.items is not None:
             return [type_of(key) for key, _ in over.items]
-        if isinstance(over, Const) and isinstance(over.value, (tuple, range)):
+        if isinstance(over, Const) and isinstance(over.value, (tuple, range, str)):
             return [type_of(v) for v in over.value][: UNROLLED + 1]
         if isinstance(over, Range) and over.length is not None and over.length <= 16:
             if over.values is None:

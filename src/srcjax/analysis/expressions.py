@@ -14,6 +14,7 @@ from srcjax.analysis.applied import is_plain
 from srcjax.analysis.array_likes import array_of, is_list
 from srcjax.analysis.binding import BoundTo, Env, global_type, sized
 from srcjax.analysis.calls import Calls
+from srcjax.analysis.containers import element
 from srcjax.analysis.counts import cut, is_plain_bound, selected
 from srcjax.analysis.effects import UNROLLED, Missed
 from srcjax.analysis.foreign import own_class, own_method, takes_over
@@ -165,8 +166,8 @@ class Expressions(Calls):
             if key is None:
                 if isinstance(t, Dict) and t.items is not None:
                     pairs.update(t.items)
-                else:
-                    loose.append(self.element(t))
+                else:  # the values: `self.element` of a dict is a key of it
+                    loose.append(element(t) if isinstance(t, Dict) else self.element(t))
                 continue
             k = self.eval(key, env)
             self.check_key(node, k)

@@ -198,6 +198,8 @@ class SequenceCalls(LoweringBase):
         keys, *given = node.args
         if any(isinstance(a, gast.Starred) for a in node.args):
             return None
+        if isinstance(keys, gast.Constant) and isinstance(keys.value, str):
+            keys = gast.List([syntax.const(c) for c in keys.value], syntax.LOAD)
         shown = isinstance(keys, (gast.List, gast.Tuple)) and all(
             isinstance(e, gast.Constant) for e in keys.elts
         )

@@ -209,6 +209,21 @@ def mark_effects(program: Program) -> None:
         marking.unit(unit)
 
 
+def only_computes(program: Program, unit: Unit, expr: gast.expr) -> bool:
+    """Whether an expression of the unit does nothing but give its value.
+
+    For passes that run before effects are at the nodes. A function that is followed may
+    print; it is taken for one that only computes if it changes nothing.
+    """
+    nodes = list(syntax.walk(expr))
+    if not any(isinstance(node, (gast.Call, *_OPERATORS)) for node in nodes):
+        return True
+    marking = _Marking(program)
+    types = marking.types_of(unit)
+    local = marking.local(unit)
+    return all(marking.computes(unit, node, types, local) for node in nodes)
+
+
 class _Marking:
     """Finds the effects of calls, those of functions that are followed first."""
 
@@ -235,8 +250,7 @@ class _Marking:
             return
         self.done.add(id(unit))
         types = self.types_of(unit)
-        local = syntax.names_written(unit.node)
-        local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
+        local = self.local(unit)
         for node in syntax.walk(unit.node.body):
             if isinstance(node, gast.Call):
                 node.effect = self.call(unit, node, types, local)
@@ -248,6 +262,26 @@ class _Marking:
             for asked in _asked(node):
                 if _answers_itself(_class_of(types.get(asked.id, UNKNOWN_TYPE))):
                     asked.effect = UNKNOWN
+
+    @staticmethod
+    def local(unit: Unit) -> set[str]:
+        """The names that the unit binds."""
+        given = {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
+        return syntax.names_written(unit.node) | given
+
+    def computes(
+        self, unit: Unit, node: Any, types: dict[str, Type], local: set[str]
+    ) -> bool:
+        """Whether evaluating the node itself only computes."""
+        followed = [self.unit_of(t) for t in self.facts.callees.get(id(node), ())]
+        if followed and None not in followed and id(node) not in self.facts.unsure:
+            return all(self.summary(f) == (True, NONE) for f in followed if f)
+        if isinstance(node, gast.Call):
+            effect = self.call(unit, node, types, local)
+            return effect.pure and not self.converts_own(node, types)
+        if isinstance(node, _OPERATORS):
+            return not self.is_own(node, types)
+        return effect_of(node).pure
 
     def is_own(self, node: Any, types: dict[str, Type]) -> bool:
         """Whether an attribute or operator calls a method of the user's."""
@@ -381,8 +415,7 @@ class _Marking:
     def _summary(self, unit: Unit) -> tuple[bool, Buffers]:
         known, written = True, self.program.writes_of(unit)
         types = self.types_of(unit)
-        local = syntax.names_written(unit.node)
-        local |= {n.id for n in syntax.walk(unit.node.args) if syntax.is_name(n)}
+        local = self.local(unit)
         for node in syntax.walk(unit.node.body):
             inner = [
                 callee

@@ -21,6 +21,7 @@ from srcjax.analysis.types import Closure, Const, Varies, is_number, site_of, va
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
@@ -221,7 +222,9 @@ class Settling(LoopSettling, ValueSettling):
             known = [
                 node
                 for node in syntax.walk(part)
-                if isinstance(node, gast.IfExp) and self.outcome(node) is not None
+                if isinstance(node, gast.IfExp)
+                and self.outcome(node) is not None
+                and only_computes(self.program, self.unit, node.test)
             ]
             for node in known:
                 node.chosen = node.body if self.outcome(node) else node.orelse
@@ -266,7 +269,10 @@ class Settling(LoopSettling, ValueSettling):
         if outcome is not None:
             self.changed = True
             taken = stmt.body if outcome else stmt.orelse
-            return self.block([s for s in taken if not isinstance(s, gast.Pass)])
+            taken = [s for s in taken if not isinstance(s, gast.Pass)]
+            if not only_computes(self.program, self.unit, stmt.test):
+                taken = [gast.copy_location(gast.Expr(stmt.test), stmt), *taken]
+            return self.block(taken)
         stmt.body = up_to_raise(self.block(stmt.body)) or [gast.Pass()]
         stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]

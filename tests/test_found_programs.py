@@ -517,7 +517,36 @@ def real_parts_of_what_is_written_then(x, A, s):
     return np.sum(w * x[0])
 
 
+def popped_in_a_test_that_is_known(x, A, s):
+    k = [1.0 + 0.3 * j for j in range(4)]
+    if 2 < k.pop(1) <= s:
+        s = s * 2
+    y = s if k.pop() < 9 else x[0]
+    return y + s * sum(k)
+
+
+def counting():
+    n = 0
+
+    def following():
+        nonlocal n
+        n += 1
+        return None if n < 9 else n
+
+    return following
+
+
+def nothing_from_what_is_not_followed(x, A, s):
+    following = counting()
+    k = [s for _ in range(3)]
+    k[1] = following() or x[0]
+    v = following()
+    return (k.append(s * 2) or k[-1]) * (v or s) + k[1]
+
+
 FOUND = [
+    popped_in_a_test_that_is_known,
+    nothing_from_what_is_not_followed,
     written_through_a_class_that_holds_it,
     written_through_a_class_with_branches,
     written_through_a_method_until_a_break,
@@ -699,3 +728,21 @@ def test_a_default_without_a_text():
     np.testing.assert_array_equal(found, [12.0, 36.0])
     gradient = srcjax.grad(lambda x: functools.partial(filled, value=np.inf)(x[:2]))
     np.testing.assert_array_equal(gradient(batch[0]), [2.0, 2.0, 0.0])
+
+
+def written_through_a_display_of_a_dict(x, s):
+    m = x * s
+    d = {k: m for k in "ab"}
+    {**d}["a"][0] = 2.0
+    {"c": x, **d}["b"][1:] *= s
+    return np.sum(m) + {**d}["a"][0] * s + {"c": x, **d}["b"][-1]
+
+
+def test_a_display_of_a_dict_holds_what_the_dict_holds():
+    """Where no type tells which keys it has."""
+    f, x, step = written_through_a_display_of_a_dict, np.array([0.5, -2.0, 1.5]), 1e-6
+    slope = (f(x, 1.3 + step) - f(x, 1.3 - step)) / (2 * step)
+    value, change = srcjax.jvp(f, (x, 1.3), (np.zeros(3), 1.0))
+    np.testing.assert_allclose([value, change], [f(x, 1.3), slope], rtol=1e-8)
+    found = srcjax.vmap(f)(np.stack([x, -x]), np.array([1.3, 0.7]))
+    np.testing.assert_allclose(found, [f(x, 1.3), f(-x, 0.7)])

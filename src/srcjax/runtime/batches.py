@@ -115,11 +115,14 @@ def items_of_each(x):
     return x if has_parts(x) else np.moveaxis(x, 1, 0)
 
 
-def true_for(x):
-    """For which examples of a batch a number is true: a mask, and no index."""
-    if isinstance(x, np.ndarray) and x.dtype.kind in "iufc":
-        return x != 0
-    return x
+def true_for(x, n):
+    """For which of `n` examples `x` is true: a mask, and no index.
+
+    `x` is a batch of numbers, or what all examples have: None, a text, an object.
+    """
+    if not isinstance(x, np.ndarray) or not x.ndim:
+        return np.full(n, bool(x))
+    return x.reshape(n) if x.dtype.kind == "b" else x.reshape(n) != 0
 
 
 def gathered(x, where):

@@ -242,6 +242,9 @@ class Operations(Lanes):
     def negated(self, operand: gast.expr) -> gast.expr:
         """`not c` for each example."""
         t = self.example(operand)
+        if isinstance(t, Unknown):
+            mask = syntax.call("true_for", operand, self.count())
+            return gast.UnaryOp(gast.Invert(), mask)
         boolean = getattr(t, "dtype", None) is not None and t.dtype.kind == "b"  # type: ignore[attr-defined]
         text = "~c" if boolean else "np.logical_not(c)"
         return syntax.expression(text, c=operand)

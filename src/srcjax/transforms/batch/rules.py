@@ -314,7 +314,8 @@ class Rules(Operations):
         if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
             return syntax.expression("c != 0", c=value)  # a mask, and no index
         if isinstance(t, Unknown) and not isinstance(test, gast.Compare):
-            return syntax.call("true_for", value)
+            of_one = isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not)
+            return value if of_one else syntax.call("true_for", value, self.count())
         return value
 
     def on_Delete(self, stmt: gast.Delete) -> list[gast.stmt]:

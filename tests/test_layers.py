@@ -42,6 +42,7 @@ ORDER = [
     ("frontend",),
     ("analysis",),
     ("runtime",),  # what generated code calls: NumPy, and nothing of srcjax
+    ("parallel",),  # devices, and how they meet: NumPy, MPI
     ("random",),  # for users; its operations have records as others have
     ("ops",),
     ("transforms",),
@@ -52,6 +53,7 @@ ORDER = [
     ("checks",),  # what a derivative is compared with when it is run
     ("versions",),
     ("api",),
+    ("distributed",),
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
     ("numpy", "scipy", "debug"),

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from srcjax.api.devices import (
         Array,
         block_until_ready,
+        device_count,
         device_get,
         device_put,
         devices,
+        local_device_count,
+        local_devices,
+        process_count,
+        process_index,
     )
     from srcjax.api.forward import jvp, linearize
     from srcjax.api.given_functions import (
@@ -37,15 +42,20 @@ if TYPE_CHECKING:
     )
     from srcjax.api.scopes import ensure_compile_time_eval, named_call, named_scope
     from srcjax.api.shapes import eval_shape
+    from srcjax.api.spread import pmap
     from srcjax.api.vectorized import vectorize
     from srcjax.backends.export import export
     from srcjax.errors import DerivativeMismatch, PerformanceWarning
     from srcjax.ops.collectives import (
         all_gather,
+        all_to_all,
         axis_index,
+        axis_size,
         pmax,
         pmean,
         pmin,
+        ppermute,
+        pshuffle,
         psum,
         psum_scatter,
     )
@@ -61,14 +71,17 @@ __all__ = [
     "ShapeDtypeStruct",
     "adjoint",
     "all_gather",
+    "all_to_all",
     "at",
     "axis_index",
+    "axis_size",
     "block_until_ready",
     "checkpoint",
     "config",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "device_count",
     "device_get",
     "device_put",
     "devices",
@@ -88,12 +101,19 @@ __all__ = [
     "jvp",
     "linear_transpose",
     "linearize",
+    "local_device_count",
+    "local_devices",
     "named_call",
     "named_scope",
     "operation",
+    "pmap",
     "pmax",
     "pmean",
     "pmin",
+    "ppermute",
+    "process_count",
+    "process_index",
+    "pshuffle",
     "psum",
     "psum_scatter",
     "pure_callback",
@@ -112,7 +132,10 @@ __all__ = [
 _NAMES = {
     "api.batch": "vmap",
     "api.compiled": "explain jit",
-    "api.devices": "Array block_until_ready device_get device_put devices",
+    "api.devices": (
+        "Array block_until_ready device_count device_get device_put devices "
+        "local_device_count local_devices process_count process_index"
+    ),
     "api.forward": "jvp linearize",
     "api.given_functions": "custom_gradient linear_transpose pure_callback",
     "api.jacobians": "hessian hvp jacfwd jacobian jacrev",
@@ -122,10 +145,14 @@ _NAMES = {
     ),
     "api.scopes": "ensure_compile_time_eval named_call named_scope",
     "api.shapes": "eval_shape",
+    "api.spread": "pmap",
     "api.vectorized": "vectorize",
     "backends.export": "export",
     "errors": "DerivativeMismatch PerformanceWarning",
-    "ops.collectives": "all_gather axis_index pmax pmean pmin psum psum_scatter",
+    "ops.collectives": (
+        "all_gather all_to_all axis_index axis_size pmax pmean pmin ppermute pshuffle "
+        "psum psum_scatter"
+    ),
     "ops.composites.places": "at",
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",

@@ -78,6 +78,20 @@ def jitted(request: Request, device: str = "cpu") -> Module:
     return plain_module(request, name, reason)
 
 
+def on_device(request: Request) -> Module:
+    """The module with `pmap_f`: the function written out, or else as it is."""
+    name = getattr(request.function, "__name__", "f")
+    try:
+        return pipeline.on_device(request)
+    except SrcjaxError as stays:
+        reason = stays.reason
+    except Exception as error:  # a function that runs is not refused
+        if pipeline.VALIDATE:
+            raise
+        reason = f"srcjax fails: {type(error).__name__}: {error}"
+    return plain_module(request, name, reason, "pmap")
+
+
 def jitted_examples(
     request: Request,
     mapped: dict[str, bool],
@@ -278,7 +292,7 @@ def decorator_of(node: gast.expr) -> Any:
     return known.get(getattr(word, "id", ""))
 
 
-def plain_module(request: Request, name: str, reason: str) -> Module:
+def plain_module(request: Request, name: str, reason: str, kind: str = "jit") -> Module:
     """The module of a function that stays as it is."""
     name = name if name.isidentifier() else "fn"
     source = read(request.function)
@@ -288,10 +302,10 @@ def plain_module(request: Request, name: str, reason: str) -> Module:
         setattr(node.args, key, kept)
     passed = ", ".join(passed_on(node.args))
     node.args = without_defaults(node.args)
-    (driver,) = syntax.statements(f"def jit_{name}():\n    return {name}({passed})")
+    (driver,) = syntax.statements(f"def {kind}_{name}():\n    return {name}({passed})")
     driver.args = node.args
-    module = Module(f"jit_{name}", [driver], {name: runnable(request.function)})
-    module.entry = f"jit_{name}"
+    module = Module(f"{kind}_{name}", [driver], {name: runnable(request.function)})
+    module.entry = f"{kind}_{name}"
     module.stays = reason
     module.print()
     return module

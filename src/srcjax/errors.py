@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 __all__ = [
     "ArgumentError",
     "DerivativeMismatch",
+    "DeviceError",
     "DividedByZero",
     "NoRuleError",
     "NotWritten",
@@ -102,6 +103,10 @@ class DerivativeMismatch(SrcjaxError):
 
 class ArgumentError(SrcjaxError, TypeError):
     """A transform, or what it returned, was called with wrong arguments."""
+
+
+class DeviceError(SrcjaxError, RuntimeError):
+    """The devices of a `pmap`, or the processes, do not run the same program."""
 
 
 class _AtRunTime(UnsupportedError):

@@ -81,9 +81,11 @@ from srcjax.transforms.inferred import (
     infer_written,
 )
 from srcjax.transforms.kernels.containers import name_parts
+from srcjax.transforms.kernels.entry import writes_given
 from srcjax.transforms.layouts import settle_layouts
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
+from srcjax.transforms.plain import written_plain
 from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
@@ -741,6 +743,38 @@ def batch(
             types,
         )
         module.example = top.result
+        return module
+
+
+# -- the function itself ---------------------------------------------------------------
+
+
+def on_device(request: Request) -> Module:
+    """The module with `pmap_f`: the function itself, with what it calls written out."""
+    with varying(Varies.RUN_TIME):
+        stages = StageTexts()
+        request.types = {n: with_active(t, False) for n, t in request.types.items()}
+        program, unit = analyse(request, stages)
+        entry = entry_name(program, f"pmap_{unit.name}")
+        names = names_around(program, entry)
+        callees = Callees(program, names, ("on_device",))
+
+        def write(key: int) -> Written:
+            callee, (name,) = callees.wanted[key]
+            return written_plain(program, callee, name)
+
+        module = _assemble(
+            program,
+            callees,
+            [written_plain(program, unit, entry)],
+            entry,
+            stages,
+            write,
+            FORWARD,
+            "plain",
+            request.types,
+        )
+        module.changes_given = writes_given(program)
         return module
 
 

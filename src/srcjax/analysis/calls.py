@@ -27,7 +27,12 @@ from srcjax.analysis.array_likes import (
 )
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
 from srcjax.analysis.constructing import Constructing, is_plain_class
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import (
+    Checkpointed,
+    CustomRule,
+    CustomRules,
+    CustomTangent,
+)
 from srcjax.analysis.deep_copies import holds_object, holds_twice
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.foreign import own_method
@@ -38,6 +43,7 @@ from srcjax.analysis.known_values import (
     is_instance,
     length,
 )
+from srcjax.analysis.nested import fresh
 from srcjax.analysis.skeletons import type_of_structure
 from srcjax.analysis.standard import is_standard
 from srcjax.analysis.structural import calls, is_structural
@@ -364,6 +370,9 @@ class Calls(Constructing):
             self.callee(node, value)
             quiet = [with_active(t, False) for t in args]
             named = {k: with_active(t, False) for k, t in kwargs.items()}
+            if isinstance(value, CustomRules):
+                found = value.result_type(quiet, named)
+                return with_active(fresh(found, id(node)), active)
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
         if of_library(value) and lookup(value) is not None:

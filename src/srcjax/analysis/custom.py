@@ -47,6 +47,29 @@ class CustomRule:
         Rules.given += 1
 
 
+class CustomRules(CustomRule):
+    """A function that runs as it is, with a rule for each mode, and a known type."""
+
+    def __init__(self, function: Callable) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.nondiff_argnums = ()
+
+    @property
+    def rule(self) -> Callable:
+        """`rule(primals, tangents) -> (y, y_dot)`, for forward mode."""
+        raise NotImplementedError
+
+    @property
+    def batched(self) -> Callable:
+        """What gives the same value, and can be followed."""
+        raise NotImplementedError
+
+    def result_type(self, types: list[Any], named: dict[str, Any]) -> Any:
+        """The type of the value for arguments of these types."""
+        raise NotImplementedError
+
+
 class CustomTangent:
     """What `custom_jvp` returns: a function and, once given, its tangent rule.
 

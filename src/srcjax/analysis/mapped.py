@@ -53,7 +53,10 @@ from srcjax.ops.record import Op, native
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 #: Collectives that give each example a value of its own.
-OF_EACH = frozenset(["srcjax.axis_index", "srcjax.psum_scatter"])
+OF_EACH = frozenset(
+    f"srcjax.{name}"
+    for name in ("axis_index", "psum_scatter", "ppermute", "all_to_all")
+)
 #: Builtins that build or look at containers: their parts tell what is mapped.
 _STRUCTURAL = SHAPE_BUILTINS | {
     "range",

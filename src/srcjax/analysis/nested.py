@@ -25,6 +25,7 @@ from typing import Any
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, Env
 from srcjax.analysis.counts import uncounted
+from srcjax.analysis.custom import CustomRules
 from srcjax.analysis.effects import Effects, Missed, Unreachable
 from srcjax.analysis.lifted import Given, Lifted, lift, wrapped
 from srcjax.analysis.types import (
@@ -39,6 +40,7 @@ from srcjax.analysis.types import (
     Varies,
     dtype_of,
     is_active,
+    is_mapping,
     join,
     map_parts,
     replace,
@@ -126,6 +128,10 @@ class NestedTransforms(Effects):
         transform = getattr(value, "__srcjax_transform__", None)
         if transform is None:
             return None
+        if isinstance(value, CustomRules):
+            if not is_mapping():
+                return None  # it has rules
+            return self.nested(Const(value=value.batched), args, kwargs, node, env)
         if transform.name == "jit":  # what it gives is what the function gives
             plain = Const(value=transform.function)
             found = self.nested(plain, args, kwargs, node, env)
@@ -405,6 +411,7 @@ class NestedTransforms(Effects):
             )
         if isinstance(function, Transformed):
             mapped = mapped or getattr(function.maker, "__name__", "") in (
+                "pmap",
                 "vmap",
                 "vectorize",
             )
@@ -527,4 +534,4 @@ def _value_of(t: Any) -> tuple[Any] | None:
 
 _FLOAT = type_of(0.0).dtype  # type: ignore[attr-defined]
 
-__all__ = ["NestedCall", "NestedTransforms", "as_tangent"]
+__all__ = ["NestedCall", "NestedTransforms", "as_tangent", "fresh"]

@@ -585,20 +585,20 @@ def is_count(n: Any) -> bool:
     return type(n) is int and n >= 0 or isinstance(n, np.integer) and bool(n >= 0)
 
 
-def check_axes(axes: Axes, where: str) -> None:
+def check_axes(axes: Axes, where: str, said: str = "vmap") -> None:
     """Raises ArgumentError for what is no axis."""
     name = where.partition("[")[0]
     if isinstance(axes, (list, tuple)):
         for k, each in enumerate(axes):
-            check_axes(each, f"{where}[{k}]")
+            check_axes(each, f"{where}[{k}]", said)
     elif isinstance(axes, dict):
         for key, each in axes.items():
-            check_axes(each, f"{where}[{key!r}]")
+            check_axes(each, f"{where}[{key!r}]", said)
     elif axes is not None and (
         isinstance(axes, bool) or not isinstance(axes, (int, np.integer))
     ):
         raise ArgumentError(
-            f"vmap: {where} must be an int or None, not {axes!r}",
+            f"{said}: {where} must be an int or None, not {axes!r}",
             instead=f"`{name}=0` or `{name}=(0, None)`",
         )
 
@@ -612,30 +612,32 @@ def frozen(axes: Axes) -> Any:
     return axes
 
 
-def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any, Axes]]:
+def leaves_with_axes(
+    value: Any, axes: Axes, where: str, said: str = "vmap"
+) -> list[tuple[str, Any, Axes]]:
     """(where, leaf, axis) for the leaves; `axes` may end above them."""
     if axes is None or value is None:
         return []
     if isinstance(value, dict):
         if isinstance(axes, (list, tuple)):
-            raise misfit(where, "a dict", axes)
+            raise misfit(said, where, "a dict", axes)
         if isinstance(axes, dict) and axes.keys() != value.keys():
-            raise misfit(where, f"a dict with the keys {list(value)}", axes)
+            raise misfit(said, where, f"a dict with the keys {list(value)}", axes)
         found = []
         for key, item in value.items():
             each = axes[key] if isinstance(axes, dict) else axes
-            found += leaves_with_axes(item, each, f"{where}[{key!r}]")
+            found += leaves_with_axes(item, each, f"{where}[{key!r}]", said)
         return found
     if isinstance(value, (list, tuple)):
         if isinstance(axes, dict):
-            raise misfit(where, f"a {type(value).__name__}", axes)
+            raise misfit(said, where, f"a {type(value).__name__}", axes)
         if isinstance(axes, (list, tuple)) and len(axes) != len(value):
             kind = type(value).__name__
-            raise misfit(where, f"a {kind} of {len(value)} items", axes)
+            raise misfit(said, where, f"a {kind} of {len(value)} items", axes)
         found = []
         for k, item in enumerate(value):
             each = axes[k] if isinstance(axes, (list, tuple)) else axes
-            found += leaves_with_axes(item, each, f"{where}[{k}]")
+            found += leaves_with_axes(item, each, f"{where}[{k}]", said)
         return found
     names = record_fields(value)
     if names is not None:
@@ -643,38 +645,47 @@ def leaves_with_axes(value: Any, axes: Axes, where: str) -> list[tuple[str, Any,
         cls: Any = type(value)
         fixed = structure_fields(cls, names)
         for name in [name for name in names if name not in fixed]:
-            found += leaves_with_axes(getattr(value, name), axes, f"{where}.{name}")
+            found += leaves_with_axes(
+                getattr(value, name), axes, f"{where}.{name}", said
+            )
         return found
     if isinstance(axes, (list, tuple, dict)):
-        raise misfit(where, f"a single value of shape {np.shape(value)}", axes)
+        raise misfit(said, where, f"a single value of shape {np.shape(value)}", axes)
     return [(where, value, axes)]
 
 
-def misfit(where: str, value: Any, axes: Any) -> ArgumentError:
+def misfit(said: str, where: str, value: Any, axes: Any) -> ArgumentError:
     return ArgumentError(
-        f"vmap: in_axes for `{where}` is {axes}, and that is {value}",
+        f"{said}: in_axes for `{where}` is {axes}, and that is {value}",
         instead="axes of the same structure as the argument, or one int",
     )
 
 
 def common_size(
-    names: list[str], values: list[Any], axes: list[Axes], axis_size: int | None
+    names: list[str],
+    values: list[Any],
+    axes: list[Axes],
+    axis_size: int | None,
+    said: str = "vmap",
 ) -> int:
-    """The number of examples. Raises ArgumentError if the arguments disagree."""
+    """The number of examples. Raises ArgumentError if the arguments disagree.
+
+    `said` is the transform that errors speak of.
+    """
     size, first = axis_size, f"axis_size is {axis_size}"
     for name, value, each in zip(names, values, axes, strict=True):
-        for where, leaf, axis in leaves_with_axes(value, each, name):
+        for where, leaf, axis in leaves_with_axes(value, each, name, said):
             tree.check_examples(leaf, where)
             shape = np.shape(leaf)
             if not shape:
                 raise ArgumentError(
-                    f"vmap: `{where}` is a number ({leaf!r}, shape ()) and cannot be "
+                    f"{said}: `{where}` is a number ({leaf!r}, shape ()) and cannot be "
                     f"mapped along axis {axis}",
                     instead="None for it in in_axes, or an array of the examples",
                 )
             if not -len(shape) <= axis < len(shape):
                 raise ArgumentError(
-                    f"vmap: `{where}` is to be mapped along axis {axis}, and has the "
+                    f"{said}: `{where}` is to be mapped along axis {axis}, and has the "
                     f"shape {shape}",
                     instead=f"an axis from 0 to {len(shape) - 1}",
                 )
@@ -683,13 +694,13 @@ def common_size(
                 first = f"`{where}` of shape {shape} has {size} along axis {axis}"
             elif size != shape[axis]:
                 raise ArgumentError(
-                    f"vmap: `{where}` of shape {shape} has {shape[axis]} examples "
+                    f"{said}: `{where}` of shape {shape} has {shape[axis]} examples "
                     f"along axis {axis}, and {first}",
                     instead="the same number of examples in every mapped argument",
                 )
     if size is None:
         raise ArgumentError(
-            "vmap: no argument is mapped, so the number of examples is not known",
+            f"{said}: no argument is mapped, so the number of examples is not known",
             instead="an axis in in_axes, or axis_size",
         )
     return size

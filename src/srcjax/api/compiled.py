@@ -241,7 +241,7 @@ def jit(
         )
 
     def make(g: Callable) -> Callable:
-        static = _listed(static_argnums), _listed(static_argnames)
+        static = listed(static_argnums), listed(static_argnames)
         transform = Jit(g, place=device)
         if any(static):
             compiled = _with_static(transform, *static)
@@ -317,7 +317,7 @@ def _placed(compiled: Callable, transform: Jit) -> Callable:
     return placed
 
 
-def _listed(given: Any) -> tuple:
+def listed(given: Any) -> tuple:
     return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 
 
@@ -349,10 +349,10 @@ def _with_static(
         values = dict(zip(parameters, transform.bind(args, kwargs), strict=True))
         fixed = {n: values.pop(n) for n in parameters if n in static}
         try:
-            key = tuple(map(_told_apart, fixed.values()))
+            key = tuple(map(told_apart, fixed.values()))
             found = made.get(key)
         except TypeError:
-            worst = next(n for n, v in fixed.items() if not _has_hash(v))
+            worst = next(n for n, v in fixed.items() if not has_hash(v))
             raise ArgumentError(
                 f"jit: the static argument `{worst}` has no hash",
                 instead="a number, string or tuple; or leave it out of static_argnums",
@@ -366,17 +366,17 @@ def _with_static(
     return compiled
 
 
-def _told_apart(value: Any) -> Any:
+def told_apart(value: Any) -> Any:
     """A key for a static value: 1, 1.0 and True are equal, and others; so is -0.0."""
     hash(value)
     if isinstance(value, (float, complex)):
         return type(value), repr(value), value
     if isinstance(value, tuple):
-        return type(value), tuple(map(_told_apart, value)), value
+        return type(value), tuple(map(told_apart, value)), value
     return type(value), value
 
 
-def _has_hash(value: Any) -> bool:
+def has_hash(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:

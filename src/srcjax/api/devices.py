@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from srcjax.analysis.registered import record_fields
 from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
 from srcjax.late import late
+from srcjax.parallel.counting import cpu_devices
+from srcjax.parallel.processes import processes
 
 if TYPE_CHECKING:
     import optree
@@ -26,17 +29,110 @@ else:
 Array = np.ndarray
 
 
-def devices() -> list[str]:
-    """The devices that arrays can be on: "cpu", and "gpu:0" and so on.
+class Device(str):
+    """A device by its name: "cpu", or "cpu:1" where there are several, and "gpu:0"."""
 
-    Without CuPy, or without a GPU that it can use, there is "cpu" alone.
+    #: Its number among the devices of all processes, and of its own process.
+    id: int
+    local: int
+    process_index: int
+
+    @property
+    def platform(self) -> str:
+        """ "cpu" or "gpu"."""
+        return self.partition(":")[0]
+
+    device_kind = platform
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """The devices of all processes: those that `pmap` takes the first ones of.
+
+    Args:
+        backend: "gpu" for the GPUs that CuPy finds, "cpu" for the devices on the CPU:
+            as many as `srcjax.config.update("jax_num_cpu_devices", n)` says. None: the
+            GPUs, if there are any, else those on the CPU.
+
+    Raises:
+        ArgumentError: there is no such backend.
     """
+    platform = backend_of(backend)
+    around = processes()
+    per_process = len(_local(platform))
+    found = []
+    for number in range(per_process * around.count):
+        process, local = divmod(number, per_process)
+        alone = platform == "cpu" and per_process * around.count == 1
+        device = Device(platform if alone else f"{platform}:{number}")
+        device.id, device.process_index = number, process
+        device.local = _local(platform)[local]
+        found.append(device)
+    return found
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None
+) -> list[Device]:
+    """The devices of one process; of this one, if none is named (see `devices`)."""
+    wanted = processes().index if process_index is None else process_index
+    return [d for d in devices(backend) if d.process_index == wanted]
+
+
+def device_count(backend: str | None = None) -> int:
+    """How many devices there are in all processes (see `devices`)."""
+    return len(devices(backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """How many of them are those of this process."""
+    return len(local_devices(backend=backend))
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process among those that `mpiexec` started; 0 without it."""
+    return processes().index
+
+
+def process_count(backend: str | None = None) -> int:
+    """How many processes `mpiexec` started; 1 without it."""
+    return processes().count
+
+
+def backend_of(backend: str | None) -> str:
+    """ "cpu" or "gpu". Raises ArgumentError if there is no such backend."""
+    if backend is None:
+        return "gpu" if gpu_count() else "cpu"
+    name = "gpu" if backend == "cuda" else backend
+    if name not in ("cpu", "gpu") or (name == "gpu" and not gpu_count()):
+        known = "'cpu'" + (" or 'gpu'" if gpu_count() else "")
+        raise ArgumentError(f"there is no backend {backend!r}", instead=known)
+    return name
+
+
+def gpu_count() -> int:
+    """How many GPUs CuPy can use, 0 without it."""
     try:
-        cupy = cuda_run.the_cupy()
-        count = cupy.cuda.runtime.getDeviceCount()
+        return int(cuda_run.the_cupy().cuda.runtime.getDeviceCount())
     except Exception:  # no CuPy, no driver, no device
-        count = 0
-    return ["cpu", *(f"gpu:{k}" for k in range(count))]
+        return 0
+
+
+def _local(platform: str) -> list[int]:
+    """The numbers of this process's devices; each process has a GPU of its own."""
+    if platform == "cpu":
+        return list(range(cpu_devices()))
+    count, around = gpu_count(), processes()
+    if around.count == 1:
+        return list(range(count))
+    named = [os.environ[n] for n in _LOCAL_RANK if n in os.environ]
+    return [int(named[0] if named else around.index) % count]
+
+
+#: What launchers say of the place of a process among those on the same machine.
+_LOCAL_RANK = ("MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
 
 def device_put(x: Any, device: str | None = None) -> Any:
@@ -51,8 +147,8 @@ def device_put(x: Any, device: str | None = None) -> Any:
         ArgumentError: there is no such device, or no CuPy.
     """
     if device is None:
-        device = "gpu" if len(devices()) > 1 else "cpu"
-    if device == "cpu":
+        device = "gpu" if gpu_count() else "cpu"
+    if device == "cpu" or device in devices("cpu"):
         return device_get(x)
     cupy = cuda_run.the_cupy()
     with chosen(device):
@@ -84,17 +180,17 @@ def chosen(device: str) -> Any:
     kind, _, number = device.partition(":")
     known = kind == "gpu" and (not number or number.isdigit())
     if known and not number:
-        found = devices()
-        if len(found) == 1:
+        if not gpu_count():
             raise no_device(device)
         return contextlib.nullcontext()
-    if not known or device not in devices():
+    if not known or int(number) >= gpu_count():
         raise no_device(device)
     return cuda_run.the_cupy().cuda.Device(int(number))
 
 
 def no_device(device: str) -> ArgumentError:
-    found = ", ".join(map(repr, devices()))
+    gpus = [f"gpu:{k}" for k in range(gpu_count())]
+    found = ", ".join(map(repr, ["cpu", *gpus]))
     return ArgumentError(f"there is no device {device!r}", instead=f"one of {found}")
 
 

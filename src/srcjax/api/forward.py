@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax.analysis.custom import CustomRule
+from srcjax.analysis.custom import CustomRule, CustomRules
 from srcjax.analysis.kept import Kept
 from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
@@ -159,6 +159,9 @@ def jvp(
             f"jvp: {len(primals)} primals and {len(tangents)} tangents",
             instead="a tangent for each primal, None to hold it constant",
         )
+    if isinstance(f, CustomRules):
+        found: tuple = f.rule(tuple(primals), _with_zeros(primals, tangents))
+        return found
     if isinstance(f, CustomRule):
         raise NoRuleError(
             f"`{f.__name__}` has a rule for reverse mode only (custom_vjp)",
@@ -179,6 +182,14 @@ def jvp(
     if has_aux:
         return y[0], y_dot[0], y[1]
     return y, y_dot
+
+
+def _with_zeros(primals: Any, tangents: Any) -> tuple:
+    """The tangents, zeros where an argument is held."""
+    return tuple(
+        runtime.zeros_like(x) if t is None else tree.seed_like(t, x, f"tangents[{k}]")
+        for k, (x, t) in enumerate(zip(primals, tangents, strict=True))
+    )
 
 
 def _pushforward(f: Callable, has_aux: bool, check: bool | None) -> Callable:

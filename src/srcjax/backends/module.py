@@ -43,6 +43,7 @@ PUBLIC = (
 )
 #: What users import from `srcjax` as a whole, or functions of.
 LIBRARY = (
+    "srcjax.lax",
     "srcjax.nn",
     "srcjax.optim",
     "srcjax.random",

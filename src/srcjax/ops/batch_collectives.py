@@ -27,10 +27,13 @@ from srcjax.ops.batch_operands import expr, tuple_of
 from srcjax.ops.batching import MappedCall, shifted
 from srcjax.ops.collectives import (
     all_gather,
+    all_to_all,
     axis_index,
+    axis_size,
     pmax,
     pmean,
     pmin,
+    ppermute,
     psum,
     psum_scatter,
 )
@@ -251,6 +254,69 @@ def index_of_each(call: MappedCall) -> gast.expr | None:
     return index
 
 
+def size_of_all(call: MappedCall) -> gast.expr | None:
+    """How many examples there are; of several axes all together."""
+    names = other_names(call)
+    if names is None:
+        return call.rebuild()
+    size = syntax.clone(call.size)
+    if not names:
+        return size
+    assert isinstance(call.value, gast.Call)
+    left = expr(names[0] if len(names) == 1 else names)
+    more = gast.Call(syntax.clone(call.value.func), [left], [])
+    return syntax.expression("n * m", n=size, m=more)
+
+
+def one_name(call: MappedCall) -> bool:
+    """Whether it is about this axis. Raises ArgumentError if about others too."""
+    names = split_names(call)
+    if names is not None and any(names):
+        raise ArgumentError(
+            f"{call.op.name}: {call.const('axis_name')!r} are several axes",
+            instead="one axis after the other",
+        )
+    return names is not None
+
+
+def spread_out(call: MappedCall) -> gast.expr:
+    """The batch of the values of all examples."""
+    x = call.arg("x")
+    if call.is_mapped("x"):
+        return x
+    own = gast.Starred(syntax.expression("np.shape(x)", x=x), syntax.LOAD)
+    shape = [] if call.rank("x") == 0 else [own]
+    return syntax.call("np.broadcast_to", x, tuple_of(call.size, shape))
+
+
+def permuted(call: MappedCall) -> gast.expr | None:
+    """Each example gets another one's value, or zeros."""
+    if not one_name(call):
+        return call.rebuild()
+    return syntax.call("permute_items", spread_out(call), call.arg("perm"))
+
+
+def exchanged(call: MappedCall) -> gast.expr | None:
+    """The parts that each example gets of all."""
+    split, concat = call.const("split_axis"), call.const("concat_axis")
+    tiled, rank = call.const("tiled", False), call.rank("x")
+    both = isinstance(split, int) and isinstance(concat, int)
+    if not both or tiled is MISSING or rank is None:
+        return None
+    split, concat = split % rank, concat % rank
+    if not one_name(call):
+        here = call.is_mapped("x")
+        places = [expr(shifted(k, rank) if here else k) for k in (split, concat)]
+        return call.rebuild(split_axis=places[0], concat_axis=places[1])
+    return syntax.call(
+        "exchange_items",
+        spread_out(call),
+        expr(split),
+        expr(concat),
+        *[expr(True)] * tiled,
+    )
+
+
 for _function, _rule in (
     (psum, sum_of_all),
     (pmean, mean_of_all),
@@ -258,6 +324,9 @@ for _function, _rule in (
     (pmin, extreme_of_all("np.min")),
     (all_gather, gathered),
     (psum_scatter, scattered),
+    (ppermute, permuted),
+    (all_to_all, exchanged),
+    (axis_size, size_of_all),
     (axis_index, index_of_each),
 ):
     _op = lookup(_function)

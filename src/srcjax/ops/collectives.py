@@ -1,18 +1,22 @@
-"""Collectives: operations over all the examples of a named batch axis.
+"""Collectives: operations over all the examples, or devices, of a named axis.
 
     def normalised(x):
         return x - pmean(x, "batch")
 
     vmap(normalised, axis_name="batch")         # x - np.mean(x, axis=0)
+    pmap(normalised, axis_name="batch")         # x - pmean(x, "batch"), on each device
 
-What they give is the same for all examples (but for `axis_index` and `psum_scatter`),
-so it is computed once. Names and meanings are those of JAX. Adjoints: the transpose of
-a sum over the examples is a sum over the examples, whose adjoints it adds up.
+For `vmap` what they give is the same for all examples (but for `axis_index` and what
+passes values on), so it is computed once. For `pmap` they are calls in which the
+devices meet (`srcjax.parallel`). Names and meanings are those of JAX. Adjoints: the
+transpose of a sum over the examples is a sum over the examples, whose adjoints it adds
+up.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +33,10 @@ from srcjax.analysis.types import (
     parts,
     shape_of,
 )
-from srcjax.errors import ArgumentError
 from srcjax.ops.infer_rules import FALSE
 from srcjax.ops.known import known
 from srcjax.ops.record import adjoint, inert, operation, tangent
+from srcjax.parallel.combining import axis_here, combined
 
 # ruff: noqa: F821
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
@@ -41,34 +45,28 @@ AxisName = str | tuple[str, ...]
 FIRST = Const(value=0)
 
 
-def _outside(name: str, axis_name: AxisName) -> NoReturn:
-    raise ArgumentError(
-        f"{name}: there is no axis of the name {axis_name!r} here; names in scope: "
-        "none",
-        instead=f"a call by way of `srcjax.vmap(f, axis_name={axis_name!r})`",
-    )
-
-
 def psum(x: Any, axis_name: AxisName) -> Any:
     """The sum over the examples of the named axis.
 
     Args:
         x: a number, an array, or a container of them. What is the same for all examples
             counts once for each: `psum(1, "i")` is the number of examples.
-        axis_name: the name given to `vmap`, or a tuple of names.
+        axis_name: the name given to `vmap` or `pmap`, or a tuple of names.
 
     Returns:
         A value of the shape of `x`, the same for all examples.
 
     Raises:
-        ArgumentError: outside of a `vmap` with that name.
+        ArgumentError: outside of a `vmap` or `pmap` with that name.
+        DeviceError: another device of a `pmap` failed, ended, or is in another
+            collective.
     """
-    _outside("psum", axis_name)
+    return combined("psum", x, axis_name)
 
 
 def pmean(x: Any, axis_name: AxisName) -> Any:
     """The mean over the examples of the named axis (see `psum`)."""
-    _outside("pmean", axis_name)
+    return combined("pmean", x, axis_name)
 
 
 def pmax(x: Any, axis_name: AxisName) -> Any:
@@ -76,12 +74,12 @@ def pmax(x: Any, axis_name: AxisName) -> Any:
 
     Examples that share the maximum share its adjoint evenly.
     """
-    _outside("pmax", axis_name)
+    return combined("pmax", x, axis_name)
 
 
 def pmin(x: Any, axis_name: AxisName) -> Any:
     """The minimum over the examples of the named axis (see `psum`)."""
-    _outside("pmin", axis_name)
+    return combined("pmin", x, axis_name)
 
 
 def all_gather(
@@ -91,9 +89,9 @@ def all_gather(
 
     With `tiled` they are joined along the axis that is there. The result is the same
     for all examples. Of several names the last one's examples stand side by side.
-    Raises ArgumentError outside of a `vmap` with that name.
+    Raises as `psum` does.
     """
-    _outside("all_gather", axis_name)
+    return combined("all_gather", x, axis_name, axis=axis, tiled=tiled)
 
 
 def psum_scatter(
@@ -102,8 +100,69 @@ def psum_scatter(
     """The example's own part of `psum(x)` along an axis: the transpose of `all_gather`.
 
     The axis has an item for each example; with `tiled` it is cut into equal parts.
+    Raises as `psum` does, and ArgumentError for an axis of another size.
     """
-    _outside("psum_scatter", axis_name)
+    return combined(
+        "psum_scatter",
+        x,
+        axis_name,
+        scatter_dimension=scatter_dimension,
+        tiled=tiled,
+    )
+
+
+def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
+    """The value of another example: each pair of `perm` is (source, target).
+
+    An example that is no target gets zeros.
+
+    Args:
+        x: a number, an array, or a container of them.
+        axis_name: one name given to `vmap` or `pmap`.
+        perm: pairs of the numbers of examples, each one at most once on each side.
+
+    Raises:
+        ArgumentError, DeviceError: as `psum` does, and for other pairs.
+    """
+    return combined(
+        "ppermute", x, axis_name, perm=tuple((int(a), int(b)) for a, b in perm)
+    )
+
+
+def pshuffle(x: Any, axis_name: str, perm: Sequence[int]) -> Any:
+    """The value of another example: example `k` gets that of `perm[k]`."""
+    return ppermute(x, axis_name, [(source, k) for k, source in enumerate(perm)])
+
+
+def all_to_all(
+    x: Any,
+    axis_name: str,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    tiled: bool = False,
+) -> Any:
+    """Each example gives a part to each: what it gets stands along another axis.
+
+    `split_axis` of `x` has an item for each example, and goes; the items that an
+    example gets are a new axis at `concat_axis`. With `tiled` it is cut into equal
+    parts, which are joined along `concat_axis`.
+
+    Args:
+        x: an array, or a container of arrays.
+        axis_name: one name given to `vmap` or `pmap`.
+
+    Raises:
+        ArgumentError, DeviceError: as `psum_scatter` does.
+    """
+    return combined(
+        "all_to_all",
+        x,
+        axis_name,
+        split_axis=split_axis,
+        concat_axis=concat_axis,
+        tiled=tiled,
+    )
 
 
 def axis_index(axis_name: AxisName) -> Any:
@@ -111,7 +170,12 @@ def axis_index(axis_name: AxisName) -> Any:
 
     Of several names the last one counts fastest.
     """
-    _outside("axis_index", axis_name)
+    return axis_here("axis_index", axis_name).index
+
+
+def axis_size(axis_name: AxisName) -> int:
+    """The number of examples along the named axis: `psum(1, axis_name)`."""
+    return axis_here("axis_size", axis_name).size
 
 
 # -- types -----------------------------------------------------------------------------
@@ -187,6 +251,34 @@ def infer_scattered(
     return Array(dtype=dtype, shape=sizes)
 
 
+def infer_same(x: Type, axis_name: Type, perm: Type) -> Type:
+    """What passes from one example to another is of one type."""
+    if parts(x):
+        return map_parts(x, lambda part: infer_same(part, axis_name, perm))
+    return _like(x, dtype_of(x))
+
+
+def infer_exchanged(
+    x: Type, axis_name: Type, split_axis: Type, concat_axis: Type, tiled: Type = FALSE
+) -> Type:
+    if parts(x):
+        more = (axis_name, split_axis, concat_axis, tiled)
+        return map_parts(x, lambda part: infer_exchanged(part, *more))
+    shape, split, concat = shape_of(x), known(split_axis), known(concat_axis)
+    if not shape or known(tiled) not in (True, False):
+        return UNKNOWN
+    if not isinstance(split, int) or not isinstance(concat, int):
+        return UNKNOWN
+    sizes = list(shape)
+    if known(tiled):
+        if split % len(shape) != concat % len(shape):
+            sizes[split] = sizes[concat] = None
+    else:
+        del sizes[split]
+        sizes.insert(concat % len(shape), size_of_axis(axis_name))
+    return Array(dtype=dtype_of(x), shape=tuple(sizes))
+
+
 # -- records ---------------------------------------------------------------------------
 
 operation(psum, name="srcjax.psum", infer=infer_sum_of_all, linear="x", collective=True)
@@ -207,6 +299,23 @@ operation(
     name="srcjax.psum_scatter",
     infer=infer_scattered,
     linear="x",
+    collective=True,
+)
+operation(
+    ppermute, name="srcjax.ppermute", infer=infer_same, linear="x", collective=True
+)
+operation(
+    all_to_all,
+    name="srcjax.all_to_all",
+    infer=infer_exchanged,
+    linear="x",
+    collective=True,
+)
+inert(
+    axis_size,
+    name="srcjax.axis_size",
+    signature="axis_name",
+    infer=lambda axis_name: Scalar(dtype=np.dtype(int)),
     collective=True,
 )
 inert(
@@ -249,12 +358,25 @@ def _(y, x, axis_name, scatter_dimension=0, tiled=False):
     d[x] = all_gather(d[y], axis_name, axis=scatter_dimension, tiled=tiled)
 
 
+@adjoint(ppermute)
+def _(y, x, axis_name, perm):
+    d[x] = ppermute(d[y], axis_name, [(target, source) for source, target in perm])
+
+
+@adjoint(all_to_all)
+def _(y, x, axis_name, split_axis, concat_axis, tiled=False):
+    d[x] = all_to_all(d[y], axis_name, concat_axis, split_axis, tiled=tiled)
+
+
 __all__ = [
     "all_gather",
+    "all_to_all",
     "axis_index",
+    "axis_size",
     "pmax",
     "pmean",
     "pmin",
+    "ppermute",
     "psum",
     "psum_scatter",
 ]

@@ -138,7 +138,10 @@ def _by_key() -> dict[Any, Effect]:
     for name in _LOOKING:
         found[id(getattr(builtins, name))] = PURE
     for name in collectives.__all__:
-        found.setdefault(id(getattr(collectives, name)), PURE)
+        # Devices meet in them: all of them have to, in the same order.
+        found.setdefault(id(getattr(collectives, name)), ELSEWHERE)
+    for looking in (collectives.axis_index, collectives.axis_size):
+        found[id(looking)] = PURE
     return found
 
 

@@ -80,6 +80,34 @@ def spread_items(x, n):
     return spread(x)
 
 
+def permute_items(x, perm):
+    """The items of `x` at other places, by pairs (source, target), and zeros.
+
+    Raises ValueError where an item is the source, or the target, of two pairs.
+    """
+    if min(len({a for a, _ in perm}), len({b for _, b in perm})) < len(perm):
+        raise ValueError(f"ppermute: {perm} has a source or a target twice")
+    found = np.zeros_like(x)
+    for source, target in perm:
+        found[target] = x[source]
+    return found
+
+
+def exchange_items(x, split, concat, tiled=False):
+    """What the examples of a batch get, if each cuts its axis `split` for all of them.
+
+    The parts that one gets stand along `concat`, or are joined there (`tiled`). Raises
+    ValueError for an axis that cannot be cut into a part for each.
+    """
+    n = len(x)
+    if x.shape[split + 1] % n or (not tiled and x.shape[split + 1] != n):
+        raise ValueError(f"all_to_all: axis {split} of {x.shape[1:]}, for {n} examples")
+    if not tiled:
+        return np.moveaxis(x, (split + 1, 0), (0, concat + 1))
+    parts = np.stack(np.split(x, n, axis=split + 1), axis=1)
+    return np.concatenate(parts, axis=concat + 1)
+
+
 def expand_examples(x, rank):
     """A batch whose examples have at least `rank` axes: new ones follow the first."""
     return np.expand_dims(x, tuple(range(1, rank + 2 - x.ndim)))

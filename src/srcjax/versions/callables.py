@@ -376,6 +376,8 @@ class Transform:
             if relative is None or key not in relative.versions:
                 return None
             found = relative.versions[key]
+            if found.kept and not is_asked():
+                return None
             self.reals[key] = relative.reals.get(key, [])
         if found.kept and not is_asked():
             return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from srcjax.errors import ArgumentError
 from srcjax.late import late
+from srcjax.parallel.counting import set_cpu_devices
 from srcjax.versions.store import Setting as Kept
 
 if TYPE_CHECKING:
@@ -73,8 +75,32 @@ class Config:
             )
         Kept.on = on
 
+    def update(self, name: str, value: object) -> None:
+        """Set what JAX's programs set by JAX's name, or a setting above by its own.
+
+        `update("jax_num_cpu_devices", 4)`: there are four devices on the CPU, for
+        `pmap`.
+
+        Raises:
+            ArgumentError: there is no such setting, or it has not such a value.
+        """
+        if name in _OF_JAX:
+            _OF_JAX[name](value)
+            return
+        if name not in _OWN:
+            known = ", ".join(map(repr, [*_OWN, *_OF_JAX]))
+            raise ArgumentError(
+                f"config.update: there is no setting {name!r}",
+                instead=f"one of {known}",
+            )
+        setattr(self, name, value)
+
     def __repr__(self) -> str:
         return f"<srcjax config: check={self.check}, threads={self.threads}>"
 
+
+_OWN = ("check", "threads", "keep_texts")
+#: Settings by JAX's names, and what sets them.
+_OF_JAX: dict[str, Callable[[object], None]] = {"jax_num_cpu_devices": set_cpu_devices}
 
 config = Config()

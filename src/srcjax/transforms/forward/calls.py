@@ -15,7 +15,12 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import signature_of
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import (
+    Checkpointed,
+    CustomRule,
+    CustomRules,
+    CustomTangent,
+)
 from srcjax.analysis.program import Program
 from srcjax.analysis.references import JVP, JVP_AT_RUN_TIME
 from srcjax.analysis.types import Closure, List, Tuple
@@ -221,7 +226,9 @@ class CallTangents(TangentTemplates):
         if isinstance(callee, (Op, str, type)) or not (known and flows):
             return None
         call: gast.expr | None = None
-        if isinstance(callee, CustomRule):
+        if isinstance(callee, CustomRules):
+            call = self.custom_call(value, callee)
+        elif isinstance(callee, CustomRule):
             raise self.refuse(
                 f"`{callee.__name__}` has a rule for reverse mode only (custom_vjp)",
                 "`srcjax.custom_jvp`, which serves both modes",
@@ -251,9 +258,12 @@ class CallTangents(TangentTemplates):
         both = [syntax.name(name, store=True), syntax.name(dot, store=True)]
         return gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
 
-    def custom_call(self, value: gast.Call, callee: CustomTangent) -> gast.expr:
+    def custom_call(
+        self, value: gast.Call, callee: CustomTangent | CustomRules
+    ) -> gast.expr:
         """`f_rule((x,), (x_dot,))` of a function with its own tangent rule."""
-        self.check_tangent_rule(callee)
+        if isinstance(callee, CustomTangent):
+            self.check_tangent_rule(callee)
         args = self.positional(value, callee.function).args
         fixed = [syntax.clone(args[i]) for i in callee.nondiff_argnums]
         moving = [a for i, a in enumerate(args) if i not in callee.nondiff_argnums]

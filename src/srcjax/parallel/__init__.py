@@ -1,0 +1,1 @@
+"""What `pmap` runs on: devices, their threads and processes, and how they meet."""

@@ -182,6 +182,8 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
     if trips is not None:
         numbers = numbers.value
     if isinstance(numbers, gast.Name) and "_" not in syntax.names_read(function):
+        if trips is not None:  # it was left before the end
+            numbers = syntax.call("range", syntax.name(trips))
         loop.target, loop.iter = syntax.name("_", store=True), numbers
         return
     if not isinstance(numbers, gast.Call) or called(numbers) != "range":

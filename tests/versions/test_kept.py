@@ -12,6 +12,7 @@ import pytest
 
 import srcjax
 from srcjax.backends import marks
+from srcjax.backends.load import load
 from srcjax.versions import store
 from srcjax.versions.described import Described, NotDescribed
 from srcjax.versions.kept import Keeping
@@ -368,3 +369,13 @@ def test_all_that_is_known_of_generated_functions_is_kept():
         assert known.mark(kind, empty) is not None
     with pytest.raises(NotDescribed):
         known.mark("new", ())
+
+
+def test_functions_of_one_generated_line_are_told_apart():
+    text = "def make():\n    return (lambda z: z < 0.5), (lambda z: z > 0.5)\n"
+    digests = set()
+    for function in load(text, "made_in_one_line").make():
+        described = Described()
+        described.visit(function)
+        digests.add(described.digest)
+    assert len(digests) == 2

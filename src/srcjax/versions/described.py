@@ -255,7 +255,9 @@ class Described:
         code, around = function.__code__, function.__globals__
         if is_generated(around):
             loader = around["__loader__"]
-            self.say("generated", function.__name__, loader.text)
+            self.say("generated", code.co_qualname, loader.text)
+            # Which of the lambdas of a line it is: its file has other names elsewhere.
+            self.say(code.co_firstlineno, code.co_code, code.co_linetable)
             names = names_in(code) | set(loader.namespace)
         else:
             self.say("function", function.__module__, function.__qualname__)

@@ -165,10 +165,17 @@ def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
 
 
 def rename(node: Any, names: dict[str, str]) -> Any:
-    """Rename every occurrence of the names, in place."""
+    """Rename every occurrence of the names, in place.
+
+    Two statements may have one node, as those of `a["x"] = a["y"] = v`: it is renamed
+    once, also where a new name is the old one of another.
+    """
+    done: set[int] = set()
     for sub in walk(node):
         if isinstance(sub, gast.Name) and sub.id in names:
-            sub.id = names[sub.id]
+            if id(sub) not in done:
+                done.add(id(sub))
+                sub.id = names[sub.id]
         elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)) and sub.name in names:
             sub.name = names[sub.name]
         elif isinstance(sub, (gast.Global, gast.Nonlocal)):

@@ -194,7 +194,12 @@ class Effects:
             self.take_out(node)
 
     def take_out(self, node: Any) -> None:
-        """Have the expression in parts when the unit is normalised again."""
+        """Have the expression in parts when the unit is normalised again.
+
+        A unit that is there for its types alone stays: nothing is written of it.
+        """
+        if not any(self.unit is unit for unit in self.program.units.values()):
+            return
         place = acting(node)
         if not place or place in self.unit.varying:
             raise self.refuse(

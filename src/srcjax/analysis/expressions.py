@@ -289,8 +289,8 @@ class Expressions(Calls):
         self.facts.nodes.append(node)
         free = syntax.names_read(node.body) - set(parameter_names(node.args))
         active = {n for n in free if is_active(env.get(n, UNKNOWN))}
-        if active:
-            raise Missed(self.unit, active - self.unit.varying)
+        if missed := active - self.unit.varying:  # else it gives no derivative
+            raise Missed(self.unit, missed)
         if id(node) in self.of_items:  # one of many, each with an item of its own
             return UNKNOWN
         if not syntax.defaults_last(node.args, self.unit.node):

@@ -12,6 +12,7 @@ import pytest
 
 import srcjax
 from srcjax.errors import UnsupportedError
+from tests.plain_kernels import kernels_as_python
 from tests.programs.judging import (
     arguments,
     judge,
@@ -544,7 +545,53 @@ def nothing_from_what_is_not_followed(x, A, s):
     return (k.append(s * 2) or k[-1]) * (v or s) + k[1]
 
 
+def two_functions_in_one_line(x, A, s):
+    y = x.sum()
+    for near in (lambda z: z < 0.5, lambda z: z > 0.5):
+        y = y + near(x[0]) * s
+    for of in (lambda z: z * z, lambda z: z * s):
+        y = y + of(x[0])
+    return y
+
+
+def function_that_compares_and_is_not_called(x, A, s):
+    near = lambda z: s <= z  # noqa: E731, F841
+    first, *rest = x
+    return first * s
+
+
+WEIGHTS = np.array([0.5, -1.1, 0.8])
+
+
+class Halving:
+    def __init__(self, total):
+        self.total = total
+        self.calls = 0
+
+    def add(self, u):
+        self.calls += 1
+        self.total = self.total * 0.5 + u
+        return self.total
+
+
+def one_value_in_two_places(x, A, s):
+    d = {"a": s, "b": 0.5, "c": s * s}
+    t = Halving(s)
+    if t.add(s):
+        d["c"] = d["b"] = t.add(x[-1])
+    total = np.sum(x * WEIGHTS[: len(x)]) + s * 1.7 + sum(d.values()) + s
+    return total + [s, -0.3, 0.7][-1]
+
+
+def read_before_its_list_grows(x, A, s):
+    k = [s for _ in range(4)]
+    k[2] *= k.append(1.0) or x.sum()
+    return sum(k) + k[2]
+
+
 FOUND = [
+    two_functions_in_one_line,
+    function_that_compares_and_is_not_called,
     popped_in_a_test_that_is_known,
     nothing_from_what_is_not_followed,
     written_through_a_class_that_holds_it,
@@ -746,3 +793,84 @@ def test_a_display_of_a_dict_holds_what_the_dict_holds():
     np.testing.assert_allclose([value, change], [f(x, 1.3), slope], rtol=1e-8)
     found = srcjax.vmap(f)(np.stack([x, -x]), np.array([1.3, 0.7]))
     np.testing.assert_allclose(found, [f(x, 1.3), f(-x, 0.7)])
+
+
+def test_the_names_of_a_kernel_are_put_in_the_place_of_others_once():
+    """Two statements have one node, `t`, and its new name is another's old one."""
+    args = arguments(0, 3)
+    with kernels_as_python():
+        found = srcjax.jit(one_value_in_two_places)(*args)
+    np.testing.assert_allclose(found, one_value_in_two_places(*args))
+
+
+def test_a_call_that_changes_a_list_inside_of_a_derivative_of_a_derivative():
+    x, A, s = arguments(0, 3)
+    along = lambda s: srcjax.jvp(  # noqa: E731
+        lambda s: read_before_its_list_grows(x, A, s), (s,), (1.0,)
+    )[1]
+    f = lambda s: s * s * along(s)  # noqa: E731
+    step = (f(s + 1e-6) - f(s - 1e-6)) / 2e-6
+    np.testing.assert_allclose(srcjax.grad(f)(s), step, rtol=1e-6)
+
+
+def first_above(x, s):
+    while True:
+        for v in x:
+            if v > s:
+                return v * s
+        s = s * 0.5
+
+
+def test_a_loop_that_was_left_is_gone_through_backwards_as_often():
+    """The index is not read on the way back, so that no range says how often."""
+    x, s = np.array([[0.2, 0.3, 0.5], [0.9, 0.1, 0.2], [0.3, 0.7, 0.6]]), np.ones(3)
+    found = srcjax.grad(lambda s: np.sum(srcjax.vmap(first_above)(x, s)))(s * 0.8)
+    np.testing.assert_allclose(found, [0.25, 0.9, 0.35])
+
+
+def without_a_part(x):
+    items = [x[0], x[1], x[2], x[0] * x[1]]
+    middle = slice(1, 3)
+    del items[middle]
+    return items[0] * items[1]
+
+
+def test_a_part_of_a_list_that_is_a_slice_is_deleted():
+    found = srcjax.grad(without_a_part)(np.array([2.0, 5.0, 7.0]))
+    np.testing.assert_array_equal(found, [20.0, 4.0, 0.0])
+
+
+def list_in_a_dict_replaced_after_it_grew(x):
+    d = {"p": [x * 2, x], "q": 1.0}
+    d["p"].append(x * x)
+    d["p"] = d["p"].pop()
+    return d["p"].sum()
+
+
+def first_and_rest_of_what_gives_items_once(x):
+    a, *more = zip(x, x[::-1], strict=True)
+    b, *rest = reversed([x[0], x[1] * 2, x[2]])
+    c, *others = {"a": x * x, "b": x}.values()
+    return a[1] * more[0][0] + b * rest[0] + c[0] * others[0][1]
+
+
+@pytest.mark.parametrize(
+    ("f", "gradient"),
+    [
+        (list_in_a_dict_replaced_after_it_grew, [4.0, 10.0, 14.0]),
+        (first_and_rest_of_what_gives_items_once, [20.0, 7.0 + 14.0 + 4.0, 15.0]),
+    ],
+)
+def test_items_of_containers(f, gradient):
+    x = np.array([2.0, 5.0, 7.0])
+    np.testing.assert_allclose(srcjax.grad(f)(x), gradient)
+    np.testing.assert_allclose(srcjax.jvp(f, (x,), (np.ones(3),))[1], sum(gradient))
+
+
+POLYNOMIAL = np.poly1d([1.0, 2.0])
+
+
+def test_an_object_of_numpys_that_is_called_is_refused():
+    with pytest.raises(srcjax.errors.NoRuleError, match="POLYNOMIAL"):
+        srcjax.grad(lambda x: POLYNOMIAL(x))(1.0)
+    assert srcjax.grad(lambda x: x * POLYNOMIAL(2.0))(1.0) == 4.0

@@ -294,7 +294,8 @@ class Lowering(Targets, Loops, Operations, Generators):
                 item = gast.Subscript(base, index, gast.Del())
                 self.emit(gast.copy_location(gast.Delete([item]), stmt))
             else:
-                self.temp(syntax.expression("v.pop(i)", v=base, i=index), "removed")
+                taken = syntax.expression("v.pop(i)", v=base, i=index)
+                self.temp(gast.copy_location(taken, stmt), "removed")
 
     def on_Nonlocal(self, stmt: gast.Nonlocal) -> None:
         raise self.refuse(

@@ -106,6 +106,8 @@ class Targets(SequenceCalls):
             for position, element in enumerate(elements):
                 self.bind(element, self.column(held, syntax.const(position)))
             return
+        if any(starred) and (self.is_lazy(value) or self.is_view(value)):
+            value = gast.copy_location(syntax.call("list", value), value)  # has items
         source = self.atom(value)
         if syntax.names_read(source) & syntax.names_written(elements):
             source = self.temp(source)  # `head, rest = rest`: two values of one name

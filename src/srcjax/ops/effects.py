@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import operator
 import types as pytypes
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -216,6 +217,8 @@ def _of_numpy(function: Any, home: list[str], called: int) -> Effect:
     if isinstance(function, type) and not issubclass(
         function, (np.generic, np.dtype, np.finfo, np.iinfo)
     ):
+        return UNKNOWN
+    if not isinstance(function, Hashable):  # an object that is called: `np.poly1d`
         return UNKNOWN
     out = place_of_out(function)
     places = range(called)[out]

@@ -66,6 +66,7 @@ class InplaceRules(ContainerRules):
                 self.contribute(value.id, d)
             else:
                 self.emit(gast.Expr(d))
+            self.begin_again(base, index, d.func.value)  # type: ignore[attr-defined]
             return
         if base.id not in self.views:
             self.ensure_buffer(base.id)
@@ -103,6 +104,22 @@ class InplaceRules(ContainerRules):
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
         if base.id not in self.views:
             self.left_out.stored(base, index)
+
+    def begin_again(self, base: gast.Name, index: gast.expr, d: gast.expr) -> None:
+        """Zeros for the list or dict that the key held before something else.
+
+        Other keys may be missing in the adjoint: what takes an item puts one there. But
+        `d["k"].append(v)` takes an item of an item.
+        """
+        key = getattr(index, "value", ...)
+        held = [getattr(env.get(base.id), "items", None) or () for env in self.envs]
+        parts = [dict(items).get(key) for items in held]
+        if not parts or not all(isinstance(p, (List, Dict)) for p in parts):
+            return
+        old = gast.Subscript(base, index, syntax.LOAD)
+        place = gast.Subscript(d, index, syntax.STORE)
+        zero = self.zero(join_all([p for p in parts if p]) or UNKNOWN, old)
+        self.emit(syntax.assign(place, zero))
 
     def ensure_array(self, name: str, t: Type) -> None:
         """Where there may be no axes: what is computed of such arrays are numbers."""

@@ -15,7 +15,16 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.structural import is_structural
-from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, rank_of
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Dict,
+    List,
+    Object,
+    Tuple,
+    rank_of,
+)
+from srcjax.errors import UnsupportedError, error_at
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.structures import StructureSettling
@@ -99,6 +108,22 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load)
         }
 
+    def slice_of(self, stmt: gast.Assign, value: Any) -> gast.Slice | None:
+        """`1:3` of `xs.pop(s)` with `s = slice(1, 3)`, which stands for `del xs[s]`."""
+        t = self.atom_type(stmt, value.args[0]) if len(value.args) == 1 else None
+        if not isinstance(t, Tuple) or t.cls is not slice:
+            return None
+        bounds = [getattr(part, "value", ...) for part in t.items]
+        if ... in bounds:
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                value,
+                "`del` at a slice whose bounds are not known",
+                "the bounds themselves: `del xs[a:b]`",
+            )
+        return gast.Slice(*(None if b is None else syntax.const(b) for b in bounds))
+
     def rewrite_value(
         self, stmt: gast.Assign, value: gast.expr
     ) -> list[gast.stmt] | None:
@@ -133,6 +158,9 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                 return [stmt]
         if isinstance(value, gast.Dict) and None in value.keys:
             return self.spread_dict(stmt, value)
+        if callee == "list.pop" and (part := self.slice_of(stmt, value)) is not None:
+            item = gast.Subscript(value.func.value, part, gast.Del())  # type: ignore[attr-defined]
+            return [gast.copy_location(gast.Delete([item]), stmt)]
         if callee is dict and isinstance(value, gast.Call) and len(value.args) == 1:
             options = [k for k in value.keywords if k.arg is not None]
             held = self.atom_type(stmt, value.args[0])

@@ -66,7 +66,7 @@ class InplaceRules(ContainerRules):
                 self.contribute(value.id, d)
             else:
                 self.emit(gast.Expr(d))
-            self.begin_again(base, index, d.func.value)  # type: ignore[attr-defined]
+            self.begin_again(base, index, d.func.value)
             return
         if base.id not in self.views:
             self.ensure_buffer(base.id)

@@ -159,7 +159,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         if isinstance(value, gast.Dict) and None in value.keys:
             return self.spread_dict(stmt, value)
         if callee == "list.pop" and (part := self.slice_of(stmt, value)) is not None:
-            item = gast.Subscript(value.func.value, part, gast.Del())  # type: ignore[attr-defined]
+            item = gast.Subscript(value.func.value, part, gast.Del())
             return [gast.copy_location(gast.Delete([item]), stmt)]
         if callee is dict and isinstance(value, gast.Call) and len(value.args) == 1:
             options = [k for k in value.keywords if k.arg is not None]

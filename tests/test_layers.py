@@ -54,6 +54,7 @@ ORDER = [
     ("versions",),
     ("api",),
     ("distributed",),
+    ("jaxprs",),  # core form in JAX's notation
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
     ("numpy", "scipy", "debug"),

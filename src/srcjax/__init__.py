@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from srcjax.api.vectorized import vectorize
     from srcjax.backends.export import export
     from srcjax.errors import DerivativeMismatch, PerformanceWarning
+    from srcjax.jaxprs.make import make_jaxpr
     from srcjax.ops.collectives import (
         all_gather,
         all_to_all,
@@ -103,6 +104,7 @@ __all__ = [
     "linearize",
     "local_device_count",
     "local_devices",
+    "make_jaxpr",
     "named_call",
     "named_scope",
     "operation",
@@ -149,6 +151,7 @@ _NAMES = {
     "api.vectorized": "vectorize",
     "backends.export": "export",
     "errors": "DerivativeMismatch PerformanceWarning",
+    "jaxprs.make": "make_jaxpr",
     "ops.collectives": (
         "all_gather all_to_all axis_index axis_size pmax pmean pmin ppermute pshuffle "
         "psum psum_scatter"

@@ -34,6 +34,9 @@ def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
     return result
 
 
+switch.__srcjax_switch__ = True  # type: ignore[attr-defined]
+
+
 def fori_loop(lower: int, upper: int, body_fun: Callable, init_val: Any) -> Any:
     """`for i in range(lower, upper): val = body_fun(i, val)`, from `init_val` on."""
     val = init_val

@@ -1,0 +1,1 @@
+"""`make_jaxpr`: the core form of a function in JAX's notation."""

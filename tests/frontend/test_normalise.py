@@ -210,16 +210,15 @@ CASES = {
         """
         def f(x, flag):
             if flag:
-                value = x
+                y = x
             else:
-                value = x * 2
-            y = value
+                y = x * 2
             w = y * 3
             z = w + w
-            value2 = z
-            if not value2:
-                value2 = y
-            return value2
+            value = z
+            if not value:
+                value = y
+            return value
         """,
     ),
     "comprehension and sum": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -232,6 +233,17 @@ class LoweringBase:
 
     def test(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError
+
+    def choose(self, node: gast.IfExp, take: Callable[[gast.expr], None]) -> None:
+        """A branch, both sides of which take the part that they evaluate."""
+        test = self.test(node.test)
+        branches = []
+        for part in (node.body, node.orelse):
+            outer, self.out = self.out, []
+            take(part)
+            branches.append(self.out)
+            self.out = outer
+        self.emit(gast.If(test, *branches))
 
     def index(self, node: gast.expr) -> gast.expr:
         raise NotImplementedError

@@ -180,15 +180,10 @@ class Operations(SpecialCalls):
         return syntax.name(node.target.id)
 
     def of_IfExp(self, node: gast.IfExp) -> gast.expr:
-        test = self.test(node.test)
         id = self.new_temp("value")
-        branches = []
-        for part in (node.body, node.orelse):
-            outer, self.out = self.out, []
-            self.emit(syntax.assign(id, self.operation(part)))
-            branches.append(self.out)
-            self.out = outer
-        self.emit(gast.If(test, *branches))
+        self.choose(
+            node, lambda part: self.emit(syntax.assign(id, self.operation(part)))
+        )
         return syntax.name(id)
 
     def of_BoolOp(self, node: gast.BoolOp) -> gast.expr:

@@ -68,6 +68,9 @@ class Targets(SequenceCalls):
         if isinstance(target, gast.Name):
             if self.is_lazy(value) and self.varying.carries(value):
                 value = self.kept_iterator(target.id, value)
+            if self.is_choice(value) and not syntax.is_name(value.body, target.id):
+                self.choose(value, lambda part: self.bind_unlike(target, part))
+                return
             self.emit(syntax.assign(target, self.operation(value)))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)
@@ -82,6 +85,16 @@ class Targets(SequenceCalls):
             self.emit(syntax.assign(gast.Attribute(base, target.attr, None), value))
         else:
             raise self.refuse(target, "an unusual target of an assignment", "a name")
+
+    def is_choice(self, value: Any) -> bool:
+        """Whether it is `a if test else b`, which becomes a branch."""
+        lowered = isinstance(value, gast.IfExp) and self.varying.carries(value)
+        return lowered and not self.varying.inert_result(value)
+
+    def bind_unlike(self, target: gast.Name, value: gast.expr) -> None:
+        """`target = value`, unless that is the same name."""
+        if not syntax.is_name(value, target.id):
+            self.bind(syntax.clone(target), value)
 
     def unpack(self, target: Any, value: gast.expr) -> None:
         """`a, (b, *c) = value`."""

@@ -18,7 +18,7 @@ from srcjax.analysis.containers import element
 from srcjax.analysis.counts import cut, is_plain_bound, selected
 from srcjax.analysis.effects import UNROLLED, Missed
 from srcjax.analysis.foreign import own_class, own_method, takes_over
-from srcjax.analysis.indexing import is_mask, row_count
+from srcjax.analysis.indexing import entries_of, is_index_array, is_mask, row_count
 from srcjax.analysis.known_values import COMPARISONS, OPERATORS, UNARY, compare, truth
 from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
@@ -48,6 +48,7 @@ from srcjax.analysis.types import (
     join_all,
     rank_of,
     replace,
+    shape_of,
 )
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
@@ -367,8 +368,18 @@ class Expressions(Calls):
         if made is not None:
             return made
         found = self.subscript(base, index, node.slice)
-        if isinstance(node.slice, gast.Name) and isinstance(found, Array):
-            return self.masked(found, index, node.slice.id)
+        first, *rest = entries_of(index) or [index]
+        chosen = (
+            node.slice.elts[0]
+            if rest and isinstance(node.slice, gast.Tuple)
+            else node.slice
+        )
+        if (
+            isinstance(chosen, gast.Name)
+            and isinstance(found, Array)
+            and is_mask(first)
+        ):
+            return self.masked(found, rest, chosen.id)
         return self.with_cuts(found, base, node.slice, env)
 
     def item_of_class(self, base: Type, index: Type, node: Any) -> Type | None:
@@ -413,12 +424,18 @@ class Expressions(Calls):
             )
         return Unknown(True)
 
-    def masked(self, found: Array, index: Type, name: str) -> Type:
-        """`x[mask]` of a mask that stays as it is takes as many items of every `x`."""
+    def masked(self, found: Array, rest: list[Type], name: str) -> Type:
+        """`x[mask, k]` of a mask that stays as it is takes as many items of every `x`.
+
+        `rest` are the entries of the index after the mask.
+        """
         place = self.masks().get(name) if self.settled else None
-        if place is None or not is_mask(index) or not found.shape:
+        if place is None or not found.shape:
             return found
-        return replace(found, shape=(selected(place, name), *found.shape[1:]))
+        count = selected(place, name)
+        if any(is_index_array(e) and shape_of(e) != (count,) for e in rest):
+            return found
+        return replace(found, shape=(count, *found.shape[1:]))
 
     def with_cuts(self, found: Type, base: Type, index: gast.expr, env: Env) -> Type:
         """`x[:k]` takes as many items of every `x` of one size, for the same `k`."""

@@ -61,7 +61,7 @@ class ExitLowering:
 
     def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The body with a single `return`, its last statement."""
-        body = _without_idle_else(body)
+        body = _with_breaks(_without_idle_else(body))
         returns = [s for s in _own(body) if isinstance(s, gast.Return)]
         last = body[-1] if body else None
         if len(returns) == 1 and isinstance(last, gast.Return):
@@ -237,6 +237,29 @@ def _without_idle_else(stmts: list[gast.stmt]) -> list[gast.stmt]:
         if is_loop and not any(isinstance(s, gast.Break) for s in _own_loop(stmt.body)):
             out.extend(stmt.orelse)
             stmt.orelse = []
+    return out
+
+
+def _with_breaks(stmts: list[gast.stmt]) -> list[gast.stmt]:
+    """`return x` in a loop that `return x` follows is a `break`."""
+    for stmt, following in zip(stmts, [*stmts[1:], None], strict=True):
+        if isinstance(stmt, _SCOPES):
+            continue
+        syntax.rewrite_blocks(stmt, _with_breaks)
+        loops = isinstance(stmt, (gast.For, gast.While)) and not stmt.orelse
+        if loops and isinstance(following, gast.Return):
+            stmt.body = _broken(stmt.body, following)
+    return stmts
+
+
+def _broken(stmts: list[gast.stmt], last: gast.Return) -> list[gast.stmt]:
+    """The statements with a `break` for each such `return` that branches lead to."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, gast.If):
+            syntax.rewrite_blocks(stmt, lambda block: _broken(block, last))
+        same = isinstance(stmt, gast.Return) and syntax.equal(stmt.value, last.value)
+        out.append(_at(gast.Break(), stmt) if same else stmt)
     return out
 
 

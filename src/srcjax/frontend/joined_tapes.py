@@ -46,6 +46,16 @@ def taken(stmt: Any) -> str:
     return _called(stmt.value, "pop", 0) if len(stmt.targets) == 1 else ""
 
 
+def taken_whole(stmt: Any) -> str:
+    """The same, and `tape` of `h, z = tape.pop()`."""
+    return taken(stmt) or _tuple_taken(stmt)
+
+
+def popped(call: Any) -> str:
+    """`tape` of `tape.pop()`."""
+    return _called(call, "pop", 0)
+
+
 def _called(call: Any, method: str, count: int) -> str:
     """The name whose method is called with so many arguments."""
     if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):

@@ -48,6 +48,7 @@ from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, is_place, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
+from srcjax.frontend.walked_tapes import with_pops
 
 
 def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
@@ -61,6 +62,8 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     free = syntax.Names(syntax.all_names(node) | _global_names(node, source))
+    made = NAMES_MADE.get(source.func, frozenset())
+    tapes_walked = with_pops(node, made, free)
     parted = part_tapes(node, JOINED_MADE.get(source.func, {}), free)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))
     body = lower_match(node.body, names)
@@ -80,8 +83,8 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
     unit.tapes |= {*tapes, *(tape for tape, keeps in parted.items() if keeps)}
-    unit.parted |= set(parted)
-    unit.made |= NAMES_MADE.get(source.func, frozenset()) - set(unit.parameters)
+    unit.parted |= set(parted) | tapes_walked
+    unit.made |= made - set(unit.parameters)
     unit.made |= unit.parted
     unit.base_names.update(source.renamed)
     return unit

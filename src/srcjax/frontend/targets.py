@@ -65,12 +65,11 @@ class Targets(SequenceCalls):
     def bind(self, target: gast.expr, value: gast.expr) -> None:
         """`target = value` for any target."""
         value = self.from_keys(value) or value
-        if isinstance(target, gast.Name):
+        if self.is_choice(value) and _binds_only(target):
+            self.bind_choice(target, value)
+        elif isinstance(target, gast.Name):
             if self.is_lazy(value) and self.varying.carries(value):
                 value = self.kept_iterator(target.id, value)
-            if self.is_choice(value) and not syntax.is_name(value.body, target.id):
-                self.choose(value, lambda part: self.bind_unlike(target, part))
-                return
             self.emit(syntax.assign(target, self.operation(value)))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)
@@ -91,10 +90,19 @@ class Targets(SequenceCalls):
         lowered = isinstance(value, gast.IfExp) and self.varying.carries(value)
         return lowered and not self.varying.inert_result(value)
 
-    def bind_unlike(self, target: gast.Name, value: gast.expr) -> None:
-        """`target = value`, unless that is the same name."""
-        if not syntax.is_name(value, target.id):
-            self.bind(syntax.clone(target), value)
+    def bind_choice(self, target: gast.expr, value: gast.IfExp) -> None:
+        """A branch that binds; `s = s if kept else v` is `if not kept: s = v`."""
+
+        def stays(part: gast.expr) -> bool:
+            return isinstance(target, gast.Name) and syntax.is_name(part, target.id)
+
+        if stays(value.body) and not stays(value.orelse):
+            test = gast.UnaryOp(gast.Not(), value.test)
+            value = gast.IfExp(test, value.orelse, value.body)
+        self.choose(
+            value,
+            lambda part: None if stays(part) else self.bind(syntax.clone(target), part),
+        )
 
     def unpack(self, target: Any, value: gast.expr) -> None:
         """`a, (b, *c) = value`."""
@@ -202,3 +210,12 @@ def _is_arithmetic(value: gast.expr) -> bool:
         for node in syntax.walk(value)
         if isinstance(node, gast.expr)
     )
+
+
+def _binds_only(target: gast.expr) -> bool:
+    """Whether it binds names, and stores into no array or object."""
+    if isinstance(target, gast.Starred):
+        return _binds_only(target.value)
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return all(map(_binds_only, target.elts))
+    return isinstance(target, gast.Name)

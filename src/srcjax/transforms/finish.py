@@ -27,9 +27,11 @@ from srcjax.analysis.types import (
     dtype_of,
     same_dtype,
 )
+from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
+from srcjax.transforms.simplify.broken_trips import drop_broken_trips
 from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
@@ -64,8 +66,10 @@ from srcjax.transforms.simplify.updates import (
     merge_branches,
     restore_augmented,
     return_directly,
+    sink_updates,
     update_places,
 )
+from srcjax.transforms.simplify.walks import walk_tapes
 from srcjax.transforms.writer import OLD, Writer
 from srcjax.transforms.written import Written
 
@@ -318,6 +322,11 @@ class Finisher(Tidying):
         self.node.body = merge_branches(self.node.body)
         return self.outline() != before
 
+    def sink_updates(self) -> bool:
+        before = self.outline()
+        sink_updates(self.node, self.is_ours)
+        return self.outline() != before
+
     def outline(self) -> list[tuple[gast.stmt, type]]:
         """The statements in their order: other ones after passes that move them.
 
@@ -401,10 +410,18 @@ class Finisher(Tidying):
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())
 
+    def drop_broken_trips(self) -> None:
+        drop_broken_trips(self.node, self.is_ours)
+
     def join_tapes(self) -> None:
         before = self.unit.names.tapes | self.unit.parted
         tangents = {n for n, (base, *_) in self.adjoints.items() if base in before}
         join_tapes(self.node, before | tangents, self.unit.names)
+
+    def walk_tapes(self) -> None:
+        joined = set(joined_tapes(self.node))
+        own = self.unit.names.tapes | self.unit.parted | joined
+        walk_tapes(self.node, own, self.unit.names)
 
     def renumber(self) -> None:
         names, inlined = self.unit.names, self.unit.inlined | self.unit.own_targets
@@ -540,6 +557,10 @@ class Finisher(Tidying):
     def may_spell_out(self, name: str) -> bool:
         """Names for what is cheap to write twice: gathered examples are not."""
         return self.may_nest(name) and name not in self.written.gathers
+
+    def is_ours(self, name: str) -> bool:
+        """Whether the user's text has no such name."""
+        return name not in self.unit.names.reserved
 
     def may_nest(self, name: str) -> bool:
         """Names that srcjax made; the user's own stay, and so do their adjoints."""

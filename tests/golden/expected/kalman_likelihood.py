@@ -24,8 +24,7 @@ def grad_kalman_likelihood(noise, data):
     dx = 0.0
     dp2 = 0.0
     dnoise = 0.0
-    for _ in data:
-        p2, r = tape.pop()
+    for p2, r in reversed(tape):
         s = p2 + 0.5
         gain = p2 / s
         # p = (1 - gain) * p

@@ -17,8 +17,7 @@ def grad_lotka_volterra(prey, predators, dt):
     # return prey + predators
     dprey = 1.0
     dpredators = 1.0
-    for _ in range(20):
-        prey, predators = tape.pop()
+    for prey, predators in reversed(tape):
         # predators = predators + dt * deaths
         ddeaths = dpredators * dt
         # prey = prey + dt * births

@@ -8,18 +8,15 @@ def grad_newton_sqrt(a):
     if np.ndim(a) != 0:
         raise ValueError("grad_newton_sqrt is for numbers, not for arrays")
     x = a
-    trips = 0
     x_tape = []
     while abs(x * x - a) > 1e-10:
-        trips += 1
         x_tape.append(x)
         x = (x + a / x) / 2
     # return x
     dx = 1.0
     da = 0.0
-    for _ in range(trips):
+    for x in reversed(x_tape):
         # x = (x + a / x) / 2
-        x = x_tape.pop()
         dtotal = dx / 2
         da += dtotal / x
         dx = dtotal - dtotal * a / x**2

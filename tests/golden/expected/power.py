@@ -15,9 +15,8 @@ def grad_power(x, n):
     # return result
     dresult = 1.0
     dx = 0.0
-    for _ in range(n):
+    for result in reversed(result_tape):
         # result = result * x
-        result = result_tape.pop()
         dx += dresult * result
         dresult = dresult * x
     return dx

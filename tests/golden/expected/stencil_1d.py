@@ -12,10 +12,8 @@ def grad_stencil_1d(u, steps):
     dv = 2 * v
     for _ in range(steps):
         # v[1:-1] = v[1:-1] + 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
-        dtotal = dv[1:-1].copy()
-        dv[1:-1] = dtotal
-        dtotal2 = 0.1 * dtotal
-        dv[:-2] += dtotal2
-        dv[2:] += dtotal2
-        dv[1:-1] -= 2 * dtotal2
+        dtotal = 0.1 * dv[1:-1]
+        dv[:-2] += dtotal
+        dv[2:] += dtotal
+        dv[1:-1] -= 2 * dtotal
     return dv

@@ -13,9 +13,8 @@ def vmap_cheapest_path(cost):
     for i in range(n):
         for j in range(m):
             if i and j:
-                value = np.minimum(total[:, i - 1, j], total[:, i, j - 1])
+                best = np.minimum(total[:, i - 1, j], total[:, i, j - 1])
             else:
-                value = np.zeros(batch_size)
-            best = value
+                best = np.zeros(batch_size)
             total[:, i, j] = cost[:, i, j] + best
     return total[:, -1, -1].copy()

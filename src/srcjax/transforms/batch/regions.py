@@ -20,7 +20,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import bound_before, exposed, surely
+from srcjax.analysis.flow.bindings import bound_before, exposed, surely, surely_in
 from srcjax.analysis.flow.control import Way, is_compound, runs
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -34,17 +34,21 @@ from srcjax.analysis.types import (
     Unknown,
     dtype_of,
     is_active,
+    is_number,
     parts,
     shape_of,
 )
 from srcjax.ops.batching import lift
 from srcjax.ops.elementwise_facts import is_harmless
 from srcjax.transforms.batch.failing import may_fail
+from srcjax.transforms.batch.items import reach_at
 from srcjax.transforms.batch.sharing import Sharing
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
 
 _CONTAINERS = (Tuple, List, Dict, Object)
+#: So many statements run for all examples at most, where each takes some of them.
+_SHORT = 8
 BOOL = np.dtype(bool)
 #: Whether each example takes a branch.
 MASK = Scalar(True, frozenset(), BOOL, True)
@@ -73,6 +77,8 @@ class Regions(Sharing):
         self.declared: set[str] = set()
         #: Those that are None before the first examples are put in.
         self.started: set[str] = set()
+        #: Items that all examples have read when a branch begins, as they are written.
+        self.read: set[str] = set()
         #: Those for which an array can be made before any value is known.
         self.roomy: set[str] = set()
         unsure = self.unsure_names()
@@ -124,7 +130,8 @@ class Regions(Sharing):
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         """The statements of a block on batches."""
         out: list[gast.stmt] = []
-        for stmt in stmts:
+        for k, stmt in enumerate(stmts):
+            self.read = _read_by(stmts[:k]) if isinstance(stmt, gast.If) else set()
             made = self.one(stmt)
             for s in made:
                 if getattr(s, "user_line", None) is None:
@@ -183,8 +190,7 @@ class Regions(Sharing):
             for n in names
         ):
             return None
-        both = [set(map(_target, side)) for side in (stmt.body, stmt.orelse)]
-        before = {n for n in names if not (n in both[0] and n in both[1])}
+        before = set(names) - (surely_in(stmt.body) & surely_in(stmt.orelse))
         if before & (self.maybe_unbound(stmt) | self.declared):
             return None
         self.check_merged(stmt, names)
@@ -192,11 +198,9 @@ class Regions(Sharing):
         out: list[gast.stmt] = [syntax.assign(mask.id, test)]
         values: list[dict[str, str]] = []
         for side, suffix in ((stmt.body, "then"), (stmt.orelse, "otherwise")):
-            made = [s for each in side for s in self.statement(each)]
+            made = [s for each in side for s in self.one(each)]
             renamed = {}
-            for n in sorted({_target(s) for s in side if not isinstance(s, gast.Pass)}):
-                if n not in names:
-                    continue
+            for n in sorted(self.assigned(side) & set(names)):
                 fresh = self.held(f"{n}_{suffix}", self.examples[n])
                 renamed[n] = fresh.id
             made = _renamed_after(made, renamed)
@@ -222,13 +226,15 @@ class Regions(Sharing):
 
     def is_mild(self, stmt: gast.If) -> bool:
         """Whether all examples may run both sides."""
-        sides = [*stmt.body, *stmt.orelse]
-        return len(sides) <= 4 and all(map(self.is_harmless, sides))
+        inside = [s for s in syntax.all_statements([stmt]) if s is not stmt]
+        return len(inside) <= _SHORT and all(map(self.is_harmless, inside))
 
     def is_harmless(self, stmt: gast.stmt) -> bool:
         """An assignment whose value no example can upset."""
         if isinstance(stmt, gast.Pass):
             return True
+        if isinstance(stmt, gast.If):
+            return isinstance(stmt.test, (gast.Name, gast.Compare))
         if not isinstance(stmt, gast.Assign) or not isinstance(
             stmt.targets[0], gast.Name
         ):
@@ -249,6 +255,8 @@ class Regions(Sharing):
             return not isinstance(value.op, gast.Invert)
         if isinstance(value, gast.Call):
             return is_harmless(called(value))
+        if isinstance(value, gast.Subscript):
+            return gast.dump(value) in self.read
         return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
@@ -420,6 +428,13 @@ class Regions(Sharing):
             if self.is_lane_name(n) and n not in keep
         ]
         body = without_first_copies(body, set(gathered))
+        reached = {
+            n
+            for n in gathered
+            if n not in changed and self.reach_items(n, body, where, n in in_place)
+        }
+        gathered = [n for n in gathered if n not in reached]
+        in_place = [n for n in in_place if n not in reached]
         local = syntax.names_written(body) - {self.size}
         names = {
             n: self.unit.names.fresh(f"{n}_{word}")
@@ -469,6 +484,32 @@ class Regions(Sharing):
             item = gast.Subscript(syntax.name(n), syntax.clone(where), syntax.STORE)
             out.append(syntax.assign(item, syntax.name(names[n])))
         return out
+
+    def reach_items(
+        self, name: str, body: list[gast.stmt], where: gast.expr, written: bool
+    ) -> bool:
+        """Let the body read and write items of the array where it is, if it can."""
+        t = self.examples[name]
+        shape = shape_of(t)
+        if not isinstance(t, Array) or shape is None or not self.is_surely_batch(name):
+            return False
+
+        def is_whole(entry: Any) -> bool:
+            if isinstance(entry, gast.BinOp):
+                whole = isinstance(entry.op, (gast.Add, gast.Sub, gast.Mult))
+                return whole and is_whole(entry.left) and is_whole(entry.right)
+            if isinstance(entry, gast.UnaryOp):
+                return is_whole(entry.operand)
+            found = self.example(entry)
+            dtype = dtype_of(found) if is_number(found) else None
+            return dtype is not None and dtype.kind in "iu"
+
+        def is_shared(entry: Any) -> bool:
+            return is_whole(entry) and not any(
+                map(self.is_lane_name, syntax.names_read(entry))
+            )
+
+        return reach_at(body, name, where, len(shape), written, is_whole, is_shared)
 
     def is_surely_batch(self, name: str) -> bool:
         """Whether a name holds an array with a batch axis, and None on no path."""
@@ -587,8 +628,20 @@ def held_names(node: Any) -> set[str]:
     }
 
 
-def _target(stmt: Any) -> str:
-    return "" if isinstance(stmt, gast.Pass) else stmt.targets[0].id
+def _read_by(stmts: list[gast.stmt]) -> set[str]:
+    """Items that the last of the statements, which only bind names, have read."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for stmt in reversed(stmts):
+        if not isinstance(stmt, gast.Assign):
+            break
+        if not isinstance(stmt.targets[0], gast.Name):
+            break
+        bound.add(stmt.targets[0].id)
+        value = stmt.value
+        if isinstance(value, gast.Subscript) and not syntax.names_read(value) & bound:
+            found.add(gast.dump(value))
+    return found
 
 
 def _renamed_after(stmts: list[gast.stmt], names: dict[str, str]) -> list[gast.stmt]:

@@ -22,6 +22,17 @@ def add_comments(node: gast.FunctionDef) -> None:
     node.body = _commented(node.body)
 
 
+def _one_line(stmt: Any) -> Any:
+    """The line that a branch differentiates: `y = a if c else b` is one of two."""
+    if not isinstance(stmt, gast.If) or not stmt.orelse:
+        return None
+    inside = [s for s in syntax.all_statements([stmt]) if not isinstance(s, gast.Pass)]
+    lines = {getattr(s, "user_line", None) for s in inside}
+    line = lines.pop() if len(lines) == 1 else None
+    backward = all(getattr(s, "backward", False) for s in inside if s is not stmt)
+    return line if line is not None and line[2] and backward else None
+
+
 def _is_pop(stmt: Any) -> bool:
     """`x = x_tape.pop()`"""
     function = getattr(getattr(stmt, "value", None), "func", None)
@@ -35,6 +46,11 @@ def _commented(body: list[gast.stmt], current: Any = None) -> list[gast.stmt]:
     for stmt, following in zip(body, [*body[1:], None], strict=True):
         if is_compound(stmt):
             before = current if getattr(stmt, "last_iteration", False) else None
+            line = _one_line(stmt)
+            if line is not None:
+                if line != current:
+                    out.append(syntax.comment(line[2]))
+                before = line
             syntax.rewrite_blocks(stmt, partial(_commented, current=before))
             current = before
         elif getattr(stmt, "backward", False) and (

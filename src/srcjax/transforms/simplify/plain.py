@@ -341,7 +341,10 @@ def without_copies(node: gast.expr) -> gast.expr:
         return node if operand is node.operand else gast.UnaryOp(node.op, operand)
     inner = bare(node)
     if inner is not node and isinstance(inner, gast.Subscript):
-        part = gast.Subscript(bare(inner.value), inner.slice, syntax.LOAD)
+        whole = bare(inner.value)
+        if whole is inner.value:
+            return node
+        part = gast.Subscript(whole, inner.slice, syntax.LOAD)
         return syntax.expression("part.copy()", part=part)
     chain = called(inner)
     made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS

@@ -9,6 +9,8 @@ Before:                          After:
     dx += b
     dy[0] = 0.0                      dy[0] = c
     dy[0] += c
+    c = dy[i].copy()                 c = dy[i].copy()
+    dy[i] = c
     dx = np.zeros_like(x)            dx = np.zeros_like(x)
     dx[i] += dv                      dx[i] = dv
     dz = dz                          (nothing)
@@ -55,9 +57,37 @@ def join_updates(
             starts = not isinstance(last, gast.Assign) or starts_anew(last)
             joins = getattr(last, "backward", False) and starts
             if joins and _join(last, stmt, shares):
+                if _puts_back(out[-1], out[:-1], shares):
+                    out.pop()
                 continue
         out.append(stmt)
     return out
+
+
+def _puts_back(stmt: Any, before: list[Any], shares: Shares) -> bool:
+    """`a[i] = d` after `d = a[i].copy()`, where nothing between changes either."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
+        return False
+    place, name = stmt.targets[0], stmt.value.id
+    if not isinstance(place, gast.Subscript):
+        return False
+    told = syntax.names_read(place)
+    changed: set[str] = set()
+    for earlier in reversed(before):
+        changed |= syntax.names_written(earlier) | written_bases(earlier)
+        if name in changed:
+            break
+    else:
+        return False
+    if may_be_one_of(shares, told, changed) or not isinstance(earlier, gast.Assign):
+        return False
+    value = earlier.value
+    copies = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute)
+    if copies and value.func.attr == "copy" and not value.args and not value.keywords:
+        value = value.func.value
+    return syntax.is_name(earlier.targets[0], name) and syntax.equal(
+        syntax.as_load(place), value
+    )
 
 
 def fold_starts(
@@ -303,6 +333,67 @@ def merge_branches(stmts: list[gast.stmt]) -> list[gast.stmt]:
         if isinstance(stmt, gast.If):
             _plain_else(stmt)
     return out
+
+
+def sink_updates(node: gast.FunctionDef, own: Callable[[str], bool]) -> None:
+    """An update with what only one branch gives, in that branch, in place.
+
+    Before:                          After:
+
+        if v > 0:                        if v > 0:
+            dv = dy * v                      dv = dy * v
+        else:                                dx[i] += dv
+            dv = 0.0
+        dx[i] += dv
+
+    `own` tells the names that srcjax made.
+    """
+    reads = syntax.read_counts(node)
+    for block in list(syntax.blocks(node.body)):
+        at = 1
+        while at < len(block):
+            branch, stmt = block[at - 1], block[at]
+            name = _added_name(stmt)
+            once = name and own(name) and reads[name] == 1
+            if once and isinstance(branch, gast.If):
+                gives = _given_by(branch, name)
+                if gives is not None:
+                    side, other = gives
+                    other[:] = [s for s in other if not _binds(s, name)]
+                    side.append(block.pop(at))
+                    if other is branch.body and not other:
+                        other.append(gast.Pass())
+                        _plain_else(branch)
+                    continue
+            at += 1
+
+
+def _added_name(stmt: Any) -> str:
+    """`dv` of `dx[i] += dv`."""
+    if not isinstance(stmt, gast.AugAssign) or not isinstance(stmt.value, gast.Name):
+        return ""
+    adds = isinstance(stmt.op, (gast.Add, gast.Sub)) and is_pure(stmt.target)
+    return stmt.value.id if adds and getattr(stmt, "backward", False) else ""
+
+
+def _given_by(branch: gast.If, name: str) -> tuple[list[Any], list[Any]] | None:
+    """The side of a branch that binds the name, and the one that binds it to zero."""
+    sides = []
+    for side in (branch.body, branch.orelse):
+        found = [s for s in side if name in syntax.names_written(s)]
+        if len(found) != 1 or not _binds(found[0], name):
+            return None
+        value = found[0].value
+        sides.append(isinstance(value, gast.Constant) and repr(value.value) == "0.0")
+    if sides[0] == sides[1]:
+        return None
+    both = (branch.body, branch.orelse)
+    return both if sides[1] else both[::-1]
+
+
+def _binds(stmt: Any, name: str) -> bool:
+    """`name = ...`"""
+    return isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name)
 
 
 def _without_pass(stmts: list[gast.stmt]) -> list[gast.stmt]:

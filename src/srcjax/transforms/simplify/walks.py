@@ -1,0 +1,187 @@
+"""Go over a tape instead of counting the trips that filled it.
+
+Before:                          After:
+
+    trips = 0
+    x_tape = []                      x_tape = []
+    while x > 1:                     while x > 1:
+        trips += 1
+        x_tape.append(x)                 x_tape.append(x)
+        x = np.sqrt(x)                   x = np.sqrt(x)
+    for _ in range(trips):           for x in reversed(x_tape):
+        x = x_tape.pop()                 dx = 0.5 * dx / np.sqrt(x)
+        dx = 0.5 * dx / np.sqrt(x)
+
+So it is where each trip puts one value on the tape, and each of the other loop takes
+one. A transform of the text reads it as it was (`frontend.walked_tapes`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from srcjax import syntax
+from srcjax.frontend.joined_tapes import popped, taken_whole
+from srcjax.frontend.walked_tapes import filling, leaves_early
+from srcjax.transforms.call_effects import called
+
+
+def walk_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> None:
+    """Let loops of the function go over their tapes, in place.
+
+    `own` are the lists that are tapes.
+    """
+    for block in list(syntax.blocks(node.body)):
+        at = 0
+        while at < len(block):
+            at += 1 - _walk(node, block, at, own, names)
+
+
+def _walk(
+    node: gast.FunctionDef,
+    block: list[Any],
+    at: int,
+    own: set[str],
+    names: syntax.Names,
+) -> int:
+    """Let the loop at that place go over its tape; how many statements have gone."""
+    loop = block[at]
+    if not isinstance(loop, gast.For) or not isinstance(loop.target, gast.Name):
+        return 0
+    if loop.target.id in syntax.names_read(node.body):
+        return 0
+    pop = _pop_of(loop, own)
+    if pop is None or _mentions(node, pop.func.value.id) != 3:
+        return 0
+    tape = pop.func.value.id
+    found = filling(block, at, tape)
+    if found is None:
+        return 0
+    _, fill, push = found
+    source = block[fill]
+    counter = _counter(node, loop, block[:fill], source)
+    if counter:
+        if not _counted_with(source.body, push, counter):
+            return 0
+    elif not _as_many(loop, source):
+        return 0
+    later = [loop.body, block[at + 1 :]] if block is node.body else [node]
+    _take(loop, pop, syntax.all_names(later), names)
+    loop.iter = syntax.call("reversed", syntax.name(tape))
+    if not counter:
+        return 0
+    before = len(block)
+    block[:] = [s for s in block if not _starts(s, counter)]
+    source.body = [s for s in source.body if not _counts(s, counter)]
+    return before - len(block)
+
+
+def _pop_of(loop: gast.For, own: set[str]) -> Any:
+    """The call by which each trip takes a value off a tape, before all that binds it.
+
+    It may stand inside of an expression; None if there is none.
+    """
+    if len(loop.body) < 2 and taken_whole(loop.body[0]):
+        return None
+    for stmt in loop.body:
+        if taken_whole(stmt) in own:
+            return stmt.value if _may_come_first(stmt, loop.body) else None
+    for stmt in loop.body:
+        if isinstance(stmt, (gast.Assign, gast.AugAssign)):
+            for sub in syntax.walk(stmt.value):
+                if isinstance(sub, (gast.Lambda, gast.comprehension)):
+                    return None
+                if isinstance(sub, gast.Call) and popped(sub) in own:
+                    return sub
+    return None
+
+
+def _take(loop: gast.For, pop: Any, used: set[str], names: syntax.Names) -> None:
+    """Let the target of the loop be what the pop gives; `used` names have a meaning."""
+    for stmt in loop.body:
+        if isinstance(stmt, gast.Assign) and stmt.value is pop:
+            loop.target = stmt.targets[0]
+            loop.body = [s for s in loop.body if s is not stmt]
+            return
+    name = pop.func.value.id.removesuffix("_tape")
+    if name in used | names.reserved:
+        name = names.fresh(name)
+    value = {id(pop): syntax.name(name)}
+    loop.body = [syntax.replaced(stmt, value) for stmt in loop.body]
+    loop.target = syntax.name(name, store=True)
+
+
+def _may_come_first(pop: Any, body: list[Any]) -> bool:
+    """Whether nothing before the pop has to do with what it binds."""
+    bound = syntax.names_written(pop)
+    for stmt in body:
+        if stmt is pop:
+            return True
+        if bound & syntax.all_names(stmt) or not isinstance(stmt, gast.Assign):
+            return False
+    return False
+
+
+def _counter(
+    node: gast.FunctionDef, loop: gast.For, before: list[Any], source: Any
+) -> str:
+    """`trips` of `for _ in range(trips)`, if it is only made, counted and read here."""
+    over = loop.iter
+    if (
+        not isinstance(over, gast.Call)
+        or called(over) != "range"
+        or len(over.args) != 1
+    ):
+        return ""
+    counter = over.args[0]
+    if not isinstance(counter, gast.Name) or _mentions(node, counter.id) != 3:
+        return ""
+    made = any(_starts(s, counter.id) for s in before)
+    counted = any(_counts(s, counter.id) for s in source.body)
+    return counter.id if made and counted else ""
+
+
+def _mentions(node: gast.FunctionDef, id: str) -> int:
+    return sum(n.id == id for n in syntax.names_in(node))
+
+
+def _starts(stmt: Any, counter: str) -> bool:
+    """`trips = 0`"""
+    return (
+        isinstance(stmt, gast.Assign)
+        and syntax.is_name(stmt.targets[0], counter)
+        and isinstance(stmt.value, gast.Constant)
+        and stmt.value.value == 0
+    )
+
+
+def _counts(stmt: Any, counter: str) -> bool:
+    """`trips += 1`"""
+    return (
+        isinstance(stmt, gast.AugAssign)
+        and syntax.is_name(stmt.target, counter)
+        and isinstance(stmt.value, gast.Constant)
+    )
+
+
+def _counted_with(body: list[Any], push: int, counter: str) -> bool:
+    """Whether a trip that is counted comes to the push as well, and the other way."""
+    count = next(k for k, s in enumerate(body) if _counts(s, counter))
+    between = body[min(count, push) : max(count, push)]
+    jumps = (gast.Break, gast.Continue, gast.Return)
+    return not any(isinstance(s, jumps) for s in syntax.all_statements(between))
+
+
+def _as_many(loop: gast.For, source: Any) -> bool:
+    """Whether both loops go over the same, to the end."""
+    if not isinstance(source, gast.For) or leaves_early(source):
+        return False
+    if any(isinstance(s, gast.Continue) for s in syntax.all_statements(source.body)):
+        return False
+    plain = isinstance(loop.iter, gast.Name) or called(loop.iter) == "range"
+    return plain and syntax.equal(loop.iter, source.iter)
+
+
+__all__ = ["walk_tapes"]

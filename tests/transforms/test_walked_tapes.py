@@ -1,0 +1,128 @@
+"""Backward loops over tapes, and what a transform of such a text gives."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax.testing import check_grads
+
+
+def halved(x):
+    while x > 1:
+        x = np.sqrt(x) * 0.9
+    return x * x
+
+
+def broken_off(x):
+    for _ in range(30):
+        if x < 1:
+            break
+        x = np.sqrt(x) * 0.9
+    return x * x
+
+
+def broken_after(x):
+    for _ in range(30):
+        step = 0.1 * np.sin(x)
+        x = x - step
+        if abs(step) < 0.05:
+            break
+    return x
+
+
+def broken_between(x):
+    y = x
+    for k in range(6):
+        y = y * np.cos(x)
+        if k > 3:
+            break
+        x = x * y
+    return x + y
+
+
+def in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        y = x + k
+        while y > 1:
+            y = y * np.cos(y) * 0.7
+        total += y
+    return total
+
+
+def skipping(x):
+    for k in range(6):
+        if k % 2:
+            continue
+        x = x * np.sin(x)
+    return x
+
+
+def returned_from(x):
+    total = 0.0
+    for _ in range(10):
+        if x < 0.1:
+            return total
+        total += np.sin(x)
+        x = x * 0.6
+    return total
+
+
+def returned_otherwise(x):
+    total = 0.0
+    for _ in range(10):
+        if x < 0.1:
+            return total + x
+        total += np.sin(x)
+        x = x * 0.6
+    return total
+
+
+def over_items(x):
+    y = 0.0
+    for c in (1.0, 2.0, 3.0):
+        y = y * x + c
+    return y
+
+
+FUNCTIONS = [
+    halved,
+    broken_off,
+    broken_after,
+    broken_between,
+    in_a_loop,
+    skipping,
+    returned_from,
+    returned_otherwise,
+    over_items,
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("x", [0.05, 2.3])
+def test_derivatives(function, x):
+    check_grads(function, (x,), order=2)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_batches_of_gradients(function):
+    xs = np.array([0.05, 2.3, 1.7])
+    found = srcjax.vmap(srcjax.grad(function))(xs)
+    np.testing.assert_allclose(found, [srcjax.grad(function)(x) for x in xs])
+
+
+def test_a_loop_that_is_left_goes_back_over_the_tape():
+    text = srcjax.source(srcjax.grad(halved), 3.0)
+    assert "for sqrt_x in reversed(sqrt_x_tape):" in text
+    assert "trips" not in text
+
+
+def test_a_trip_that_breaks_off_is_not_counted():
+    text = srcjax.source(srcjax.grad(broken_off), 3.0)
+    assert "condition" not in text and "trips" not in text
+    assert "        if x < 1:\n            break\n" in text
+
+
+def test_the_same_return_twice_is_a_break():
+    text = srcjax.source(srcjax.grad(returned_from), 3.0)
+    assert "returned =" not in text

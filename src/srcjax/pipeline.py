@@ -193,6 +193,7 @@ REVERSE = Simplify(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
         Pass("join_copies", Finisher.join_copies),
+        Pass("spread_items", Finisher.spread_items),
         Pass("sugar", Finisher.sugar),
         Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     ),
@@ -209,6 +210,7 @@ REVERSE = Simplify(
         Pass("join_tapes", Finisher.join_tapes),
         Pass("walk_tapes", Finisher.walk_tapes),
         Pass("renumber", Finisher.renumber),
+        Pass("share_names", Finisher.share_names, of=(gast.If,)),
         Pass("restore_augmented", Finisher.restore_augmented),
         Pass("return_directly", Finisher.return_directly),
         Pass("add_comments", Finisher.add_comments),
@@ -220,11 +222,14 @@ _SIDE_BY_SIDE = (
     Pass("mark_backward", Finisher.mark_backward),
     *TIDY,
     Pass("join_copies", Finisher.join_copies),
+    Pass("spread_items", Finisher.spread_items),
     Pass("sugar", Finisher.sugar),
     Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     Pass("coalesce", Finisher.coalesce),
     Pass("join_tapes", Finisher.join_tapes),
+    Pass("walk_tapes", Finisher.walk_tapes),
     Pass("renumber", Finisher.renumber),
+    Pass("share_names", Finisher.share_names, of=(gast.If,)),
 )
 
 FORWARD = Simplify(

@@ -54,10 +54,8 @@ def part_that_is_a_view(x):
 
 def part_that_is_read(x):
     if x[0] > 0:
-        total = np.sum(np.sqrt(np.abs(x[1:3])))
-    else:
-        total = x[0] / x[1]
-    return total
+        return np.sum(np.sqrt(np.abs(x[1:3])))
+    return x[0] / x[1]
 
 
 def two_names(x):

@@ -111,6 +111,15 @@ def test_batches_of_gradients(function):
     np.testing.assert_allclose(found, [srcjax.grad(function)(x) for x in xs])
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_texts_without_types(function):
+    scope = {}
+    exec(srcjax.source(srcjax.grad(function)), scope)
+    for x in (0.05, 2.3):
+        found = scope[f"grad_{function.__name__}"](x)
+        np.testing.assert_allclose(found, srcjax.grad(function)(x))
+
+
 def test_a_loop_that_is_left_goes_back_over_the_tape():
     text = srcjax.source(srcjax.grad(halved), 3.0)
     assert "for sqrt_x in reversed(sqrt_x_tape):" in text
@@ -126,3 +135,44 @@ def test_a_trip_that_breaks_off_is_not_counted():
 def test_the_same_return_twice_is_a_break():
     text = srcjax.source(srcjax.grad(returned_from), 3.0)
     assert "returned =" not in text
+
+
+def test_a_second_derivative_goes_over_its_tape_too():
+    text = srcjax.source(srcjax.jacfwd(srcjax.grad(broken_after)), 3.0)
+    assert "in reversed(tape):" in text and "trips" not in text
+
+
+def layers(params, x):
+    for W, b in params[:-1]:
+        x = np.tanh(x @ W + b)
+    W, b = params[-1]
+    return np.sum((x @ W + b) ** 2)
+
+
+def test_a_list_of_adjoints_is_spread():
+    draw = np.random.default_rng(3).normal
+    sizes = [3, 4, 5, 2]
+    params = [
+        (draw(size=(n, m)), draw(size=m))
+        for n, m in zip(sizes, sizes[1:], strict=False)
+    ]
+    x = draw(size=(2, 3))
+    text = srcjax.source(srcjax.grad(layers), params, x)
+    assert "return [*dparams_part, (dW, db)]" in text
+    check_grads(layers, (params, x), order=2)
+
+
+def by_two_branches(x):
+    total = 0.0
+    for k in range(4):
+        if k % 2:
+            total += 4 * np.sin(x + k)
+        else:
+            total += 2 * np.sin(x - k)
+    return total * x
+
+
+def test_branches_call_their_values_the_same():
+    text = srcjax.source(srcjax.grad(by_two_branches), 3.0)
+    assert "2 = " not in text
+    check_grads(by_two_branches, (0.7,), order=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,12 @@ from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.broken_trips import drop_broken_trips
-from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
+from srcjax.transforms.simplify.coalesce import (
+    coalesce,
+    name_derivatives,
+    renumber,
+    share_names,
+)
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
@@ -57,6 +63,7 @@ from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
+from srcjax.transforms.simplify.spread import spread_items
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.tapes import join_tapes
 from srcjax.transforms.simplify.tidying import Tidying
@@ -410,6 +417,9 @@ class Finisher(Tidying):
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())
 
+    def spread_items(self) -> None:
+        spread_items(self.node, self.type_of_name)
+
     def drop_broken_trips(self) -> None:
         drop_broken_trips(self.node, self.is_ours)
 
@@ -433,6 +443,15 @@ class Finisher(Tidying):
         }
         derived = {n: v for n, v in values.items() if isinstance(v, str)}
         name_derivatives(self.node, names, derived, self.rules.derivative_name)
+
+    def share_names(self) -> None:
+        def alike(first: str, second: str) -> bool:
+            """Whether the second is the first with a number, and both are ours."""
+            stems = [re.sub(r"_?\d+$", "", n) for n in (first, second)]
+            ours = self.is_ours(first) and self.is_ours(second)
+            return stems[0] == stems[1] and ours
+
+        share_names(self.node, alike)
 
     def update_places(self) -> None:
         """`x[lanes] += v` at places that srcjax chose, where the dtype stays."""

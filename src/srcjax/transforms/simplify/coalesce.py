@@ -9,13 +9,14 @@ Before:                          After:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import ordered_names
+from srcjax.analysis.flow.bindings import exposed, ordered_names
 from srcjax.analysis.flow.liveness import Meeting
 from srcjax.analysis.flow.mentions import Known
 
@@ -123,6 +124,42 @@ def name_derivatives(
     changed = {name: new for name, new in found.items() if name != new}
     if changed:
         syntax.rename(node, changed)
+
+
+def share_names(node: gast.FunctionDef, alike: Callable[[str, str], bool]) -> None:
+    """Let the sides of a branch call their own values the same, in place.
+
+    Before:                          After:
+
+        if x > 0:                        if x > 0:
+            dtotal = dy * np.cos(y)          dtotal = dy * np.cos(y)
+            dx += dtotal                     dx += dtotal
+        else:                            else:
+            dtotal2 = dy * y                 dtotal = dy * y
+            dx += dtotal2                    dx += dtotal
+
+    `alike` tells whether two names may be one: `dtotal2` for `dtotal`.
+    """
+    everywhere = Counter(n.id for n in syntax.names_in(node))
+    for stmt in syntax.all_statements(node.body):
+        if not isinstance(stmt, gast.If) or not stmt.orelse:
+            continue
+        first, second = (_own_names(s, everywhere) for s in (stmt.body, stmt.orelse))
+        mentioned = syntax.all_names(stmt.orelse)
+        for name in sorted(second, key=lambda n: (len(n), n)):
+            wanted = sorted((n for n in first if alike(n, name)), key=len)
+            free = next((n for n in wanted if n not in mentioned), None)
+            if free is not None:
+                syntax.rename(stmt.orelse, {name: free})
+                mentioned = (mentioned - {name}) | {free}
+                everywhere[free] += everywhere.pop(name)
+
+
+def _own_names(side: list[Any], everywhere: Counter[str]) -> set[str]:
+    """Names that are nowhere but in the block, which binds them before it reads."""
+    inside = Counter(n.id for n in syntax.names_in(side))
+    bound = syntax.names_written(side) - exposed(side)
+    return {n for n in bound if inside[n] == everywhere[n]}
 
 
 def _tapes(node: gast.FunctionDef) -> dict[str, str]:

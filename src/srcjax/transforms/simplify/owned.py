@@ -76,6 +76,8 @@ def own_results(
             return type(value)([fresh(e) for e in value.elts], syntax.LOAD)
         if isinstance(value, gast.Dict):
             return gast.Dict(value.keys, [fresh(v) for v in value.values])
+        if isinstance(value, gast.Starred):
+            return gast.Starred(fresh(value.value), syntax.LOAD)
         if not isinstance(value, (*_READS, gast.Call)):
             return value
         if is_immutable(value) or (t is not None and is_number(t)):

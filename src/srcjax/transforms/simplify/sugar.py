@@ -23,7 +23,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called, written_bases
+from srcjax.frontend.joined_tapes import taken
+from srcjax.transforms.call_effects import called, is_pure, written_bases
 
 
 def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
@@ -79,10 +80,13 @@ def _once_negated(test: gast.expr) -> gast.expr:
 
 
 def _begin_alike(branch: gast.If) -> bool:
-    """Whether both sides first put the same on a list, and do more than that."""
+    """Whether both sides first put the same on a list, or take it off, and do more."""
     if len(branch.body) < 2 or len(branch.orelse) < 1:
         return False
     first, other = branch.body[0], branch.orelse[0]
+    if taken(first):
+        bound = syntax.names_written(first) & syntax.names_read(branch.test)
+        return not bound and is_pure(branch.test) and syntax.equal(first, other)
     call = first.value if isinstance(first, gast.Expr) else None
     return (
         isinstance(call, gast.Call)
@@ -181,12 +185,10 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
     trips = getattr(numbers, "trips", None)
     if trips is not None:
         numbers = numbers.value
-    if isinstance(numbers, gast.Name) and "_" not in syntax.names_read(function):
-        if trips is not None:  # it was left before the end
-            numbers = syntax.call("range", syntax.name(trips))
-        loop.target, loop.iter = syntax.name("_", store=True), numbers
-        return
-    if not isinstance(numbers, gast.Call) or called(numbers) != "range":
+    named = isinstance(numbers, gast.Name)
+    if named and "_" not in syntax.names_read(function):
+        loop.target = syntax.name("_", store=True)
+    elif not isinstance(numbers, gast.Call) or called(numbers) != "range":
         return
     loop.iter = numbers if trips is None else syntax.call("range", syntax.name(trips))
 

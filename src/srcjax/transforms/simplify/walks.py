@@ -136,11 +136,15 @@ def _counter(
     ):
         return ""
     counter = over.args[0]
-    if not isinstance(counter, gast.Name) or _mentions(node, counter.id) != 3:
+    if not isinstance(counter, gast.Name):
         return ""
-    made = any(_starts(s, counter.id) for s in before)
-    counted = any(_counts(s, counter.id) for s in source.body)
-    return counter.id if made and counted else ""
+    name = counter.id
+    starts = [s for s in before if _starts(s, name)]
+    counts = [s for s in source.body if _counts(s, name)]
+    if len(starts) != 1 or len(counts) != 1:
+        return ""
+    inside = sum(n.id == name for n in syntax.names_in(counts))
+    return name if _mentions(node, name) == inside + 2 else ""
 
 
 def _mentions(node: gast.FunctionDef, id: str) -> int:
@@ -158,11 +162,14 @@ def _starts(stmt: Any, counter: str) -> bool:
 
 
 def _counts(stmt: Any, counter: str) -> bool:
-    """`trips += 1`"""
+    """`trips += 1`, or the same with the name twice."""
+    if isinstance(stmt, gast.AugAssign):
+        return syntax.is_name(stmt.target, counter)
     return (
-        isinstance(stmt, gast.AugAssign)
-        and syntax.is_name(stmt.target, counter)
-        and isinstance(stmt.value, gast.Constant)
+        isinstance(stmt, gast.Assign)
+        and syntax.is_name(stmt.targets[0], counter)
+        and isinstance(stmt.value, gast.BinOp)
+        and syntax.is_name(stmt.value.left, counter)
     )
 
 

@@ -119,6 +119,45 @@ def pairs(x):
     return np.sum(a * b)
 
 
+def read_and_moved_on(x):
+    """`x[i]` after `i` has become another number is no item that all have read."""
+    i = len(x) - 1
+    y = x[i]
+    if y > 0:
+        i = i + 1 if x[0] > 1.5 else i - 1
+        y = x[i % len(x)] * x[i - 1]
+    return y
+
+
+def asked_of_all(x):
+    """A test that is one for all examples, in a branch that is not."""
+    y, z = 2 * x[0], x[1] - 1
+    for k in range(3):
+        if y > 0:
+            if k < 1:
+                y = y * 2
+            else:
+                z = y * 3
+        else:
+            y = y + 1
+    return y * z
+
+
+def two_of_two(x):
+    y, z = x[0], x[1]
+    if y > 0:
+        if z > 1:
+            y = y * 2
+        z = z + y
+    elif z > 0:
+        y = y - 1
+        if y < -1:
+            z = -y
+    else:
+        z = y
+    return y * z
+
+
 FUNCTIONS = [
     relu,
     stores,
@@ -133,6 +172,9 @@ FUNCTIONS = [
     chosen_in_turn,
     one_of_three,
     pairs,
+    read_and_moved_on,
+    asked_of_all,
+    two_of_two,
 ]
 
 

@@ -199,6 +199,8 @@ class Regions(Sharing):
         values: list[dict[str, str]] = []
         for side, suffix in ((stmt.body, "then"), (stmt.orelse, "otherwise")):
             made = [s for each in side for s in self.one(each)]
+            if not all(map(_binds_or_passes, made)):
+                return None  # a branch inside is taken apart
             renamed = {}
             for n in sorted(self.assigned(side) & set(names)):
                 fresh = self.held(f"{n}_{suffix}", self.examples[n])
@@ -227,14 +229,29 @@ class Regions(Sharing):
     def is_mild(self, stmt: gast.If) -> bool:
         """Whether all examples may run both sides."""
         inside = [s for s in syntax.all_statements([stmt]) if s is not stmt]
-        return len(inside) <= _SHORT and all(map(self.is_harmless, inside))
+        bound = syntax.names_written(stmt)
+        return len(inside) <= _SHORT and all(
+            self.is_harmless(s) or self.is_read_again(s, bound) for s in inside
+        )
+
+    def is_read_again(self, stmt: Any, bound: set[str]) -> bool:
+        """`v = x[i]` of an item that all have read; `bound` names are other ones now."""
+        value = stmt.value if isinstance(stmt, gast.Assign) else None
+        names = isinstance(value, gast.Subscript) and syntax.is_name(stmt.targets[0])
+        return (
+            names
+            and not bound & syntax.names_read(value)
+            and gast.dump(value) in self.read
+            and isinstance(self.examples.get(stmt.targets[0].id), (Array, Scalar))
+        )
 
     def is_harmless(self, stmt: gast.stmt) -> bool:
         """An assignment whose value no example can upset."""
         if isinstance(stmt, gast.Pass):
             return True
         if isinstance(stmt, gast.If):
-            return isinstance(stmt.test, (gast.Name, gast.Compare))
+            plain = isinstance(stmt.test, (gast.Name, gast.Compare))
+            return plain and self.reads_mapped(stmt.test)
         if not isinstance(stmt, gast.Assign) or not isinstance(
             stmt.targets[0], gast.Name
         ):
@@ -255,8 +272,6 @@ class Regions(Sharing):
             return not isinstance(value.op, gast.Invert)
         if isinstance(value, gast.Call):
             return is_harmless(called(value))
-        if isinstance(value, gast.Subscript):
-            return gast.dump(value) in self.read
         return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
@@ -642,6 +657,11 @@ def _read_by(stmts: list[gast.stmt]) -> set[str]:
         if isinstance(value, gast.Subscript) and not syntax.names_read(value) & bound:
             found.add(gast.dump(value))
     return found
+
+
+def _binds_or_passes(stmt: Any) -> bool:
+    named = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name)
+    return named or isinstance(stmt, gast.Pass)
 
 
 def _renamed_after(stmts: list[gast.stmt], names: dict[str, str]) -> list[gast.stmt]:

@@ -235,7 +235,7 @@ class Regions(Sharing):
         )
 
     def is_read_again(self, stmt: Any, bound: set[str]) -> bool:
-        """`v = x[i]` of an item that all have read; `bound` names are other ones now."""
+        """`v = x[i]` of an item that all have read; `bound` names may be others now."""
         value = stmt.value if isinstance(stmt, gast.Assign) else None
         names = isinstance(value, gast.Subscript) and syntax.is_name(stmt.targets[0])
         return (

@@ -18,6 +18,11 @@ def saved_in(text):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
     ]
     tapes = {owner for method, owner, _ in calls if method == "pop"}
+    tapes |= {
+        ast.unparse(loop.iter.args[0])
+        for loop in ast.walk(ast.parse(text))
+        if isinstance(loop, ast.For) and ast.unparse(loop.iter).startswith("reversed(")
+    }
     pushed = [v for method, owner, v in calls if method == "append" and owner in tapes]
     return {ast.unparse(part) for (v,) in pushed for part in getattr(v, "elts", [v])}
 

@@ -65,7 +65,9 @@ ORDER = [
     ("nn",),
     ("image",),
     ("optim",),
+    ("flatten_util",),
     ("testing",),  # a user of the library, as the rooms below
+    ("test_util",),
     ("demo",),
     ("cli",),
     ("__main__",),

@@ -1,10 +1,13 @@
 """Wrappers of functions beside JAX's."""
 
 import jax
+import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 
 import srcjax
+import srcjax.numpy as snp
+from srcjax.flatten_util import ravel_pytree
 from tests.corpus.harness import assert_close
 
 X = np.array([0.3, 1.2])
@@ -58,3 +61,47 @@ def test_custom_vjp_with_arguments_that_are_not_differentiated():
         expected = np.asarray(jax.grad(theirs)(X))
         assert_close(srcjax.grad(ours)(X), expected)
         assert_close(srcjax.jit(srcjax.grad(ours))(X), expected)
+
+
+TABLE = np.array([[3.0, -1.0, 3.0], [0.0, 2.0, -1.0]])
+CALLS = {
+    "sort": lambda np, x: np.sort(x, descending=True),
+    "sort axis": lambda np, x: np.sort(x, axis=0, descending=True, stable=True),
+    "sort all": lambda np, x: np.sort(x, axis=None, descending=True),
+    "argsort": lambda np, x: np.argsort(x, axis=1, descending=True),
+    "argsort all": lambda np, x: np.argsort(x, axis=None, descending=True),
+    "argsort up": lambda np, x: np.argsort(x.ravel()),
+    "nonzero": lambda np, x: np.nonzero(x > 0, size=5),
+    "nonzero fill": lambda np, x: np.nonzero(x > 0, size=4, fill_value=(7, -1)),
+    "nonzero few": lambda np, x: np.nonzero(x > 0, size=2, fill_value=9),
+    "where": lambda np, x: np.where(x > 0, size=4, fill_value=-1),
+    "where three": lambda np, x: np.where(x > 0, x, 0),
+    "flatnonzero": lambda np, x: np.flatnonzero(x > 0, size=4),
+    "argwhere": lambda np, x: np.argwhere(x > 0, size=4, fill_value=3),
+    "unique": lambda np, x: np.unique(x, size=6),
+    "unique fill": lambda np, x: np.unique(x, size=5, fill_value=8.0),
+    "unique counts": lambda np, x: np.unique(
+        x, return_index=True, return_counts=True, size=6
+    ),
+    "unique rows": lambda np, x: np.unique(x[:, ::2], axis=0, size=3),
+    "fill_diagonal": lambda np, x: np.fill_diagonal(x, 5.0, inplace=False),
+    "put": lambda np, x: np.put(x, 4, 9.0, inplace=False),
+}
+
+
+def test_numpy_values_are_those_of_jax():
+    with jax.enable_x64(True):
+        theirs = {name: f(jnp, jnp.asarray(TABLE)) for name, f in CALLS.items()}
+    before = TABLE.copy()
+    for name, f in CALLS.items():
+        jax.tree.map(np.testing.assert_array_equal, f(snp, TABLE), theirs[name])
+    np.testing.assert_array_equal(TABLE, before)
+
+
+def test_vectors_of_pytrees_are_those_of_jax():
+    p = {"b": (np.float32(3.0), TABLE), "a": np.arange(2, dtype=np.float32)}
+    with jax.enable_x64(True):
+        theirs, back = jax.flatten_util.ravel_pytree(p)
+    flat, unravel = ravel_pytree(p)
+    np.testing.assert_array_equal(flat, theirs)
+    jax.tree.map(np.testing.assert_array_equal, unravel(flat), back(theirs))

@@ -26,6 +26,9 @@ from srcjax.frontend.unit import parameter_names
 
 #: A module that has the names of NumPy besides its own says so by this name in it.
 STANDS_FOR = "__srcjax_stands_for__"
+#: So does a function whose calls are those of NumPy's, where they give none of its own
+#: keywords: `jnp.sort(x)` is `np.sort(x)`, and `jnp.sort(x, descending=True)` is not.
+PLAIN = "__srcjax_plain__"
 
 
 def name_numpy(source: Any) -> Any:
@@ -65,6 +68,18 @@ class _Naming(gast.NodeTransformer):
     def __init__(self, modules: Mapping[str, ModuleType]) -> None:
         self.modules = modules
         self.found: set[str] = set()
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        module = self.modules.get(getattr(getattr(node.func, "value", None), "id", ""))
+        if module is not None and isinstance(node.func, gast.Attribute):
+            here = getattr(module, node.func.attr, None)
+            plain, own = getattr(here, PLAIN, None), getattr(here, "__kwdefaults__", {})
+            given = [k.arg for k in node.keywords]
+            if plain is not None and None not in given and not {*given} & {*own}:
+                self.found.add(node.func.value.id)
+                named = syntax.expression(f"np.{plain.__name__}")
+                node.func = gast.copy_location(named, node.func)
+        return self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.AST:
         module = self.modules.get(getattr(node.value, "id", ""))

@@ -1,0 +1,185 @@
+"""What `jax.numpy` has beyond NumPy: arguments that NumPy's functions do not take.
+
+Without these arguments the calls are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from srcjax.frontend.numpy_names import PLAIN
+from srcjax.ops.record import written_out
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def beyond(function: Callable) -> Callable[[_F], _F]:
+    """Say that calls without the keywords of the decorated function are NumPy's."""
+
+    def mark(own: _F) -> _F:
+        setattr(own, PLAIN, function)
+        return own
+
+    return mark
+
+
+@beyond(np.sort)
+@written_out
+def sort(
+    a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False
+) -> Any:
+    """`np.sort(a, axis)`, from the greatest on if `descending`.
+
+    Args:
+        stable: accepted; of equal items it makes no difference.
+    """
+    if descending:
+        last = 0 if axis is None else axis
+        return np.flip(np.sort(a, axis), last)
+    return np.sort(a, axis)
+
+
+@written_out
+def argsort(
+    a: Any, axis: int | None = -1, *, stable: bool = True, descending: bool = False
+) -> Any:
+    """Where the items of `sort` come from; of equal ones the first comes first."""
+    if descending:
+        last = 0 if axis is None else axis
+        length = np.size(a) if axis is None else np.shape(a)[axis]
+        found = np.argsort(np.flip(a, axis), axis, kind="stable")
+        return length - 1 - np.flip(found, last)
+    return np.argsort(a, axis, kind="stable")
+
+
+@beyond(np.where)
+@written_out
+def where(
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+    /,
+    *,
+    size: Any = None,
+    fill_value: Any = None,
+) -> Any:
+    """`np.where(condition, x, y)`; of a condition alone, `nonzero`."""
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    return np.where(condition, x, y)
+
+
+@beyond(np.nonzero)
+@written_out
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple:
+    """The places of what is not zero, as `np.nonzero` gives them.
+
+    Args:
+        a: an array.
+        size: how many places are given: the first ones, or more than there are.
+        fill_value: what stands for places that are not there: 0, unless it is said; a
+            tuple has one for each axis.
+    """
+    found = np.nonzero(a)
+    if size is None:
+        return found
+    fill = 0 if fill_value is None else fill_value
+    fills = fill if isinstance(fill, tuple) else (fill,) * len(found)
+    return tuple([padded(p, size, f) for p, f in zip(found, fills, strict=True)])
+
+
+@beyond(np.flatnonzero)
+@written_out
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """`nonzero` of the items in a row."""
+    return nonzero(np.ravel(a), size=size, fill_value=fill_value)[0]
+
+
+@beyond(np.argwhere)
+@written_out
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """`nonzero`, with a row for each place."""
+    return np.stack(nonzero(a, size=size, fill_value=fill_value), axis=-1)
+
+
+@beyond(np.unique)
+@written_out
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,  # noqa: A002
+) -> Any:
+    """`np.unique`, of a number of items that is given.
+
+    Args:
+        size: how many items are given: the first ones, or more than there are.
+        fill_value: what stands for items that are not there: the least one, unless it
+            is said. Their index is that of the first item, and they count 0.
+        sorted: accepted; items are sorted.
+    """
+    given = return_index, return_inverse, return_counts
+    if size is None:
+        return np.unique(ar, *given, axis, equal_nan=equal_nan)  # type: ignore[call-overload]
+    places = 0 if axis is None else axis
+    items, index, inverse, counts = np.unique(
+        ar, True, True, True, axis, equal_nan=equal_nan
+    )
+    items = np.moveaxis(items, places, 0)
+    first = items[0] if fill_value is None else fill_value
+    items = np.moveaxis(padded(items, size, first), 0, places)
+    index = padded(index, size, index[0])
+    counts = padded(counts, size, 0)
+    more = [x for x, w in zip((index, inverse, counts), given, strict=True) if w]
+    return (items, *more) if more else items
+
+
+@written_out
+def fill_diagonal(
+    a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
+) -> Any:
+    """A copy of the array with `val` on its diagonal; with `inplace` the array itself.
+
+    JAX has `inplace=True` as the default and refuses it; here nothing is changed unless
+    it is asked for.
+    """
+    result = a if inplace else np.array(a)
+    np.fill_diagonal(result, val, wrap)
+    return result
+
+
+@written_out
+def put(a: Any, ind: Any, v: Any, mode: Any = None, *, inplace: bool = False) -> Any:
+    """A copy of the array with items set at places in a row (`np.put`)."""
+    result = a if inplace else np.array(a)
+    np.put(result, ind, v, mode="clip" if mode is None else mode)
+    return result
+
+
+def padded(items: Any, size: int, fill: Any) -> Any:
+    """The first items, and `fill` where there are fewer."""
+    missing = max(size - len(items), 0)
+    rest = np.broadcast_to(np.asarray(fill, items.dtype), (missing, *items.shape[1:]))
+    return np.concatenate([items[:size], rest])
+
+
+__all__ = [
+    "argsort",
+    "argwhere",
+    "fill_diagonal",
+    "flatnonzero",
+    "nonzero",
+    "put",
+    "sort",
+    "unique",
+    "where",
+]

@@ -1,0 +1,89 @@
+"""What `srcjax.numpy` has beyond NumPy, and pytrees as vectors."""
+
+import numpy as np
+import pytest
+
+import srcjax
+import srcjax.numpy as snp
+from srcjax.flatten_util import ravel_pytree
+from srcjax.test_util import check_grads
+from tests.corpus.harness import assert_close
+
+X = np.array([[3.0, -1.0, 3.0], [0.0, 2.0, -1.0]])
+
+
+def test_values():
+    np.testing.assert_array_equal(snp.sort(X[0], descending=True), [3, 3, -1])
+    np.testing.assert_array_equal(snp.argsort(X[0], descending=True), [0, 2, 1])
+    np.testing.assert_array_equal(snp.argsort(X[0]), [1, 0, 2])
+    np.testing.assert_array_equal(snp.flatnonzero(X > 0, size=4), [0, 2, 4, 0])
+    rows, columns = snp.nonzero(X > 0, size=4, fill_value=(7, -1))
+    np.testing.assert_array_equal(rows, [0, 0, 1, 7])
+    np.testing.assert_array_equal(columns, [0, 2, 1, -1])
+    np.testing.assert_array_equal(snp.where(X > 0, size=2)[1], [0, 2])
+    items, counts = snp.unique(X, return_counts=True, size=5)
+    np.testing.assert_array_equal(items, [-1, 0, 2, 3, -1])
+    np.testing.assert_array_equal(counts, [2, 1, 1, 2, 0])
+    changed = snp.fill_diagonal(X, 5.0, inplace=False)
+    np.testing.assert_array_equal(changed[0], [5, -1, 3])
+    assert X[0, 0] == 3.0 and snp.put(X, 4, 9.0)[1, 1] == 9.0
+
+
+def test_calls_without_these_arguments_are_those_of_numpy():
+    def f(x):
+        top = snp.sort(x, descending=True)[0]
+        return snp.where(x > 0, snp.sort(x), 0.0).sum() + top * snp.unique(x).max()
+
+    x = np.array([1.0, -2.0, 3.0])
+    text = srcjax.source(srcjax.grad(f), x)
+    assert "np.where(x > 0, " in text and "sort_forward" not in text
+    assert_close(srcjax.grad(f)(x), np.array([0.0, 1.0, 7.0]))
+    assert_close(
+        srcjax.vmap(lambda x: snp.sort(x, descending=True))(X)[0],
+        np.array([3.0, 3.0, -1.0]),
+    )
+
+    def g(x):
+        return snp.sum(snp.fill_diagonal(x, 2.0, inplace=False) * x)
+
+    assert_close(srcjax.grad(g)(X), np.where(np.eye(2, 3) > 0, 2.0, 2 * X))
+
+
+def test_vectorize_is_that_of_srcjax():
+    assert snp.vectorize is srcjax.vectorize
+    dot = snp.vectorize(lambda a, b: a @ b, signature="(n),(n)->()")
+    assert_close(dot(X, X[0]), X @ X[0])
+    assert {"vectorize", "sort"} <= set(snp.__all__) & set(dir(snp))
+
+
+def test_pytrees_as_vectors():
+    p = {"b": (np.float32(3.0), X), "a": np.arange(2, dtype=np.float32)}
+    flat, unravel = ravel_pytree(p)
+    np.testing.assert_array_equal(flat, [0, 1, 3, *X.ravel()])  # keys in order
+    back = unravel(flat)
+    np.testing.assert_array_equal(back["b"][1], X)
+    np.testing.assert_array_equal(back["a"], p["a"])
+    assert back["a"].dtype == np.float32 and back["b"][1].shape == X.shape
+    assert ravel_pytree([])[0].shape == (0,)
+
+    def f(p):
+        flat, unravel = ravel_pytree(p)
+        q = unravel(2.0 * flat)
+        return np.sum(q["b"] ** 3) + q["a"]
+
+    p = {"a": 1.0, "b": X}
+    found = srcjax.grad(f)(p)
+    assert_close(found["b"], 24 * X**2)
+    assert_close(found["a"], 2.0)
+
+
+def test_derivatives_are_checked():
+    check_grads(lambda x: np.sin(x) * x, (X,), order=2)
+
+    @srcjax.custom_vjp
+    def wrong(x):
+        return x * x
+
+    wrong.defvjp(lambda x: (x * x, x), lambda x, dy: (dy * x,))
+    with pytest.raises(AssertionError, match="differ|wrong|is not"):
+        check_grads(wrong, (X,), 1, modes=["rev"])

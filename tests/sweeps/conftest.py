@@ -8,7 +8,7 @@ Tests run in an order that mixes files and programs, the same in each run.
 `SRCJAX_SWEEP_COUNT` says how many are run (0: all of them); what is not begun when the
 minutes of `SRCJAX_SWEEP_MINUTES` are over is skipped, and the summary tells how much of
 each test was run. `SRCJAX_SWEEP_SEED` gives another order, so that what one run leaves
-out is run by another.
+out is run by another. Modules that say `ALWAYS = True` are run whole, and first.
 """
 
 import os
@@ -31,7 +31,9 @@ OVER = "the time is over"
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: zlib.crc32(f"{SEED}{item.nodeid}".encode()))
-    del items[COUNT or len(items) :]
+    always = [i for i in items if getattr(i.module, "ALWAYS", False)]
+    others = [i for i in items if not getattr(i.module, "ALWAYS", False)]
+    items[:] = always + others[: COUNT or len(others)]
 
 
 def pytest_runtest_setup(item):

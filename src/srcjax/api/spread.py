@@ -522,9 +522,8 @@ class Pmapped(CustomRules):
                 f"{'is' if len(local) == 1 else 'are'} {len(local)} "
                 f"device{'' if len(local) == 1 else 's'}"
                 + (" in each process" if processes().count > 1 else ""),
-                instead="an item for each device; "
-                f'`srcjax.config.update("jax_num_cpu_devices", {count})` for more of '
-                "them on the CPU",
+                instead="an item for each device"
+                + ("" if some else MORE_DEVICES.format(count)),
             )
         if not self.on_gpu:
             return lambda device: contextlib.nullcontext()
@@ -566,6 +565,11 @@ def with_axis(t: ty.Type, axes: Axes, count: Any) -> ty.Type:
         ]
         return ty.replace(t, items=tuple(pairs))
     return ty.UNKNOWN
+
+
+MORE_DEVICES = (
+    '; `srcjax.config.update("jax_num_cpu_devices", {})` for more of them on the CPU'
+)
 
 
 def over_leaves(function: Callable, x: Any) -> Any:

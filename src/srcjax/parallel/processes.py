@@ -164,7 +164,7 @@ def _what_happened(states: list[int], texts: list[str]) -> str:
 def _for_arithmetic(x: np.ndarray) -> tuple[np.ndarray, np.dtype]:
     """The array in a dtype that MPI computes with, and its own."""
     other = {"?": np.int8, "e": np.float32}.get(x.dtype.char, x.dtype)
-    return np.ascontiguousarray(x, dtype=other), x.dtype
+    return np.array(x, dtype=other, order="C", copy=None), x.dtype
 
 
 def _bytes(x: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Scripts that tests start with several devices, or as several processes."""

@@ -12,6 +12,8 @@ import tempfile
 import types
 from pathlib import Path
 
+from srcjax.parallel import counting
+
 README = Path(__file__).parent.parent / "README.md"
 
 BLOCK = re.compile(
@@ -25,6 +27,7 @@ def printed(text, folder):
     shown = io.StringIO()
     found = []
     sys.modules["readme"] = module
+    devices = counting.Setting.cpu_devices
     try:
         with contextlib.chdir(folder), contextlib.redirect_stdout(shown):
             for i, block in enumerate(BLOCK.finditer(text)):
@@ -43,6 +46,7 @@ def printed(text, folder):
                     exec(code, vars(module))
     finally:
         del sys.modules["readme"]
+        counting.Setting.cpu_devices = devices
     return found
 
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
     from srcjax.versions.config import config
+    from srcjax.versions.modes import debug_nans, disable_jit
 
 __all__ = [
     "Array",
@@ -82,10 +83,12 @@ __all__ = [
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",
+    "debug_nans",
     "device_count",
     "device_get",
     "device_put",
     "devices",
+    "disable_jit",
     "elementwise",
     "ensure_compile_time_eval",
     "eval_shape",
@@ -160,6 +163,7 @@ _NAMES = {
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",
     "versions.config": "config",
+    "versions.modes": "debug_nans disable_jit",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

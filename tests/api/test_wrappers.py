@@ -193,3 +193,18 @@ def test_other_names():
     assert_close(
         srcjax.jacobian(f)(X), np.diag(np.cos(np.sin(X)) * np.cos(X)), rtol=1e-12
     )
+
+
+def test_lowered_and_compiled():
+    @srcjax.jit
+    def f(x, p):
+        return {"y": x * p["a"] + 1}
+
+    p = {"a": ShapeDtypeStruct((), float)}
+    lowered = f.lower(ShapeDtypeStruct((2,), float), p)
+    assert "def jit_f(x, p):" in lowered.as_text()
+    compiled = lowered.compile()
+    assert compiled.as_text() == lowered.as_text()
+    assert_close(compiled(X, {"a": np.float64(2.0)})["y"], 2 * X + 1)
+    with pytest.raises(ArgumentError, match="compiled for"):
+        compiled(np.ones(3), {"a": np.float64(2.0)})

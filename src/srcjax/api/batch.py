@@ -20,6 +20,7 @@ from srcjax.errors import (
 from srcjax.frontend.runnable import runnable
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
+from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
@@ -180,6 +181,12 @@ class Batched(Transform):
             report(error)
             raise
         tree.check_result(result, "vmap")
+        if modes.ON["debug_nans"]:
+            modes.refuse_nans(
+                f"vmap of {self.shown_name}",
+                result,
+                lambda: version.call(*call_args, **keywords),
+            )
         if self.axis_name is None and self.is_to_be_checked(version):
             self.prove_examples(values, axes, size, result)
         return result
@@ -514,7 +521,8 @@ def vmap(
         transform: Batched | None = None
 
         #: Generated functions by the classes and shapes of arguments by position.
-        hot: dict[Any, Version] = {}
+        hot = modes.Found()
+        modes.remember(hot)
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             nonlocal transform
@@ -538,7 +546,8 @@ def vmap(
                 batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
             if not kwargs and transform.positional and not transform.depends_on_call():
                 version = transform.checked_version(args)
-                if version is not None and len(args) == len(transform.parameters):
+                fast = len(args) == len(transform.parameters) and not modes.any_on()
+                if version is not None and fast:
                     if len(hot) > MAX_HOT:
                         hot.clear()
                     hot[key] = version

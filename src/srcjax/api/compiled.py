@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcjax.api.devices import device_of, device_put, leaves
+from srcjax.api.structures import stand_ins, structs_given
 from srcjax.backends.on_device import is_on_device
 from srcjax.errors import (
     ArgumentError,
@@ -47,6 +48,7 @@ class Jit(Transform):
     """`jit`: a version for each signature of types."""
 
     name = "jit"
+    compiles = True
     OWN = Transform.OWN | {"exact", "on_gpu"}
 
     def __init__(
@@ -198,6 +200,51 @@ def unfinished(version: Version) -> float:
     return math.inf if module.stays else len(module.python)
 
 
+class Lowered:
+    """What `jit(f).lower(*args)` gives: the text for these arguments."""
+
+    def __init__(self, function: Callable, args: tuple, kwargs: dict) -> None:
+        self.function = function
+        #: The shapes and dtypes of the arguments.
+        self.args_info = structs_given((args, kwargs))
+        given, named = stand_ins(self.args_info)
+        transform = function.__srcjax_transform__  # type: ignore[attr-defined]
+        self.text: str = transform.module_for(given, named).text
+
+    def as_text(self) -> str:
+        """The generated text."""
+        return self.text
+
+    def compile(self) -> CompiledFor:
+        """The function for arguments of these shapes and dtypes alone."""
+        return CompiledFor(self)
+
+
+class CompiledFor:
+    """What `lower(...).compile()` gives. Its first call compiles the kernels."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+
+    def as_text(self) -> str:
+        """The generated text."""
+        return self.lowered.text
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function of the arguments.
+
+        Raises:
+            ArgumentError: they have other shapes or dtypes.
+        """
+        found = structs_given((args, kwargs))
+        if found != self.lowered.args_info:
+            raise ArgumentError(
+                f"compiled for {self.lowered.args_info}, and called with {found}",
+                instead="`lower` for these arguments, or what `jit` gives",
+            )
+        return self.lowered.function(*args, **kwargs)
+
+
 def jit(
     f: Callable | None = None,
     static_argnums: int | Sequence[int] = (),
@@ -230,7 +277,8 @@ def jit(
 
     Returns:
         A function of the same arguments. Without `f`, a decorator. `grad`, `vmap` and
-        the others of it are those of `f`.
+        the others of it are those of `f`. Its `lower(*args)` gives the text for such
+        arguments (arrays or `ShapeDtypeStruct`s), with `as_text()` and `compile()`.
 
     Raises:
         ArgumentError: a static argument has no hash, or there is no such device.
@@ -247,7 +295,13 @@ def jit(
             compiled = _with_static(transform, *static)
         else:
             compiled = make_callable(transform)
-        return compiled if device is None else _placed(compiled, transform)
+        found = compiled if device is None else _placed(compiled, transform)
+
+        def lower(*args: Any, **kwargs: Any) -> Lowered:
+            return Lowered(found, args, kwargs)
+
+        found.lower = lower  # type: ignore[attr-defined]
+        return found
 
     return make if f is None else make(f)
 

@@ -14,6 +14,7 @@ from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
 from srcjax.late import late
+from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.facts import listed
 from srcjax.versions.functions import with_source
@@ -177,6 +178,12 @@ def jvp(
     ]
     y, y_dot = transform.call(version, values, keywords, dots)
     tree.check_result(y, "jvp")
+    if modes.ON["debug_nans"]:
+        modes.refuse_nans(
+            f"jvp of {transform.shown_name}",
+            (y, y_dot),
+            lambda: transform.call(version, values, keywords, dots),
+        )
     if transform.is_to_be_checked(version, check):
         transform.prove(version, tuple(primals), {})
     if has_aux:

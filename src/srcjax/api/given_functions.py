@@ -11,7 +11,7 @@ from srcjax.analysis.custom import CustomRule
 from srcjax.analysis.registered import NAMESPACE
 from srcjax.api.forward import jvp
 from srcjax.api.reverse import vjp
-from srcjax.api.shapes import stand_ins, structs_given
+from srcjax.api.structures import stand_ins, structs_given
 from srcjax.errors import ArgumentError
 from srcjax.late import late
 

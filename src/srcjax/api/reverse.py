@@ -12,6 +12,7 @@ from srcjax.backends.load import report
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.late import late
+from srcjax.versions import modes
 from srcjax.versions.callables import Argnums, Transform, make_callable
 from srcjax.versions.functions import with_source
 from srcjax.versions.reverse_mode import (
@@ -187,6 +188,9 @@ def pull_back(
         report(error)
         raise
     tree.check_result(y, "vjp")
+    of = f"vjp of {transform.shown_name}"
+    if modes.ON["debug_nans"]:
+        modes.refuse_nans(of, y, lambda: forward(*values, **keywords))
     if transform.is_to_be_checked(version, check):
         transform.prove(version, primals, {})
     consumes = module.consumes
@@ -194,14 +198,19 @@ def pull_back(
 
     def pullback(dy: Any) -> tuple:
         seed = tree.seed_like(dy, y)
-        try:
+
+        def run() -> Any:
             if consumes:
-                result = run_backward(backward, saved, seed)
-            else:
-                result = backward(saved, seed)
+                return run_backward(backward, saved, seed)
+            return backward(saved, seed)
+
+        try:
+            result = run()
         except Exception as error:
             report(error)
             raise
+        if modes.ON["debug_nans"]:
+            modes.refuse_nans(of, result, run)
         return (result,) if count == 1 else result
 
     pullback.__srcjax_text__ = module.text  # type: ignore[attr-defined]

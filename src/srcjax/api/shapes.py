@@ -5,42 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from srcjax.analysis.registered import NAMESPACE
 from srcjax.api.compiled import Jit
-from srcjax.backends.on_device import is_on_device
+from srcjax.api.structures import stand_ins, structs_given, structs_of
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.late import late
 from srcjax.ops.structs import ShapeDtypeStruct
 
 if TYPE_CHECKING:
-    import optree
-
     from srcjax import pipeline
     from srcjax.analysis import types as ty
     from srcjax.versions import tree
 else:
-    optree = late("optree")
     pipeline = late("srcjax.pipeline")
     ty = late("srcjax.analysis.types")
     tree = late("srcjax.versions.tree")
-
-
-def stand_ins(values: Any, fill: int = 0) -> Any:
-    """The tree with an array in place of each ShapeDtypeStruct: of one item's memory.
-
-    Args:
-        fill: what all its items are.
-    """
-
-    def stand_in(leaf: Any) -> Any:
-        if not isinstance(leaf, ShapeDtypeStruct):
-            return leaf
-        item = np.array(fill).astype(leaf.dtype)
-        return np.broadcast_to(item, leaf.shape)
-
-    return optree.tree_map(stand_in, values, none_is_leaf=True, namespace=NAMESPACE)
 
 
 def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -79,35 +57,6 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
             instead="a function whose shapes follow from those of its arguments",
         )
     return zeros
-
-
-def structs_given(values: Any) -> Any:
-    """The tree with a ShapeDtypeStruct in place of each array, or what is like one."""
-    return optree.tree_map(struct_of, values, none_is_leaf=True, namespace=NAMESPACE)
-
-
-def struct_of(leaf: Any) -> Any:
-    """What is known of an array or of anything like one; other values themselves."""
-    like = hasattr(leaf, "shape") and hasattr(leaf, "dtype")
-    return ShapeDtypeStruct(leaf.shape, leaf.dtype) if like else leaf
-
-
-def structs_of(value: Any) -> Any:
-    """The tree with a ShapeDtypeStruct in place of each array and number."""
-
-    def visit(leaf: Any) -> Any:
-        if leaf is None:
-            return None
-        if is_on_device(leaf) or hasattr(leaf, "dtype"):
-            return struct_of(leaf)
-        if isinstance(leaf, (bool, int, float, complex)):
-            return ShapeDtypeStruct((), np.result_type(leaf))
-        raise ArgumentError(
-            f"eval_shape: the function gives a {type(leaf).__name__}",
-            instead="arrays, numbers, or pytrees of these",
-        )
-
-    return optree.tree_map(visit, value, none_is_leaf=True, namespace=NAMESPACE)
 
 
 def inferred_result(fun: Callable, args: tuple, kwargs: dict) -> ty.Type | None:

@@ -241,10 +241,7 @@ def line_of(frames: list) -> str | None:
 def note_place(exc: BaseException, frames: list) -> None:
     """Add the note about the innermost of the frames that has a line of the user."""
     for frame, lineno in reversed(frames):
-        lines = frame.f_globals.get(LINES)
-        if not lines:
-            continue
-        place = lines.get(lineno) or lines.get(_statement_line(frame.f_globals, lineno))
+        place = place_of(frame.f_globals, lineno)
         if place is None:
             continue
         filename, user_line, text = place
@@ -252,6 +249,14 @@ def note_place(exc: BaseException, frames: list) -> None:
         if note not in getattr(exc, "__notes__", ()):
             exc.add_note(note)
         return
+
+
+def place_of(module_globals: dict[str, Any], lineno: int) -> Any:
+    """The user's file, line and its text of a line of a generated module, or None."""
+    lines = module_globals.get(LINES)
+    if not lines:
+        return None
+    return lines.get(lineno) or lines.get(_statement_line(module_globals, lineno))
 
 
 def _known(

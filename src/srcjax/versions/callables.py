@@ -22,7 +22,7 @@ from srcjax.backends.load import load, report
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
-from srcjax.versions import dispatch, edited, relatives
+from srcjax.versions import dispatch, edited, modes, relatives
 from srcjax.versions.config import config
 from srcjax.versions.facts import (
     is_container,
@@ -139,6 +139,7 @@ class Transform:
         #: Versions that were called again, found by tests that are faster than the key.
         self.hot: dispatch.Hot = []
         self._as_called: dict[Any, Callable] = {}
+        modes.remember(self)
 
     #: What an instance keeps for itself: all else tells what kind of transform it is.
     OWN: ClassVar[frozenset[str]] = frozenset(
@@ -613,6 +614,8 @@ class Transform:
             return
         if version.tried or not self.positional or len(self.hot) >= MAX_HOT:
             return
+        if modes.any_on():
+            return
         version.tried = True
         types = version.types
         if version.kept:
@@ -760,7 +763,35 @@ class Transform:
         other.versions, other.general, other.any_length = {}, {}, {}
         other.reals, other.hot, other._as_called = {}, [], {}
         other.places = 0
+        modes.remember(other)
         return other
+
+    def forget(self) -> None:
+        """Find no version by tests alone, until it is called again."""
+        self.hot.clear()
+        for version in list(self.versions.values()):
+            version.tried = False
+
+    #: What runs the function itself where `disable_jit` is on.
+    compiles = False
+
+    def watched(self, args: tuple, kwargs: dict, call: Callable) -> Any:
+        """What `call` gives, looked at as `modes` say."""
+        if self.compiles and modes.ON["disable_jit"]:
+            return self.function(*args, **kwargs)
+        if not modes.ON["debug_nans"]:
+            return call(args, kwargs)
+        given, named = tree.copy_saved((args, kwargs))
+        result = call(args, kwargs)
+
+        def again() -> Any:
+            if self.compiles:
+                return self.function(*given, **named)
+            version, values, keywords = self.prepare(given, named)
+            return self.run(version, values, keywords)
+
+        modes.refuse_nans(f"{self.name} of {self.shown_name}", result, again)
+        return result
 
     #: How a call of it is a call of `jvp` or `vjp`, not of its generated function.
     way: tuple[str, Callable] | None = None
@@ -846,6 +877,11 @@ def make_callable(transform: Transform) -> Callable:
     def general(args: tuple, kwargs: dict) -> Any:
         if by_call:
             return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
+        if modes.any_on():
+            return transform.watched(args, kwargs, called)
+        return called(args, kwargs)
+
+    def called(args: tuple, kwargs: dict) -> Any:
         version, values, keywords = transform.prepare(args, kwargs)
         try:
             result = transform.run(version, values, keywords)

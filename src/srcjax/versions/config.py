@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from srcjax.errors import ArgumentError
 from srcjax.late import late
 from srcjax.parallel.counting import set_cpu_devices
+from srcjax.versions import modes
 from srcjax.versions.store import Setting as Kept
 
 if TYPE_CHECKING:
@@ -79,7 +81,8 @@ class Config:
         """Set what JAX's programs set by JAX's name, or a setting above by its own.
 
         `update("jax_num_cpu_devices", 4)`: there are four devices on the CPU, for
-        `pmap`.
+        `pmap`. `update("jax_debug_nans", True)` and `update("jax_disable_jit", True)`:
+        what `srcjax.debug_nans` and `srcjax.disable_jit` do, from now on.
 
         Raises:
             ArgumentError: there is no such setting, or it has not such a value.
@@ -101,6 +104,10 @@ class Config:
 
 _OWN = ("check", "threads", "keep_texts")
 #: Settings by JAX's names, and what sets them.
-_OF_JAX: dict[str, Callable[[object], None]] = {"jax_num_cpu_devices": set_cpu_devices}
+_OF_JAX: dict[str, Callable[[object], None]] = {
+    "jax_debug_nans": functools.partial(modes.turn, "debug_nans"),
+    "jax_disable_jit": functools.partial(modes.turn, "disable_jit"),
+    "jax_num_cpu_devices": set_cpu_devices,
+}
 
 config = Config()

@@ -377,6 +377,7 @@ class Calls(Constructing):
             return with_active(result, active)
         if of_library(value) and lookup(value) is not None:
             self.check_foreign(None, value, [*args, *kwargs.values()], node)
+        value = called_method(value)
         args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):
@@ -974,3 +975,12 @@ def _may_be_array(t: Type) -> bool:
     if isinstance(t, Const):
         return isinstance(t.value, np.ndarray)
     return isinstance(t, (Array, Scalar, Unknown))
+
+
+def called_method(value: Any) -> Any:
+    """The method that the call of an object runs, if there is a composite of it."""
+    method = getattr(type(value), "__call__", None)  # noqa: B004
+    if not isinstance(method, pytypes.FunctionType):
+        return value
+    bound = pytypes.MethodType(method, value)
+    return value if composite_of(bound) is None else bound

@@ -28,13 +28,20 @@ def written_places(function: Any, called: int) -> frozenset[int | str]:
     return frozenset(places)
 
 
-@cache
 def place_of_out(function: Any) -> slice:
     """Which positional arguments a function of NumPy's writes its result to."""
     if isinstance(function, np.ufunc):
         return slice(function.nin, None)
     if not str(getattr(function, "__module__", "")).startswith("numpy"):
         return slice(0)
+    if type(function).__hash__ is None:  # an object that is called: a polynomial
+        return slice(0)
+    return _place_by_name(function)
+
+
+@cache
+def _place_by_name(function: Any) -> slice:
+    """Where the parameter `out` is, of those that take positional arguments."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

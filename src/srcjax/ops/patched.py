@@ -43,6 +43,8 @@ def is_foreign(function: Any) -> bool:
     if isinstance(function, (type, BuiltinFunctionType, np.ufunc)):
         return False
     home = type(function).__module__
+    if home == "uarray":  # with a choice of backends: the functions of scipy.fft
+        home = function.__module__
     compiled = home.startswith("_cython_")
     return not compiled and _root(home) not in _OURS | {"builtins"}
 

@@ -55,5 +55,9 @@ __all__ = [
 
 register_lazily("scipy.integrate", "srcjax.ops.composites.scipy_integrate")
 register_lazily("scipy.optimize", "srcjax.ops.composites.scipy_optimize")
-register_lazily("scipy.signal", "srcjax.ops.composites.scipy_signal")
+register_lazily("scipy.fft", "srcjax.ops.scipy_fft", "srcjax.ops.composites.scipy_fft")
+register_lazily("scipy.ndimage", "srcjax.ops.composites.scipy_ndimage")
+register_lazily(
+    "scipy.signal", "srcjax.ops.scipy_signal", "srcjax.ops.composites.scipy_signal"
+)
 register_lazily("scipy.stats", "srcjax.ops.composites.stats")

@@ -7,6 +7,7 @@ the values, and the length of the result with it.
 from __future__ import annotations
 
 import numpy as np
+from numpy.polynomial._polybase import ABCPolyBase
 
 from srcjax.ops.record import composite
 
@@ -115,3 +116,96 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
             return c, inverse * factor
         return c, inverse[:, :, None] * factor
     return c
+
+
+def along_values(c, x, tensor):
+    """The coefficients, each with axes for those of `x`."""
+    c = np.atleast_1d(c)
+    return np.reshape(c, c.shape + (1,) * np.ndim(x)) if tensor else c
+
+
+@composite(np.polynomial.polynomial.polyval)
+def power_series(x, c, tensor=True):
+    """Horner's rule; the lowest power is first."""
+    c = along_values(c, x, tensor)
+    y = c[-1] + 0 * x
+    for i in range(2, len(c) + 1):
+        y = c[-i] + y * x
+    return y
+
+
+@composite(np.polynomial.chebyshev.chebval)
+def chebyshev_series(x, c, tensor=True):
+    """Clenshaw's recurrence."""
+    c = along_values(c, x, tensor)
+    if len(c) == 1:
+        return c[0] + 0 * x
+    a, b = c[-2], c[-1]
+    for i in range(3, len(c) + 1):
+        a, b = c[-i] - b, a + 2 * b * x
+    return a + b * x
+
+
+@composite(np.polynomial.legendre.legval)
+def legendre_series(x, c, tensor=True):
+    """Clenshaw's recurrence."""
+    c = along_values(c, x, tensor)
+    if len(c) == 1:
+        return c[0] + 0 * x
+    a, b = c[-2], c[-1]
+    for i in range(3, len(c) + 1):
+        n = len(c) + 2 - i
+        a, b = c[-i] - b * ((n - 1) / n), a + b * x * ((2 * n - 1) / n)
+    return a + b * x
+
+
+@composite(np.polynomial.hermite.hermval)
+def hermite_series(x, c, tensor=True):
+    """Clenshaw's recurrence, of the physicists' polynomials."""
+    c = along_values(c, x, tensor)
+    if len(c) == 1:
+        return c[0] + 0 * x
+    a, b = c[-2], c[-1]
+    for i in range(3, len(c) + 1):
+        n = len(c) + 2 - i
+        a, b = c[-i] - 2 * (n - 1) * b, a + 2 * b * x
+    return a + 2 * b * x
+
+
+@composite(np.polynomial.hermite_e.hermeval)
+def probabilists_series(x, c, tensor=True):
+    """Clenshaw's recurrence, of the probabilists' Hermite polynomials."""
+    c = along_values(c, x, tensor)
+    if len(c) == 1:
+        return c[0] + 0 * x
+    a, b = c[-2], c[-1]
+    for i in range(3, len(c) + 1):
+        n = len(c) + 2 - i
+        a, b = c[-i] - (n - 1) * b, a + b * x
+    return a + b * x
+
+
+@composite(np.polynomial.laguerre.lagval)
+def laguerre_series(x, c, tensor=True):
+    """Clenshaw's recurrence."""
+    c = along_values(c, x, tensor)
+    if len(c) == 1:
+        return c[0] + 0 * x
+    a, b = c[-2], c[-1]
+    for i in range(3, len(c) + 1):
+        n = len(c) + 2 - i
+        a, b = c[-i] - b * ((n - 1) / n), a + b * (2 * n - 1 - x) / n
+    return a + b * (1 - x)
+
+
+@composite(ABCPolyBase.__call__)
+def polynomial_at(self, arg):
+    """The value of a polynomial object: its series, where its domain is mapped to."""
+    offset, scale = np.polynomial.polyutils.mapparms(self.domain, self.window)
+    return self._val(offset + scale * arg, self.coef)
+
+
+@composite(np.poly1d.__call__)
+def poly1d_at(self, val):
+    """The value of a polynomial object, by its coefficients."""
+    return np.polyval(self.coeffs, val)

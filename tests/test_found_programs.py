@@ -545,6 +545,22 @@ def nothing_from_what_is_not_followed(x, A, s):
     return (k.append(s * 2) or k[-1]) * (v or s) + k[1]
 
 
+class Pair:
+    def __init__(self, v, w):
+        self.v = v
+        self.w = w
+
+    def both(self):
+        return [self.v, self.w]
+
+
+def updated_in_a_list_that_a_method_gives(x, A, s):
+    pair = Pair(x * 1.0, x * 2.0)
+    if s < 99:
+        pair.both()[0] += x * s
+    return pair.v.sum() * pair.v[0]
+
+
 def two_functions_in_one_line(x, A, s):
     y = x.sum()
     for near in (lambda z: z < 0.5, lambda z: z > 0.5):
@@ -590,6 +606,7 @@ def read_before_its_list_grows(x, A, s):
 
 
 FOUND = [
+    updated_in_a_list_that_a_method_gives,
     two_functions_in_one_line,
     function_that_compares_and_is_not_called,
     popped_in_a_test_that_is_known,
@@ -795,12 +812,19 @@ def test_a_display_of_a_dict_holds_what_the_dict_holds():
     np.testing.assert_allclose(found, [f(x, 1.3), f(-x, 0.7)])
 
 
-def test_the_names_of_a_kernel_are_put_in_the_place_of_others_once():
-    """Two statements have one node, `t`, and its new name is another's old one."""
+@pytest.mark.parametrize(
+    "f",
+    [
+        # Two statements have one node, `t`, and its new name is another's old one.
+        one_value_in_two_places,
+        updated_in_a_list_that_a_method_gives,
+    ],
+)
+def test_found_in_kernels(f):
     args = arguments(0, 3)
     with kernels_as_python():
-        found = srcjax.jit(one_value_in_two_places)(*args)
-    np.testing.assert_allclose(found, one_value_in_two_places(*args))
+        found = srcjax.jit(f)(*args)
+    np.testing.assert_allclose(found, f(*args))
 
 
 def test_a_call_that_changes_a_list_inside_of_a_derivative_of_a_derivative():

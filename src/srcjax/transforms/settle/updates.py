@@ -98,7 +98,8 @@ class UpdateSettling(SettlingBase):
         held = self.type_before(stmt, base.id) if isinstance(base, gast.Name) else None
         if isinstance(held, Array):
             return self.in_place(stmt)
-        if not self.facts.of(stmt) or self.waits_for(held):
+        item = self.item_type(stmt, target) if self.patient else None
+        if not self.facts.of(stmt) or self.waits_for(held) or self.waits_for(item):
             return [stmt]
         return self.by_parts(stmt)
 
@@ -266,17 +267,23 @@ class UpdateSettling(SettlingBase):
         None where it may be an array, or a number.
         """
         held = self.atom_type(stmt, target.value)
-        if not isinstance(held, (List, Dict, Tuple)):
+        kinds = (Array, Unknown) if varies() is Varies.RUN_TIME else Array
+        if not any(isinstance(t, kinds) for t in parts(held or UNKNOWN)):
             return False
-        if not any(isinstance(t, Array) for t in parts(held)):
-            return False
-        key = self.atom_type(stmt, target.slice) or UNKNOWN
-        if isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
-            key = Const(value=ast.literal_eval(syntax.text(target.slice)))
-        item = load_item(held, key)
+        item = self.item_type(stmt, target)
         if isinstance(item, Unknown):
             return None
         return isinstance(item, Array)
+
+    def item_type(self, stmt: gast.AugAssign, target: Any) -> Type | None:
+        """The type of the item of a list, dict or tuple that is updated."""
+        held = self.atom_type(stmt, target.value)
+        if not isinstance(held, (List, Dict, Tuple)):
+            return held
+        key = self.atom_type(stmt, target.slice) or UNKNOWN
+        if isinstance(target.slice, (gast.Constant, gast.UnaryOp)):
+            key = Const(value=ast.literal_eval(syntax.text(target.slice)))
+        return load_item(held, key)
 
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]]) -> list[gast.stmt]:
         """`a, b = b, a` stays for arrays that are written in place; else by parts."""

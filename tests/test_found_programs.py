@@ -5,6 +5,7 @@ to the same judges.
 """
 
 import bisect
+import dataclasses
 import functools
 
 import numpy as np
@@ -864,6 +865,55 @@ def test_a_part_of_a_list_that_is_a_slice_is_deleted():
     np.testing.assert_array_equal(found, [20.0, 4.0, 0.0])
 
 
+def unpacked_from_a_list_of_arrays(x, s):
+    pair = Pair(x * s, x * 2.0)
+    v, w = pair.both()
+    pair.v *= s
+    return v.sum() + w[0]
+
+
+def written_in_a_list_in_a_list(x, s):
+    v = x * s
+    rows = [[np.tanh(v), v], "name"]
+    np.multiply(v, s, out=rows[0][-1])
+    return v.sum() + rows[0][0].sum()
+
+
+def written_in_copies_of_a_list(x, s):
+    v = x * s
+    rows = [v, v * 2.0]
+    rows.copy()[1] *= 2.0
+    list(rows)[0][1:] += s
+    rows[::-1][-1][0] = s
+    tuple(rows)[0][2] *= s
+    return v.sum() + rows[1].sum()
+
+
+def written_in_a_dict_of_pairs(x, s):
+    v = x * s
+    held = dict(zip("ab", [v, x], strict=True))
+    held.get("a")[1] = s * s
+    held.copy()["a"][0] *= s
+    return v.sum() + held["b"].sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        unpacked_from_a_list_of_arrays,
+        written_in_a_list_in_a_list,
+        written_in_copies_of_a_list,
+        written_in_a_dict_of_pairs,
+    ],
+)
+def test_arrays_in_containers_are_written(f):
+    x, s, step = np.array([0.4, -0.7, 1.2]), 1.3, 1e-6
+    expected = (f(x, s + step) - f(x, s - step)) / (2 * step)
+    np.testing.assert_allclose(srcjax.grad(f, 1)(x, s), expected, rtol=1e-7)
+    change = srcjax.jvp(f, (x, s), (np.zeros(3), 1.0))[1]
+    np.testing.assert_allclose(change, expected, rtol=1e-7)
+
+
 def list_in_a_dict_replaced_after_it_grew(x):
     d = {"p": [x * 2, x], "q": 1.0}
     d["p"].append(x * x)
@@ -889,6 +939,26 @@ def test_items_of_containers(f, gradient):
     x = np.array([2.0, 5.0, 7.0])
     np.testing.assert_allclose(srcjax.grad(f)(x), gradient)
     np.testing.assert_allclose(srcjax.jvp(f, (x,), (np.ones(3),))[1], sum(gradient))
+
+
+@dataclasses.dataclass
+class Doubling:
+    a: np.ndarray
+    b: float = 2.0
+
+    def __post_init__(self):
+        self.b = self.b * 2
+
+
+def replaced_in_what_is_not_only_its_fields(x):
+    held = Doubling(x, x[0])
+    other = dataclasses.replace(held, a=x * 2)
+    return held.b * other.a.sum() + other.b
+
+
+def test_a_dataclass_with_more_to_do_is_replaced():
+    found = srcjax.grad(replaced_in_what_is_not_only_its_fields)(np.array([2.0, 3.0]))
+    np.testing.assert_array_equal(found, [4 * 2 + 4 * 5 + 4, 4 * 2])
 
 
 POLYNOMIAL = np.poly1d([1.0, 2.0])

@@ -176,6 +176,8 @@ class SequenceCalls(LoweringBase):
             pairs = [e.elts for e in source.elts]
             shown = gast.Dict([k for k, _ in pairs], [v for _, v in pairs])
             return self.operation(_at(shown, node))
+        elif (shown := self.zipped(source)) is not None:
+            return self.operation(_at(shown, node))
         elif not self.is_lazy(source) and not self.is_view(source):
             return None
         key, value = self.names.fresh("key"), self.names.fresh("value")
@@ -185,6 +187,22 @@ class SequenceCalls(LoweringBase):
         over = gast.comprehension(target, source, [], 0)
         made = gast.DictComp(syntax.name(key), syntax.name(value), [over])
         return self.operation(_at(made, node))
+
+    def zipped(self, source: Any) -> gast.Dict | None:
+        """`{"a": x, "b": y}` for the pairs of `zip("ab", [x, y])`."""
+        if not self.varying.is_builtin(getattr(source, "func", source), "zip"):
+            return None
+        if len(source.args) != 2 or any(k.arg != "strict" for k in source.keywords):
+            return None
+        keys, values = _as_row(source.args[0]), source.args[1]
+        if keys is None or not isinstance(values, (gast.List, gast.Tuple)):
+            return None
+        if any(isinstance(e, gast.Starred) for e in values.elts):
+            return None
+        each = [e.value for e in keys.elts]
+        if len(set(each)) != len(each) or len(each) != len(values.elts):
+            return None
+        return gast.Dict(list(keys.elts), list(values.elts))
 
     def from_keys(self, node: Any) -> gast.expr | None:
         """`dict.fromkeys(keys, v)` as `{key: v for key in keys}`; None for other calls.
@@ -198,11 +216,9 @@ class SequenceCalls(LoweringBase):
         keys, *given = node.args
         if any(isinstance(a, gast.Starred) for a in node.args):
             return None
-        if isinstance(keys, gast.Constant) and isinstance(keys.value, str):
-            keys = gast.List([syntax.const(c) for c in keys.value], syntax.LOAD)
-        shown = isinstance(keys, (gast.List, gast.Tuple)) and all(
-            isinstance(e, gast.Constant) for e in keys.elts
-        )
+        row = _as_row(keys)
+        shown = row is not None
+        keys = keys if row is None else row
         if given and not syntax.is_atom(keys) and not shown:
             keys = self.temp(self.operation(keys), "keys")  # they come first
         value = self.atom(given[0]) if given else syntax.const(None)
@@ -317,3 +333,14 @@ def _is_pairs(source: Any) -> bool:
         and not any(isinstance(part, gast.Starred) for part in e.elts)
         for e in source.elts
     )
+
+
+def _as_row(keys: Any) -> gast.List | gast.Tuple | None:
+    """A display of constants; those of a text are its letters. None for the rest."""
+    if isinstance(keys, gast.Constant) and isinstance(keys.value, str):
+        return gast.List([syntax.const(c) for c in keys.value], syntax.LOAD)
+    if isinstance(keys, (gast.List, gast.Tuple)) and all(
+        isinstance(e, gast.Constant) for e in keys.elts
+    ):
+        return keys
+    return None

@@ -28,7 +28,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, parts
+from srcjax.analysis.types import UNKNOWN, Array, Dict, List, Object, Tuple, Type, parts
 from srcjax.frontend.unit import Unit
 from srcjax.transforms.call_effects import called
 
@@ -327,17 +327,23 @@ class _Displays(_Objects):
     known by number or key, as long as nothing else is done with it.
     """
 
+    def __init__(self, program: Program, unit: Unit) -> None:
+        super().__init__(program, unit)
+        self.types: dict[str, Type] | None = None
+
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
         found = False
         for stmt in assignments(self.body):
             held = self.items(stmt)
+            if held is not None and self.take_apart(stmt.targets[0].id):
+                return True  # what was written has no types yet
             names = self.aliases(stmt) if held is not None else None
             if held is None or names is None:
                 continue
             row = not isinstance(stmt.value, gast.Dict)
             uses = self.uses(names)
-            if any(isinstance(n, gast.Call) for n in uses):
+            if any(not isinstance(n, gast.Subscript) or _part(n) for n in uses):
                 keys = self.keys_there(uses)
             else:
                 keys = {id(n): _key(n.slice, held, row) for n in uses}
@@ -353,6 +359,8 @@ class _Displays(_Objects):
             swaps: dict[int, gast.expr] = {
                 id(n): keys[id(n)].value
                 if isinstance(keys[id(n)], _Otherwise)
+                else keys[id(n)].display(variables)
+                if isinstance(keys[id(n)], _Copied)
                 else syntax.name(variables[keys[id(n)]], _is_store(n))
                 for n in uses
             }
@@ -383,19 +391,79 @@ class _Displays(_Objects):
         written = self.program.writes_of(self.unit)
         for variant in self.program.facts.of(stmt):
             for held in parts(variant.after.get(target.id, UNKNOWN)):
-                if isinstance(held, Array) and held.buffers & written:
+                if _holds_array(held, written):
                     return found
         return None
 
+    def take_apart(self, name: str) -> bool:
+        """Write `a, b = xs` as `a = xs[0]` and `b = xs[1]`; whether there was any."""
+
+        def apart(stmt: Any) -> list[gast.stmt]:
+            syntax.rewrite_blocks(stmt, rewritten)
+            target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+            if not isinstance(target, gast.Tuple) or len(stmt.targets) > 1:
+                return [stmt]
+            if getattr(stmt.value, "id", "") not in names:
+                return [stmt]
+            if not all(syntax.is_name(e) and e.id not in names for e in target.elts):
+                return [stmt]
+            types = [v.before.get(stmt.value.id) for v in self.program.facts.of(stmt)]
+            known = (getattr(t, "items", None) for t in types)
+            if not types or any(k is None or len(k) != len(target.elts) for k in known):
+                return [stmt]
+            if any(isinstance(t, Dict) for t in types):
+                return [stmt]
+            new = []
+            for k, e in enumerate(target.elts):
+                item = gast.Subscript(
+                    syntax.name(stmt.value.id), syntax.const(k), syntax.LOAD
+                )
+                new.append(gast.copy_location(syntax.assign(e.id, item), stmt))
+                new[-1].user_line = getattr(stmt, "user_line", None)
+            return new
+
+        def rewritten(block: list[Any]) -> list[gast.stmt]:
+            return [new for stmt in block for new in apart(stmt)]
+
+        names = {name}
+        for stmt in assignments(self.body):
+            if getattr(stmt.value, "id", "") in names:
+                names |= {t.id for t in stmt.targets if syntax.is_name(t)}
+        before = len(list(syntax.all_statements(self.body)))
+        self.body[:] = rewritten(self.body)
+        return len(list(syntax.all_statements(self.body))) != before
+
     def whole_of(self, node: Any) -> gast.expr | None:
-        """`d` of `d[k]`, `d.pop(k)` and `d.get(k, e)`."""
+        """`d` of `d[k]`, `d.pop(k)`, `d.get(k, e)` and of copies, as `list(d)`."""
         if isinstance(node, gast.Subscript):
             return None if isinstance(node.ctx, gast.Del) else node.value
-        takes = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)
-        if takes and node.func.attr in ("pop", "get") and not node.keywords:
+        if not isinstance(node, gast.Call) or node.keywords:
+            return None
+        takes = isinstance(node.func, gast.Attribute)
+        if takes and node.func.attr in ("pop", "get"):
             whole: gast.expr = node.func.value
             return whole
+        if takes and node.func.attr == "copy" and not node.args:
+            return self.known_container(node.func.value)
+        if len(node.args) == 1 and self.copies(node.func):
+            return self.known_container(node.args[0])
         return None
+
+    def known_container(self, node: gast.expr) -> gast.expr | None:
+        """The expression, if it names a container."""
+        if self.types is None:
+            self.types = self.program.types_of(self.unit)
+        t = self.types.get(getattr(node, "id", ""))
+        return node if isinstance(t, (Dict, List, Tuple)) else None
+
+    def copies(self, function: gast.expr) -> bool:
+        """Whether it is the builtin `list` or `tuple`."""
+        if not isinstance(function, gast.Name) or function.id not in ("list", "tuple"):
+            return False
+        try:
+            return self.program.resolve(self.unit, function.id) in (list, tuple)
+        except KeyError:
+            return False
 
     def keys_there(self, uses: list[Any]) -> dict[int, Any]:
         """Which item each use is of, where some are taken out: types know what is left.
@@ -417,12 +485,16 @@ class _Displays(_Objects):
         """The item that a use is of, where the container is of this type."""
         if isinstance(t, Dict) and t.items is not None:
             held = dict(t.items)
-        elif isinstance(t, List) and t.items is not None:
+        elif isinstance(t, (List, Tuple)) and t.items is not None:
             held = dict(enumerate(t.items))
         else:
             return None
+        row = not isinstance(t, Dict)
+        copied = _copied(node, list(held), type(t))
+        if copied is not None or isinstance(getattr(node, "func", None), gast.Name):
+            return copied
         if isinstance(node, gast.Subscript):
-            return _key(node.slice, held, isinstance(t, List))
+            return _key(node.slice, held, row)
         if isinstance(t, List):
             last = node.func.attr == "pop" and not node.args and len(held) > 0
             return len(held) - 1 if last else None
@@ -454,6 +526,59 @@ class _Otherwise:
         known = self.call.args and isinstance(self.call.args[0], gast.Constant)
         given = len(self.call.args) > 1 or self.call.func.attr == "get"
         return bool(known and given and syntax.is_atom(self.value))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Copied:
+    """A new container of some of the items."""
+
+    keys: tuple[Any, ...]
+    kind: type
+
+    def display(self, variables: dict[Any, str]) -> gast.expr:
+        """The container, of the variables."""
+        values = [syntax.name(variables[key]) for key in self.keys]
+        if self.kind is dict:
+            return gast.Dict([syntax.const(key) for key in self.keys], values)
+        display = gast.Tuple if self.kind is tuple else gast.List
+        return display(values, syntax.LOAD)
+
+
+def _copied(node: Any, keys: list[Any], kind: type) -> _Copied | None:
+    """What `list(xs)`, `xs.copy()` and `xs[1:]` hold of what `xs` holds.
+
+    `kind` is that of the type of `xs`.
+    """
+    made = {Dict: dict, Tuple: tuple}.get(kind, list)
+    if _part(node):
+        bounds = [getattr(node.slice, key) for key in ("lower", "upper", "step")]
+        try:
+            known = [b and ast.literal_eval(syntax.text(b)) for b in bounds]
+        except (ValueError, SyntaxError):
+            return None
+        return None if made is dict else _Copied(tuple(keys[slice(*known)]), made)
+    if not isinstance(node, gast.Call):
+        return None
+    if isinstance(node.func, gast.Attribute):
+        return _Copied(tuple(keys), made) if node.func.attr == "copy" else None
+    kind = tuple if node.func.id == "tuple" else list
+    return None if made is dict else _Copied(tuple(keys), kind)
+
+
+def _part(node: Any) -> bool:
+    """Whether it is `xs[a:b]`, read."""
+    return (
+        isinstance(node, gast.Subscript)
+        and isinstance(node.slice, gast.Slice)
+        and isinstance(node.ctx, gast.Load)
+    )
+
+
+def _holds_array(t: Any, written: frozenset) -> bool:
+    """Whether it is, or holds, an array that is written in place."""
+    if isinstance(t, Array):
+        return bool(t.buffers & written)
+    return any(_holds_array(held, written) for held in parts(t))
 
 
 def _is_store(use: Any) -> bool:

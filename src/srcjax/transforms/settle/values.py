@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 from typing import Any
 
@@ -304,7 +305,12 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         owner = value.args[0] if value.args else value.func.value
         t: Any = self.atom_type(stmt, owner)
         cls: Any = t.cls
-        fields = cls._fields if isinstance(t, Tuple) else [k for k, _ in t.items]
+        if isinstance(t, Tuple):
+            fields = list(cls._fields)
+        elif dataclasses.is_dataclass(cls):  # what `__init__` does may not be known yet
+            fields = [f.name for f in dataclasses.fields(cls) if f.init]
+        else:
+            fields = [k for k, _ in t.items]
         changes = {k.arg: k.value for k in value.keywords}
         before: list[gast.stmt] = []
         keywords: dict[str, gast.expr] = {}

@@ -8,6 +8,7 @@ import pytest
 import srcjax
 from srcjax import (
     all_gather,
+    all_to_all,
     axis_index,
     grad,
     pmax,
@@ -34,6 +35,12 @@ def same(ours, theirs):
     assert [np.shape(a) for a in one] == [np.shape(b) for b in two]
     for a, b in zip(one, two, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_parts_are_one_for_each_example():
+    for f in (lambda x: psum_scatter(x, "i"), lambda x: all_to_all(x, "i", 0, 0)):
+        with pytest.raises(ValueError, match="3"):
+            vmap(f, axis_name="i")(X)
 
 
 def text_of(f, *args):

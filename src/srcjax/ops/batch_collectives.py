@@ -203,7 +203,7 @@ def scattered(call: MappedCall) -> gast.expr | None:
         return syntax.expression(parts, x=total, n=call.size, a=expr(axis))
     if axis not in (0, -rank):
         total = syntax.expression("np.moveaxis(x, a, 0)", x=total, a=expr(axis))
-    return total
+    return syntax.call("one_for_each", total, call.size)
 
 
 def scattered_further(

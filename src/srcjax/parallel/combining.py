@@ -59,9 +59,10 @@ def combined(name: str, x: Any, axis_name: Any, **options: Any) -> Any:
             for v in found
         ]
 
-    found = axis.meeting.exchange(axis.device, subject, leaves, together)
-    parts = iter([way.part(each, axis, options) for each in found])
-    return rebuilt(x, parts)
+    brought = list(map(widened, leaves))
+    found = axis.meeting.exchange(axis.device, subject, brought, together)
+    parts = [way.part(each, axis, options) for each in found]
+    return rebuilt(x, iter(map(in_dtype_of, leaves, parts)))
 
 
 def axis_here(name: str, axis_name: Any) -> DeviceAxis:
@@ -104,10 +105,35 @@ def rebuilt(x: Any, leaves: Iterator[Any]) -> Any:
 
 
 def kind_of(x: Any) -> str:
-    """Shape and dtype, for comparisons and messages."""
+    """Shape and dtype, for comparisons and messages; of a number what kind it is.
+
+    A number may be Python's on one device and NumPy's on another.
+    """
+    shape = np.shape(x)
+    if shape == ():
+        return f"{_NUMBERS[np.result_type(x).kind]} number"
+    return f"{x.dtype}[{'x'.join(map(str, shape))}]"
+
+
+#: What numbers are called, and how wide they are when they are exchanged.
+_NUMBERS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+_WIDE = {"f": np.float64, "c": np.complex128, "i": np.int64}
+
+
+def widened(x: Any) -> Any:
+    """A number of NumPy's in the dtype that all devices exchange it in."""
     dtype = getattr(x, "dtype", None)
-    shape = "x".join(map(str, np.shape(x)))
-    return f"{dtype if dtype is not None else type(x).__name__}[{shape}]"
+    if dtype is None or np.shape(x) != () or dtype.kind not in _WIDE:
+        return x
+    return x.astype(_WIDE[dtype.kind], copy=False)
+
+
+def in_dtype_of(x: Any, found: Any) -> Any:
+    """What was found for a number, as wide as that is."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or np.shape(x) != () or found.dtype.kind != dtype.kind:
+        return found
+    return found.astype(dtype, copy=False)
 
 
 def is_on_gpu(x: Any) -> bool:

@@ -80,6 +80,13 @@ def spread_items(x, n):
     return spread(x)
 
 
+def one_for_each(x, n):
+    """The items of `x`, one for each of `n` examples. Raises ValueError."""
+    if len(x) != n:
+        raise ValueError(f"psum_scatter: {len(x)} items for {n} examples")
+    return x
+
+
 def permute_items(x, perm):
     """The items of `x` at other places, by pairs (source, target), and zeros.
 

@@ -9,9 +9,11 @@ import pytest
 os.environ["SRCJAX_KEEP_TEXTS"] = "0"  # here, and in processes that tests start
 
 from srcjax import pipeline
+from srcjax.backends import tracebacks
 from srcjax.versions import relatives, store
 
 store.Setting.on = False
+tracebacks.Setting.full = True  # a failing test shows where
 pipeline.VALIDATE = True
 
 

@@ -211,3 +211,18 @@ def test_as_a_process(folder):
     )
     assert done.returncode == 0, done.stderr
     assert "def grad_hinted(" in done.stdout
+
+
+def test_shapes_by_name(folder, capsys):
+    status, out, err = run(
+        capsys, "grad", "model_file.py:loss", "--shapes", "w=n", "x=m,n"
+    )
+    assert (status, err) == (0, "")
+    assert "for w: (n,), x: (m, n)." in out and "unbroadcast" not in out
+    status, _, err = run(
+        capsys, "grad", "model_file.py:loss", "--shapes", "w=n", "x=n", "-o", "out.py"
+    )
+    assert status == 0 and "w: (n,), x: (n,)" in (folder / "out.py").read_text()
+    status, _, err = run(capsys, "grad", "model_file.py:loss", "--shapes", "w=n+1")
+    assert status == 1 and "'n+1' is no size" in err
+    assert run(capsys, "grad", "model_file.py:loss", "--shapes", "w")[0] == 2

@@ -18,6 +18,7 @@ ORDER = [
     ("errors", "late", "syntax"),
     ("analysis.flow",),  # how control and values go through statements: names alone
     ("_generated",),
+    ("backends.tracebacks",),  # what of errors users see
     # Runs a text as a module, what is known of it, and threads: need nothing.
     ("backends.load", "backends.marks", "backends.threads"),
     (
@@ -59,6 +60,7 @@ ORDER = [
     # above is how to say of functions what they are.
     ("numpy", "scipy", "debug"),
     ("__init__",),
+    ("made",),  # names by which what transforms made is unpickled
     ("tree",),
     ("tree_util",),
     ("lax",),

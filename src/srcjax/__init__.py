@@ -3,10 +3,10 @@
 Importing it is quick: what the names stand for is imported when they are first used.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from srcjax.api.batch import vmap
     from srcjax.api.compiled import explain, jit
     from srcjax.api.devices import (
@@ -166,24 +166,44 @@ _NAMES = {
     "versions.modes": "debug_nans disable_jit",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+#: Modules of the package that are for users.
+_MODULES = "image lax nn numpy optim random scipy testing tree tree_util"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     """A name of the API, or a module of the package, at its first use."""
     if name in _HOMES:
         if _HOMES[name].startswith("ops."):  # what users add comes after what is there
-            importlib.import_module(f"{__name__}.ops.registry")
-        found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+            _importlib.import_module(f"{__name__}.ops.registry")
+        found = getattr(_importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
         globals()[name] = found
         return found
+    if name == "__version__":
+        return _version()
     if not name.startswith("_"):
         try:
-            return importlib.import_module(f"{__name__}.{name}")
+            return _importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}",
+        name=name,
+        obj=_importlib.import_module(__name__),  # Python says what may be meant
+    )
+
+
+def _version() -> str:
+    """What is installed; of a checkout that is not, nothing is known."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(__name__)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    """What users call, and what every module has."""
+    own = [n for n in globals() if n.startswith("__") and n.endswith("__")]
+    return sorted({*own, "__version__", *_HOMES, *_MODULES.split()})

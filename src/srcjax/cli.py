@@ -11,13 +11,14 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import srcjax
 from srcjax.api import reverse as api
 from srcjax.errors import ArgumentError, SrcjaxError
+from srcjax.show.terminal import has_colours, highlighted
 
 __all__ = ["main"]
 
@@ -55,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="srcjax", description="Derivatives you can read, for plain NumPy."
     )
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument(
+        "--version", action="version", version=f"srcjax {srcjax.__version__}"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
@@ -93,15 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     grad.add_argument(
         "--value", action="store_true", help="return the value too: (value, gradient)"
     )
+    grad.add_argument(
+        "--shapes",
+        nargs="+",
+        type=_shape,
+        metavar="NAME=SIZES",
+        default=[],
+        help="shapes of arguments, such as W=n,h x=m,n: they make the text cleaner",
+    )
     grad.set_defaults(run=_grad)
     return parser
-
-
-def _version() -> str:
-    try:
-        return f"srcjax {version('srcjax')}"
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "srcjax"
 
 
 def _positive(text: str) -> int:
@@ -117,6 +121,13 @@ def _target(text: str) -> tuple[Path, str]:
             f"{text!r} is not FILE.py:FUNCTION, for example model.py:loss"
         )
     return Path(file), name
+
+
+def _shape(text: str) -> tuple[str, str]:
+    name, equals, sizes = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=SIZES such as x=m,n")
+    return name, sizes
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -142,12 +153,13 @@ def _grad(options: argparse.Namespace) -> int:
                 "nothing"
             )
         if options.output is None:
-            sys.stdout.write(api.source(gradient))
+            text = api.source(gradient, **dict(options.shapes))
+            sys.stdout.write(highlighted(text) if has_colours() else text)
             return DONE
         from srcjax.backends.export import export
 
         try:
-            written = export(gradient, options.output)
+            written = export(gradient, options.output, **dict(options.shapes))
         except OSError as error:
             raise CommandError(
                 f"cannot write {options.output}: {error.strerror}"

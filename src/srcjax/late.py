@@ -21,6 +21,9 @@ class Late:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self._name,)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._name), name)
 

@@ -54,7 +54,7 @@ from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.check import violations
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.missing import Needed, Needs
-from srcjax.frontend.read import apart, read
+from srcjax.frontend.read import FunctionSource, apart, read
 from srcjax.frontend.stage_texts import StageTexts, is_recording
 from srcjax.frontend.unit import Unit, passed_on
 from srcjax.ops import (
@@ -285,14 +285,7 @@ def analyse(
             interpreter.miss(missed.unit, missed.names)
         except Unreachable:
             if not (interpreter.widened or interpreter.missing):
-                raise error_at(
-                    UnsupportedError,
-                    source,
-                    source.node,
-                    "no path through the function returns"
-                    + (" a value" if needed is not None else ""),
-                    "a base case for the recursion, or a value in place of None",
-                ) from None
+                raise without_result(source, needed is not None) from None
         except SrcjaxError:  # it may be of what is normalised again
             if not (interpreter.widened or interpreter.missing):
                 raise
@@ -369,6 +362,23 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         if stale and not each.keeps_types:
             return True
     return stale
+
+
+def without_result(source: FunctionSource, valued: bool) -> UnsupportedError:
+    """The error that a function returns nowhere: at its `raise`, if it has one."""
+    raised = [s for s in syntax.walk(source.node) if isinstance(s, gast.Raise)]
+    calls = any(
+        syntax.dotted(n.func) == source.name
+        for n in syntax.walk(source.node)
+        if isinstance(n, gast.Call)
+    )
+    if raised and not calls:
+        reason = "the function raises this error, whatever it is given of these types"
+        instead = "a call that gives a value: the function itself fails as well"
+        return error_at(UnsupportedError, source, raised[-1], reason, instead)
+    reason = "no path through the function returns" + (" a value" if valued else "")
+    instead = "a base case for the recursion, or a value in place of None"
+    return error_at(UnsupportedError, source, source.node, reason, instead)
 
 
 def supposed_of_sizes(request: Request) -> bool:

@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import os
 import types as pytypes
 from typing import Any
 
@@ -45,7 +46,7 @@ from srcjax.analysis.known_values import (
 )
 from srcjax.analysis.nested import fresh
 from srcjax.analysis.skeletons import type_of_structure
-from srcjax.analysis.standard import is_standard
+from srcjax.analysis.standard import is_installed, is_standard
 from srcjax.analysis.structural import calls, is_structural
 from srcjax.analysis.told import looks_only
 from srcjax.analysis.types import (
@@ -81,7 +82,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.analysis.unfollowed import is_harmless, is_hashable
 from srcjax.analysis.wrappers import compiled_from, function_within
-from srcjax.errors import NoRuleError, error_at
+from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.patched import is_users
@@ -805,7 +806,10 @@ class Calls(Constructing):
             self.facts.makers.add(id(node))
             arguments = bind_types(unit, args, kwargs)
         self.meet_followed(function, args, kwargs, node, followed=True)
-        result = self.call_unit(unit, arguments)
+        try:
+            result = self.call_unit(unit, arguments)
+        except SrcjaxError as error:
+            raise self.where_library_is_called(error, function, node) from None
         written = self.written_in(unit, [*args, *kwargs.values()])
         self.hidden |= written
         if node is None:
@@ -817,6 +821,35 @@ class Calls(Constructing):
         self.facts.nodes.append(node)
         passed = map(all_buffers, [*args, *kwargs.values()])
         return returned_by(result, id(node), NONE.union(*passed))
+
+    def where_library_is_called(
+        self, error: SrcjaxError, function: Any, node: Any
+    ) -> SrcjaxError:
+        """An error about the text of a library, told of the user's call of it.
+
+        Users know their line; they did not write that of the library.
+        """
+        own = self.unit.source.filename
+        there = error.filename or ""
+        if not is_installed(there) or is_installed(own) or not hasattr(node, "lineno"):
+            return error
+        name = getattr(function, "__qualname__", "a function")
+        called = syntax.dotted(node.func) if isinstance(node, gast.Call) else None
+        instead = "NumPy's functions, of the arrays that it holds"
+        if called and called.partition(".")[0] in self.unit.source.globals:
+            name, instead = called, f"a rule for it, `@srcjax.adjoint({called})`"
+        same = name.rpartition(".")[2]
+        if callable(getattr(np, same, None)):
+            instead = f"`np.{same}`"
+        library = str(getattr(function, "__module__", "")).partition(".")[0]
+        return error_at(
+            UnsupportedError,
+            self.unit.source,
+            node,
+            f"`{name}` of {library} is not differentiated: {error.reason} "
+            f"({os.path.basename(there)}, line {error.lineno})",
+            instead,
+        )
 
     def check_out(self, node: Any) -> None:
         """Refuse a user's function whose `out=` was taken for that of a library's."""

@@ -115,6 +115,8 @@ class Sizes:
     made: dict[str, Sym] = field(default_factory=dict)
     #: How many items slices have, as far as that is supposed in `order`.
     cut: dict[str, Sym | int] = field(default_factory=dict)
+    #: What the user calls them.
+    called: dict[str, str] = field(default_factory=dict)
 
     def resolved(self, dim: Sym | int) -> Sym | int:
         """The size in terms of those that are left."""
@@ -303,6 +305,7 @@ class Sizes:
         other = Sizes(self.example, dict(self.same), set(), set(self.order))
         other.not_one = set(self.not_one)
         other.made, other.cut = dict(self.made), dict(self.cut)
+        other.called = dict(self.called)
         for pair in sorted(self.fits, key=repr):
             if all(wanted(name) for dim in pair for name in names_in(dim)):
                 other.suppose_same(*pair)

@@ -1,4 +1,4 @@
-"""What belongs to Python's standard library."""
+"""What belongs to Python's standard library, and to libraries that were installed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ def is_standard(function: Any) -> bool:
     if file.startswith("<frozen "):
         return True
     return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+def is_installed(path: str) -> bool:
+    """Whether the file belongs to a library that was installed, no code of the user."""
+    return bool({"site-packages", "dist-packages"} & set(path.split(os.sep)))
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep

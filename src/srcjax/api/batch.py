@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types as pytypes
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcjax.analysis.registered import record_fields, structure_fields
+from srcjax.api.options import with_known_options
 from srcjax.backends.load import report
 from srcjax.errors import (
     ArgumentError,
@@ -22,8 +24,10 @@ from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
+from srcjax.versions.dressed import Dress, dress
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
+from srcjax.versions.recipes import Recipe
 from srcjax.versions.signature import signature_key
 
 if TYPE_CHECKING:
@@ -95,6 +99,10 @@ class Batched(Transform):
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives for each example of a batch"
+
+    def annotations(self, given: dict[str, Any]) -> dict[str, Any]:
+        """None: hints are about one example."""
+        return {}
 
     # -- axes --------------------------------------------------------------------------
 
@@ -174,12 +182,8 @@ class Batched(Transform):
         if version is None:
             value = self.function(*args, **kwargs)
             return spread_result(value, size, self.out_axes)
-        try:
-            call_args, keywords = self.arguments(values)
-            result = version.call(*call_args, **keywords)
-        except Exception as error:
-            report(error)
-            raise
+        call_args, keywords = self.arguments(values)
+        result = version.call(*call_args, **keywords)
         tree.check_result(result, "vmap")
         if modes.ON["debug_nans"]:
             modes.refuse_nans(
@@ -187,6 +191,7 @@ class Batched(Transform):
                 result,
                 lambda: version.call(*call_args, **keywords),
             )
+        self.last.cell_contents = version
         if self.axis_name is None and self.is_to_be_checked(version):
             self.prove_examples(values, axes, size, result)
         return result
@@ -481,6 +486,7 @@ class Batched(Transform):
         return found
 
 
+@with_known_options
 def vmap(
     f: Callable | None = None,
     in_axes: Axes = 0,
@@ -510,6 +516,10 @@ def vmap(
 
     Raises:
         ArgumentError: the axes do not fit the arguments, or sizes differ.
+
+    >>> dot = srcjax.vmap(lambda x, w: x @ w, in_axes=(0, None))
+    >>> dot(np.eye(2), np.array([3.0, 4.0]))
+    array([3., 4.])
     """
     if axis_name is not None and not isinstance(axis_name, str):
         raise ArgumentError(
@@ -525,25 +535,26 @@ def vmap(
         modes.remember(hot)
 
         def batched(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return called(args, kwargs)
+            except BaseException as error:
+                report(error)
+                raise
+
+        def called(args: tuple, kwargs: dict) -> Any:
             nonlocal transform
             if not kwargs:
                 key = tuple([signature_key(a) for a in args])
                 version = hot.get(key)
                 if version is not None and (not version.guards or version.holds()):
-                    try:
-                        result = version.call(*args)
-                    except Exception as error:
-                        report(error)
-                        raise
+                    result = version.call(*args)
                     if type(result) is not np.ndarray or result.dtype == object:
                         tree.check_result(result, "vmap")
+                    last.cell_contents = version
                     return result
             if transform is None:
-                transform = Batched(
-                    with_source(g, len(args)), in_axes, out_axes, axis_size, axis_name
-                )
-                transform.check = check
-                batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+                transform = mapped(with_source(g, len(args)))
+                shown.append(dress(batched, transform, recipe))
             if not kwargs and transform.positional and not transform.depends_on_call():
                 version = transform.checked_version(args)
                 fast = len(args) == len(transform.parameters) and not modes.any_on()
@@ -551,17 +562,27 @@ def vmap(
                     if len(hot) > MAX_HOT:
                         hot.clear()
                     hot[key] = version
-            return transform(*args, **kwargs)
+            result = transform(*args, **kwargs)
+            shown[0].note(last.cell_contents)
+            return result
 
-        name = getattr(g, "__name__", "function")
-        name = name if name.isidentifier() else "fn"
-        batched.__name__ = batched.__qualname__ = f"vmap_{name}"
-        batched.__doc__ = f"vmap of {name}, written by srcjax."
-        batched.__module__ = getattr(g, "__module__", __name__)
-        if callable(g) and not isinstance(g, np.ufunc):
-            transform = Batched(g, in_axes, out_axes, axis_size, axis_name)
-            transform.check = check
-            batched.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+        def mapped(function: Callable) -> Batched:
+            found = Batched(function, in_axes, out_axes, axis_size, axis_name)
+            found.check, found.last = check, last
+            return found
+
+        options: dict[str, Any] = {"in_axes": in_axes, "out_axes": out_axes}
+        options |= {"axis_size": axis_size, "axis_name": axis_name, "check": check}
+        recipe = Recipe("vmap", g, options)
+        #: What was called last, and how that is shown.
+        last = pytypes.CellType(None)
+        shown: list[Dress] = []
+        if isinstance(g, np.ufunc):  # how many arguments it has is told by a call
+            batched.__name__ = batched.__qualname__ = f"vmap_{g.__name__}"
+            batched.__doc__ = f"vmap of {g.__name__}, written by srcjax."
+        else:
+            transform = mapped(g)
+            shown.append(dress(batched, transform, recipe))
         return batched
 
     return make if f is None else make(f)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from srcjax.api.devices import device_of, device_put, leaves
+from srcjax.api.options import boundary, with_known_options
 from srcjax.api.structures import stand_ins, structs_given
 from srcjax.backends.on_device import is_on_device
 from srcjax.errors import (
@@ -20,7 +21,9 @@ from srcjax.errors import (
 )
 from srcjax.late import late
 from srcjax.versions.callables import Transform, Version, make_callable
+from srcjax.versions.dressed import dress
 from srcjax.versions.functions import calling_as_it_is, underlying
+from srcjax.versions.recipes import Recipe
 
 if TYPE_CHECKING:
     from srcjax import syntax
@@ -44,6 +47,10 @@ else:
     tree = late("srcjax.versions.tree")
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 class Jit(Transform):
     """`jit`: a version for each signature of types."""
 
@@ -61,6 +68,10 @@ class Jit(Transform):
         self.place = place
         #: Versions for sizes by value.
         self.exact: list[Version] = []
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.exact = []
+        super().__setstate__(state)
 
     @functools.cached_property
     def source(self) -> reading.FunctionSource:
@@ -81,6 +92,10 @@ class Jit(Transform):
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives, compiled"
+
+    def annotations(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those of the function: the result is its result too."""
+        return given
 
     def build(self, types: list[ty.Type], typed: bool) -> modules.Module:
         from srcjax import compiling
@@ -245,6 +260,21 @@ class CompiledFor:
         return self.lowered.function(*args, **kwargs)
 
 
+@overload
+def jit(
+    f: Callable[P, R],
+    static_argnums: int | Sequence[int] = ...,
+    static_argnames: str | Sequence[str] = ...,
+    device: str | None = ...,
+) -> Callable[P, R]: ...
+@overload
+def jit(
+    f: None = None,
+    static_argnums: int | Sequence[int] = ...,
+    static_argnames: str | Sequence[str] = ...,
+    device: str | None = ...,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@with_known_options
 def jit(
     f: Callable | None = None,
     static_argnums: int | Sequence[int] = (),
@@ -282,6 +312,10 @@ def jit(
 
     Raises:
         ArgumentError: a static argument has no hash, or there is no such device.
+
+    >>> squares = srcjax.jit(lambda x: np.sum(x * x))
+    >>> float(squares(np.arange(3.0)))
+    5.0
     """
     if device not in (None, "cpu", "gpu"):
         raise ArgumentError(
@@ -291,11 +325,16 @@ def jit(
     def make(g: Callable) -> Callable:
         static = listed(static_argnums), listed(static_argnames)
         transform = Jit(g, place=device)
+        options = {"static_argnums": static[0], "device": device}
+        options["static_argnames"] = static[1]
+        recipe = Recipe("jit", g, options)
         if any(static):
-            compiled = _with_static(transform, *static)
+            compiled = _with_static(transform, recipe, *static)
         else:
-            compiled = make_callable(transform)
-        found = compiled if device is None else _placed(compiled, transform)
+            compiled = make_callable(transform, None if device else recipe)
+        found = compiled
+        if device is not None:
+            found = _placed(compiled, transform, recipe)
 
         def lower(*args: Any, **kwargs: Any) -> Lowered:
             return Lowered(found, args, kwargs)
@@ -306,6 +345,7 @@ def jit(
     return make if f is None else make(f)
 
 
+@boundary
 def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     """What `jit` made of a function for example arguments, and why the rest stayed.
 
@@ -318,6 +358,9 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
 
     Raises:
         ArgumentError: `f` was not made by `jit`.
+
+    >>> print(srcjax.explain(srcjax.jit(lambda x: x[0]), [1.0]))  # doctest: +ELLIPSIS
+    fn...
     """
     transform = getattr(f, "__srcjax_transform__", None)
     if not isinstance(transform, Jit):
@@ -349,11 +392,11 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     return "\n".join(lines)
 
 
-def _placed(compiled: Callable, transform: Jit) -> Callable:
+def _placed(compiled: Callable, transform: Jit, recipe: Recipe) -> Callable:
     """The function with its arguments moved to a device."""
     device = transform.place or "cpu"
 
-    @functools.wraps(compiled)
+    @boundary
     def placed(*args: Any, **kwargs: Any) -> Any:
         given = args, kwargs
         moved = device_put(given, device)
@@ -368,6 +411,7 @@ def _placed(compiled: Callable, transform: Jit) -> Callable:
                 old[...] = device_put(new, "gpu" if is_on_device(old) else "cpu")
         return result
 
+    dress(placed, transform, recipe)
     return placed
 
 
@@ -376,7 +420,7 @@ def listed(given: Any) -> tuple:
 
 
 def _with_static(
-    transform: Jit, positions: tuple[int, ...], names: tuple[str, ...]
+    transform: Jit, recipe: Recipe, positions: tuple[int, ...], names: tuple[str, ...]
 ) -> Callable:
     """A compiled function for each set of values of the static arguments."""
     function = transform.function
@@ -398,7 +442,7 @@ def _with_static(
     static = {parameters[p] for p in positions} | set(names)
     made: dict[tuple, Callable] = {}
 
-    @functools.wraps(function)
+    @boundary
     def compiled(*args: Any, **kwargs: Any) -> Any:
         values = dict(zip(parameters, transform.bind(args, kwargs), strict=True))
         fixed = {n: values.pop(n) for n in parameters if n in static}
@@ -416,7 +460,7 @@ def _with_static(
             found = made[key] = make_callable(Jit(bound))
         return found(**values)
 
-    compiled.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    dress(compiled, transform, recipe)
     return compiled
 
 

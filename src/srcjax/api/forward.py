@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
 from srcjax.analysis.custom import CustomRule, CustomRules
 from srcjax.analysis.kept import Kept
-from srcjax.backends.load import report
+from srcjax.api.options import boundary, with_known_options
 from srcjax.errors import ArgumentError, NoRuleError, SrcjaxError
 from srcjax.frontend.stage_texts import recording
 from srcjax.late import late
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
+from srcjax.versions.dressed import dress
 from srcjax.versions.facts import listed
 from srcjax.versions.functions import with_source
+from srcjax.versions.recipes import Recipe
 from srcjax.versions.reverse_mode import pullback_of
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ else:
     pipeline = late("srcjax.pipeline")
     runtime = late("srcjax.runtime")
     tree = late("srcjax.versions.tree")
+
+
+R = TypeVar("R")
 
 
 class Pushforward(Transform):
@@ -71,11 +77,8 @@ class Pushforward(Transform):
     def call(self, version: Version, values: list, keywords: dict, dots: list) -> Any:
         """Call the generated function."""
         values, keywords = self.with_dots(version, values, keywords, dots)
-        try:
-            return version.call(*values, **keywords)
-        except Exception as error:
-            report(error)
-            raise
+        self.last.cell_contents = version
+        return version.call(*values, **keywords)
 
     def with_dots(
         self, version: Version, values: list, keywords: dict, dots: list
@@ -120,6 +123,31 @@ def pushforward_of(
 Transform.OPPOSITES["forward"] = pushforward_of
 
 
+@overload
+def jvp(
+    f: Callable[..., Any],
+    primals: None = ...,
+    tangents: None = ...,
+    has_aux: bool = ...,
+    check: bool | None = ...,
+) -> Callable[..., Any]: ...
+@overload
+def jvp(
+    f: Callable[..., R],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: Literal[False] = ...,
+    check: bool | None = ...,
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: bool,
+    check: bool | None = ...,
+) -> tuple[Any, ...]: ...
+@with_known_options
 def jvp(
     f: Callable,
     primals: Any = None,
@@ -141,11 +169,15 @@ def jvp(
 
     Returns:
         `(y, y_dot)`; `y_dot` has the structure, shapes and dtypes of `y`. Given `f`
-        alone, a function of `(primals, tangents)`, whose text `srcjax.source` shows.
+        alone, a function of `(primals, tangents)`, whose text `srcjax.source` shows; it
+        may be called as that text too: `jvp_f(x, t, x_dot, t_dot)`.
 
     Raises:
         ArgumentError: the tangents do not fit the primals, or an argument is not real.
         SrcjaxError: `f` uses what is not supported.
+
+    >>> srcjax.jvp(lambda x, w: x * w, (3.0, 2.0), (1.0, 0.0))
+    (6.0, 2.0)
     """
     if primals is None and tangents is None:
         return _pushforward(f, has_aux, check)
@@ -205,13 +237,61 @@ def _pushforward(f: Callable, has_aux: bool, check: bool | None) -> Callable:
     transform.argnums = tuple(range(len(transform.parameters)))
     transform.chosen = False
 
-    def pushforward(primals: Any, tangents: Any) -> Any:
-        return jvp(f, primals, tangents, has_aux, check)
+    @boundary
+    def pushforward(*args: Any, **named: Any) -> Any:
+        if named.keys() <= {"primals", "tangents"} and len(args) + len(named) == 2:
+            primals, tangents = _CALLED.bind(*args, **named).args
+            if not _are_listed(primals, tangents, transform.parameters):
+                primals, tangents = _told_apart(transform, args, named)
+        else:
+            primals, tangents = _told_apart(transform, args, named)
+        result = jvp(f, primals, tangents, has_aux, check)
+        active = tuple(k for k, t in enumerate(tangents) if t is not None)
+        function = with_source(f, len(primals))
+        version = _transform_of(function, active, len(primals)).last.cell_contents
+        transform.last.cell_contents = version
+        looks.note(version)
+        return result
 
-    pushforward.__name__ = f"jvp_{getattr(f, '__name__', 'fn')}"
-    pushforward.__doc__ = f"jvp of {getattr(f, '__name__', 'a function')}."
-    pushforward.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    pushforward.__signature__ = _CALLED  # type: ignore[attr-defined]
+    options = {"has_aux": has_aux, "check": check}
+    looks = dress(pushforward, transform, Recipe("jvp", f, options), False)
     return pushforward
+
+
+_CALLED = inspect.signature(lambda primals, tangents: None)
+
+
+def _are_listed(primals: Any, tangents: Any, parameters: list[str]) -> bool:
+    """Whether they are a list of primals and one of tangents."""
+    both = isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))
+    return both and (len(parameters) != 1 or len(primals) == 1)
+
+
+def _told_apart(transform: Pushforward, args: tuple, named: dict) -> tuple:
+    """Primals and tangents of a call like that of the text, `jvp_f(x, x_dot)`.
+
+    Where the text has no tangent of a parameter, the tangent is None.
+    """
+    names = transform.parameters
+    count = len(names)
+    active = names
+    if len(args) > count and not named:
+        active = [n for n, a in zip(names, args, strict=False) if tree.has_reals(a)]
+        active = names if len(args) == 2 * count else active
+    order = [*names, *(f"{n}_dot" for n in active)]
+    given = dict(zip(order, args, strict=False)) | named
+    if len(args) + len(named) == len(given) and names == list(given)[:count]:
+        along = [given.pop(f"{n}_dot", None) for n in names]
+        if len(given) == count and (named or len(args) == len(order)):
+            return tuple(given.values()), tuple(along)
+    made, dots = transform.made_name, [f"{n}_dot" for n in names]
+    primals, tangents = (", ".join(p) + "," * (len(p) == 1) for p in (names, dots))
+    raise ArgumentError(
+        f"{made} is called with primals and tangents",
+        instead=f"`{made}(({primals}), ({tangents}))`, or, as its text, "
+        f"`{made}({', '.join([*names, *dots])})`",
+    )
 
 
 _TRANSFORMS = Kept()
@@ -237,7 +317,10 @@ def _as_called(transform: Transform, count: int) -> Any:
 jvp.__srcjax_nested__ = ("jvp", _transform_of)  # type: ignore[attr-defined]
 
 
-def linearize(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
+@boundary
+def linearize(
+    f: Callable[..., R], *primals: Any, check: bool | None = None
+) -> tuple[R, Callable[..., R]]:
     """The value of `f`, and its derivative as a function: `y, f_jvp`.
 
     `f_jvp(*tangents)` is the linear function of the tangents that best approximates
@@ -248,6 +331,10 @@ def linearize(f: Callable, *primals: Any, check: bool | None = None) -> tuple:
     Where that cannot be written (an operation whose adjoint has no adjoint), each call
     of `f_jvp` computes the values again. Inside of differentiated code it always does.
     With `check`, the map is compared with differences and with `jvp`, as in `grad`.
+
+    >>> y, f_jvp = srcjax.linearize(lambda x: x**3, 2.0)
+    >>> y, f_jvp(1.0), f_jvp(10.0)
+    (8.0, 12.0, 120.0)
     """
     f = with_source(f, len(primals))
     active = tuple(k for k, a in enumerate(primals) if tree.has_reals(a))
@@ -332,6 +419,7 @@ def _linear_function(
             return tangent is not None or is_leaf(primal)
         return tangent is None
 
+    @boundary
     def f_jvp(*tangents: Any) -> Any:
         each = range(len(primals))
         if len(tangents) != len(primals) or not all(
@@ -344,11 +432,7 @@ def _linear_function(
             else tree.seed_like(tangents[k], primals[k], f"tangents[{k}]", "a tangent")
             for k in active
         ]
-        try:
-            return linear(kept, *dots)
-        except Exception as error:
-            report(error)
-            raise
+        return linear(kept, *dots)
 
     f_jvp.__srcjax_inside__ = _by_jvp(f, primals)  # type: ignore[attr-defined]
     f_jvp.__srcjax_text__ = version.module.text  # type: ignore[attr-defined]

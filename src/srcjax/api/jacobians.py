@@ -16,7 +16,7 @@ All columns, or rows, are computed at once, as `vmap` would; where that is not p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, overload
 
 import numpy as np
 
@@ -41,12 +41,16 @@ from srcjax.api.jacobian_texts.text import (
     jacobian_type,
     leaves_of,
 )
+from srcjax.api.options import with_known_options
 from srcjax.api.reverse import grad
 from srcjax.backends.module import Module
 from srcjax.checks.leaves import leaves
 from srcjax.errors import ArgumentError
 from srcjax.versions.callables import Argnums, Transform, make_callable
 from srcjax.versions.facts import has_real, listed, without_activity
+from srcjax.versions.recipes import Recipe
+
+P = ParamSpec("P")
 
 
 class Jacobian(Transform):
@@ -68,10 +72,17 @@ class Jacobian(Transform):
         #: Whether it is a part of another transform, and its name is not seen.
         self.inside = inside
 
+    @property
+    def of(self) -> Callable:
+        if self.name == "hessian" and self.inner is not None:
+            return self.inner.function
+        return self.function
+
     def summary(self) -> str:
         names = listed(self.wrt)
         if self.name == "hessian":
-            return f"Hessian of {self.source.name} with respect to {names}"
+            assert self.inner is not None
+            return f"Hessian of {self.inner.shown_name} with respect to {names}"
         return f"Jacobian of {self.shown_name} with respect to {names}"
 
     def build(self, types: list[Type], typed: bool) -> Module:
@@ -212,6 +223,23 @@ def _decorator(make: Callable[[Callable], Callable], f: Callable | None) -> Any:
     return make if f is None else make(f)
 
 
+@overload
+def jacfwd(
+    f: Callable[P, Any],
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[P, Any]: ...
+@overload
+def jacfwd(
+    f: None = None,
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+@with_known_options
 def jacfwd(
     f: Callable | None = None,
     argnums: Argnums = 0,
@@ -241,6 +269,10 @@ def jacfwd(
     all elements of the argument go through `f` as one batch, while its value is
     computed once. Where `f` has an operation that cannot run on a batch, its columns
     are computed one after the other, in a loop that the text shows.
+
+    >>> srcjax.jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
     """
     return _decorator(_jacobian("jacfwd", argnums, has_aux, holomorphic, check), f)
 
@@ -255,11 +287,30 @@ def _jacobian(
     def make(g: Callable) -> Callable:
         transform = Jacobian(g, argnums, has_aux, name, holomorphic=holomorphic)
         transform.check = check
-        return make_callable(transform)
+        options = {"argnums": argnums, "has_aux": has_aux, "check": check}
+        options["holomorphic"] = holomorphic
+        return make_callable(transform, Recipe(name, g, options))
 
     return make
 
 
+@overload
+def jacrev(
+    f: Callable[P, Any],
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[P, Any]: ...
+@overload
+def jacrev(
+    f: None = None,
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+@with_known_options
 def jacrev(
     f: Callable | None = None,
     argnums: Argnums = 0,
@@ -267,10 +318,32 @@ def jacrev(
     holomorphic: bool = False,
     check: bool | None = None,
 ) -> Any:
-    """The Jacobian of a function, all rows at once (reverse mode); like `jacfwd`."""
+    """The Jacobian of a function, all rows at once (reverse mode); like `jacfwd`.
+
+    >>> srcjax.jacrev(lambda x: x[0] * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [2., 1.]])
+    """
     return _decorator(_jacobian("jacrev", argnums, has_aux, holomorphic, check), f)
 
 
+@overload
+def hessian(
+    f: Callable[P, Any],
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[P, Any]: ...
+@overload
+def hessian(
+    f: None = None,
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+@with_known_options
 def hessian(
     f: Callable | None = None,
     argnums: Argnums = 0,
@@ -284,6 +357,10 @@ def hessian(
         A function of the same arguments. For a result of shape `s` and an argument of
         shape `t`, an array of shape `s + t + t`; with pytrees, the structure of the
         argument twice. With `has_aux`, `(hessian, aux)`.
+
+    >>> srcjax.hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
     """
 
     def make(g: Callable) -> Callable:
@@ -291,7 +368,9 @@ def hessian(
         first = make_callable(inner)
         outer = Jacobian(first, argnums, has_aux, "hessian", False, holomorphic)
         outer.check = check
-        return make_callable(outer)
+        options = {"argnums": argnums, "has_aux": has_aux, "check": check}
+        options["holomorphic"] = holomorphic
+        return make_callable(outer, Recipe("hessian", g, options))
 
     return _decorator(make, f)
 
@@ -303,6 +382,7 @@ for _maker in (jacfwd, jacrev, hessian):
     _maker.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
 
+@with_known_options
 def hvp(f: Callable, primals: Any, tangents: Any, check: bool | None = None) -> Any:
     """The Hessian of `f` times a vector, without the matrix: forward over reverse.
 
@@ -316,6 +396,9 @@ def hvp(f: Callable, primals: Any, tangents: Any, check: bool | None = None) -> 
     Returns:
         The change of the gradient in that direction: of the structure of the argument
         for one primal, a tuple of them for several.
+
+    >>> srcjax.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.ones(2),))
+    array([ 6., 12.])
     """
     argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return jvp(_gradient_of(f, argnums), primals, tangents, check=check)[1]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.stopped import stop_gradient
-from srcjax.backends.load import report
+from srcjax.api.options import boundary, with_known_options
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.late import late
 from srcjax.versions import modes
 from srcjax.versions.callables import Argnums, Transform, make_callable
+from srcjax.versions.dressed import dress
 from srcjax.versions.functions import with_source
+from srcjax.versions.recipes import Recipe
 from srcjax.versions.reverse_mode import (
     Gradient,
     KeptPullback,
@@ -29,11 +31,32 @@ else:
     tree = late("srcjax.versions.tree")
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 def _decorator(make: Callable[[Callable], Callable], function: Callable | None) -> Any:
     """Use as `grad(f, ...)`, `@grad` or `@grad(...)`."""
     return make if function is None else make(function)
 
 
+@overload
+def grad(
+    f: Callable[P, Any],
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[P, Any]: ...
+@overload
+def grad(
+    f: None = None,
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+@with_known_options
 def grad(
     f: Callable | None = None,
     argnums: Argnums = 0,
@@ -64,6 +87,9 @@ def grad(
         ArgumentError: argnums does not fit, the argument is no real or complex number,
             or `f` does not return one real number. SrcjaxError: `f` uses what is not
             supported.
+
+    >>> srcjax.grad(lambda x: x**3)(2.0)
+    12.0
     """
     return _decorator(_gradient(argnums, has_aux, False, holomorphic, check), f)
 
@@ -90,11 +116,30 @@ def _gradient(
     def make(g: Callable) -> Callable:
         transform = Gradient(g, argnums, has_aux, with_value, holomorphic)
         transform.check = check
-        return make_callable(transform)
+        options = {"argnums": argnums, "has_aux": has_aux, "check": check}
+        options["holomorphic"] = holomorphic
+        return make_callable(transform, Recipe(transform.name, g, options))
 
     return make
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, R],
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    f: None = None,
+    argnums: Argnums = ...,
+    has_aux: bool = ...,
+    holomorphic: bool = ...,
+    check: bool | None = ...,
+) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
+@with_known_options
 def value_and_grad(
     f: Callable | None = None,
     argnums: Argnums = 0,
@@ -102,7 +147,11 @@ def value_and_grad(
     holomorphic: bool = False,
     check: bool | None = None,
 ) -> Callable:
-    """Like `grad`, with the value: `(value, gradient)`, `((value, aux), gradient)`."""
+    """Like `grad`, with the value: `(value, gradient)`, `((value, aux), gradient)`.
+
+    >>> srcjax.value_and_grad(lambda x: x**3)(2.0)
+    (8.0, 12.0)
+    """
     return _decorator(_gradient(argnums, has_aux, True, holomorphic, check), f)
 
 
@@ -110,6 +159,29 @@ grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
 value_and_grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
 
 
+@overload
+def vjp(
+    f: Callable[P, Any], *, has_aux: bool = ..., check: bool | None = ...
+) -> Callable[P, Any]: ...
+@overload
+def vjp(
+    f: Callable[..., R],
+    primal: Any,
+    /,
+    *primals: Any,
+    has_aux: Literal[False] = ...,
+    check: bool | None = ...,
+) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., Any],
+    primal: Any,
+    /,
+    *primals: Any,
+    has_aux: Literal[True],
+    check: bool | None = ...,
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]], Any]: ...
+@boundary
 def vjp(
     f: Callable, *primals: Any, has_aux: bool = False, check: bool | None = None
 ) -> Any:
@@ -124,6 +196,10 @@ def vjp(
 
     Given `f` alone, a function of the primals that returns all this; `srcjax.source`
     shows its text, and that of a pullback.
+
+    >>> y, pullback = srcjax.vjp(lambda x, w: x * w, 3.0, 2.0)
+    >>> y, pullback(1.0)
+    (6.0, (2.0, 3.0))
     """
     if not primals and not isinstance(f, CustomRule):
         transform = ValueAndPullback(f, 0)
@@ -142,13 +218,13 @@ def _value_and_pullback(
     """`vjp(f)`: a function of primals."""
     transform.argnums = tuple(range(len(transform.parameters)))
 
+    @boundary
     def value_and_pullback(*primals: Any) -> tuple:
-        found: tuple = vjp(f, *primals, has_aux=has_aux, check=check)
+        found: Any = vjp(f, *primals, has_aux=has_aux, check=check)
         return found
 
-    value_and_pullback.__name__ = f"vjp_{getattr(f, '__name__', 'fn')}"
-    value_and_pullback.__doc__ = f"vjp of {getattr(f, '__name__', 'a function')}."
-    value_and_pullback.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+    options = {"has_aux": has_aux, "check": check}
+    dress(value_and_pullback, transform, Recipe("vjp", f, options))
     return value_and_pullback
 
 
@@ -182,11 +258,7 @@ def pull_back(
         refuse_writes(transform.function, module)
     forward = version.call
     backward = getattr(version.loaded, module.functions[-1].name)
-    try:
-        y, saved = forward(*values, **keywords)
-    except Exception as error:
-        report(error)
-        raise
+    y, saved = forward(*values, **keywords)
     tree.check_result(y, "vjp")
     of = f"vjp of {transform.shown_name}"
     if modes.ON["debug_nans"]:
@@ -196,6 +268,7 @@ def pull_back(
     consumes = module.consumes
     count = len(transform.wrt)
 
+    @boundary
     def pullback(dy: Any) -> tuple:
         seed = tree.seed_like(dy, y)
 
@@ -204,11 +277,7 @@ def pull_back(
                 return run_backward(backward, saved, seed)
             return backward(saved, seed)
 
-        try:
-            result = run()
-        except Exception as error:
-            report(error)
-            raise
+        result = run()
         if modes.ON["debug_nans"]:
             modes.refuse_nans(of, result, run)
         return (result,) if count == 1 else result
@@ -219,6 +288,7 @@ def pull_back(
     if has_aux:
         value, aux = y
 
+        @boundary
         def pullback_of_value(dy: Any) -> tuple:
             from srcjax.runtime import zeros_like
 
@@ -270,6 +340,7 @@ def _pair_of(f: Callable, argnums: tuple[int, ...], count: int) -> KeptPullback:
 vjp.__srcjax_nested__ = ("vjp", _pair_of)  # type: ignore[attr-defined]
 
 
+@with_known_options
 def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
     """Decorator: give a function a derivative of its own with `f.defvjp(fwd, bwd)`.
 
@@ -277,10 +348,18 @@ def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     for each argument; arguments at `nondiff_argnums` come first in `bwd`. A call inside
     of a transformed function must give every argument at a position, or by the name of
     one that has a position.
+
+    >>> @srcjax.custom_vjp
+    ... def clipped(x):
+    ...     return x * x
+    >>> clipped.defvjp(lambda x: (x * x, x), lambda x, dy: (dy * min(2 * x, 1.0),))
+    >>> srcjax.grad(clipped)(3.0)
+    1.0
     """
     return _decorator(lambda g: CustomRule(g, tuple(nondiff_argnums)), f)
 
 
+@with_known_options
 def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -> Any:
     """Decorator: give a function a derivative of its own with `f.defjvp(rule)`.
 
@@ -288,10 +367,34 @@ def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     tangents; arguments at `nondiff_argnums` come first. Or `f.defjvps(*rules)` with a
     `rule(x_dot, y, *args)` for each argument, whose results are added. The rule serves
     forward and reverse mode. Arguments are given as those of `custom_vjp` functions.
+
+    >>> @srcjax.custom_jvp
+    ... def halved(x):
+    ...     return x * x
+    >>> halved.defjvps(lambda x_dot, y, x: x * x_dot)
+    >>> srcjax.grad(halved)(3.0)
+    3.0
     """
     return _decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums), _pair_of), f)
 
 
+@overload
+def checkpoint(
+    f: Callable[P, R],
+    *,
+    prevent_cse: bool = ...,
+    policy: Any = ...,
+    static_argnums: int | Sequence[int] = ...,
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    f: None = None,
+    *,
+    prevent_cse: bool = ...,
+    policy: Any = ...,
+    static_argnums: int | Sequence[int] = ...,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@with_known_options
 def checkpoint(
     f: Callable | None = None,
     *,
@@ -308,6 +411,10 @@ def checkpoint(
         prevent_cse: accepted, and of no effect.
         policy: accepted, and of no effect: nothing but the arguments is saved.
         static_argnums: accepted, and of no effect: functions are read, not traced.
+
+    >>> inner = srcjax.checkpoint(lambda x: x * x * x)
+    >>> srcjax.grad(lambda x: 2.0 * inner(x))(2.0)
+    24.0
     """
     return _decorator(Checkpointed, f)
 
@@ -320,7 +427,10 @@ remat = checkpoint
 
 
 class Source(str):
-    """Generated text; a notebook shows it highlighted beside the original."""
+    """Generated text; a notebook shows it highlighted beside the original.
+
+    So do Python's prompt and IPython's in a terminal, in colours where it has them.
+    """
 
     original: str
 
@@ -334,6 +444,15 @@ class Source(str):
 
         return side_by_side(self.original, str(self))
 
+    def __repr__(self) -> str:
+        """The text itself: what a prompt shows of it is to be read."""
+        from srcjax.show.terminal import for_prompt
+
+        return for_prompt(str(self))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
 
 def _transform_of(f: Any) -> Transform:
     transform = getattr(f, "__srcjax_transform__", None)
@@ -345,22 +464,48 @@ def _transform_of(f: Any) -> Transform:
     return transform
 
 
+@boundary
 def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
     """The generated text of a transformed function.
 
-    With example arguments (or type hints) the types are known and the text is cleaner.
+    With example arguments the types are known and the text is cleaner. Without them it
+    is that of the last call, or one for what type hints say of the parameters: `float`,
+    `int`, `np.ndarray`. What no hint is about is read as a number or an array that may
+    be broadcast, and the text asks at run time.
+
+    Instead of examples, shapes may be given by name: `source(df, W="n h", x="m n")`.
+    They are names of sizes or numbers, with a dtype before them if it is not float64
+    (`x="float32 m n"`), and `""` is a number; hints say so as `Annotated[np.ndarray,
+    "m n"]`, or as jaxtyping does.
 
     Raises:
         ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
+
+    >>> def square(x):
+    ...     return x * x
+    >>> print(srcjax.source(srcjax.grad(square), 2.0))
+    __all__ = ["grad_square"]
+    <BLANKLINE>
+    <BLANKLINE>
+    def grad_square(x):
+        \"\"\"Gradient of square with respect to x.\"\"\"
+        # return x * x
+        return 2 * x
+    <BLANKLINE>
     """
     text = getattr(f, "__srcjax_text__", None)
     if text is not None:  # of one call, such as that of `linearize`
         return Source(text)
     transform = _transform_of(f)
-    module = transform.module_for(args, kwargs)
+    last = transform.last.cell_contents
+    if not args and not kwargs and last is not None and last.holds():
+        module = last.module.shown()
+    else:
+        module = transform.shown_for(args, kwargs)
     return Source(module.text, transform.source.text)
 
 
+@boundary
 def stages(f: Callable, *args: Any, **kwargs: Any) -> StageTexts:
     """The text after each stage and each pass, by name, each of them Python.
 
@@ -385,9 +530,12 @@ def stages(f: Callable, *args: Any, **kwargs: Any) -> StageTexts:
 
     Raises:
         ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
+
+    >>> list(srcjax.stages(srcjax.grad(lambda x: x * x), 2.0))[:4]
+    ['read', 'check', 'normalise', 'infer']
     """
     with recording():
-        module = _transform_of(f).module_for(args, kwargs)
+        module = _transform_of(f).shown_for(args, kwargs)
     return module.stage_texts()
 
 

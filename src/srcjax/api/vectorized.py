@@ -23,11 +23,13 @@ from srcjax.analysis.types import (
     type_of,
 )
 from srcjax.api.batch import vmap
-from srcjax.backends.load import report
+from srcjax.api.options import boundary, with_known_options
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
 from srcjax.versions.callables import Transform, Version
+from srcjax.versions.dressed import dress
 from srcjax.versions.functions import underlying, with_source
+from srcjax.versions.recipes import Recipe
 from srcjax.versions.signature import signature_key
 
 Dims = tuple[str, ...]
@@ -214,11 +216,7 @@ class Vectorized(Transform):
                 found = self.versions[key] = self.version_of_loops(whole, own, types)
             function = found.function
         arguments, keywords = self.arguments(values)
-        try:
-            result = function(*arguments, **keywords)
-        except Exception as error:
-            report(error)
-            raise
+        result = function(*arguments, **keywords)
         self.check_result(result, whole, shapes)
         return result
 
@@ -322,6 +320,7 @@ def index_text(axes: list[int]) -> str:
     return f"x[{', '.join(entries)}]"
 
 
+@with_known_options
 def vectorize(
     f: Callable | None = None,
     *,
@@ -344,21 +343,23 @@ def vectorize(
 
     Raises:
         ArgumentError: core dimensions do not agree, or shapes do not broadcast.
+
+    >>> longest = srcjax.vectorize(lambda x: np.max(x), signature="(n)->()")
+    >>> longest(np.array([[1.0, 2.0], [4.0, 3.0]]))
+    array([2., 4.])
     """
 
     def make(g: Callable) -> Callable:
         transform = Vectorized(g, excluded, signature)
         transform.check = check
 
+        @boundary
         def vectorized(*args: Any, **kwargs: Any) -> Any:
             return transform(*args, **kwargs)
 
-        name = getattr(g, "__name__", "function")
-        name = name if name.isidentifier() else "fn"
-        vectorized.__name__ = vectorized.__qualname__ = f"vectorize_{name}"
-        vectorized.__doc__ = f"vectorize of {name}, written by srcjax."
-        vectorized.__module__ = getattr(g, "__module__", __name__)
-        vectorized.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+        options: dict[str, Any] = {"excluded": set(excluded), "signature": signature}
+        options["check"] = check
+        dress(vectorized, transform, Recipe("vectorize", g, options))
         return vectorized
 
     return make if f is None else make(f)

@@ -62,13 +62,18 @@ def export(f: Callable, path: Any, *args: Any, **kwargs: Any) -> Path:
         path: the file to write; one that is there is replaced.
         args, kwargs: example arguments. They make the text cleaner, and the module
             then serves arguments of their types and ranks, of any size; it raises
-            ValueError for arguments that it was not written for.
+            ValueError for arguments that it was not written for. Shapes by name do so
+            too, as for `source`.
 
     Returns:
         The path of the file.
 
     Raises:
         ArgumentError: `f` was not made by srcjax, or it uses a value that has no text.
+
+    >>> path = srcjax.export(srcjax.grad(lambda x: x * x), "grad_square.py", 2.0)
+    >>> print(path.read_text().splitlines()[-1].strip())
+    return 2 * x
     """
     transform = getattr(f, "__srcjax_transform__", None)
     if transform is None:
@@ -76,7 +81,7 @@ def export(f: Callable, path: Any, *args: Any, **kwargs: Any) -> Path:
             f"{getattr(f, '__name__', f)!r} was not made by srcjax",
             instead="`srcjax.export(srcjax.grad(f), path)`",
         )
-    module = transform.module_for(args, kwargs)
+    module = transform.shown_for(args, kwargs)
     origin = _origin(transform.source.func, transform.source.name)
     text = export_text(module, f"Written by srcjax from `{origin}`.")
     target = Path(path)

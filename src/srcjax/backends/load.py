@@ -22,6 +22,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import srcjax._generated as package
+from srcjax.backends import tracebacks
 from srcjax.errors import (
     DividedByZero,
     NotWritten,
@@ -35,9 +36,9 @@ __all__ = ["LineMap", "annotate", "line_map_of", "load", "report", "unload"]
 # A line of generated text -> the user's file, line, and its text.
 LineMap = Mapping[int, tuple[str, int, str]]
 
-# An absolute path, because pdb makes the paths of its breakpoints absolute. Nothing
-# is ever there: the loader has the text.
-FOLDER = os.path.abspath(os.sep + "srcjax-generated")
+# An absolute path, because pdb makes the paths of its breakpoints absolute. The loader
+# has the text, and a file is there once an error went through it (`tracebacks`).
+FOLDER = tracebacks.FOLDER
 
 LINES = "__srcjax_lines__"
 
@@ -95,6 +96,10 @@ class GeneratedLoader:
     def exec_module(self, module: ModuleType) -> None:
         vars(module).update(self.namespace)
         exec(self.get_code(module.__name__), vars(module))
+
+    def write(self) -> None:
+        """Let the text be in its file, for what reads nothing else."""
+        tracebacks.write(self.filename, self.text)
 
     def _check(self, fullname: str) -> None:
         if fullname != self.name:
@@ -187,13 +192,25 @@ def line_map_of(module: ModuleType) -> LineMap:
 
 
 def report(exc: BaseException) -> None:
-    """`annotate`, and raises a `SrcjaxError` where srcjax itself is what fails.
+    """What users are told of an error where it leaves srcjax.
 
-    So it is where a helper refuses what it gets, and where a derivative divides by
-    zero. In an exported module these are TypeErrors, ValueErrors and so on.
+    `annotate`, the lines of generated text in a file, and a traceback without those of
+    srcjax. Raises a `SrcjaxError` where srcjax itself is what fails: where a helper
+    refuses what it gets, and where a derivative divides by zero. In an exported module
+    these are TypeErrors, ValueErrors and so on.
     """
+    __tracebackhide__ = True
     annotate(exc)
     frames = list(traceback.walk_tb(exc.__traceback__))
+    try:
+        _raise_own(exc, frames)
+    finally:
+        tracebacks.show(exc)
+
+
+def _raise_own(exc: BaseException, frames: list) -> None:
+    """Raise a SrcjaxError for an error that is one of srcjax."""
+    __tracebackhide__ = True
     if isinstance(exc, SrcjaxError) or not frames:
         return
     if is_refusal(exc, frames):
@@ -252,11 +269,21 @@ def note_place(exc: BaseException, frames: list) -> None:
 
 
 def place_of(module_globals: dict[str, Any], lineno: int) -> Any:
-    """The user's file, line and its text of a line of a generated module, or None."""
+    """The user's file, line and its text of a line of a generated module, or None.
+
+    A derivative of a derivative comes from a text whose lines come from the user's.
+    """
     lines = module_globals.get(LINES)
     if not lines:
         return None
-    return lines.get(lineno) or lines.get(_statement_line(module_globals, lineno))
+    place = lines.get(lineno) or lines.get(_statement_line(module_globals, lineno))
+    if place is None or os.path.dirname(place[0]) != FOLDER:
+        return place
+    stem = os.path.splitext(os.path.basename(place[0]))[0]
+    module = sys.modules.get(f"{package.__name__}.{stem}")
+    if module is None or not is_generated(vars(module)):
+        return place
+    return place_of(vars(module), place[1]) or place
 
 
 def _known(

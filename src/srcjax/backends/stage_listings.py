@@ -73,9 +73,10 @@ def typed_units(program: Program) -> str:
 def loaded(module: ModuleType, entry: str, values: dict[str, Any]) -> str:
     """How the text became a module: its name, its file, whose line each line is."""
     count = len(module.__loader__.get_source(module.__name__).splitlines())  # type: ignore[union-attr]
+    file = str(module.__file__)
     lines = [
-        f"# {count} lines as the file {module.__file__}, which is not on disk:",
-        "# inspect, pdb and tracebacks get its text from linecache.",
+        f"# {count} lines as the file {os.path.basename(file)}, which is",
+        "# on disk once an error went through it: inspect and pdb have linecache.",
     ]
     lines += [f"# given to it: {name} = {_short(v)}" for name, v in values.items()]
     lines.append(f"from {module.__name__} import {entry}")

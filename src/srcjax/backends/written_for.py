@@ -90,7 +90,8 @@ def describe(module: Module, entry: Entry) -> None:
     node = next((f for f in module.functions if f.name == module.entry), None)
     if node is None:
         return
-    spec = Described(entry.parameters).of(entry.parameters, entry.types, entry.sizes)
+    described = Described(entry.parameters, entry.sizes.called)
+    spec = described.of(entry.parameters, entry.types, entry.sizes)
     text = f"{entry.summary}, for {spec}." if spec else f"{entry.summary}."
     if len(text) > WIDTH - 6:
         lines = textwrap.wrap(f"For {spec}.", WIDTH - 4, break_on_hyphens=False)
@@ -166,9 +167,13 @@ def tested_apart(module: Module, test: gast.If, parameters: list[str]) -> gast.E
 class Described:
     """Types in a few words: `w: (n,), x: (m, n)`."""
 
-    def __init__(self, parameters: Iterable[str]) -> None:
-        self.letters = iter([c for c in LETTERS if c not in set(parameters)])
-        self.names: dict[str, str] = {}
+    def __init__(
+        self, parameters: Iterable[str], called: Mapping[str, str] | None = None
+    ) -> None:
+        #: What each size is called.
+        self.names = dict(called or {})
+        taken = {*parameters, *self.names.values()}
+        self.letters = iter([c for c in LETTERS if c not in taken])
 
     def of(
         self, parameters: list[str], types: list[Type], sizes: Sizes | None = None

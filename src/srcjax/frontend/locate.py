@@ -13,6 +13,7 @@ import ast
 import dis
 import linecache
 import os
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ PROLOGUE = {
 }
 
 MAX_CACHED_FILES = 256
+#: So many cells are looked into for what magics of IPython ran.
+MOST_CELLS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,10 @@ def locate(func: FunctionType) -> Located:
         linecache.checkcache(code.co_filename)
         file = _open(code.co_filename, func.__globals__)
         found = file.find(code) if file else None
+    if found is None and not os.path.exists(code.co_filename):
+        found = _in_a_cell(code)
+    if found is not None:
+        return found
     if file is None:
         raise SourceNotFoundError(
             f"The source of `{func.__qualname__}` was not found: it was compiled from "
@@ -84,16 +91,44 @@ def locate(func: FunctionType) -> Located:
             filename=code.co_filename,
             lineno=code.co_firstlineno,
         )
-    if found is None:
-        raise SourceNotFoundError(
-            f"The source of `{func.__qualname__}` is not what it was compiled from: "
-            f"{code.co_filename!r}, line {code.co_firstlineno}, changed after it was "
-            "imported, or its code was rewritten while it was imported.",
-            instead="import the file again, or restart Python.",
-            filename=code.co_filename,
-            lineno=code.co_firstlineno,
-        )
-    return found
+    raise SourceNotFoundError(
+        f"The source of `{func.__qualname__}` is not what it was compiled from: "
+        f"{code.co_filename!r}, line {code.co_firstlineno}, changed after it was "
+        "imported, or its code was rewritten while it was imported.",
+        instead="import the file again, or restart Python.",
+        filename=code.co_filename,
+        lineno=code.co_firstlineno,
+    )
+
+
+def _in_a_cell(code: CodeType) -> Located | None:
+    """Where a function stands in a cell of which IPython compiled a part elsewhere.
+
+    `%%time` and `%time` do so, and keep no text. What is found compiles to the code.
+    """
+    shell_of = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = shell_of() if shell_of is not None else None
+    if shell is None:
+        return None
+    cells = shell.user_ns.get("In", ())[-MOST_CELLS:]
+    for cell in reversed([*cells, *shell.history_manager.input_hist_raw[-1:]]):
+        for text in _within_magics(cell):
+            lines = shell.transform_cell(text).splitlines(keepends=True)
+            found = ParsedFile(code.co_filename, lines).find(code)
+            if found is not None:
+                return found
+    return None
+
+
+def _within_magics(cell: str) -> Iterator[str]:
+    """What `%%time` and `%time` run of the text of a cell."""
+    first, _, rest = cell.lstrip().partition("\n")
+    if first.startswith("%%"):
+        yield rest
+    for line in cell.splitlines():
+        magic, _, statement = line.strip().partition(" ")
+        if magic.startswith("%") and not magic.startswith("%%"):
+            yield statement.strip()
 
 
 class ParsedFile:
@@ -103,7 +138,7 @@ class ParsedFile:
         self.filename = filename
         self.lines = lines
         self.tree = self._compile(ast.PyCF_ONLY_AST)
-        self._codes: dict[int, dict[tuple[int, str], list[CodeType]]] = {}
+        self._codes: dict[tuple[int, bool], dict[tuple[int, str], list[CodeType]]] = {}
 
     def find(self, code: CodeType) -> Located | None:
         """The node that compiles to `code`; None if there is none in this text."""
@@ -111,6 +146,10 @@ class ParsedFile:
             return None
         nodes = list(_functions_at(self.tree, code.co_firstlineno, code.co_name))
         twins = [c for c in self.compiled_at(code) if _same_code(code, c)]
+        if not twins and not os.path.exists(self.filename):
+            # Notebooks compile each statement of a cell alone, and what a call compiles
+            # to depends on the imports around it.
+            twins = [c for c in self.compiled_at(code, True) if _same_code(code, c)]
         if not nodes or not twins:
             return None
         if code.co_name == "<lambda>":
@@ -119,16 +158,25 @@ class ParsedFile:
         node, class_name = nodes[0]
         return Located(node, class_name, self.lines)
 
-    def compiled_at(self, code: CodeType) -> list[CodeType]:
+    def compiled_at(self, code: CodeType, alone: bool = False) -> list[CodeType]:
         """What this text compiles to at the line, and under the name, of `code`."""
         flags = code.co_flags & FUTURE_FLAGS
-        if flags not in self._codes:
+        if (flags, alone) not in self._codes:
             table: dict[tuple[int, str], list[CodeType]] = {}
-            module = self._compile(flags)
-            for each in _nested_codes(module) if module else ():
-                table.setdefault((each.co_firstlineno, each.co_name), []).append(each)
-            self._codes[flags] = table
-        return self._codes[flags].get((code.co_firstlineno, code.co_name), [])
+            for module in self._compiled(flags, alone):
+                for each in _nested_codes(module):
+                    place = each.co_firstlineno, each.co_name
+                    table.setdefault(place, []).append(each)
+            self._codes[flags, alone] = table
+        return self._codes[flags, alone].get((code.co_firstlineno, code.co_name), [])
+
+    def _compiled(self, flags: int, alone: bool) -> Iterator[CodeType]:
+        """The module, or its statements, each compiled alone."""
+        trees = [ast.Module([s], []) for s in self.tree.body] if alone else [None]
+        for tree in trees:
+            module = self._compile(flags, tree)
+            if module is not None:
+                yield module
 
     def _find_lambda(
         self,

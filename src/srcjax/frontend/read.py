@@ -169,7 +169,8 @@ def _unwrap(func: Any) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:
     `__srcjax_inside__` is what a function of srcjax's own is in differentiated code.
     """
     if isinstance(func, FunctionType):
-        return getattr(func, "__srcjax_inside__", func), (), {}
+        inside = getattr(func, "__srcjax_inside__", None)
+        return (func, (), {}) if inside is None else _unwrap(inside)
     if isinstance(func, MethodType):
         function, args, kwargs = _unwrap(func.__func__)
         return function, (*args, func.__self__), kwargs

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from srcjax.show.match import matched
 
 MIN_COLUMN = 44
@@ -42,6 +45,30 @@ def side_by_side(
         right_cell = columns[1][i].rstrip() if i < len(columns[1]) else blank[1]
         rows.append(f"{left_cell} | {right_cell}".rstrip())
     return "\n".join(rows) + "\n"
+
+
+def for_prompt(text: str) -> str:
+    """The text, in colours where it goes to the prompt of a terminal that has them."""
+    return highlighted(text) if hasattr(sys, "ps1") and has_colours() else text
+
+
+def has_colours() -> bool:
+    """Whether what is printed goes to a terminal that shows colours."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
+def highlighted(text: str) -> str:
+    """The same with ANSI codes for colours; as it is without Pygments."""
+    try:
+        from pygments import highlight
+        from pygments.formatters import TerminalFormatter
+        from pygments.lexers import PythonLexer
+    except ImportError:
+        return text
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    found: str = highlight(text, lexer, TerminalFormatter())
+    return found
 
 
 def _mark(group: int | None, colour: bool) -> str:

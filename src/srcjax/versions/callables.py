@@ -10,6 +10,7 @@ import copy
 import functools
 import inspect
 import itertools
+import types as pytypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -22,8 +23,9 @@ from srcjax.backends.load import load, report
 from srcjax.errors import ArgumentError, SrcjaxError
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
-from srcjax.versions import dispatch, edited, modes, relatives
+from srcjax.versions import dispatch, edited, modes, recipes, relatives, shapes
 from srcjax.versions.config import config
+from srcjax.versions.dressed import Dress, dress
 from srcjax.versions.facts import (
     is_container,
     is_option,
@@ -34,6 +36,7 @@ from srcjax.versions.functions import positional_count, takes_more, underlying
 from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
+from srcjax.versions.recipes import Recipe
 from srcjax.versions.signature import signature_key
 
 if TYPE_CHECKING:
@@ -102,6 +105,15 @@ class Version:
         #: What made it.
         self.transform: Transform | None = None
 
+    def __reduce__(self) -> tuple:
+        """None: in another process it is made anew."""
+        return type(None), ()
+
+    def __copy__(self) -> Version:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
     def holds(self) -> bool:
         """Whether everything that was resolved still is what it was."""
         return self.rules == Rules.given and all(guard.holds() for guard in self.guards)
@@ -137,7 +149,8 @@ class Transform:
         #: Positions of arguments in which Python ints stand for reals, by key.
         self.reals: dict[Any, list[int]] = {}
         #: Versions that were called again, found by tests that are faster than the key.
-        self.hot: dispatch.Hot = []
+        self.hot = dispatch.Hot()
+        self.last = pytypes.CellType(None)
         self._as_called: dict[Any, Callable] = {}
         modes.remember(self)
 
@@ -153,10 +166,13 @@ class Transform:
             "plain",
             "read_as",
             "places",
+            "last",
         )
     )
     #: For how many signatures other processes were asked.
     places = 0
+    #: Holds the version that was called last, once there is one.
+    last: pytypes.CellType
     #: The code and defaults of the function, as they were read.
     read_as: edited.State | None = None
 
@@ -216,7 +232,7 @@ class Transform:
             if isinstance(which, str):
                 if which not in self.parameters:
                     raise ArgumentError(
-                        f"argnums names `{which}`, but {self.source.name} has the "
+                        f"argnums names `{which}`, but {self.shown_name} has the "
                         f"parameters {', '.join(self.parameters) or '(none)'}",
                         instead="one of these names, or a position",
                     )
@@ -225,9 +241,11 @@ class Transform:
             count = len(self.parameters)
             if not -count <= which < count:
                 raise ArgumentError(
-                    f"argnums={which}, but {self.source.name} has {count} parameter"
+                    f"argnums={which}, but {self.shown_name} has {count} parameter"
                     f"{'' if count == 1 else 's'}",
-                    instead=f"a position from 0 to {count - 1}",
+                    instead=f"a position from 0 to {count - 1}"
+                    if count
+                    else "a function of at least one argument",
                 )
             found.append(self.parameters[which])
         if len(set(found)) != len(found):
@@ -236,6 +254,22 @@ class Transform:
                 instead="each argument once",
             )
         return found
+
+    def check_parameters(self) -> None:
+        """Raise ArgumentError for argnums that do not fit, if parameters can be told.
+
+        So they are where nothing is given beforehand and no decorator stands between.
+        """
+        if self.inner is None and self.plain_parameters() is None:
+            told = dispatch.told_parameters(underlying(self.function))
+            if told is None:
+                return
+            vars(self)["parameters"] = told
+        _ = self.wrt
+
+    def annotations(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those of what users get, for those of the function."""
+        return {name: hint for name, hint in given.items() if name != "return"}
 
     def argnums_list(self) -> list[Any]:
         if isinstance(self.argnums, (list, tuple)):
@@ -429,8 +463,21 @@ class Transform:
     @property
     def shown_name(self) -> str:
         """What the function is called in a sentence."""
-        name = getattr(self.function, "__name__", self.source.name)
+        name = getattr(self.function, "__name__", "")
+        if name == "<lambda>":
+            return "fn"
         return name if name.isidentifier() else self.source.name
+
+    @property
+    def of(self) -> Callable:
+        """What the user gave."""
+        return self.function
+
+    @property
+    def made_name(self) -> str:
+        """What the function is called that users get."""
+        name = getattr(self.of, "__name__", "function")
+        return f"{self.name}_{name if name.isidentifier() else 'fn'}"
 
     def summary(self) -> str:
         """What the entry point gives, in a few words."""
@@ -463,6 +510,14 @@ class Transform:
                 return fresh.version(values, self.key(values)).module.shown()
         types = self.hinted_types()
         return self.described(self.build(types, False), types)
+
+    def shown_for(self, args: tuple, kwargs: dict) -> Module:
+        """The same for users, who may say of arguments what shapes they have."""
+        examples, given = shapes.examples_of(self, args, kwargs)
+        if not examples.called:
+            return self.module_for(args, given)
+        with recording(), examples.called_so():  # written for these names
+            return self.module_for(args, given)
 
     def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
         """A module written anew, with what passes left, and what it is called with."""
@@ -757,12 +812,31 @@ class Transform:
             other.argnums = found[0] if self.single else tuple(found)
         return make_callable(other)
 
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self).copy())  # another thread may add to it
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it is, without versions; `hot` is that of a dispatcher too."""
+        kept = {k: v for k, v in vars(self).copy().items() if k not in self.OWN}
+        places = recipes.places_of(self.function)
+        return kept | {"function": self.function, "hot": self.hot, "stand": places}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        recipes.put_back(state["function"], state.pop("stand"))
+        self.versions, self.general, self.any_length = {}, {}, {}
+        self.reals, self._as_called = {}, {}
+        self.last = pytypes.CellType(None)
+        vars(self).update(state)
+        modes.remember(self)
+
     def anew(self) -> Self:
         """The same transform without the versions that were made."""
         other = copy.copy(self)
         other.versions, other.general, other.any_length = {}, {}, {}
-        other.reals, other.hot, other._as_called = {}, [], {}
-        other.places = 0
+        other.reals, other.hot, other._as_called = {}, dispatch.Hot(), {}
+        other.places, other.last = 0, pytypes.CellType(None)
         modes.remember(other)
         return other
 
@@ -869,44 +943,62 @@ def by_value_or_type(build: Callable[[], Module]) -> Module:
             return build()
 
 
-def make_callable(transform: Transform) -> Callable:
-    """The function that users call; dispatch on argument types is its only work."""
-    by_call = transform.depends_on_call()
-    transform.read_as = edited.state_of(transform)
+class Calls:
+    """Serves the calls of what users get, where no version is found by a few tests."""
 
-    def general(args: tuple, kwargs: dict) -> Any:
-        if by_call:
+    #: How it is shown.
+    dress: Dress
+
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
+        self.by_call = transform.depends_on_call()
+
+    def __call__(self, args: tuple, kwargs: dict) -> Any:
+        transform = self.transform
+        if self.by_call:
             return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
         if modes.any_on():
-            return transform.watched(args, kwargs, called)
-        return called(args, kwargs)
+            return transform.watched(args, kwargs, self.called)
+        return self.called(args, kwargs)
 
-    def called(args: tuple, kwargs: dict) -> Any:
+    def called(self, args: tuple, kwargs: dict) -> Any:
+        """What a version gives."""
+        transform = self.transform
         version, values, keywords = transform.prepare(args, kwargs)
-        try:
-            result = transform.run(version, values, keywords)
-        except Exception as error:
-            report(error)
-            raise
+        result = transform.run(version, values, keywords)
         if transform.is_to_be_checked(version):
             transform.prove(version, args, kwargs)
+        transform.last.cell_contents = version
+        if version is not self.dress.version:
+            self.dress.note(version)
         return result
 
+
+def make_callable(transform: Transform, recipe: Recipe | None = None) -> Callable:
+    """The function that users call; dispatch on argument types is its only work.
+
+    With a `recipe` it can be made in another process.
+
+    Raises:
+        ArgumentError: argnums is about no parameter of the function.
+    """
+    general = Calls(transform)
+    transform.read_as = edited.state_of(transform)
+    if not general.by_call:
+        transform.check_parameters()
     parameters = dispatch.plain_parameters(underlying(transform.function))
     if parameters is None:
 
         def transformed(*args: Any, **kwargs: Any) -> Any:
-            return general(args, kwargs)
+            try:
+                return general(args, kwargs)
+            except BaseException as error:
+                report(error)
+                raise
 
     else:
-        transformed = dispatch.dispatcher(parameters, transform.hot, general)
-
-    name = getattr(transform.function, "__name__", "function")
-    if not name.isidentifier():
-        name = "fn"
-    transformed.__name__ = f"{transform.name}_{name}"
-    transformed.__qualname__ = transformed.__name__
-    transformed.__doc__ = f"{transform.name} of {name}, written by srcjax."
-    transformed.__module__ = getattr(transform.function, "__module__", __name__)
-    transformed.__srcjax_transform__ = transform  # type: ignore[attr-defined]
+        transformed = dispatch.dispatcher(
+            parameters, transform.hot, general, transform.last
+        )
+    general.dress = dress(transformed, transform, recipe)
     return transformed

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from srcjax.backends.tracebacks import Setting as Traces
 from srcjax.errors import ArgumentError
 from srcjax.late import late
 from srcjax.parallel.counting import set_cpu_devices
@@ -30,6 +31,10 @@ class Config:
     - `keep_texts`: whether what is generated is kept in the user's cache folder, for
       other processes that call the same function with the same around it. The variable
       `SRCJAX_KEEP_TEXTS=0` of the environment turns it off.
+
+    - `full_tracebacks`: whether tracebacks of errors show the lines of srcjax too, not
+      only those of the user's code and of generated text. The variable
+      `SRCJAX_FULL_TRACEBACKS=1` of the environment turns it on.
     """
 
     __slots__ = ("_check",)
@@ -77,6 +82,19 @@ class Config:
             )
         Kept.on = on
 
+    @property
+    def full_tracebacks(self) -> bool:
+        return Traces.full
+
+    @full_tracebacks.setter
+    def full_tracebacks(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise ArgumentError(
+                f"config.full_tracebacks must be True or False, not {on!r}",
+                instead="`srcjax.config.full_tracebacks = True`",
+            )
+        Traces.full = on
+
     def update(self, name: str, value: object) -> None:
         """Set what JAX's programs set by JAX's name, or a setting above by its own.
 
@@ -102,7 +120,7 @@ class Config:
         return f"<srcjax config: check={self.check}, threads={self.threads}>"
 
 
-_OWN = ("check", "threads", "keep_texts")
+_OWN = ("check", "threads", "keep_texts", "full_tracebacks")
 #: Settings by JAX's names, and what sets them.
 _OF_JAX: dict[str, Callable[[object], None]] = {
     "jax_debug_nans": functools.partial(modes.turn, "debug_nans"),

@@ -4,14 +4,15 @@ For `grad(loss)` of `def loss(params, x)` users get a function of the same param
 so that Python itself binds keywords and defaults, without `*args` on the way:
 
     def dispatched(params, x):
-        for match, function, _ in hot:
-            if match(params, x):
-                try:
+        nonlocal last
+        try:
+            for match, function, last in hot:
+                if match(params, x):
                     return function(params, x)
-                except Exception as error:
-                    report(error)
-                    raise
-        return general((params, x), {})
+            return general((params, x), {})
+        except BaseException as error:
+            report(error)
+            raise
 
 and each version that is called again gets a `match` with its own tests written out:
 
@@ -44,6 +45,7 @@ import numpy as np
 
 from srcjax.analysis.guards import Fixed, Guard, Seen, Written
 from srcjax.backends.load import load, report
+from srcjax.backends.tracebacks import PASSES_ON
 from srcjax.late import late
 
 if TYPE_CHECKING:
@@ -55,8 +57,14 @@ else:
     ty = late("srcjax.analysis.types")
     syntax = late("srcjax.syntax")
 
-#: A match function, the generated function it stands before, and their version.
-Hot = list[tuple[Callable[..., bool], Callable, Any]]
+
+class Hot(list[tuple[Callable[..., bool], Callable, Any]]):
+    """Match functions, the generated functions behind them, and their versions."""
+
+    def __reduce__(self) -> tuple:
+        """In another process they are found anew."""
+        return Hot, ()
+
 
 #: Larger pytrees are told apart by their key: a text of their tests would be too long.
 MOST_TESTS = 2000
@@ -118,15 +126,31 @@ def plain_parameters(function: Any) -> Parameters | None:
     return Parameters(names, max(code.co_posonlyargcount - bound, 0), defaults)
 
 
-def dispatcher(parameters: Parameters, hot: Hot, general: Callable) -> Callable:
+def told_parameters(function: Any) -> list[str] | None:
+    """The names of all parameters, those of a function or method; None of all else."""
+    if not isinstance(function, (pytypes.FunctionType, pytypes.MethodType)):
+        return None
+    return list(inspect.signature(function, follow_wrapped=False).parameters)
+
+
+def dispatcher(
+    parameters: Parameters, hot: Hot, general: Callable, last: pytypes.CellType
+) -> Callable:
     """The function of these parameters that calls the first of `hot` that matches.
 
-    Where none does, the result is `general(args, kwargs)`.
+    Where none does, the result is `general(args, kwargs)`. `last` holds the version
+    that was tried last: the one that was called.
     """
-    make = _dispatcher_maker(parameters.names, parameters.positional_only)
-    function: Callable = make(hot, general, report)
-    function.__defaults__ = parameters.defaults
-    return function
+    make, place = _dispatcher_maker(parameters.names, parameters.positional_only)
+    function: Any = make(hot, general, report, None)
+    cells = list(function.__closure__)
+    cells[place] = last
+    return pytypes.FunctionType(
+        function.__code__,
+        function.__globals__,
+        argdefs=parameters.defaults,
+        closure=tuple(cells),
+    )
 
 
 def unlike(names: Iterable[str], name: str) -> str:
@@ -138,11 +162,16 @@ def unlike(names: Iterable[str], name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _dispatcher_maker(names: tuple[str, ...], positional_only: int) -> Callable:
-    """Writes a dispatcher; its own names are not among those of the parameters."""
-    hot, general, annotated, match, function, error = (
+def _dispatcher_maker(
+    names: tuple[str, ...], positional_only: int
+) -> tuple[Callable, int]:
+    """Writes a dispatcher; its own names are not among those of the parameters.
+
+    With it, which of its cells holds the version that was tried last.
+    """
+    hot, general, annotated, last, match, function, error = (
         unlike(names, name)
-        for name in ("hot", "general", "report", "match", "function", "error")
+        for name in ("hot", "general", "report", "last", "match", "function", "error")
     )
     listed = list(names)
     if positional_only:
@@ -150,20 +179,22 @@ def _dispatcher_maker(names: tuple[str, ...], positional_only: int) -> Callable:
     given = ", ".join(names)
     values = f"({given},)" if names else "()"
     text = f"""\
-def make({hot}, {general}, {annotated}):
+def make({hot}, {general}, {annotated}, {last}):
     def dispatched({", ".join(listed)}):
-        for {match}, {function}, _ in {hot}:
-            if {match}({given}):
-                try:
+        nonlocal {last}
+        try:
+            for {match}, {function}, {last} in {hot}:
+                if {match}({given}):
                     return {function}({given})
-                except Exception as {error}:
-                    {annotated}({error})
-                    raise
-        return {general}({values}, {{}})
+            return {general}({values}, {{}})
+        except BaseException as {error}:
+            {annotated}({error})
+            raise
     return dispatched
 """
-    made: Callable = load(text, "dispatch").make  # with a source: tracebacks show it
-    return made
+    made: Callable = load(text, "dispatch", {PASSES_ON: True}).make
+    (inside,) = (c for c in made.__code__.co_consts if isinstance(c, pytypes.CodeType))
+    return made, inside.co_freevars.index(last)
 
 
 def behind(function: Callable) -> Callable:

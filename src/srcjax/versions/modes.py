@@ -31,6 +31,16 @@ class Found(dict):
     def forget(self) -> None:
         self.clear()
 
+    def __reduce__(self) -> tuple:
+        """In another process they are found anew."""
+        return _remembered, ()
+
+
+def _remembered() -> Found:
+    found = Found()
+    remember(found)
+    return found
+
 
 #: All tables of versions that are found fast, and what to do to forget what is in one.
 _TABLES: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -43,6 +43,14 @@ class Gradient(Transform):
         what = "Value and gradient" if self.with_value else "Gradient"
         return f"{what} of {self.shown_name} with respect to {listed(self.wrt)}"
 
+    def annotations(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those of the function; a gradient is like what it is of."""
+        found = super().annotations(given)
+        plain = self.single and not self.has_aux and not self.with_value
+        if plain and "wrt" in vars(self) and self.wrt[0] in found:
+            found["return"] = found[self.wrt[0]]
+        return found
+
     def build(self, types: list[ty.Type], typed: bool) -> Module:
         if self.holomorphic:
             for name, t in zip(self.parameters, types, strict=True):

@@ -9,7 +9,8 @@ import copy
 import enum
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Set, ValuesView
+from collections.abc import Callable, Iterator, Mapping, Set, ValuesView
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,11 @@ else:
     ty = late("srcjax.analysis.types")
 
 
+#: What the user calls the size at a place such as `x.shape[0]`, while a text is written
+#: for arguments that are told by name.
+sizes_called: ContextVar[Mapping[str, str]] = ContextVar("sizes_called")
+
+
 def generalise(
     types: list[ty.Type], names: list[str]
 ) -> tuple[list[ty.Type], Any, sz.Sizes]:
@@ -46,13 +52,15 @@ def generalise(
     and the sizes that the symbols stand for.
     """
     sizes = sz.Sizes()
+    names_of = sizes_called.get({})
 
     def visit(t: ty.Type, place: str) -> ty.Type:
         if isinstance(t, ty.Array) and t.shape:
             dims: list[Any] = []
             for axis, n in enumerate(t.shape):
                 name = f"{place}.shape[{axis}]"
-                if isinstance(n, int) and n > 1:
+                by_value = names_of.get(name, "").isdecimal()
+                if isinstance(n, int) and n > 1 and not by_value:
                     sizes.example[name] = n
                     n = sz.Sym(name, sizes=sizes)
                 dims.append(n)
@@ -60,6 +68,11 @@ def generalise(
         return map_items(t, place, visit)
 
     general = [visit(t, name) for t, name in zip(types, names, strict=True)]
+    for place, called in names_of.items():
+        if place in sizes.example:
+            first = next(p for p, n in names_of.items() if n == called)
+            sizes.suppose_same(sz.Sym(first, sizes=sizes), sz.Sym(place, sizes=sizes))
+            sizes.called[place] = called
     return general, tuple(general), sizes
 
 

@@ -73,7 +73,9 @@ class Dress:
         self.version = version
         code = version.function.__code__
         self.shown.__code__ = self.shown.__code__.replace(
-            co_filename=code.co_filename, co_firstlineno=code.co_firstlineno
+            co_filename=code.co_filename,
+            co_firstlineno=code.co_firstlineno,
+            co_name=code.co_name,  # pdb stops in functions of this name
         )
         self.shown.__module__ = version.loaded.__name__
         if made.__doc__ is self.doc:  # a user may have given it another one

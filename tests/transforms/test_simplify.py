@@ -8,6 +8,7 @@ import pytest
 
 import srcjax
 from srcjax import syntax
+from srcjax.testing import check_grads
 from srcjax.transforms.simplify.coalesce import coalesce, name_derivatives, renumber
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
@@ -414,3 +415,71 @@ def test_places_are_updated():
     assert [*zip(x, count, strict=True)] == [halved(v) for v in (1.0, 0.05, -3.0)]
     whole = srcjax.vmap(lambda x: (x, halved(x)[1]))(np.array([1, 0, 3]))
     assert whole[1].tolist() == [4, 0, 5]
+
+
+def mean_of_squares(w, X, y):
+    return np.mean((X @ w - y) ** 2)
+
+
+def picked(logits, labels):
+    return -np.mean(np.log(logits)[np.arange(len(labels)), labels])
+
+
+def third(x, y):
+    return x * y / 3
+
+
+def test_sizes_are_those_of_arguments():
+    draw = np.random.default_rng(5).random
+    X, w, y = draw((4, 3)), draw(3), draw(4)
+    assert "2 / len(y) * " in srcjax.source(srcjax.grad(mean_of_squares), w, X, y)
+    check_grads(mean_of_squares, (w, X, y))
+    labels = np.array([0, 2, 1, 1])
+    assert "/ len(labels)" in srcjax.source(srcjax.grad(picked), X, labels)
+
+
+def test_a_reciprocal_that_multiplies_divides():
+    text = srcjax.source(srcjax.grad(third, argnums=(0, 1)), 2.0, 5.0)
+    assert "dx = y / 3" in text and "dy = x / 3" in text, text
+
+
+def stencil(u, c):
+    u = u.copy()
+    for _ in range(3):
+        u[1:-1] = u[1:-1] + c * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def test_what_is_put_back_is_not_taken_out():
+    u = np.linspace(0.0, 1.0, 6) ** 2
+    text = srcjax.source(srcjax.grad(stencil), u, 0.2)
+    assert ".copy()\n        du" not in text and "du[1:-1] = " not in text
+    check_grads(stencil, (u, 0.2), order=2)
+
+
+def turned(x):
+    total = 0.0
+    for v in x:
+        if v < 0:
+            continue
+        total += np.sqrt(v)
+    return total
+
+
+def test_updates_stand_in_the_branch_that_gives_them():
+    x = np.array([1.0, -2.0, 3.0])
+    text = srcjax.source(srcjax.grad(turned), x)
+    assert "else" not in text and "            dx[i] += dv" in text
+    check_grads(turned, (np.array([1.0, 2.0, 3.0]),), order=2)
+
+
+def chosen(x, c):
+    y = np.sin(x) if c > 0 else 2 * x if c < -1 else np.exp(x)
+    return y * y
+
+
+def test_a_choice_is_quoted_once():
+    text = srcjax.source(srcjax.grad(chosen), 1.0, 2.0)
+    assert text.count("# y = np.sin(x) if c > 0") == 1
+    for c in (1.0, -0.5, -2.0):
+        check_grads(chosen, (0.7, c))

@@ -577,10 +577,6 @@ class Finisher(Tidying):
         """Names for what is cheap to write twice: gathered examples are not."""
         return self.may_nest(name) and name not in self.written.gathers
 
-    def is_ours(self, name: str) -> bool:
-        """Whether the user's text has no such name."""
-        return name not in self.unit.names.reserved
-
     def may_nest(self, name: str) -> bool:
         """Names that srcjax made; the user's own stay, and so do their adjoints."""
         place = self.adjoints.get(name)

@@ -17,7 +17,6 @@ def grad_dict_params(params, features, targets):
     ):
         raise ValueError(grad_dict_params.__doc__)
     predictions = features @ params["w"] + params["b"]
-    difference = predictions - targets
     # return np.mean((predictions - targets) ** 2)
-    dpredictions = 2 / difference.size * difference
+    dpredictions = 2 / len(targets) * (predictions - targets)
     return {"w": features.T @ dpredictions, "b": dpredictions.sum()}

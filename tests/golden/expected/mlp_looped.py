@@ -30,9 +30,8 @@ def grad_mlp_looped(params, inputs, targets):
         outputs = np.dot(inputs, W) + b
         inputs_tape.append(inputs)
         inputs = np.tanh(outputs)
-    difference = outputs - targets
     # return np.mean((outputs - targets) ** 2)
-    doutputs = 2 / difference.size * difference
+    doutputs = 2 / targets.size * (outputs - targets)
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
         W, b = params[i]

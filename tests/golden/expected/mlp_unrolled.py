@@ -20,9 +20,8 @@ def grad_mlp_unrolled(w1, b1, w2, b2, inputs, targets):
         raise ValueError(grad_mlp_unrolled.__doc__)
     hidden = np.tanh(inputs @ w1 + b1)
     outputs = hidden @ w2 + b2
-    difference = outputs - targets
     # return np.mean((outputs - targets) ** 2)
-    doutputs = 2 / difference.size * difference
+    doutputs = 2 / targets.size * (outputs - targets)
     # outputs = hidden @ w2 + b2
     db2 = doutputs.sum(axis=0)
     dhidden = doutputs @ w2.T

@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     same_shape,
     shape_of,
 )
+from srcjax.frontend.unit import Unit
 from srcjax.ops.elementwise_facts import gives_float, is_elementwise
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.call_effects import called, is_pure
@@ -55,6 +56,8 @@ class Tidying:
     """Rewrites the expressions of one function."""
 
     rules: Writer
+    node: gast.FunctionDef
+    unit: Unit
     #: Where the adjoint (or tangent) variables belong: name and path of the value.
     adjoints: dict[str, tuple]
 
@@ -104,13 +107,36 @@ class Tidying:
         ]
         return [(frozenset(kinds), change) for kinds, change in rows]
 
+    def is_ours(self, name: str) -> bool:
+        """Whether the user's text has no such name."""
+        return name not in self.unit.names.reserved
+
     def is_array(self, node: gast.expr) -> bool:
         """Whether the value is known to be an array."""
         return isinstance(self.type_of(node), Array)
 
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
-        return self.plain_minus(self.lowest_terms(node))
+        return self.without_one_over(self.plain_minus(self.lowest_terms(node)))
+
+    def without_one_over(self, node: gast.expr) -> gast.expr:
+        """`1 / n * x` is `x / n`, and of numbers `-1 / n * x` is `-x / n`."""
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mult):
+            return node
+        ratio, x = node.left, node.right
+        if not isinstance(ratio, gast.BinOp) or not isinstance(ratio.op, gast.Div):
+            return node
+        one, minus = ratio.left, isinstance(ratio.left, gast.UnaryOp)
+        if isinstance(one, gast.UnaryOp) and isinstance(one.op, gast.USub):
+            one = one.operand
+        plain = isinstance(one, gast.Constant) and repr(one.value) in ("1", "1.0")
+        if not plain or not self.is_float(x):
+            return node
+        if minus and not is_number(self.type_of(x)):
+            return node  # the minus would be one more pass over an array
+        if minus:
+            x = gast.UnaryOp(gast.USub(), x)
+        return gast.BinOp(x, gast.Div(), ratio.right)
 
     def plain_like(self, node: gast.expr) -> gast.expr:
         """`np.zeros_like(a - np.log(b))` is `np.zeros_like(a)`, if `a` is alike."""
@@ -228,7 +254,26 @@ class Tidying:
                 continue
             if same_shape(shape_of(self.type_of(operand)), whole):
                 return self.plain_size(gast.Attribute(operand, node.attr, syntax.LOAD))
-        return node
+        return self.size_of_given(inner) or node if node.attr == "size" else node
+
+    def size_of_given(self, inner: gast.expr) -> gast.expr | None:
+        """`(x - y).size` as the size of an argument, where it is that of one.
+
+        What the user gave a name stays.
+        """
+        shape = shape_of(self.type_of(inner))
+        if not shape or (isinstance(inner, gast.Name) and not self.is_ours(inner.id)):
+            return None
+        given = [a.id for a in self.node.args.args if isinstance(a, gast.Name)]
+        bound = syntax.names_written(self.node.body) if given else set()
+        for name in given:
+            t = self.type_of(syntax.name(name))
+            if name in bound or not isinstance(t, Array):
+                continue
+            if same_shape(t.shape, shape):
+                text = "len(x)" if len(shape) == 1 else "x.size"
+                return syntax.expression(text, x=syntax.name(name))
+        return None
 
     def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
         """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""

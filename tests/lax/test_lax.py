@@ -149,7 +149,7 @@ def test_a_scan_is_the_loop_that_it_is():
         return np.sum(h**2) + np.sum(ys)
 
     text = srcjax.source(srcjax.grad(loss), W, XS)
-    assert "for x in xs:" in text and "for _ in xs:" in text
+    assert "for x in xs:" in text and "in reversed(tape):" in text
     code = [line for line in text.splitlines() if "#" not in line]
     assert "scan(" not in "".join(code) and "unbroadcast" not in text
 

@@ -23,10 +23,12 @@ from srcjax.analysis.types import (
     Buffers,
     Dict,
     List,
+    Tuple,
     Unknown,
     all_buffers,
     dtype_of,
     same_dtype,
+    same_size,
 )
 from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.transforms.call_effects import written_bases
@@ -352,7 +354,20 @@ class Finisher(Tidying):
         self.node.body = join_copies(self.node.body)
 
     def sugar(self) -> None:
-        sugar(self.node, self.unit.temps)
+        sugar(self.node, self.unit.temps, self.as_long)
+
+    def as_long(self, first: str, second: str) -> bool:
+        """Whether two names certainly hold as many items."""
+        a, b = (self.type_of(syntax.name(n)) for n in (first, second))
+        if isinstance(a, Array) and isinstance(b, Array):
+            if not a.shape or not b.shape:
+                return False
+            return same_size(a.shape[0], b.shape[0])
+        if isinstance(a, (List, Tuple)) and isinstance(b, (List, Tuple)):
+            if a.items is None or b.items is None:
+                return False
+            return len(a.items) == len(b.items)
+        return False
 
     def guard_last(self) -> None:
         guard_last(self.node, self.has_product, self.shares)
@@ -418,7 +433,10 @@ class Finisher(Tidying):
         coalesce(self.node, self.wanted_names())
 
     def spread_items(self) -> None:
-        spread_items(self.node, self.type_of_name)
+        made = self.unit.made
+        spread_items(
+            self.node, self.type_of_name, lambda n: n in made or self.is_ours(n)
+        )
 
     def drop_broken_trips(self) -> None:
         drop_broken_trips(self.node, self.is_ours)

@@ -21,6 +21,7 @@ from srcjax.analysis.types import Closure, Const, Varies, is_number, site_of, va
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
+from srcjax.ops.known import MISSING
 from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
@@ -270,12 +271,42 @@ class Settling(LoopSettling, ValueSettling):
             self.changed = True
             taken = stmt.body if outcome else stmt.orelse
             taken = [s for s in taken if not isinstance(s, gast.Pass)]
-            if not only_computes(self.program, self.unit, stmt.test):
-                taken = [gast.copy_location(gast.Expr(stmt.test), stmt), *taken]
+            test = self.evaluated(stmt, stmt.test)
+            if not only_computes(self.program, self.unit, test):
+                taken = [gast.copy_location(gast.Expr(test), stmt), *taken]
             return self.block(taken)
         stmt.body = up_to_raise(self.block(stmt.body)) or [gast.Pass()]
         stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]
+
+    def evaluated(self, stmt: gast.stmt, test: gast.expr) -> gast.expr:
+        """What is evaluated of a test: `a` of `a and b`, where that is surely false."""
+        if not isinstance(test, gast.BoolOp):
+            return test
+        ends = isinstance(test.op, gast.Or)
+        parts: list[gast.expr] = []
+        for operand in test.values:
+            parts.append(operand)
+            if self.truth(stmt, operand) is ends:
+                break
+        return parts[0] if len(parts) == 1 else gast.BoolOp(test.op, parts)
+
+    def truth(self, stmt: gast.stmt, test: gast.expr) -> bool | None:
+        """The truth of `a is b`, where it is known what they are."""
+        plain = (gast.Is, gast.IsNot)
+        if not isinstance(test, gast.Compare) or not isinstance(test.ops[0], plain):
+            return None
+        values = []
+        for side in (test.left, *test.comparators):
+            t: Any = None
+            if isinstance(side, gast.Name):
+                t = self.type_before(stmt, side.id)
+            elif isinstance(side, gast.Constant):
+                t = Const(value=side.value)
+            values.append(t.value if isinstance(t, Const) else MISSING)
+        if len(values) != 2 or any(v is MISSING for v in values):
+            return None
+        return (values[0] is values[1]) == isinstance(test.ops[0], gast.Is)
 
     def on_blocks(self, stmt: Any) -> list[gast.stmt]:
         if caught_flag(stmt) is not None:

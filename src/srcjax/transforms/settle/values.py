@@ -43,6 +43,35 @@ def joins(callee: Any) -> bool:
 class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
     """Rewrites assignments and calls for their effect."""
 
+    def with_items(
+        self, stmt: gast.Assign, display: gast.List | gast.Tuple
+    ) -> list[gast.stmt] | None:
+        """`[*d, e]` as `[d[0], d[1], e]`, where `d` is a list that a transform made.
+
+        Its text spreads lists because that reads well (`simplify.spread`); here each
+        item is a value of its own. None if there is no such list.
+        """
+        before: list[gast.stmt] = []
+        elements: list[gast.expr] = []
+        for element in display.elts:
+            starred = isinstance(element, gast.Starred)
+            whole = getattr(element.value, "id", "") if starred else ""
+            t = self.type_before(stmt, whole) if whole in self.unit.made else None
+            if not isinstance(t, (List, Tuple)) or t.items is None:
+                elements.append(element)
+                continue
+            for k in range(len(t.items)):
+                name = self.fresh(f"{whole}_{k}")
+                item = syntax.expression(
+                    "d[k]", d=syntax.name(whole), k=syntax.const(k)
+                )
+                before.append(gast.copy_location(syntax.assign(name, item), stmt))
+                elements.append(syntax.name(name))
+        if not before:
+            return None
+        display.elts = elements
+        return [*before, stmt]
+
     def on_Assign(self, stmt: gast.Assign) -> list[gast.stmt]:
         value = stmt.value
         if getattr(stmt, "same_kind", False):
@@ -60,6 +89,11 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                 new = [e.id for e in stmt.targets[0].elts]
                 if len(new) == len(value.elts):
                     return self.one_by_one(new, [e.id for e in value.elts])
+        if isinstance(value, (gast.List, gast.Tuple)):
+            spread = self.with_items(stmt, value)
+            if spread is not None:
+                self.changed = True
+                return spread
         setter = self.setter(stmt)
         if setter is not None:
             self.changed = True

@@ -184,6 +184,31 @@ def join_halves(node: gast.expr, is_double: Any) -> gast.expr:
     return gast.BinOp(one.left, one.op, gast.BinOp(one.right, node.op, half))
 
 
+def factor_outside(node: gast.expr, is_float: Callable[[gast.expr], bool]) -> gast.expr:
+    """`np.sum(2 * a * b)` is `2 * np.sum(a * b)`: one product, not one an item."""
+    if called(node) not in ("np.sum", "np.mean") or len(node.args) != 1:
+        return node
+    product = node.args[0]
+    if {k.arg for k in node.keywords} - {"axis", "keepdims"} or not is_float(product):
+        return node
+    factors: list[tuple[gast.expr, Any, gast.expr]] = []
+    leaf = product
+    while isinstance(leaf, gast.BinOp) and isinstance(leaf.op, (gast.Mult, gast.Div)):
+        factors.append((leaf, leaf.op, leaf.right))
+        leaf = leaf.left
+    number = leaf.operand if isinstance(leaf, gast.UnaryOp) else leaf
+    plain = isinstance(number, gast.Constant) and type(number.value) in (int, float)
+    if not plain or not factors or not isinstance(factors[-1][1], gast.Mult):
+        return node
+    rest = factors[-1][2]
+    for _, operator, factor in reversed(factors[:-1]):
+        rest = gast.BinOp(rest, operator, factor)
+    if not is_float(rest):
+        return node
+    total = gast.Call(node.func, [rest], node.keywords)
+    return gast.BinOp(leaf, gast.Mult(), total)
+
+
 def item_of_sum(node: gast.expr) -> gast.expr:
     """`x.sum(axis=1, keepdims=True)[:, 0]` is `x.sum(axis=1)`."""
     if not isinstance(node, gast.Subscript):

@@ -18,10 +18,15 @@ from srcjax import syntax
 from srcjax.analysis.types import List, Type
 
 
-def spread_items(node: gast.FunctionDef, type_of_name: Callable[[str], Type]) -> None:
+def spread_items(
+    node: gast.FunctionDef,
+    type_of_name: Callable[[str], Type],
+    is_ours: Callable[[str], bool],
+) -> None:
     """Spread lists in what the function returns, in place.
 
-    All items of a list in their order have to be there, and each be named for that.
+    All items of a list that srcjax made have to be there in their order, alone or each
+    with a name for that.
     """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
@@ -30,12 +35,15 @@ def spread_items(node: gast.FunctionDef, type_of_name: Callable[[str], Type]) ->
     items: dict[str, tuple[str, int]] = {}
     for stmt in node.body:
         found = _item(stmt)
-        if found is not None and reads[found[0]] == bound[found[0]] == 1:
+        if found is None or not is_ours(found[0]) or not is_ours(found[1]):
+            continue
+        if reads[found[0]] == bound[found[0]] == 1:
             items[found[0]] = found[1:]
     gone: set[str] = set()
     for display in syntax.walk(last.value):
         if isinstance(display, (gast.List, gast.Tuple)):
-            display.elts = _spread(display.elts, items, type_of_name, gone)
+            parts = [_part(e, items, is_ours) for e in display.elts]
+            display.elts = _spread(display.elts, parts, type_of_name, gone)
     node.body = [s for s in node.body if (_item(s) or ("",))[0] not in gone]
 
 
@@ -43,34 +51,45 @@ def _item(stmt: Any) -> tuple[str, str, int] | None:
     """The names and the index of `d_0 = d[0]`."""
     if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
         return None
-    value = stmt.value
+    whole, index = _subscript(stmt.value)
+    if index < 0 or len(stmt.targets) > 1:
+        return None
+    return stmt.targets[0].id, whole, index
+
+
+def _subscript(value: Any) -> tuple[str, int]:
+    """The name and the index of `d[0]`; -1 for all else."""
     if not isinstance(value, gast.Subscript) or not syntax.is_name(value.value):
-        return None
+        return "", -1
     index = value.slice.value if isinstance(value.slice, gast.Constant) else None
-    if type(index) is not int or len(stmt.targets) > 1:
-        return None
-    return stmt.targets[0].id, value.value.id, index
+    return (value.value.id, index) if type(index) is int else ("", -1)
+
+
+def _part(
+    element: Any, items: dict[str, tuple[str, int]], is_ours: Callable[[str], bool]
+) -> tuple[str, int]:
+    """Of which list an element is which item; -1 for all else."""
+    if isinstance(element, gast.Name):
+        return items.get(element.id, ("", -1))
+    whole, index = _subscript(element)
+    return (whole, index) if whole and is_ours(whole) else ("", -1)
 
 
 def _spread(
     elements: list[Any],
-    items: dict[str, tuple[str, int]],
+    parts: list[tuple[str, int]],
     type_of_name: Callable[[str], Type],
     gone: set[str],
 ) -> list[Any]:
     out: list[Any] = []
     at = 0
     while at < len(elements):
-        whole, index = items.get(getattr(elements[at], "id", ""), ("", -1))
+        whole, index = parts[at]
         t = type_of_name(whole) if index == 0 else None
         count = len(t.items) if isinstance(t, List) and t.items else 0
-        run = elements[at : at + count]
-        names = [getattr(e, "id", "") for e in run]
-        if count and [items.get(n) for n in names] == [
-            (whole, k) for k in range(count)
-        ]:
+        if count and parts[at : at + count] == [(whole, k) for k in range(count)]:
             out.append(gast.Starred(syntax.name(whole), syntax.LOAD))
-            gone.update(names)
+            gone.update(getattr(e, "id", "") for e in elements[at : at + count])
             at += count
         else:
             out.append(elements[at])

@@ -18,6 +18,7 @@ Before:                                 After:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -27,11 +28,18 @@ from srcjax.frontend.joined_tapes import taken
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 
 
-def sugar(node: gast.FunctionDef, temps: set[str]) -> None:
-    """Rewrite the loops of the function, in place."""
+def sugar(
+    node: gast.FunctionDef,
+    temps: set[str],
+    as_long: Callable[[str, str], bool] = lambda a, b: False,
+) -> None:
+    """Rewrite the loops of the function, in place.
+
+    `as_long` tells whether two sequences certainly have as many items.
+    """
     for sub in syntax.walk(node):
         if isinstance(sub, gast.For):
-            _rewrite(sub, temps, node)
+            _rewrite(sub, temps, node, as_long)
             _in_any_order(sub, node)
         elif isinstance(sub, gast.While):
             _test_in_front(sub)
@@ -108,7 +116,12 @@ def _test_in_front(loop: gast.While) -> None:
         loop.test, loop.body = branch.test, branch.body
 
 
-def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> None:
+def _rewrite(
+    loop: gast.For,
+    temps: set[str],
+    function: gast.FunctionDef,
+    as_long: Callable[[str, str], bool],
+) -> None:
     if not isinstance(loop.target, gast.Name) or loop.target.id not in temps:
         return
     backwards = False
@@ -135,7 +148,6 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
         elif (
             isinstance(value, gast.Subscript)
             and isinstance(value.value, gast.Name)
-            and value.value.id in counted
             and value.value.id not in sequences
             and syntax.is_name(value.slice, index)
         ):
@@ -143,7 +155,10 @@ def _rewrite(loop: gast.For, temps: set[str], function: gast.FunctionDef) -> Non
             sequences.append(value.value.id)
         else:
             break
-    if not binds or set(sequences) != set(counted):
+    if not binds or not set(counted) <= set(sequences):
+        return
+    more = set(sequences) - set(counted)
+    if more and (backwards or not all(as_long(s, counted[0]) for s in more)):
         return
     count = len(binds) + (number is not None)
     rest = loop.body[count:]

@@ -32,6 +32,7 @@ from srcjax.transforms.simplify.factors import cancelled
 from srcjax.transforms.simplify.plain import (
     LIKE,
     constant_last,
+    factor_outside,
     item_of_sum,
     join_choices,
     join_halves,
@@ -99,6 +100,8 @@ class Tidying:
             ((call,), plain_ones),
             ((call,), self.plain_like),
             ((subscript,), item_of_sum),
+            ((call,), lambda node: factor_outside(node, self.is_float)),
+            ((operator,), self.flat_sum),
             ((operator,), lambda node: without_zeros(node, alike)),
             ((operator,), lambda node: join_choices(node, alike)),
             ((call,), plain_where),
@@ -156,6 +159,20 @@ class Tidying:
         items = node.args[0].args
         sized = items and isinstance(self.type_of(items[0]), (Array, Dict, List, Tuple))
         return syntax.call("len", items[0]) if sized else node
+
+    def flat_sum(self, node: gast.expr) -> gast.expr:
+        """`a + (b + c)` is `a + b + c`, where all are of one shape."""
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
+            return node
+        right = node.right
+        if not isinstance(right, gast.BinOp) or not isinstance(
+            right.op, (gast.Add, gast.Sub)
+        ):
+            return node
+        if not (self.alike(node.left, right.left) and self.alike(right.right, right)):
+            return node
+        first = self.flat_sum(gast.BinOp(node.left, gast.Add(), right.left))
+        return gast.BinOp(first, right.op, right.right)
 
     def joined_halves(self, node: gast.expr) -> gast.expr:
         """Where two values are equal, `np.maximum` has half of each derivative."""

@@ -89,7 +89,8 @@ def _spread(
         count = len(t.items) if isinstance(t, List) and t.items else 0
         if count and parts[at : at + count] == [(whole, k) for k in range(count)]:
             out.append(gast.Starred(syntax.name(whole), syntax.LOAD))
-            gone.update(getattr(e, "id", "") for e in elements[at : at + count])
+            run = elements[at : at + count]
+            gone.update(e.id for e in run if isinstance(e, gast.Name))
             at += count
         else:
             out.append(elements[at])

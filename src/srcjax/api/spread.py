@@ -320,11 +320,14 @@ class Program:
     def run(self, args: tuple, kwargs: dict) -> list[Any]:
         """What the program gives on each device."""
         count, shares = self.shares(args, kwargs)
-        chosen = self.made.devices_for(count)
+        gpus = self.made.gpus_for(count)
 
         @contextmanager
         def on_device(device: int) -> Iterator[None]:
-            with chosen(device), axes_in_scope.opened(self.made.axis_name):
+            gpu: Any = contextlib.nullcontext()
+            if gpus:
+                gpu = cuda_run.the_cupy().cuda.Device(gpus[device])
+            with gpu, axes_in_scope.opened(self.made.axis_name):
                 yield
 
         def program(device: int) -> Any:
@@ -333,7 +336,7 @@ class Program:
                 mine, named = self.made.own((mine, named), device, self.may_write)
             return self.call(*mine, **named)
 
-        return run_on_devices(self.made.axis_name, count, program, on_device)
+        return run_on_devices(self.made.axis_name, count, program, on_device, gpus)
 
     def may_write(self, args: tuple, kwargs: dict) -> bool:
         """Whether the program may write to what it is given."""
@@ -502,8 +505,8 @@ class Pmapped(CustomRules):
 
     # -- devices -----------------------------------------------------------------------
 
-    def devices_for(self, count: int) -> Callable[[int], Any]:
-        """The context for the program of each device. Raises ArgumentError."""
+    def gpus_for(self, count: int) -> tuple[int, ...]:
+        """The numbers of the GPUs; none for the CPU. Raises ArgumentError."""
         local = local_devices(backend=self.backend)
         if self.devices is not None:
             named = {*map(str, self.devices)}
@@ -525,10 +528,7 @@ class Pmapped(CustomRules):
                 instead="an item for each device"
                 + ("" if some else MORE_DEVICES.format(count)),
             )
-        if not self.on_gpu:
-            return lambda device: contextlib.nullcontext()
-        cupy = cuda_run.the_cupy()
-        return lambda device: cupy.cuda.Device(local[device].local)
+        return tuple(d.local for d in local[:count]) if self.on_gpu else ()
 
     def own(
         self, given: tuple, device: int, may_write: Callable[[tuple, dict], bool]
@@ -536,7 +536,7 @@ class Pmapped(CustomRules):
         """The arguments of a device where it is, and its own if it writes to them."""
         if self.on_gpu:
             cupy = cuda_run.the_cupy()
-            return over_leaves(lambda x: cupy.asarray(x) if is_array(x) else x, given)
+            return over_leaves(lambda x: moved(cupy, x), given)
         if not may_write(*given):
             return given
         return over_leaves(lambda x: x.copy() if is_array(x) else x, given)
@@ -570,6 +570,13 @@ def with_axis(t: ty.Type, axes: Axes, count: Any) -> ty.Type:
 MORE_DEVICES = (
     '; `srcjax.config.update("jax_num_cpu_devices", {})` for more of them on the CPU'
 )
+
+
+def moved(cupy: Any, x: Any) -> Any:
+    """The argument in memory of its own on the current GPU."""
+    if is_on_device(x):
+        return x.copy()
+    return cupy.asarray(x) if is_array(x) else x
 
 
 def over_leaves(function: Callable, x: Any) -> Any:

@@ -19,6 +19,8 @@ class DeviceAxis:
     device: int
     meeting: Meeting
     processes: Processes
+    #: The numbers of the GPUs that its devices are; none of the CPU.
+    gpus: tuple[int, ...] = ()
 
     @property
     def index(self) -> int:

@@ -17,6 +17,14 @@ import numpy as np
 
 from srcjax.errors import ArgumentError, DeviceError
 from srcjax.parallel.axis import HERE, DeviceAxis
+from srcjax.parallel.gpus import (
+    here,
+    is_on_gpu,
+    nccl_serves,
+    ready,
+    reduced,
+    the_cupy,
+)
 from srcjax.parallel.processes import MpiProcesses
 from srcjax.runtime.batches import has_parts, over_parts
 
@@ -47,8 +55,12 @@ def combined(name: str, x: Any, axis_name: Any, **options: Any) -> Any:
     for leaf in leaves:
         way.check(leaf, axis, options)
     subject = (name, axis.name, *map(kind_of, leaves), *options.items())
+    if nccl_serves(name, leaves, axis):  # what all devices came for is the same
+        axis.meeting.exchange(axis.device, (*subject, "NCCL"), None, lambda _: None)
+        return rebuilt(x, iter([reduced(name, leaf, axis) for leaf in leaves]))
 
     def together(brought: list[Values]) -> Values:
+        brought = [list(map(here, values)) for values in brought]
         found = [way.here(list(v), axis, options) for v in zip(*brought, strict=True)]
         processes = axis.processes
         if not isinstance(processes, MpiProcesses):
@@ -59,9 +71,10 @@ def combined(name: str, x: Any, axis_name: Any, **options: Any) -> Any:
             for v in found
         ]
 
+    ready(leaves)
     brought = list(map(widened, leaves))
     found = axis.meeting.exchange(axis.device, subject, brought, together)
-    parts = [way.part(each, axis, options) for each in found]
+    parts = [way.part(on_this_device(each), axis, options) for each in found]
     return rebuilt(x, iter(map(in_dtype_of, leaves, parts)))
 
 
@@ -136,8 +149,11 @@ def in_dtype_of(x: Any, found: Any) -> Any:
     return found.astype(dtype, copy=False)
 
 
-def is_on_gpu(x: Any) -> bool:
-    return type(x).__module__.partition(".")[0] == "cupy"
+def on_this_device(x: Any) -> Any:
+    """What was put together on the GPU of another device, on that of this one."""
+    if isinstance(x, dict):
+        return {k: here(v) for k, v in x.items()}
+    return here(x)
 
 
 def to_host(x: Any) -> Any:
@@ -158,9 +174,7 @@ def module_of(x: Any) -> Any:
     """NumPy, or CuPy for its arrays."""
     if not is_on_gpu(x):
         return np
-    import cupy
-
-    return cupy
+    return the_cupy()
 
 
 def own(x: Any) -> Any:
@@ -186,10 +200,10 @@ def mean_of_total(found: Any, axis: DeviceAxis, options: dict) -> Any:
 
 
 def extreme_here(function: np.ufunc) -> Callable[[Values, DeviceAxis, dict], Any]:
-    def here(values: Values, axis: DeviceAxis, options: dict) -> Any:
+    def extreme(values: Values, axis: DeviceAxis, options: dict) -> Any:
         return functools.reduce(function, values)
 
-    return here
+    return extreme
 
 
 def reduced_by(how: str) -> Callable[[Any, MpiProcesses, DeviceAxis, dict], Any]:

@@ -24,6 +24,7 @@ def run_on_devices(
     count: int,
     program: Callable[[int], Any],
     on_device: Callable[[int], AbstractContextManager],
+    gpus: tuple[int, ...] = (),
 ) -> list[Any]:
     """What the program gives for the number of each device, in order.
 
@@ -32,6 +33,7 @@ def run_on_devices(
         count: how many devices of this process there are.
         program: runs in a thread for each device, the first one in this thread.
         on_device: what each of them does it within.
+        gpus: the numbers of the GPUs that the devices are.
 
     Raises:
         What the program raised, on the first device that raised something of its own.
@@ -42,7 +44,7 @@ def run_on_devices(
     errors: dict[int, BaseException] = {}
 
     def run(device: int) -> None:
-        HERE.set(DeviceAxis(axis_name, device, meeting, around))
+        HERE.set(DeviceAxis(axis_name, device, meeting, around, gpus))
         try:
             with on_device(device):
                 results[device] = program(device)

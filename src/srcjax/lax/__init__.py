@@ -155,6 +155,7 @@ from srcjax.lax.slices import (
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
 )
+from srcjax.lax.solving import custom_root
 from srcjax.ops.collectives import (
     all_gather,
     all_to_all,
@@ -236,6 +237,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_root",
     "div",
     "dot",
     "dot_general",

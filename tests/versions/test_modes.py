@@ -77,6 +77,9 @@ def test_settings_by_the_names_of_jax():
     assert np.isnan(srcjax.jit(loss)(BAD))
     with pytest.raises(ArgumentError, match="must be True or False, not 1"):
         srcjax.config.update("jax_disable_jit", 1)
+    srcjax.config.update("jax_enable_x64", False)
+    with pytest.raises(ArgumentError, match="draws are float32"):
+        srcjax.config.update("jax_enable_x64", True)
 
 
 CALLS = []

@@ -120,11 +120,23 @@ class Config:
         return f"<srcjax config: check={self.check}, threads={self.threads}>"
 
 
+def keep_draws_narrow(on: object) -> None:
+    """`jax_enable_x64`: nothing is narrowed here but draws. Raises ArgumentError."""
+    if on:
+        raise ArgumentError(
+            "config.update: draws are float32 and int32, as they are by JAX's default "
+            'settings; there is no `"jax_enable_x64"` that makes them wider',
+            instead="`dtype=np.float64` where numbers are drawn; all else keeps the "
+            "dtypes of its arguments anyway",
+        )
+
+
 _OWN = ("check", "threads", "keep_texts", "full_tracebacks")
 #: Settings by JAX's names, and what sets them.
 _OF_JAX: dict[str, Callable[[object], None]] = {
     "jax_debug_nans": functools.partial(modes.turn, "debug_nans"),
     "jax_disable_jit": functools.partial(modes.turn, "disable_jit"),
+    "jax_enable_x64": keep_draws_narrow,
     "jax_num_cpu_devices": set_cpu_devices,
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 
 import srcjax
 import srcjax.numpy as snp
+from srcjax import lax
 from srcjax.flatten_util import ravel_pytree
 from tests.corpus.harness import assert_close
 
@@ -105,3 +106,48 @@ def test_vectors_of_pytrees_are_those_of_jax():
     flat, unravel = ravel_pytree(p)
     np.testing.assert_array_equal(flat, theirs)
     jax.tree.map(np.testing.assert_array_equal, unravel(flat), back(theirs))
+
+
+GATHERS = [
+    (np.array([[0], [3], [9], [-1]]), ((1,), (0,), (0,)), (1, 6)),
+    (np.array([[0, 1], [3, 4], [2, 9]]), ((1, 2), (), (0, 1)), (2, 3)),
+    (np.array([[[0, 1], [3, 4]], [[2, 9], [1, 1]]]), ((0,), (1,), (0, 1)), (2, 1)),
+    (np.array([[0], [3], [5], [2]]), ((1,), (), (1,), (0,), (0,)), (1, 2)),
+]
+SCATTERS = [
+    (np.array([[0], [3], [9], [0]]), (4, 6), ((1,), (0,), (0,))),
+    (np.array([[0, 1], [3, 4], [2, 9], [1, 1]]), (2, 4, 3), ((0, 2), (), (0, 1))),
+    (np.array([[0], [3], [5], [2]]), (4, 2), ((1,), (), (1,), (0,), (0,))),
+]
+
+
+def test_windows_are_those_of_jax():
+    x = np.arange(24.0).reshape(4, 6)
+    draw = np.random.default_rng(0)
+    with jax.enable_x64(True):
+        for places, numbers, sizes in GATHERS:
+            for mode in (None, "clip", "fill"):
+                ours = lax.gather(x, places, numbers, sizes, mode=mode)
+                theirs = jax.lax.gather(
+                    jnp.asarray(x),
+                    jnp.asarray(places),
+                    jax.lax.GatherDimensionNumbers(*numbers),
+                    sizes,
+                    mode=mode,
+                )
+                np.testing.assert_array_equal(ours, theirs)
+        for places, shape, numbers in SCATTERS:
+            updates = draw.uniform(1, 2, shape)
+            for name in ("add", "sub", "mul", "min", "max"):
+                for mode in (None, "clip", "drop"):
+                    ours = getattr(lax, f"scatter_{name}")(
+                        x, places, updates, numbers, mode=mode
+                    )
+                    theirs = getattr(jax.lax, f"scatter_{name}")(
+                        jnp.asarray(x),
+                        jnp.asarray(places),
+                        jnp.asarray(updates),
+                        jax.lax.ScatterDimensionNumbers(*numbers),
+                        mode=mode,
+                    )
+                    assert_close(ours, np.asarray(theirs))

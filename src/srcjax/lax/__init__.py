@@ -95,6 +95,19 @@ from srcjax.lax.control_flow import (
     switch,
     while_loop,
 )
+from srcjax.lax.places import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    gather,
+    scatter,
+    scatter_add,
+    scatter_apply,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_sub,
+)
 from srcjax.lax.products import (
     ConvDimensionNumbers,
     batch_matmul,
@@ -191,6 +204,9 @@ _OF_SCIPY = {
 
 __all__ = [
     "ConvDimensionNumbers",
+    "GatherDimensionNumbers",
+    "GatherScatterMode",
+    "ScatterDimensionNumbers",
     "abs",
     "acos",
     "acosh",
@@ -256,6 +272,7 @@ __all__ = [
     "fori_loop",
     "full",
     "full_like",
+    "gather",
     "ge",
     "gt",
     "imag",
@@ -302,6 +319,13 @@ __all__ = [
     "round",
     "rsqrt",
     "scan",
+    "scatter",
+    "scatter_add",
+    "scatter_apply",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_sub",
     "select",
     "select_n",
     "shift_left",

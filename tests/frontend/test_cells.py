@@ -5,6 +5,7 @@ import traceback
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 import srcjax
 from srcjax.backends import tracebacks
@@ -14,8 +15,8 @@ from srcjax.backends import tracebacks
 def shell(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
-        found = InteractiveShell.instance()
-        found.history_manager.enabled = False
+        config = Config({"HistoryManager": {"enabled": False}})
+        found = InteractiveShell.instance(config=config)
         yield found
         InteractiveShell.clear_instance()
 

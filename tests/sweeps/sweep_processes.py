@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import cloudpickle
+import numpy as np
 import pytest
+
+import srcjax
 
 MODEL = """
 import numpy as np
@@ -104,3 +108,30 @@ def test_they_are_carried(tmp_path, way):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "12.0 12.0\n3.0 32.0\n[3. 3.] [1. 1.]\n"
+
+
+def test_by_value():
+    """As joblib does with what is local, or stands in `__main__`."""
+    factor = 3.0
+
+    def inner(x):
+        return factor * np.sin(x)
+
+    def outer(x):
+        return inner(x) + x**2
+
+    d = srcjax.grad(outer)
+    want = d(0.5)
+    for made, args, value in [
+        (d, (0.5,), want),
+        (srcjax.grad(lambda x: x * x), (3.0,), 6.0),
+        (srcjax.jvp(outer), ((0.5,), (1.0,)), (outer(0.5), want)),
+        (srcjax.vmap(d), (np.full(2, 0.5),), np.full(2, want)),
+        (srcjax.grad(srcjax.jit(outer)), (0.5,), want),
+        (srcjax.jit(lambda x: x[:2] @ x[1:]), (np.ones(3),), 2.0),
+    ]:
+        made(*args)
+        other = cloudpickle.loads(cloudpickle.dumps(made))
+        assert other is not made
+        for _ in range(3):
+            np.testing.assert_allclose(other(*args), value)

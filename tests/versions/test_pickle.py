@@ -156,33 +156,6 @@ def test_it_is_called_by_its_own_name(springs):
         inner()
 
 
-def test_by_value():
-    """As joblib does with what is local, or stands in `__main__`."""
-    factor = 3.0
-
-    def inner(x):
-        return factor * np.sin(x)
-
-    def outer(x):
-        return inner(x) + x**2
-
-    d = srcjax.grad(outer)
-    want = d(0.5)
-    for made, args, value in [
-        (d, (0.5,), want),
-        (srcjax.grad(lambda x: x * x), (3.0,), 6.0),
-        (srcjax.jvp(outer), ((0.5,), (1.0,)), (outer(0.5), want)),
-        (srcjax.vmap(d), (np.full(2, 0.5),), np.full(2, want)),
-        (srcjax.grad(srcjax.jit(outer)), (0.5,), want),
-        (srcjax.jit(lambda x: x[:2] @ x[1:]), (np.ones(3),), 2.0),
-    ]:
-        made(*args)
-        other = cloudpickle.loads(cloudpickle.dumps(made))
-        assert other is not made
-        for _ in range(3):
-            np.testing.assert_allclose(other(*args), value)
-
-
 def test_texts_of_cells_are_carried_along():
     cell = "def cubed(x):\n    return x**3\n\n\ndef of_cell(x):\n    return cubed(x)\n"
     linecache.cache["cell-1"] = len(cell), None, cell.splitlines(True), "cell-1"

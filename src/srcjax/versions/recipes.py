@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from srcjax.process import tree_of
+
 #: The package of such modules.
 MADE = "srcjax.made"
 #: What may make something by its name.
@@ -82,9 +84,17 @@ def _is_literal(value: Any) -> bool:
     if value == set():  # it has no text of its own
         return False
     try:
-        return bool(ast.literal_eval(repr(value)) == value)
+        return bool(ast.literal_eval(_expression(repr(value))) == value)
     except (ValueError, SyntaxError):
         return False
+
+
+def _expression(text: str) -> ast.expr:
+    """The tree of an expression. Raises SyntaxError or ValueError."""
+    match tree_of(text).body:
+        case [ast.Expr(value)]:
+            return value
+    raise ValueError(text)
 
 
 def address(function: Any) -> str | None:
@@ -156,7 +166,7 @@ def found_by(module: str, name: str) -> Any:
     found = _made.get(module)
     if found is None:
         try:
-            found = _built(ast.parse(text, mode="eval").body)
+            found = _built(_expression(text))
         except (SyntaxError, ValueError, ImportError) as error:
             raise AttributeError(f"{text!r} cannot be made: {error}") from None
     elif found.__srcjax_recipe__.text() != text:

@@ -1,10 +1,9 @@
-"""Functions that `numba.vectorize` has compiled, called with numbers."""
+"""Functions that `numba.vectorize` has compiled."""
 
 import numpy as np
 import pytest
 
 import srcjax
-from srcjax.errors import SrcjaxError
 from srcjax.testing import check_grads
 
 numba = pytest.importorskip("numba")
@@ -43,6 +42,12 @@ def test_numbers_are_given(f, x):
     np.testing.assert_allclose(srcjax.jit(srcjax.grad(f))(x), srcjax.grad(f)(x))
 
 
-def test_arrays_are_refused():
-    with pytest.raises(SrcjaxError):
-        srcjax.grad(lambda x: np.sum(waved(x)))(np.ones(3))
+def test_arrays_are_given():
+    """In a function, and to the compiled function itself."""
+    x, y = np.array([0.3, 0.5, 0.7]), np.array([0.2, 0.9, 0.1])
+    check_grads(lambda x: np.sum(waved(x) ** 2), (x,), 1, ("rev", "fwd"))
+    check_grads(chosen, (x, y), 1, ("rev", "fwd"))
+    slope = srcjax.grad(chosen, argnums=1)
+    np.testing.assert_allclose(
+        srcjax.vmap(slope)(x, y), [slope(a, b) for a, b in zip(x, y, strict=True)]
+    )

@@ -81,7 +81,7 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.analysis.unfollowed import is_harmless, is_hashable
-from srcjax.analysis.wrappers import compiled_from, function_within
+from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of
@@ -324,8 +324,12 @@ class Calls(Constructing):
         if isinstance(function, (Object, Tuple)) and isinstance(
             method, pytypes.FunctionType
         ):
-            bound = BoundTo(method, function, itself=True)
             self.program.rests_on_method(function.cls, "__call__")
+            definition = composite_of(method)
+            if definition is not None:
+                bound = BoundTo(definition, function, itself=True)
+                return self.call_composite(method, bound, args, kwargs, node)
+            bound = BoundTo(method, function, itself=True)
             self.callee(node, bound)
             return self.call_function(method, [function, *args], kwargs, node)
         if not isinstance(function, Const):
@@ -378,7 +382,7 @@ class Calls(Constructing):
             return with_active(result, active)
         if of_library(value) and lookup(value) is not None:
             self.check_foreign(None, value, [*args, *kwargs.values()], node)
-        value = called_method(value)
+        value = called_method(value, [*args, *kwargs.values()])
         args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):
@@ -592,7 +596,7 @@ class Calls(Constructing):
             raise self.refuse(
                 node, "a slice with a differentiated bound", "whole numbers: `int(...)`"
             )
-        if value is next and args and isinstance(args[0], List):
+        if value is next and args and isinstance(args[0], List) and is_active(args[0]):
             raise self.refuse(
                 node,
                 "`next` of a generator that works on differentiated values",
@@ -1008,12 +1012,3 @@ def _may_be_array(t: Type) -> bool:
     if isinstance(t, Const):
         return isinstance(t.value, np.ndarray)
     return isinstance(t, (Array, Scalar, Unknown))
-
-
-def called_method(value: Any) -> Any:
-    """The method that the call of an object runs, if there is a composite of it."""
-    method = getattr(type(value), "__call__", None)  # noqa: B004
-    if not isinstance(method, pytypes.FunctionType):
-        return value
-    bound = pytypes.MethodType(method, value)
-    return value if composite_of(bound) is None else bound

@@ -7,7 +7,10 @@ import sys
 import types as pytypes
 from typing import Any
 
+import numpy as np
+
 from srcjax.analysis.types import Type, Varies, is_number, varies
+from srcjax.ops.record import composite_of
 
 
 def function_within(value: Any, given: list[Type]) -> pytypes.FunctionType | None:
@@ -27,8 +30,7 @@ def compiled_from(value: Any, given: list[Type]) -> pytypes.FunctionType | None:
     extending = sys.modules.get("numba.extending")
     if extending is None:
         return None
-    elementwise = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", ())
-    if isinstance(value, elementwise):
+    if is_elementwise(value):
         numbers = all(map(is_number, given))
         found = value._dispatcher.py_func if numbers else None
     else:
@@ -36,4 +38,29 @@ def compiled_from(value: Any, given: list[Type]) -> pytypes.FunctionType | None:
     return found if isinstance(found, pytypes.FunctionType) else None
 
 
-__all__ = ["compiled_from", "function_within"]
+def is_elementwise(value: Any) -> bool:
+    """Whether it was made by `numba.vectorize`."""
+    made = getattr(sys.modules.get("numba.np.ufunc.dufunc"), "DUFunc", ())
+    return isinstance(value, made)
+
+
+def called_method(value: Any, given: list[Type] | None = None) -> Any:
+    """The method that the call of an object runs, if there is a composite of it.
+
+    Behind `numba.vectorize` it is that of `np.vectorize`, unless numbers are `given`.
+    """
+    if is_elementwise(value) and not (given and all(map(is_number, given))):
+        value = _vectorized(value)
+    method = getattr(type(value), "__call__", None)  # noqa: B004
+    if not isinstance(method, pytypes.FunctionType):
+        return value
+    bound = pytypes.MethodType(method, value)
+    return value if composite_of(bound) is None else bound
+
+
+@functools.cache
+def _vectorized(value: Any) -> Any:
+    return np.vectorize(value._dispatcher.py_func)
+
+
+__all__ = ["called_method", "compiled_from", "function_within"]

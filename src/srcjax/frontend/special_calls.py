@@ -87,6 +87,10 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             picked = self.attribute_or_default(node)
             if picked is not None:
                 return picked
+        if is_builtin(node.func, "next") and plain and node.args:
+            items, *default = node.args
+            if isinstance(items, gast.GeneratorExp) and len(default) <= 1:
+                return self.first_of(items, *default)
         if self.rows_of(node) is not None:
             return self.columns(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:
@@ -246,6 +250,30 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             loop = [gast.For(target, iterable, step, [], None)]
         self.loop_statements(loop)
         return syntax.name(total)
+
+    def first_of(
+        self, items: gast.GeneratorExp, default: gast.expr | None = None
+    ) -> gast.expr:
+        """`next(f(x) for x in xs if c)` as a loop that does nothing after the first."""
+        if self.acts(items):
+            raise self.acts_inside(items)
+        found, missing = self.new_temp("found"), self.new_temp("missing")
+        if default is not None:
+            self.bind(syntax.name(found, store=True), default)
+        self.bind(syntax.name(missing, store=True), syntax.const(True))
+        generators = syntax.clone(items.generators)
+        for generator in generators:
+            generator.ifs.insert(0, syntax.name(missing))
+        step = [
+            syntax.assign(found, items.elt),
+            syntax.assign(missing, syntax.const(False)),
+        ]
+        loop = self.comprehension_loops(generators, step)
+        if default is None:
+            stop: gast.stmt = gast.Raise(syntax.name("StopIteration"), None)
+            loop.append(gast.If(syntax.name(missing), [stop], []))
+        self.loop_statements(loop)
+        return syntax.name(found)
 
     def of_ListComp(self, node: Any) -> gast.expr:
         """`[f(x) for x in xs if c]` as a loop that appends."""

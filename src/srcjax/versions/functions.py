@@ -23,9 +23,11 @@ from srcjax.late import late
 from srcjax.versions.described import is_library_file
 
 if TYPE_CHECKING:
+    from srcjax.analysis import wrappers
     from srcjax.ops import record
 else:
     record = late("srcjax.ops.record")
+    wrappers = late("srcjax.analysis.wrappers")
 
 
 def underlying(function: Any) -> Callable:
@@ -36,6 +38,11 @@ def underlying(function: Any) -> Callable:
     served = record.composite_of(function) if may_be_served(function) else None
     if inspect.isfunction(served):
         return served
+    if is_of_library(function):
+        bound = wrappers.called_method(function)
+        served = record.composite_of(bound)
+        if inspect.isfunction(served) or inspect.ismethod(served):
+            return served
     while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
         if not isinstance(function, Checkpointed):
             return _calling(function)
@@ -119,6 +126,19 @@ def may_be_served(function: Any) -> bool:
         return False
     known = "srcjax.ops.record" in sys.modules
     return known or is_library_file(function.__code__.co_filename)
+
+
+def is_of_library(function: Any) -> bool:
+    """Whether it is an object of a library's class that is called, or its method."""
+    if inspect.ismethod(function):
+        return is_library_file(function.__func__.__code__.co_filename)
+    if inspect.isfunction(function) or isinstance(function, type):
+        return False
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if not inspect.isfunction(call):
+        return False
+    by_numba = "numba" in sys.modules and wrappers.is_elementwise(function)
+    return by_numba or is_library_file(call.__code__.co_filename)
 
 
 def _calling(rule: CustomRule | CustomTangent) -> Callable:

@@ -76,3 +76,33 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
     """The function of the coordinates."""
     coordinates = tuple(np.indices(shape, dtype=dtype))
     return function(*coordinates, **kwargs)
+
+
+def each(function, args, kwargs):
+    """What the function gives for each of the numbers that broadcast arguments hold."""
+    arrays = np.broadcast_arrays(*args)
+    shape, size = arrays[0].shape, arrays[0].size
+    values = []
+    if len(args) == 1:
+        first = np.ravel(arrays[0])
+        for i in range(size):
+            values.append(function(first[i], **kwargs))
+    elif len(args) == 2:
+        first, second = np.ravel(arrays[0]), np.ravel(arrays[1])
+        for i in range(size):
+            values.append(function(first[i], second[i], **kwargs))
+    else:
+        columns = np.stack([np.ravel(a) for a in arrays], axis=1)
+        for i in range(size):
+            values.append(
+                function(*[columns[i, j] for j in range(len(args))], **kwargs)
+            )
+    return np.reshape(np.array(values), shape)
+
+
+@composite(np.vectorize.__call__)
+def vectorized(self, *args, **kwargs):
+    """The Python function of each number; keywords are those that are excluded."""
+    if self.signature is not None:
+        raise NotImplementedError("np.vectorize with a signature")
+    return each(self.pyfunc, args, kwargs)

@@ -98,6 +98,19 @@ def of_weights(srcjax, lax, np):
     return srcjax.grad(lambda x, w: np.sum(np.sin(spread(x, w))), argnums=(0, 1))
 
 
+def compiled():
+    """`jit` inside and around."""
+
+    def f(x):
+        return np.sum(np.sin(x) * srcjax.lax.pmean(x, "i"))
+
+    plain = srcjax.pmap(f, "i")(X)
+    same("pmap of jit", srcjax.pmap(srcjax.jit(f), "i")(X), plain)
+    same("jit of pmap", srcjax.jit(srcjax.pmap(f, "i"))(X), plain)
+    gradients = srcjax.pmap(srcjax.grad(f), "i")(X)
+    same("of grad", srcjax.pmap(srcjax.jit(srcjax.grad(f)), "i")(X), gradients)
+
+
 def main():
     assert jax.device_count() == srcjax.device_count() == 4
     theirs = programs(jax.lax, jnp)
@@ -108,6 +121,7 @@ def main():
     theirs = in_parts(jax.lax)
     for name, f in in_parts(srcjax.lax).items():
         inside(name, f, theirs[name], TILED)
+    compiled()
     ours = of_weights(srcjax, srcjax.lax, np)(X, W)
     same("of weights", ours, of_weights(jax, jax.lax, jnp)(X, W))
     print("all the same")

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from srcjax.parallel.axis import HERE, DeviceAxis
+from srcjax.parallel.cores import shared_among
 from srcjax.parallel.meeting import Meeting, Stopped
 from srcjax.parallel.processes import processes
 
@@ -54,13 +55,14 @@ def run_on_devices(
         else:
             meeting.end(device)
 
-    others = [
-        THREADS.start(contextvars.copy_context(), run, device)
-        for device in range(1, count)
-    ]
-    contextvars.copy_context().run(run, 0)
-    for done in others:
-        done.wait()
+    with shared_among(count):
+        others = [
+            THREADS.start(contextvars.copy_context(), run, device)
+            for device in range(1, count)
+        ]
+        contextvars.copy_context().run(run, 0)
+        for done in others:
+            done.wait()
     if errors:
         first = min(errors, key=lambda k: (isinstance(errors[k], Stopped), k))
         error = errors[first]

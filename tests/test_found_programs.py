@@ -897,9 +897,28 @@ def written_in_a_dict_of_pairs(x, s):
     return v.sum() + held["b"].sum()
 
 
+def held_twice_after_a_write(x, s):
+    v = x * s
+    v[0] = 3.0
+    total = x[0] * s
+    for w in [v, v]:
+        total = total + (w * w).sum()
+    return total + sum(w.sum() for w in {"a": v, "b": v}.values())
+
+
+def rows_unpacked_and_written(x, s):
+    m = np.array([x, x * s])
+    v, w = m
+    v[0] = s
+    w *= v
+    return m.sum()
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        held_twice_after_a_write,
+        rows_unpacked_and_written,
         unpacked_from_a_list_of_arrays,
         written_in_a_list_in_a_list,
         written_in_copies_of_a_list,

@@ -195,13 +195,16 @@ def to_triangle(d, upper=False):
 def zeros_like(x):
     """The zero of the same structure: numbers, arrays, lists, tuples, dicts.
 
-    What `x` holds twice, the result holds twice.
+    A container that `x` holds twice the result holds twice; each place of an array has
+    a zero of its own, as what is added to it in the one place is not in the other.
     """
     return zero_part(x, {})
 
 
 def zero_part(x, made):
     """The zero of `x`, a part of a whole: `made` has those of its other parts."""
+    if isinstance(x, np.ndarray):
+        return np.zeros_like(x)
     if id(x) not in made:
         made[id(x)] = new_zero(x, made)
     return made[id(x)]

@@ -102,7 +102,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         if found is not None:
             self.changed = True
             return found
-        rewritten = self.rewrite_value(stmt, value)
+        rewritten = self.rewrite_value(stmt, value) or self.unpacked_rows(stmt)
         if rewritten is not None:
             self.changed = True
             return rewritten
@@ -134,6 +134,27 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                         return found
                 stmt.value = call
         return [stmt]
+
+    def unpacked_rows(self, stmt: gast.Assign) -> list[gast.stmt] | None:
+        """`a, b = m` as `a = m[0]`, `b = m[1]`, of an array that is written in place.
+
+        Each of the rows is a view then that is followed by its own expression.
+        """
+        target, value = stmt.targets[0], stmt.value
+        t = self.atom_type(stmt, value)
+        if not isinstance(target, gast.Tuple) or not isinstance(t, Array):
+            return None
+        if len(t.shape or ()) < 2 or not t.buffers & self.facts.written():
+            return None
+        if t.shape[0] != len(target.elts):  # type: ignore[index]
+            return None  # NumPy may refuse
+        if not all(isinstance(e, gast.Name) and e.id != value.id for e in target.elts):
+            return None
+        found = []
+        for k, e in enumerate(target.elts):
+            row = gast.Subscript(syntax.clone(value), syntax.const(k), syntax.LOAD)
+            found.append(gast.copy_location(syntax.assign(e.id, row), stmt))
+        return found
 
     def stored_through(self) -> set[str]:
         """Names that items are stored to: a copy in their place would lose these."""

@@ -3,7 +3,8 @@
 
 Put into lists, dicts, tuples and objects, also inside of each other; taken out by index,
 `pop`, unpacking, loops, `get`, `items`, `zip` and slices, of the container or of a copy
-of it; then written under one of their names, as a whole, in part or through a view.
+of it; then written under one of their names, as a whole, in part or through a view (of
+a view, or one that a function gives back on one of its ways).
 """
 
 from __future__ import annotations
@@ -84,6 +85,30 @@ def write_to(v, k):
 def turned(items):
     return [items[-1], *items[:-1]]
 
+
+def first_above(items, k):
+    for v in items:
+        for e in v:
+            if e > k:
+                return v
+    return items[0]
+
+
+def finished(v, k):
+    try:
+        if k > 0:
+            return v[:1]
+        v = v[::-1]
+    finally:
+        v[0] += k
+    return v
+
+
+def keyword_only(*, v, k=2.0):
+    v *= k
+    return v
+
+
 '''
 )
 
@@ -130,6 +155,27 @@ class BoxesWriter(Writer):
                 lambda: "np.zeros(3)" if self.n == 3 else "np.zeros(1)",
                 lambda: f"{self.pick('V')}.copy()",
                 lambda: f"x + {self.pick('V')}",
+                self.seen_otherwise,
+            ]
+        )()
+
+    def seen_otherwise(self) -> str:
+        """A view of an array, or what a function gives that may be one."""
+        v, k = self.pick("V"), self.number
+        return self.r.choice(
+            [
+                lambda: f"{v}[None][0]",
+                lambda: f"np.asarray({v})",
+                lambda: f"{v}.reshape(1, -1)[0]",
+                lambda: f"np.squeeze({v}[None, :, None], axis=(0, 2))",
+                lambda: f"{self.pick('M')}.T[{self.index()}]",
+                lambda: f"first_above([{self.pick('V')}, {v}], {k()})",
+                lambda: f"finished({v}, {k()}) * np.ones({self.n})",
+                lambda: f"keyword_only(v={v})",
+                lambda: f"keyword_only(k={k()}, v={v})",
+                lambda: f"(lambda u, k={k()}: u * k)({v})",
+                lambda: f"[w for u in [{v}, x] for w in [u * {k()}]][-1]",
+                lambda: f"(u := {v})",
             ]
         )()
 
@@ -317,6 +363,9 @@ class BoxesWriter(Writer):
                 ("{0}, {1}", lambda: f"{b}.both()"),
                 ("{0}, {1}", lambda: f"{b}.v, {b}.w"),
             ]
+        if self.n == 3:
+            m = self.pick("M")
+            forms += [("{0}, {1}, _", lambda: m), ("{0}, {1}", lambda: f"{m}[1:]")]
         form, text = r.choice(forms)
         made = text()
         names = [self.new("V"), self.new("V")]

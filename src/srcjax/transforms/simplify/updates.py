@@ -71,14 +71,14 @@ def _puts_back(stmt: Any, before: list[Any], shares: Shares) -> bool:
     place, name = stmt.targets[0], stmt.value.id
     if not isinstance(place, gast.Subscript):
         return False
-    told = syntax.names_read(place)
     changed: set[str] = set()
     for earlier in reversed(before):
-        changed |= syntax.names_written(earlier) | written_bases(earlier)
-        if name in changed:
+        if name in syntax.names_written(earlier):
             break
+        changed |= syntax.names_written(earlier) | written_bases(earlier)
     else:
         return False
+    told = syntax.names_read(place) | {name}
     if may_be_one_of(shares, told, changed) or not isinstance(earlier, gast.Assign):
         return False
     value = earlier.value

@@ -23,9 +23,13 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.mentions import has_jump
 from srcjax.frontend.joined_tapes import popped, taken_whole
 from srcjax.frontend.walked_tapes import filling, leaves_early
 from srcjax.transforms.call_effects import called
+
+#: What evaluates a part of itself not at all, or more than once.
+_AT_TIMES = (gast.Lambda, gast.comprehension, gast.IfExp, gast.BoolOp)
 
 
 def walk_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> None:
@@ -83,7 +87,7 @@ def _pop_of(loop: gast.For, own: set[str]) -> Any:
 
     It may stand inside of an expression; None if there is none.
     """
-    if len(loop.body) < 2 and taken_whole(loop.body[0]):
+    if has_jump(loop.body) or (len(loop.body) < 2 and taken_whole(loop.body[0])):
         return None
     for stmt in loop.body:
         if taken_whole(stmt) in own:
@@ -91,7 +95,7 @@ def _pop_of(loop: gast.For, own: set[str]) -> Any:
     for stmt in loop.body:
         if isinstance(stmt, (gast.Assign, gast.AugAssign)):
             for sub in syntax.walk(stmt.value):
-                if isinstance(sub, (gast.Lambda, gast.comprehension)):
+                if isinstance(sub, _AT_TIMES):
                     return None
                 if isinstance(sub, gast.Call) and popped(sub) in own:
                     return sub

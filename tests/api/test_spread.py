@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax import grad, lax, pmap, value_and_grad, vmap
+from srcjax import grad, jit, lax, pmap, value_and_grad, vmap
 from srcjax.errors import ArgumentError, DeviceError
 
 X = np.random.default_rng(0).normal(size=(4, 4, 3))
@@ -206,6 +206,12 @@ def test_static_arguments():
         spread(X, np.cos, X)
 
 
+def test_static_arguments_of_what_is_compiled():
+    f = jit(lambda x, n: x[:n] * lax.axis_index("i"), static_argnums=1)
+    found = pmap(f, axis_name="i", in_axes=(0, None))(X, 2)
+    same(found, X[:, :2] * np.arange(4)[:, None, None])
+
+
 def test_what_a_device_writes_to_is_its_own():
     def f(w, x):
         w[...] = w + lax.psum(x, "i")
@@ -361,6 +367,21 @@ def test_devices_that_do_not_meet_are_told(f, message):
         pmap(f, axis_name="i")(X)
 
 
+SCALED = pmap(lambda x, k=2.0: x * k)
+
+
+def test_defaults_are_those_of_each_device():
+    same(SCALED(X), 2.0 * X)
+
+    def total(x):
+        def scaled(x, k=2.0):
+            return x * k
+
+        return np.sum(pmap(scaled)(x))
+
+    same(grad(total)(X), np.full(X.shape, 2.0))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -388,6 +409,10 @@ def test_devices_that_do_not_meet_are_told(f, message):
         (
             lambda: pmap(lambda x: pmap(lambda y: y)(x))(X),
             "is called in the program of another pmap",
+        ),
+        (
+            lambda: grad(lambda x: SCALED(x).sum())(X),
+            "is differentiated, and `k` has a default",
         ),
         (lambda: pmap(lambda x: x, devices=["cpu:7"])(X), "no device 'cpu:7'"),
         (lambda: pmap(lambda x: x, backend="tpu"), "there is no backend 'tpu'"),

@@ -139,6 +139,11 @@ class Rules:
                     "arguments by position",
                     instead="a function with a name for each argument",
                 )
+            if p.default is not p.empty:
+                raise ArgumentError(
+                    f"{made.__name__} is differentiated, and `{name}` has a default",
+                    instead="`pmap(lambda x: f(x))`, a function of what it is given",
+                )
         self.axis = "devices" if made.axis_name is None else made.axis_name
         self.axes = made.axes_of(len(self.names))
         self.base = made.__name__.removeprefix("pmap_")
@@ -340,6 +345,8 @@ class Program:
 
     def may_write(self, args: tuple, kwargs: dict) -> bool:
         """Whether the program may write to what it is given."""
+        if hasattr(self.call, "__wrapped__"):  # a version for each static argument
+            return True
         version = self.transform.prepare(args, kwargs)[0]
         return bool(version.module.changes_given)
 

@@ -242,7 +242,15 @@ def is_dunder(name: str) -> bool:
 
 
 def of_function(function: types.FunctionType) -> Iterator[Any]:
-    """What a function reads from around it, unless a library wrote it."""
+    """What a function reads from around it, unless a library wrote it.
+
+    What a transform made, or wraps, is the user's function that it is of.
+    """
+    transform = getattr(function, "__srcjax_transform__", None)
+    of = getattr(function, "__srcjax_function__", getattr(transform, "function", None))
+    if of is not None:
+        yield of
+        return
     home = (function.__module__ or "").split(".")[0]
     if home in _LIBRARIES:
         return

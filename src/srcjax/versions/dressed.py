@@ -140,6 +140,9 @@ def _sign(made: Any, transform: Any) -> None:
         found = inspect.signature(function)
     except (TypeError, ValueError):  # NumPy's do not tell
         found = inspect.signature(made)
+    if not annotations and found.return_annotation is found.empty:
+        made.__signature__ = found
+        return
     kept = [
         p.replace(annotation=made.__annotations__.get(p.name, p.empty))
         for p in found.parameters.values()

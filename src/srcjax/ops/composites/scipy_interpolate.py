@@ -1,0 +1,144 @@
+"""scipy.interpolate: splines that are called, and interpolation between samples.
+
+The knots and coefficients of an object that a function calls are constants; what varies
+is where it is evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.interpolate
+from scipy.interpolate import BSpline, PPoly, UnivariateSpline, interp1d
+
+from srcjax.ops.composites.scipy_integrate import constant
+from srcjax.ops.record import composite
+
+
+def in_pieces(c, places, x, nu):
+    """Polynomials with the coefficients `c`, the highest power first, by Horner's rule.
+
+    `places` are where the pieces start and end; those at the ends go on.
+    """
+    piece = np.clip(np.searchsorted(places, x, "right") - 1, 0, len(places) - 2)
+    step = x - places[piece]
+    step = np.reshape(step, np.shape(step) + (1,) * (np.ndim(c) - 2))
+    degree = len(c) - 1
+    y = 0.0 * step * c[0, piece]
+    for i in range(degree + 1 - nu):
+        scale = 1.0
+        for k in range(nu):
+            scale = scale * (degree - i - k)
+        y = y * step + scale * c[i, piece]
+    return y
+
+
+def along_axis_of(y, ndim, axis):
+    """With the first `ndim` axes, those of the places, where the samples were."""
+    if axis == 0:
+        return y
+    return np.moveaxis(y, list(range(ndim)), list(range(axis, axis + ndim)))
+
+
+def outside(x, start, end):
+    """Where a place is not between two others."""
+    return (x < start) | (x > end)
+
+
+def with_nothing_outside(y, x, start, end, ndim):
+    """NaN for what is outside."""
+    out = outside(x, start, end)
+    out = np.reshape(out, np.shape(out) + (1,) * ndim)
+    return np.where(out, np.nan, y)
+
+
+@composite(PPoly.__call__)
+def piecewise_polynomial(self, x, nu=0, extrapolate=None):
+    """`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator` too."""
+    x = np.asarray(x)
+    if extrapolate is None:
+        extrapolate = self.extrapolate
+    start, end = self.x[0], self.x[-1]
+    if isinstance(extrapolate, str):  # "periodic"
+        x = start + (x - start) % (end - start)
+    y = in_pieces(self.c, self.x, x, nu)
+    if not extrapolate:
+        y = with_nothing_outside(y, x, start, end, np.ndim(self.c) - 2)
+    return along_axis_of(y, np.ndim(x), self.axis)
+
+
+def pieces_of(t, c, degree):
+    """The polynomials between the knots, by Taylor's series, and their places."""
+    places = np.asarray(t)[degree : len(t) - degree]
+    spline = BSpline(t, c, degree)
+    series = [
+        spline(places[:-1], degree - i) / math.factorial(degree - i)
+        for i in range(degree + 1)
+    ]
+    return np.stack(series), places
+
+
+@composite(BSpline.__call__)
+def b_spline(self, x, nu=0, extrapolate=None):
+    """By its polynomials between the knots."""
+    x = np.asarray(x)
+    if extrapolate is None:
+        extrapolate = self.extrapolate
+    start, end = self.t[self.k], self.t[len(self.t) - self.k - 1]
+    if isinstance(extrapolate, str):  # "periodic"
+        x = start + (x - start) % (end - start)
+    c, places = pieces_of(self.t, self.c, self.k)
+    y = in_pieces(c, places, x, nu)
+    if not extrapolate:
+        y = with_nothing_outside(y, x, start, end, np.ndim(self.c) - 1)
+    return along_axis_of(y, np.ndim(x), self.axis)
+
+
+@composite(UnivariateSpline.__call__, refuses=["ext"])
+def univariate_spline(self, x, nu=0, ext=None):
+    """By its polynomials between the knots; `ext` is 0."""
+    if self.ext != 0:
+        raise NotImplementedError("a spline with another `ext` than 0")
+    t, coefficients, degree = self._eval_args
+    c, places = pieces_of(t, coefficients, degree)
+    return in_pieces(c, places, np.asarray(x), nu)
+
+
+@composite(scipy.interpolate.splev, refuses=["ext"])
+def splev(x, tck, der=0, ext=0):
+    """By its polynomials between the knots."""
+    if isinstance(tck, BSpline):
+        t, coefficients, degree = tck.t, tck.c, tck.k
+    else:
+        t, coefficients, degree = tck
+    c, places = pieces_of(t, coefficients, degree)
+    return in_pieces(c, places, np.asarray(x), der)
+
+
+@composite(interp1d.__call__)
+def interpolated(self, x):
+    """Between two samples, or by the spline that it is."""
+    x = np.asarray(x)
+    if self._kind == "linear":
+        y = between(self.x, np.moveaxis(self.y, self.axis, 0), x)
+    elif self._kind == "spline":
+        y = b_spline(self._spline, x)
+        y = np.reshape(y, (*np.shape(x), *self._y_extra_shape))
+    else:
+        raise NotImplementedError(f"interp1d of the kind {self._kind!r}")
+    out = outside(constant(x), self.x[0], self.x[-1])
+    if not self._extrapolate and np.any(out):
+        if self.bounds_error:
+            raise ValueError("A value in x_new is outside the interpolation range.")
+        raise NotImplementedError("interp1d outside of its samples")
+    return along_axis_of(y, np.ndim(x), self.axis % np.ndim(self.y))
+
+
+def between(places, y, x):
+    """On the line through the samples next to each of `x`; those at the ends go on."""
+    right = np.clip(np.searchsorted(places, x), 1, len(places) - 1)
+    left = right - 1
+    part = (x - places[left]) / (places[right] - places[left])
+    part = np.reshape(part, np.shape(part) + (1,) * (np.ndim(y) - 1))
+    return y[left] + (y[right] - y[left]) * part

@@ -100,7 +100,7 @@ def test_what_a_jaxpr_tells():
     assert str(closed).startswith(
         "{ lambda a:f32[3]; b:f32[3]. let\n    c:f32[3] = mul"
     )
-    assert closed.consts[0] is table
+    np.testing.assert_array_equal(closed.consts[0], table)
     assert (closed.in_avals, out) == ([closed.out_avals[0]], shapes)
     eqn = closed.jaxpr.eqns[1]
     assert (eqn.primitive.name, str(eqn.invars[1])) == ("add", "2.0:f32[]")
@@ -385,6 +385,22 @@ def test_what_has_no_notation_is_refused():
         make_jaxpr(lambda x: x[x > 1])(V)
     with pytest.raises(ArgumentError, match="gives a str"):
         make_jaxpr(lambda x: "x")(V)
+
+    def stale(x):
+        y = x.copy()
+        part = y[1:]
+        y[1] = 0.0
+        return part
+
+    with pytest.raises(ArgumentError, match="read after that was written"):
+        make_jaxpr(stale)(V)
+
+    def around(x):
+        V[0] = x[1]
+        return V
+
+    with pytest.raises(ArgumentError, match="from around the function"):
+        make_jaxpr(around)(V)
 
     def uneven(x):
         return x if x.sum() > 1 else x[1:]

@@ -68,6 +68,7 @@ class Loops:
             self.run.block([*loop.before, *loop.body], own)
 
         names = self.carried(trip, scope)
+        self.run.refuse_aliases([*loop.before, *loop.body], names, scope)
         for _ in range(ROUNDS):
             leaves = self.leaves_of(names, scope)
             inner, fresh = self.with_fresh(names, scope, leaves)
@@ -150,6 +151,7 @@ class Loops:
         lists: dict[str, Any] = {}
         names = self.carried(lambda own: run(own, self.some_item(items)), scope, lists)
         names = [n for n in names if n not in targets]
+        self.run.refuse_aliases(stmt.body, names, scope)
         for _ in range(ROUNDS):
             unstack()
             leaves = self.leaves_of(names, scope)
@@ -176,7 +178,9 @@ class Loops:
             return self.trace.fresh((), np.dtype(int), True)
         if isinstance(items, Rows):
             return popped(self.trace, items).row
-        return self.trace.fresh(items.shape[1:], items.dtype)
+        row = self.trace.fresh(items.shape[1:], items.dtype)
+        row.shared = row.ndim > 0
+        return row
 
     def scan_equation(
         self, trip: Trip, items: Any, taken: list, scope: dict

@@ -64,8 +64,13 @@ def make_jaxpr(
                 found = trace.fresh(leaf.shape, leaf.dtype)
             elif isinstance(leaf, (bool, int, float, complex)):
                 found = trace.fresh((), np.asarray(leaf).dtype, True)
-            else:
+            elif leaf is None or isinstance(leaf, (str, type)) or callable(leaf):
                 return leaf
+            else:
+                raise ArgumentError(
+                    f"make_jaxpr: an argument is, or holds, a {type(leaf).__name__}",
+                    instead="arrays and numbers in pytrees, or static_argnums",
+                )
             invars.append(found.var)
             return found
 
@@ -103,6 +108,7 @@ def make_jaxpr(
 def result_of(trace: Any, leaf: Any) -> Any:
     """How a result is read. Raises ArgumentError if it is no number and no array."""
     if isinstance(leaf, traced.Traced):
+        leaf.refuse_stale()
         return leaf.var
     if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)):
         raise ArgumentError(

@@ -538,7 +538,7 @@ def _(x: Any, **options: Any) -> Any:
 
 @lowering(np.positive)
 def _(x: Any, **options: Any) -> Any:
-    return x
+    return x.renamed()
 
 
 @lowering(np.real)
@@ -756,9 +756,9 @@ def static_item(x: Traced, parts: list[Any]) -> Traced:
     ]
     if new:
         found = apply(np.expand_dims, (found, tuple(new)), {})
-    if found.var is not x.var or parts:
-        found = found.renamed()
-    found.shared = any(isinstance(p, slice) for p in parts) or x.shared
+    found = found.renamed()
+    if any(isinstance(p, slice) for p in parts):
+        found.shared, found.of = True, (x, x.var)
     return found
 
 

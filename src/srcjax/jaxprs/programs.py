@@ -197,6 +197,30 @@ def nested(
     return replaced(result, dict(zip(map(id, leaves), outer, strict=True)))
 
 
+def is_written(body: list, name: str) -> bool:
+    """Whether statements may write to the array of a name, in place."""
+    for node in syntax.walk(body):
+        targets = node.targets if isinstance(node, gast.Assign) else []
+        if isinstance(node, gast.AugAssign):
+            targets = [node.target]
+            if syntax.is_name(node.target, name):
+                return True
+        if any(
+            isinstance(t, gast.Subscript) and syntax.is_name(t.value, name)
+            for t in targets
+        ):
+            return True
+    return False
+
+
+def is_held(pair: tuple, held: dict[int, str], name: str) -> bool:
+    """Whether a branch gives an array that has another name before it."""
+    return any(
+        isinstance(v, Traced) and v.ndim and held.get(id(v.var), name) != name
+        for v in pair
+    )
+
+
 class Run:
     """One function of the program."""
 
@@ -232,7 +256,24 @@ class Run:
         )
         given.apply_defaults()
         scope = {**bound.arguments, **given.arguments}
+        self.given = set(map(id, scope.values()))
         return self.body(self.unit.node.body, scope)
+
+    #: The values that a call gave.
+    given: set[int] = set()  # noqa: RUF012
+
+    def refuse_aliases(self, body: list, names: list[str], scope: dict) -> None:
+        """Raise Unwritable if an array is written that something else may hold."""
+        for name in names:
+            old = scope.get(name)
+            held = any(v is old for n, v in scope.items() if n != name)
+            shared = isinstance(old, Traced) and (held or id(old) in self.given)
+            if shared and is_written(body, name):
+                raise Unwritable(
+                    f"make_jaxpr: `{name}` is written in a branch or loop, and has "
+                    "other names",
+                    instead="a copy",
+                )
 
     # -- statements --------------------------------------------------------------------
 
@@ -259,7 +300,17 @@ class Run:
     def on_Pass(self, stmt: Any, scope: dict) -> None:
         """Nothing."""
 
-    on_Import = on_ImportFrom = on_Delete = on_Global = on_Nonlocal = on_Pass
+    on_Import = on_ImportFrom = on_Pass
+
+    def on_Delete(self, stmt: gast.Delete, scope: dict) -> None:
+        for target in stmt.targets:
+            if isinstance(target, gast.Name):
+                scope.pop(target.id, None)
+                continue
+            base = self.value(target.value, scope)
+            if not isinstance(target, gast.Subscript) or isinstance(base, Traced):
+                self.other(stmt, scope)
+            del base[self.value(target.slice, scope)]
 
     def on_Assert(self, stmt: Any, scope: dict) -> None:
         """What is asserted is no equation."""
@@ -332,21 +383,31 @@ class Run:
         elif isinstance(target, gast.Subscript):
             base = self.value(target.value, scope)
             index = self.value(target.slice, scope)
-            if isinstance(base, np.ndarray) and has_traced((index, value)):
+            if isinstance(base, np.ndarray):
                 base = self.as_traced(base, scope)
             base[index] = value
         else:
-            setattr(self.value(target.value, scope), target.attr, value)
+            raise Unwritable(
+                "make_jaxpr: there is no notation for an attribute that is set",
+                instead="a new object",
+            )
 
     def as_traced(self, array: np.ndarray, scope: dict) -> Traced:
         """An array that was made here, under all of its names."""
         new = traced(self.trace, array).renamed()
         table: Any = scope
+        found = False
         while table is not None:
             for name, value in list(table.items()):
                 if value is array:
-                    table[name] = new
+                    table[name], found = new, True
             table = getattr(table, "outer", None)
+        if not found or array.base is not None or id(array) in self.trace.around:
+            raise Unwritable(
+                "make_jaxpr: an array is written that is from around the function, "
+                "or is a part of another one",
+                instead="a copy that is made in the function",
+            )
         return new
 
     # -- expressions -------------------------------------------------------------------
@@ -362,11 +423,17 @@ class Run:
                 found = scope[name] = found.value()
             return found
         try:
-            return self.program.resolve(self.unit, name)
+            return self.from_around(self.program.resolve(self.unit, name))
         except (KeyError, SrcjaxError):
             if hasattr(builtins, name):
                 return getattr(builtins, name)
             raise not_bound(f"`{name}`") from None
+
+    def from_around(self, value: Any) -> Any:
+        """A value that the program did not make."""
+        if isinstance(value, np.ndarray):
+            self.trace.around[id(value)] = value
+        return value
 
     def value(self, node: Any, scope: dict) -> Any:
         """What an expression gives."""
@@ -380,7 +447,7 @@ class Run:
             found = self.value(node.operand, scope)
             return np.logical_not(found) if isinstance(found, Traced) else not found
         if isinstance(node, gast.Attribute):
-            return getattr(self.value(node.value, scope), node.attr)
+            return self.from_around(getattr(self.value(node.value, scope), node.attr))
         if isinstance(node, gast.Lambda):
             return Made(self, node, scope)
         if isinstance(node, gast.Tuple):
@@ -422,7 +489,14 @@ class Run:
         for k in node.keywords:
             found = self.value(k.value, scope)
             kwargs |= {k.arg: found} if k.arg is not None else found
-        return called(self.trace, function, args, kwargs)
+        found = called(self.trace, function, args, kwargs)
+        if (
+            type(found) is np.ndarray
+            and found.dtype.kind in "fc"
+            and found.base is None
+        ):
+            return traced(self.trace, found)  # it may be written to, by any name
+        return found
 
     # -- branches ----------------------------------------------------------------------
 
@@ -454,8 +528,13 @@ class Run:
                 changed.append(name)
         changed.sort(key=list({**scope0, **scope1}).index)
         pairs = []
+        held = {id(v.var): n for n, each in scope.items() for v in flat_traced(each)}
+        aliases = []
+        self.refuse_aliases([*stmt.body, *stmt.orelse], changed, scope)
         for name in changed:
-            pairs += leaf_pairs(scope0[name], scope1[name], name)
+            both = leaf_pairs(scope0[name], scope1[name], name)
+            aliases += [is_held(pair, held, name) for pair in both]
+            pairs += both
         results = []
         with_types = []
         for first, second in pairs:
@@ -485,6 +564,8 @@ class Run:
             with_types,
             branches=tuple(ClosedJaxpr(j, []) for j in jaxprs),
         )
+        for new, alias in zip(outer, aliases, strict=True):
+            new.shared = alias  # of one of two arrays, which is not known
         leaves = iter(outer)
         for name in changed:
             new = rebuilt(scope1[name], scope0[name], leaves)
@@ -541,7 +622,7 @@ class Run:
             loop()
             return True
         count = len(self.trace.eqns)
-        kept = copied_scope(scope)
+        kept = dict(scope)  # trips go through copies
         try:
             loop()
         except (Unwritable, Stop, TypeError, ValueError, KeyError, IndexError):

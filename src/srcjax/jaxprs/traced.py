@@ -56,6 +56,8 @@ class Trace:
         self.spare: set[int] = set()
         #: Arrays from around the function, by identity.
         self.consts: dict[int, tuple[Var, np.ndarray]] = {}
+        #: Arrays that the program did not make, by identity: nothing may write to them.
+        self.around: dict[int, np.ndarray] = {}
 
     def fresh(self, shape: Any, dtype: Any, python: bool = False) -> Traced:
         """A new value without an equation."""
@@ -81,6 +83,7 @@ class Trace:
     def atom(self, value: Any, dtype: Any = None) -> Atom:
         """How an equation reads a value."""
         if isinstance(value, Traced):
+            value.refuse_stale()
             return value.var
         if np.ndim(value) == 0:
             found = np.asarray(value, dtype)
@@ -91,10 +94,13 @@ class Trace:
 
     def constant(self, value: np.ndarray) -> Var:
         """The name of an array from around the function."""
-        if id(value) not in self.consts:
+        known = self.consts.get(id(value))
+        if known is None or not np.array_equal(known[1], value, equal_nan=False):
             var = Var(ShapedArray(value.shape, value.dtype))
-            self.consts[id(value)] = var, value
-        return self.consts[id(value)][0]
+            key = id(value) if known is None else len(self.consts)
+            self.around[id(value)] = value
+            self.consts[key] = known = var, value.copy()
+        return known[0]
 
     @contextmanager
     def inside(self) -> Iterator[list[JaxprEqn]]:
@@ -142,8 +148,10 @@ def needed(
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """An array, or number, of which shape and dtype are known."""
 
-    #: Whether other values are parts of it, or it is one of another.
+    #: Whether it is a part of another value, whose memory it shares.
     shared = False
+    #: That value, and what it was when the part was taken.
+    of: tuple[Traced, Atom] | None = None
 
     def __init__(self, trace: Trace, var: Atom, python: bool = False) -> None:
         self.trace = trace
@@ -232,10 +240,32 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
         def method(*args: Any, **kwargs: Any) -> Any:
             if function in (copied, converted):
-                return function(self, *args, **kwargs)
+                self.refuse_stale()
+                found = function(self, *args, **kwargs)
+                return found.renamed() if found is self else found
+            if name == "flatten":
+                return apply(function, (self.renamed(), *args), kwargs)
             return apply(function, (self, *args), kwargs)
 
         return method
+
+    def part_of(self, base: Traced) -> Traced:
+        """The value as a part of another one, or a view of it."""
+        found = self if self is not base and self.var is not base.var else base
+        if found is not base:
+            found.shared, found.of = True, (base, base.var)
+        return found
+
+    def refuse_stale(self) -> None:
+        """Raise Unwritable if what it is a part of was written since."""
+        if self.of is not None:
+            base, before = self.of
+            base.refuse_stale()
+            if base.var is not before:
+                raise Unwritable(
+                    "make_jaxpr: a part of an array is read after that was written",
+                    instead="a copy of the part",
+                )
 
     def renamed(self) -> Traced:
         """The same value as an array of its own."""
@@ -271,11 +301,22 @@ METHODS: dict[str, Callable] = {
 }
 
 
+#: Functions whose results share the memory of what they are given.
+VIEWS = (
+    *(np.transpose, np.reshape, np.ravel, np.swapaxes, np.moveaxis, np.squeeze),
+    *(np.expand_dims, np.broadcast_to, np.flip),
+)
+
+
 def apply(function: Any, args: tuple, kwargs: dict) -> Any:
     """A call of a function of arrays, with some such values, as equations."""
     rule = LOWERINGS.get(id(function))
     if rule is not None:
-        return rule(*args, **kwargs)
+        found = rule(*args, **kwargs)
+        base = args[0] if args else None
+        if function in VIEWS and isinstance(base, Traced) and isinstance(found, Traced):
+            return found.part_of(base)
+        return found
     if isinstance(function, np.ufunc):
         return LOWERINGS[id(np.ufunc)](function, *args, **kwargs)
     return by_name(function, args, kwargs)

@@ -79,6 +79,12 @@ class Rows(list):
     def append(self, item: Any) -> None:
         raise not_of_loops()
 
+    def _changed(self, *args: Any, **kwargs: Any) -> Any:
+        raise not_of_loops()
+
+    extend = insert = remove = clear = sort = reverse = _changed
+    __setitem__ = __delitem__ = __iadd__ = _changed
+
 
 class Popped(list):
     """Rows of which each trip of a loop takes the last one."""
@@ -299,6 +305,9 @@ def copied_scope(scope: dict) -> dict:
         if isinstance(value, Traced):
             new: Any = value.renamed()
             new.shared = value.shared
+            memo[id(value)] = new
+            if value.of is not None:
+                new.of = copied(value.of[0]), value.of[1]
         elif isinstance(value, list):
             new = [copied(v) for v in value]
         elif isinstance(value, tuple):

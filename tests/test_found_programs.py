@@ -914,10 +914,22 @@ def rows_unpacked_and_written(x, s):
     return m.sum()
 
 
+def times_in_place(v, k):
+    v *= k
+    return v
+
+
+def read_before_a_call_that_writes(x, s):
+    v = x * s
+    v[1] -= times_in_place(v, x * s)[1]
+    return v.sum()
+
+
 @pytest.mark.parametrize(
     "f",
     [
         held_twice_after_a_write,
+        read_before_a_call_that_writes,
         rows_unpacked_and_written,
         unpacked_from_a_list_of_arrays,
         written_in_a_list_in_a_list,

@@ -46,7 +46,9 @@ class Targets(SequenceCalls):
                 value = self.atom(stmt.value)
                 new = gast.AugAssign(syntax.as_store(old), stmt.op, value)
                 self.emit(gast.copy_location(new, stmt))
-                self.emit(syntax.assign(gast.Subscript(base, index, None), old))
+                # Nodes of their own: what is read may get another name than the target.
+                place = gast.Subscript(syntax.clone(base), syntax.clone(index), None)
+                self.emit(syntax.assign(place, old))
                 return
             done = len(self.out)
             value = self.atom(stmt.value)
@@ -60,7 +62,8 @@ class Targets(SequenceCalls):
             value = self.atom(stmt.value)
             new = gast.AugAssign(syntax.as_store(old), stmt.op, value)
             self.emit(gast.copy_location(new, stmt))
-            self.emit(syntax.assign(gast.Attribute(base, target.attr, None), old))
+            place = gast.Attribute(syntax.clone(base), target.attr, None)
+            self.emit(syntax.assign(place, old))
 
     def bind(self, target: gast.expr, value: gast.expr) -> None:
         """`target = value` for any target."""

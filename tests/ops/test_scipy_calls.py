@@ -73,3 +73,14 @@ def test_single_precision_stays(name):
     single = [v.astype(np.float32) for v in varying]
     gradient = srcjax.grad(loss_of(function, fixed))(*single)
     assert gradient.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "name", ["gaussian_gradient_magnitude", "gaussian_laplace", "laplace"]
+)
+def test_no_axis(name):
+    ndimage = pytest.importorskip("scipy.ndimage")
+    rest = () if name == "laplace" else (0.4,)
+    function = getattr(ndimage, name)
+    value, slope = srcjax.value_and_grad(lambda x: function(x, *rest) * 1.0)(0.7)
+    assert value == function(0.7, *rest) and slope == 1.0

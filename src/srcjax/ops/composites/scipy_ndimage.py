@@ -219,6 +219,8 @@ def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
 def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
     """The sum of the second differences."""
     x = np.asarray(input)
+    if x.ndim == 0:
+        return +x  # SciPy's answer where there is no axis
     y = np.zeros_like(x)
     for i in range(x.ndim):
         y = y + correlate1d(x, [1, -2, 1], i, None, of_axis(mode, i), cval)
@@ -236,6 +238,8 @@ def gaussian_laplace(
 ):
     """The sum of the second derivatives of a smoothed array."""
     x = np.asarray(input)
+    if x.ndim == 0:
+        return +x  # SciPy's answer where there is no axis
     y = np.zeros_like(x)
     for i in range(x.ndim):
         order = orders_along(i, 2, x.ndim)
@@ -249,6 +253,8 @@ def gaussian_gradient_magnitude(
 ):
     """The length of the gradient of a smoothed array."""
     x = np.asarray(input)
+    if x.ndim == 0:
+        return +x  # SciPy's answer where there is no axis
     y = np.zeros_like(x)
     for i in range(x.ndim):
         order = orders_along(i, 1, x.ndim)

@@ -32,6 +32,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     all_buffers,
+    replace,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.runtime import zeros_like
@@ -179,7 +180,10 @@ class Pairs(Callees):
         rules.emit(gast.Assign([gast.Tuple(names, syntax.STORE)], result, None))
         for target, fresh in held:
             for env in rules.envs:
-                env[fresh] = env.get(target.id, rules.type_of_name(target.id))
+                t = env.get(target.id, rules.type_of_name(target.id))
+                if rules.program.may_be_complex() and isinstance(t, (Array, Scalar)):
+                    t = replace(t, dtype=None)  # the callee may leave it complex
+                env[fresh] = t
             rules.contribute(target.id, syntax.name(fresh))
 
     def custom_call(

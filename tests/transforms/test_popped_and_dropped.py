@@ -3,6 +3,7 @@
 import numpy as np
 
 import srcjax
+from srcjax.testing import check_grads
 from tests.corpus.harness import assert_close
 
 
@@ -40,3 +41,16 @@ def test_nested():
         assert_close(srcjax.jvp(f, (0.3,), (1.0,))[1], slope(f, 0.3))
         assert_close(srcjax.jvp(gradient, (0.3,), (1.0,))[1], slope(gradient, 0.3))
         assert_close(srcjax.grad(gradient)(0.3), slope(gradient, 0.3))
+
+
+def popped_before_it_holds_any(x):
+    """The list has no differentiated item yet when a test takes one out of it."""
+    k = [0.3 for _ in range(5)]
+    q = [k, x[2], 2 > k.pop(0) > 0.1]
+    k[1], k[-1] = 0.5, q[1]
+    return sum(k)
+
+
+def test_items_move_with_their_tangents():
+    x = np.array([1.0, 2.0, 3.0])
+    check_grads(popped_before_it_holds_any, (x,), order=2)

@@ -186,12 +186,21 @@ class Effects:
             filled
             or id(node) in self.acting
             or any(
-                is_active(t) and not all_buffers(t).isdisjoint(written)
-                for t in (env.values() if written else ())
+                self.may_hold_active(name, t)
+                and not all_buffers(t).isdisjoint(written)
+                for name, t in (env.items() if written else ())
             )
         )
         if acts and not self.tentative:
             self.take_out(node)
+
+    def may_hold_active(self, name: str, t: Type) -> bool:
+        """Whether a name holds differentiated values, or its container will later on.
+
+        What takes an item out of a list moves the tangents of those that come later.
+        """
+        container = isinstance(t, (List, Dict)) and name in self.unit.varying
+        return is_active(t) or container
 
     def take_out(self, node: Any) -> None:
         """Have the expression in parts when the unit is normalised again.

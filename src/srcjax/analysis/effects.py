@@ -186,8 +186,7 @@ class Effects:
             filled
             or id(node) in self.acting
             or any(
-                self.may_hold_active(name, t)
-                and not all_buffers(t).isdisjoint(written)
+                self.may_hold_active(name, t) and not all_buffers(t).isdisjoint(written)
                 for name, t in (env.items() if written else ())
             )
         )

@@ -39,6 +39,7 @@ def _(call: MappedCall) -> Found:
     return None if sizes is None else call.rebuild(shape=tuple_of(call.size, sizes))
 
 
+@batch(runtime.zero_tangent, lists=("x",))
 @batch(runtime.zeros_like, lists=("x",))
 def _(call: MappedCall) -> Found:
     t = call.type("x")

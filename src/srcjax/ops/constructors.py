@@ -37,7 +37,7 @@ from srcjax.ops.infer_rules import NONE, dims_of, dims_product, value_of_shape
 from srcjax.ops.known import MISSING, known
 from srcjax.ops.record import adjoint, inert, tangent
 from srcjax.ops.reductions import named_dtype
-from srcjax.runtime import zeros_like
+from srcjax.runtime import zero_tangent, zeros_like
 
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
@@ -226,7 +226,8 @@ for _function in (np.zeros, np.ones, np.empty):
     inert(_function, signature="shape, dtype=None", infer=infer_filled)
 for _function in (np.zeros_like, np.ones_like, np.empty_like):
     inert(_function, signature="a, dtype=None, *, shape=None", infer=infer_filled_like)
-inert(zeros_like, signature="x", infer=infer_zeros_of)
+for _function in (zeros_like, zero_tangent):
+    inert(_function, signature="x", infer=infer_zeros_of)
 inert(np.eye, signature="N, M=None, k=0, dtype=None", infer=infer_eye)
 inert(np.identity, signature="n, dtype=None", infer=infer_identity)
 inert(

@@ -198,27 +198,35 @@ def zeros_like(x):
     A container that `x` holds twice the result holds twice; each place of an array has
     a zero of its own, as what is added to it in the one place is not in the other.
     """
-    return zero_part(x, {})
+    return zero_part(x, {}, apart=True)
 
 
-def zero_part(x, made):
+def zero_tangent(x):
+    """The zero of the same structure, in which what `x` holds twice is one thing too.
+
+    What is written to an array under the one name is read under the other.
+    """
+    return zero_part(x, {}, apart=False)
+
+
+def zero_part(x, made, apart):
     """The zero of `x`, a part of a whole: `made` has those of its other parts."""
-    if isinstance(x, np.ndarray):
+    if apart and isinstance(x, np.ndarray):
         return np.zeros_like(x)
     if id(x) not in made:
-        made[id(x)] = new_zero(x, made)
+        made[id(x)] = new_zero(x, made, apart)
     return made[id(x)]
 
 
-def new_zero(x, made):
+def new_zero(x, made, apart):
     """The zero of `x`, which was not met before (see `zero_part`)."""
     if isinstance(x, dict):
-        return {key: zero_part(value, made) for key, value in x.items()}
+        return {key: zero_part(value, made, apart) for key, value in x.items()}
     if isinstance(x, tuple):
-        items = [zero_part(item, made) for item in x]
+        items = [zero_part(item, made, apart) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     if isinstance(x, list):
-        return [zero_part(item, made) for item in x]
+        return [zero_part(item, made, apart) for item in x]
     if hasattr(x, "shape"):
         return x.dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x)
     if isinstance(x, complex):
@@ -228,7 +236,7 @@ def new_zero(x, made):
         # An object of its own; what is in it is not copied, but set below.
         zero = copy.deepcopy(x, {id(value): None for value in parts.values()})
         for key, value in parts.items():
-            object.__setattr__(zero, key, zero_part(value, made))
+            object.__setattr__(zero, key, zero_part(value, made, apart))
         return zero
     return 0.0 if isinstance(x, (int, float)) else None
 

@@ -224,6 +224,12 @@ def only_computes(program: Program, unit: Unit, expr: gast.expr) -> bool:
     return all(marking.computes(unit, node, types, local) for node in nodes)
 
 
+def _is_composite(function: Any) -> bool:
+    """Whether operations of ours are made of it: it asks, and changes nothing."""
+    home = str(getattr(function, "__module__", None) or "")
+    return home.split(".")[:3] == ["srcjax", "ops", "composites"]
+
+
 class _Marking:
     """Finds the effects of calls, those of functions that are followed first."""
 
@@ -277,6 +283,9 @@ class _Marking:
         if followed and None not in followed and id(node) not in self.facts.unsure:
             return all(self.summary(f) == (True, NONE) for f in followed if f)
         if isinstance(node, gast.Call):
+            called = self.facts.callees.get(id(node), ())
+            if called and all(map(_is_composite, called)):
+                return True
             effect = self.call(unit, node, types, local)
             return effect.pure and not self.converts_own(node, types)
         if isinstance(node, _OPERATORS):

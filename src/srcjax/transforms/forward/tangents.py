@@ -151,7 +151,7 @@ class Tangents(OneStep):
     def zero(self, t: Type | None, like: gast.expr) -> gast.expr:
         """The zero tangent of a value of the type."""
         if t is None or isinstance(t, Unknown):
-            return syntax.call("zeros_like", syntax.clone(like))
+            return syntax.call("zero_tangent", syntax.clone(like))
         if is_number(t):
             return syntax.const(0j if has_complex(t) else 0.0)
         if isinstance(t, Array):
@@ -165,8 +165,21 @@ class Tangents(OneStep):
             ]
             return self.rebuild(t, made)
         if isinstance(t, (Tuple, List, Dict, Object)):
-            return syntax.call("zeros_like", syntax.clone(like))
+            helper = "zero_tangent" if _may_share(t) else "zeros_like"
+            return syntax.call(helper, syntax.clone(like))
         return syntax.const(None)
+
+
+def _may_share(t: Type) -> bool:
+    """Whether a container may hold one array in two places."""
+    if is_number(t) or isinstance(t, Const):
+        return False
+    if isinstance(t, (List, Dict)) and t.items is None:
+        return not (t.elem is not None and is_number(t.elem))
+    inside = parts(t)
+    if not inside:
+        return not isinstance(t, Array)
+    return bool(repeats(t)) or any(map(_may_share, inside))
 
 
 def tangent_type(t: Type) -> Type:

@@ -9,6 +9,7 @@ Before:                                  After:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -26,22 +27,27 @@ def spread_items(
     """Spread lists in what the function returns, in place.
 
     All items of a list that srcjax made have to be there in their order, alone or each
-    with a name for that.
+    with a name for that. Several results stay apart.
     """
     last = node.body[-1]
     if not isinstance(last, gast.Return) or last.value is None:
         return
-    reads, bound = syntax.read_counts(node), syntax.binding_counts(node)
+    uses = Counter(n.id for n in syntax.names_in(node))
     items: dict[str, tuple[str, int]] = {}
-    for stmt in node.body:
+    changed: set[str] = set()
+    for stmt in reversed(node.body[:-1]):
         found = _item(stmt)
-        if found is None or not is_ours(found[0]) or not is_ours(found[1]):
+        if found is None:
+            changed |= syntax.all_names(stmt)
             continue
-        if reads[found[0]] == bound[found[0]] == 1:
-            items[found[0]] = found[1:]
+        name, whole, index = found
+        alone = uses[name] == 2 and whole not in changed
+        if alone and is_ours(name) and is_ours(whole):
+            items[name] = whole, index
     gone: set[str] = set()
     for display in syntax.walk(last.value):
-        if isinstance(display, (gast.List, gast.Tuple)):
+        several = display is last.value and isinstance(display, gast.Tuple)
+        if isinstance(display, (gast.List, gast.Tuple)) and not several:
             parts = [_part(e, items, is_ours) for e in display.elts]
             display.elts = _spread(display.elts, parts, type_of_name, gone)
     node.body = [s for s in node.body if (_item(s) or ("",))[0] not in gone]

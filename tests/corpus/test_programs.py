@@ -40,14 +40,14 @@ HERE = Path(__file__).resolve().parent
 #: every program are compared with differences and with JAX in `test_grad`; those left
 #: out here are run by `sweep_corpus`.
 SAMPLE = {
-    "test_differences_agree_with_jax": 12,
-    "test_generated_again": 12,
-    "test_grad": 8,
-    "test_grad_alone_and_called_again": 6,
+    "test_differences_agree_with_jax": 20,
+    "test_generated_again": 16,
+    "test_grad": 12,
+    "test_grad_alone_and_called_again": 10,
     "test_grad_of_a_reduction": 7,
-    "test_program_changes_nothing": 5,
-    "test_program_runs_the_same_twice": 3,
-    "test_text": 16,
+    "test_program_changes_nothing": 8,
+    "test_program_runs_the_same_twice": 6,
+    "test_text": 20,
 }
 
 # Programs that srcjax refuses with an error of its own. To be emptied.

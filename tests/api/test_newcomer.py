@@ -141,7 +141,7 @@ def test_they_step(script, monkeypatch):
         *("b d.__wrapped__", "c", "n", "l", "p x.shape", "c"),
     )
     assert "-> model2 = np.tanh(x @ w)" in shown
-    assert "(2, 2)" in shown and "Breakpoint 1 at" in shown
+    assert "(2, 2)" in shown and "Breakpoint " in shown
 
     def stopping(x):
         y = x * x

@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 
+import srcjax
 from srcjax import runtime, syntax
 from srcjax.frontend.helper_names import HELPERS as HELPER_NAMES
 from srcjax.ops.helpers import helper_of

@@ -18,7 +18,7 @@ import srcjax
 from srcjax.backends.load import load
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_point": 16}
+SAMPLE = {"test_point": 24}
 
 PAGE = Path(__file__).parent.parent / "docs" / "conventions.md"
 nan, inf = np.nan, np.inf

@@ -27,7 +27,7 @@ from tests.transforms.inferred_facts import MODES, same_array_twice, transformed
 
 SAMPLE = {
     "test_loops_and_statements_are_as_remembered": 6,
-    "test_mentions_are_as_known": 12,
+    "test_mentions_are_as_known": 20,
     "test_a_loop_that_goes_on_ends_as_from_its_start": 6,
 }
 LOOPED = [

@@ -17,7 +17,7 @@ import pytest
 import srcjax
 from srcjax.backends.kernels import MADE, Kernel
 
-SAMPLE = {"test_values_and_gradients": 2}
+SAMPLE = {"test_values_and_gradients": 4}
 
 pytest.importorskip("numba")
 RNG = np.random.default_rng(3)

@@ -14,6 +14,9 @@ import pytest
 from . import calls, detours, lists, nodes, objects
 from .judge import MODES, answer, may_be_refused, programs
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {"test_right_or_refused": 2}
+
 THEMES = (lists, nodes, calls, objects, detours)
 PROGRAMS = [
     (f"{module.__name__.rpartition('.')[2]}.{name}", function)

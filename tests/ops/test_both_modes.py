@@ -16,7 +16,7 @@ from .test_linalg import positive, square
 from .test_products import array
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 4
+SAMPLE = 7
 
 scipy = pytest.importorskip("scipy")
 pytest.importorskip("scipy.linalg")

@@ -10,6 +10,9 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {"test_vectorized": 2, "test_second_order_of_vectorized": 10**9}
+
 X = np.array([0.3, -1.2, 1.9, 2.1])
 K = np.array([[1.3], [0.4]])
 

@@ -12,6 +12,9 @@ import pytest
 import srcjax
 from srcjax.backends.load import load
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {"test_single_precision": 2, "test_second_order_and_batches": 2}
+
 pytest.importorskip("scipy")
 
 X = np.array([0.5, 1.2, 0.7], np.float32)

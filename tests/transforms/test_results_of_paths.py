@@ -6,6 +6,9 @@ import pytest
 import srcjax
 from srcjax.errors import SrcjaxError
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {"test_none_of_other_examples": 3}
+
 
 def falls_off(x):
     if x > 0:

@@ -7,7 +7,7 @@ import srcjax
 from srcjax.errors import SrcjaxError
 
 #: One test in so many runs, unless SRCJAX_TESTS=all; `sweep_sampled` has all.
-SAMPLE = {"test_gradients": 8, "test_right_or_refused": 3}
+SAMPLE = {"test_gradients": 14, "test_right_or_refused": 3}
 XS = [np.array([1.1, 0.7, 0.4]), np.array([0.2, -0.5, 0.3])]
 WEIGHTS = np.array([0.3, -0.6, 0.9])
 

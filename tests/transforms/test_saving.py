@@ -9,6 +9,9 @@ import pytest
 import srcjax
 from tests.corpus.harness import assert_close, differences
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {"test_numbers": 2, "test_numbers_of_late_values": 2}
+
 
 def saved_in(text):
     """What is put on tapes, alone or as a part of a tuple, as text."""

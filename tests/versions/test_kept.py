@@ -71,7 +71,7 @@ def process(folder, text, *arguments, **variables):
 
 
 #: The second stage runs all of them.
-SAMPLE = {"test_an_edit_is_seen": 16, "test_an_entry_that_is_broken_is_none": 2}
+SAMPLE = {"test_an_edit_is_seen": 24, "test_an_entry_that_is_broken_is_none": 2}
 NAMES = {case: f"case_{k}" for k, case in enumerate(CASES)}
 
 

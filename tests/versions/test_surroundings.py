@@ -17,7 +17,7 @@ import srcjax
 from srcjax import grad, jit, jvp, vjp, vmap
 
 #: The second stage runs all of them.
-SAMPLE = {"test_values_around_change": 6}
+SAMPLE = {"test_values_around_change": 10}
 
 scale = 3.0
 count = 2

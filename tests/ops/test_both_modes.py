@@ -16,7 +16,7 @@ from .test_linalg import positive, square
 from .test_products import array
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 7
+SAMPLE = 4
 
 scipy = pytest.importorskip("scipy")
 pytest.importorskip("scipy.linalg")

@@ -12,7 +12,7 @@ from srcjax.testing import check_grads
 from .helpers import check_infer
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 14
+SAMPLE = 8
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(4, 6))

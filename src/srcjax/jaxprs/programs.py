@@ -227,6 +227,8 @@ class Run:
     def __init__(self, trace: Trace, function: Callable) -> None:
         self.trace = trace
         self.loops = Loops(self)
+        #: What the function is given, by identity, once it runs.
+        self.given: set[int] = set()
         source = read(function)
         self.program = Program()
         self.program.entry = id(source.func)
@@ -258,9 +260,6 @@ class Run:
         scope = {**bound.arguments, **given.arguments}
         self.given = set(map(id, scope.values()))
         return self.body(self.unit.node.body, scope)
-
-    #: The values that a call gave.
-    given: set[int] = set()  # noqa: RUF012
 
     def refuse_aliases(self, body: list, names: list[str], scope: dict) -> None:
         """Raise Unwritable if an array is written that something else may hold."""

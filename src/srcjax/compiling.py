@@ -204,7 +204,7 @@ def module_of_kernels(
 
 def finished(module: Module, program: Program) -> Module:
     """The module with what is known of the function it is of."""
-    refuse_hidden(module.functions, program.units.values())
+    refuse_hidden(module.functions, program)
     refuse_patched(module.functions, module.values)
     module.changes_given = writes_given(program)
     module.guards = program.all_guards()

@@ -107,7 +107,7 @@ def assemble(
     simplify_groups(members, simplify, watch, infer)
     groups = [_finished(group, program) for group in members]
     functions = [f for group in groups for f in group[0]]
-    refuse_hidden(functions, program.units.values())
+    refuse_hidden(functions, program)
     values: dict[str, Any] = {}
     for group in groups:
         merge_values(values, group[1], functions, group[0])

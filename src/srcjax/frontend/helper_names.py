@@ -13,7 +13,6 @@ keep their names, which callers may use: `pipeline` renames the helper there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -53,14 +52,20 @@ def make_way(source: Any) -> Any:
     return replace(source, node=node, renamed=renamed)
 
 
-def refuse_hidden(functions: list[Any], units: Iterable[Any]) -> None:
+def refuse_hidden(functions: list[Any], program: Any) -> None:
     """Raise where a parameter hides what the generated text of a function names.
 
     Parameters keep their names, which callers may use (and where they are inlined):
-    with one called `range`, there is no `range(3)` in that function.
+    with one called `range`, there is no `range(3)` in that function. Where `np` is
+    given NumPy itself, it hides nothing.
     """
-    units = list(units)
-    given = _NAMED.intersection(name for u in units for name in u.parameters)
+    units = list(program.units.values())
+    given = {
+        name
+        for u in units
+        for name in _NAMED.intersection(u.parameters)
+        if not _is_itself(program.types_of(u).get(name), name)
+    }
     for function in functions if given else ():
         bound = syntax.names_written(function.body)
         hidden = given & bound.union(parameter_names(function.args))
@@ -74,6 +79,12 @@ def refuse_hidden(functions: list[Any], units: Iterable[Any]) -> None:
                 f"the parameter `{name}` hides the `{name}` that generated code needs",
                 "another name for it",
             )
+
+
+def _is_itself(t: Any, name: str) -> bool:
+    """Whether a parameter of the type is the module that is called so elsewhere."""
+    module = NAMED_MODULES.get(name)
+    return module is not None and getattr(t, "value", None) is module
 
 
 def _named(node: Any) -> str:

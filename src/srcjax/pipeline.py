@@ -65,7 +65,7 @@ from srcjax.transforms.aliases import merge_aliases, merge_handed_on
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch, batched
 from srcjax.transforms.batch.masked import reduce_masked
-from srcjax.transforms.batch.polish import drop_unused_parameters, gather_at_once
+from srcjax.transforms.batch.polish import drop_unused_parameters
 from srcjax.transforms.call_effects import mark_effects
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.cancelling import mark_cancelling
@@ -245,7 +245,6 @@ BATCH = Simplify(
     passes=(*_SIDE_BY_SIDE, Pass("update_places", Finisher.update_places)),
     whole=(
         WholePass("unused_parameters", drop_unused_parameters),
-        WholePass("gather_at_once", _in_each(gather_at_once)),
         WholePass("read_at_once", _in_each(read_at_once)),
     ),
 )

@@ -483,3 +483,13 @@ def test_a_choice_is_quoted_once():
     assert text.count("# y = np.sin(x) if c > 0") == 1
     for c in (1.0, -0.5, -2.0):
         check_grads(chosen, (0.7, c))
+
+
+def mean_of_largest(w, inputs):
+    return np.mean(np.max(inputs @ w, axis=1))
+
+
+def test_how_many_there_are_is_asked_of_an_argument():
+    w, inputs = np.ones((3, 2)), np.linspace(0.0, 1.0, 12).reshape(4, 3)
+    text = srcjax.source(srcjax.grad(mean_of_largest), w, inputs)
+    assert "len(inputs)" in text and ".size" not in text, text

@@ -41,7 +41,7 @@ from srcjax.api.jacobian_texts.text import (
     jacobian_type,
     leaves_of,
 )
-from srcjax.api.options import with_known_options
+from srcjax.api.options import as_decorator, with_known_options
 from srcjax.api.reverse import grad
 from srcjax.backends.module import Module
 from srcjax.checks.leaves import leaves
@@ -219,10 +219,6 @@ class Jacobian(Transform):
 # -- what users call ---------------------------------------------------------------
 
 
-def _decorator(make: Callable[[Callable], Callable], f: Callable | None) -> Any:
-    return make if f is None else make(f)
-
-
 @overload
 def jacfwd(
     f: Callable[P, Any],
@@ -274,7 +270,7 @@ def jacfwd(
     array([[2., 0.],
            [0., 4.]])
     """
-    return _decorator(_jacobian("jacfwd", argnums, has_aux, holomorphic, check), f)
+    return as_decorator(_jacobian("jacfwd", argnums, has_aux, holomorphic, check), f)
 
 
 def _jacobian(
@@ -324,7 +320,7 @@ def jacrev(
     array([[2., 0.],
            [2., 1.]])
     """
-    return _decorator(_jacobian("jacrev", argnums, has_aux, holomorphic, check), f)
+    return as_decorator(_jacobian("jacrev", argnums, has_aux, holomorphic, check), f)
 
 
 @overload
@@ -372,7 +368,7 @@ def hessian(
         options["holomorphic"] = holomorphic
         return make_callable(outer, Recipe("hessian", g, options))
 
-    return _decorator(make, f)
+    return as_decorator(make, f)
 
 
 #: As in JAX.

@@ -57,3 +57,8 @@ def _unknown(function: str, name: str, known: list[str]) -> ArgumentError:
         f"{function} has no option `{name}`",
         instead=f"`{close[0]}`" if close else f"one of {named}",
     )
+
+
+def as_decorator(make: Callable[[Callable], Callable], f: Callable | None) -> Any:
+    """Use as `grad(f, ...)`, `@grad` or `@grad(...)`."""
+    return make if f is None else make(f)

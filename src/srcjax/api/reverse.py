@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.stopped import stop_gradient
-from srcjax.api.options import boundary, with_known_options
+from srcjax.api.options import as_decorator, boundary, with_known_options
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.late import late
@@ -33,11 +33,6 @@ else:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _decorator(make: Callable[[Callable], Callable], function: Callable | None) -> Any:
-    """Use as `grad(f, ...)`, `@grad` or `@grad(...)`."""
-    return make if function is None else make(function)
 
 
 @overload
@@ -91,7 +86,7 @@ def grad(
     >>> srcjax.grad(lambda x: x**3)(2.0)
     12.0
     """
-    return _decorator(_gradient(argnums, has_aux, False, holomorphic, check), f)
+    return as_decorator(_gradient(argnums, has_aux, False, holomorphic, check), f)
 
 
 def _pushforward_of(
@@ -152,7 +147,7 @@ def value_and_grad(
     >>> srcjax.value_and_grad(lambda x: x**3)(2.0)
     (8.0, 12.0)
     """
-    return _decorator(_gradient(argnums, has_aux, True, holomorphic, check), f)
+    return as_decorator(_gradient(argnums, has_aux, True, holomorphic, check), f)
 
 
 grad.__srcjax_maker__ = True  # type: ignore[attr-defined]
@@ -356,7 +351,7 @@ def custom_vjp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     >>> srcjax.grad(clipped)(3.0)
     1.0
     """
-    return _decorator(lambda g: CustomRule(g, tuple(nondiff_argnums)), f)
+    return as_decorator(lambda g: CustomRule(g, tuple(nondiff_argnums)), f)
 
 
 @with_known_options
@@ -375,7 +370,7 @@ def custom_jvp(f: Callable | None = None, nondiff_argnums: Sequence[int] = ()) -
     >>> srcjax.grad(halved)(3.0)
     3.0
     """
-    return _decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums), _pair_of), f)
+    return as_decorator(lambda g: CustomTangent(g, tuple(nondiff_argnums), _pair_of), f)
 
 
 @overload
@@ -416,7 +411,7 @@ def checkpoint(
     >>> srcjax.grad(lambda x: 2.0 * inner(x))(2.0)
     24.0
     """
-    return _decorator(Checkpointed, f)
+    return as_decorator(Checkpointed, f)
 
 
 #: As in JAX.

@@ -1,4 +1,4 @@
-"""What only the whole batched module shows: parameters and gathers that can go.
+"""What only the whole batched module shows: parameters that can go.
 
 Before:                                 After:
 
@@ -8,8 +8,6 @@ Before:                                 After:
     def vmap_f(x):                          def vmap_f(x):
         batch_size = len(x)                     return g_batch(x)
         return g_batch(x, None, batch_size)
-
-    y = x[lanes][:, k]                      y = x[lanes, k]
 """
 
 from __future__ import annotations
@@ -87,45 +85,4 @@ def counts(value: gast.expr) -> bool:
     return counting or isinstance(value, gast.Constant)
 
 
-def gather_at_once(function: gast.FunctionDef) -> None:
-    """`x[lanes][:, k]` as `x[lanes, k]`, in place.
-
-    `lanes` are numbers or a mask of examples (the subscript is marked `lanes`), and
-    what comes after is no array.
-    """
-    counters = {
-        loop.target.id
-        for loop in syntax.walk(function)
-        if isinstance(loop, gast.For)
-        and isinstance(loop.target, gast.Name)
-        and isinstance(loop.iter, gast.Call)
-        and called(loop.iter) == "range"
-    }
-
-    def is_simple(entry: Any) -> bool:
-        if isinstance(entry, gast.Name):
-            return entry.id in counters
-        value = getattr(entry, "value", entry)
-        return isinstance(entry, gast.Constant) and (
-            value is None or type(value) is int
-        )
-
-    def is_whole(entry: Any) -> bool:
-        parts = ("lower", "upper", "step")
-        return isinstance(entry, gast.Slice) and not any(
-            getattr(entry, part) for part in parts
-        )
-
-    for node in syntax.walk(function.body):
-        if not isinstance(node, gast.Subscript):
-            continue
-        inner, index = node.value, node.slice
-        if not (isinstance(index, gast.Tuple) and getattr(inner, "lanes", False)):
-            continue
-        first, *rest = index.elts
-        if is_whole(first) and all(map(is_simple, rest)):
-            node.value = inner.value
-            node.slice = gast.Tuple([inner.slice, *rest], syntax.LOAD)
-
-
-__all__ = ["drop_unused_parameters", "gather_at_once"]
+__all__ = ["drop_unused_parameters"]

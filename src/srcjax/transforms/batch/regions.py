@@ -548,9 +548,7 @@ class Regions(Sharing):
                 )
         if isinstance(t, (*_CONTAINERS, Unknown)) or name in self.declared:
             return syntax.call("gathered", syntax.name(name), syntax.clone(where))
-        found = gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)
-        found.lanes = True
-        return found
+        return gast.Subscript(syntax.name(name), syntax.clone(where), syntax.LOAD)
 
     def number(self, where: gast.expr) -> gast.expr:
         """How many examples are at `where`."""

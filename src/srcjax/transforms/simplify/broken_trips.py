@@ -28,6 +28,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.frontend.joined_tapes import emptied, pushed, taken
+from srcjax.transforms.simplify.trips import counts, mentions
 
 
 def drop_broken_trips(node: gast.FunctionDef, made: Callable[[str], bool]) -> None:
@@ -75,14 +76,15 @@ def _complete(node: gast.FunctionDef, source: Any, tape: str, counter: str) -> b
     if not isinstance(source, (gast.For, gast.While)):
         return False
     body = source.body
-    counts = [k for k, s in enumerate(body) if _counts(s, counter)]
+    counted = [k for k, s in enumerate(body) if counts(s, counter)]
     leaves = [k for k, s in enumerate(body) if _pushes_and_breaks(s, tape)]
     pushes = [k for k, s in enumerate(body) if pushed(s) == tape]
-    if not (len(counts) == len(leaves) == len(pushes) == 1):
+    if not (len(counted) == len(leaves) == len(pushes) == 1):
         return False
-    (count,), (leave,), (push,) = counts, leaves, pushes
-    named = [n.id for n in syntax.names_in(node)]
-    if not count < leave < push or named.count(tape) != 4 or named.count(counter) != 3:
+    (count,), (leave,), (push,) = counted, leaves, pushes
+    if not count < leave < push or mentions(node, tape) != 4:
+        return False
+    if mentions(node, counter) != mentions(body[count], counter) + 2:
         return False
     jumps = (gast.Break, gast.Continue)
     between = [*body[count:leave], *body[leave + 1 : push]]
@@ -95,11 +97,6 @@ def _complete(node: gast.FunctionDef, source: Any, tape: str, counter: str) -> b
     body[push] = body[count]
     del body[count]
     return True
-
-
-def _counts(stmt: Any, counter: str) -> bool:
-    """`trips += 1`"""
-    return isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, counter)
 
 
 def _pushes_and_breaks(stmt: Any, tape: str) -> bool:

@@ -6,7 +6,7 @@ Before:                                 After:
     dy * gamma * p / gamma                  dy * p
     -0.5 / det * det * inverse              -0.5 * inverse
     2 * (a * b)                             2 * a * b
-    1 / s * r                               r / s
+    1 / s * r, 1 / 3 * r                    r / s, r / 3
 
 The parts of a chain of products and quotients keep their order; constants are gathered
 in front. A rewriting is given up where the result could have another shape or dtype.
@@ -77,6 +77,10 @@ def cancelled(
     if len(kept) == len(rest) and not (gathers or opens or one):
         return node
     new = _product(number, kept)
+    if new is None and one and abs(number.numerator) == 1:
+        whole = _product(Fraction(number.numerator), kept)  # `1 / 3 * r` is `r / 3`
+        divisor = syntax.const(number.denominator)
+        new = whole and gast.BinOp(whole, gast.Div(), divisor)
     if new is None:
         return node
     if sum(abs(f.power) for f in kept) == sum(abs(f.power) for f in rest):

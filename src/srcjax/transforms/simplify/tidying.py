@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     has_complex,
     is_number,
     same_shape,
+    same_size,
     shape_of,
 )
 from srcjax.frontend.unit import Unit
@@ -120,26 +121,7 @@ class Tidying:
 
     def shorter(self, node: gast.expr) -> gast.expr:
         """One product or sum in lowest terms, with its minus where it reads best."""
-        return self.without_one_over(self.plain_minus(self.lowest_terms(node)))
-
-    def without_one_over(self, node: gast.expr) -> gast.expr:
-        """`1 / n * x` is `x / n`, and of numbers `-1 / n * x` is `-x / n`."""
-        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mult):
-            return node
-        ratio, x = node.left, node.right
-        if not isinstance(ratio, gast.BinOp) or not isinstance(ratio.op, gast.Div):
-            return node
-        one, minus = ratio.left, isinstance(ratio.left, gast.UnaryOp)
-        if isinstance(one, gast.UnaryOp) and isinstance(one.op, gast.USub):
-            one = one.operand
-        plain = isinstance(one, gast.Constant) and repr(one.value) in ("1", "1.0")
-        if not plain or not self.is_float(x):
-            return node
-        if minus and not is_number(self.type_of(x)):
-            return node  # the minus would be one more pass over an array
-        if minus:
-            x = gast.UnaryOp(gast.USub(), x)
-        return gast.BinOp(x, gast.Div(), ratio.right)
+        return self.plain_minus(self.lowest_terms(node))
 
     def plain_like(self, node: gast.expr) -> gast.expr:
         """`np.zeros_like(a - np.log(b))` is `np.zeros_like(a)`, if `a` is alike."""
@@ -274,23 +256,26 @@ class Tidying:
         return self.size_of_given(inner) or node if node.attr == "size" else node
 
     def size_of_given(self, inner: gast.expr) -> gast.expr | None:
-        """`(x - y).size` as the size of an argument, where it is that of one.
+        """`(x - y).size` as the size, or length, of an argument, where it is that.
 
         What the user gave a name stays.
         """
         shape = shape_of(self.type_of(inner))
         if not shape or (isinstance(inner, gast.Name) and not self.is_ours(inner.id)):
             return None
-        given = [a.id for a in self.node.args.args if isinstance(a, gast.Name)]
+        given = [a for a in self.node.args.args if isinstance(a, gast.Name)]
         bound = syntax.names_written(self.node.body) if given else set()
-        for name in given:
-            t = self.type_of(syntax.name(name))
-            if name in bound or not isinstance(t, Array):
-                continue
-            if same_shape(t.shape, shape):
-                text = "len(x)" if len(shape) == 1 else "x.size"
-                return syntax.expression(text, x=syntax.name(name))
-        return None
+        shapes = {
+            a.id: shape_of(self.type_of(syntax.name(a.id)))
+            for a in given
+            if a.id not in bound and self.is_array(syntax.name(a.id))
+        }
+        alike = [n for n, other in shapes.items() if same_shape(other, shape)]
+        if len(shape) == 1:
+            alike += [n for n, o in shapes.items() if o and same_size(o[0], shape[0])]
+            return syntax.call("len", syntax.name(alike[0])) if alike else None
+        whole = syntax.name(alike[0]) if alike else None
+        return whole and gast.Attribute(whole, "size", syntax.LOAD)
 
     def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
         """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""

@@ -27,6 +27,7 @@ from srcjax.analysis.flow.mentions import has_jump
 from srcjax.frontend.joined_tapes import popped, taken_whole
 from srcjax.frontend.walked_tapes import filling, leaves_early
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.simplify.trips import counts, mentions, starts
 
 #: What evaluates a part of itself not at all, or more than once.
 _AT_TIMES = (gast.Lambda, gast.comprehension, gast.IfExp, gast.BoolOp)
@@ -57,7 +58,7 @@ def _walk(
     if loop.target.id in syntax.names_read(node.body):
         return 0
     pop = _pop_of(loop, own)
-    if pop is None or _mentions(node, pop.func.value.id) != 3:
+    if pop is None or mentions(node, pop.func.value.id) != 3:
         return 0
     tape = pop.func.value.id
     found = filling(block, at, tape)
@@ -77,8 +78,8 @@ def _walk(
     if not counter:
         return 0
     before = len(block)
-    block[:] = [s for s in block if not _starts(s, counter)]
-    source.body = [s for s in source.body if not _counts(s, counter)]
+    block[:] = [s for s in block if not starts(s, counter)]
+    source.body = [s for s in source.body if not counts(s, counter)]
     return before - len(block)
 
 
@@ -143,43 +144,16 @@ def _counter(
     if not isinstance(counter, gast.Name):
         return ""
     name = counter.id
-    starts = [s for s in before if _starts(s, name)]
-    counts = [s for s in source.body if _counts(s, name)]
-    if len(starts) != 1 or len(counts) != 1:
+    made = [s for s in before if starts(s, name)]
+    counted = [s for s in source.body if counts(s, name)]
+    if len(made) != 1 or len(counted) != 1:
         return ""
-    inside = sum(n.id == name for n in syntax.names_in(counts))
-    return name if _mentions(node, name) == inside + 2 else ""
-
-
-def _mentions(node: gast.FunctionDef, id: str) -> int:
-    return sum(n.id == id for n in syntax.names_in(node))
-
-
-def _starts(stmt: Any, counter: str) -> bool:
-    """`trips = 0`"""
-    return (
-        isinstance(stmt, gast.Assign)
-        and syntax.is_name(stmt.targets[0], counter)
-        and isinstance(stmt.value, gast.Constant)
-        and stmt.value.value == 0
-    )
-
-
-def _counts(stmt: Any, counter: str) -> bool:
-    """`trips += 1`, or the same with the name twice."""
-    if isinstance(stmt, gast.AugAssign):
-        return syntax.is_name(stmt.target, counter)
-    return (
-        isinstance(stmt, gast.Assign)
-        and syntax.is_name(stmt.targets[0], counter)
-        and isinstance(stmt.value, gast.BinOp)
-        and syntax.is_name(stmt.value.left, counter)
-    )
+    return name if mentions(node, name) == mentions(counted, name) + 2 else ""
 
 
 def _counted_with(body: list[Any], push: int, counter: str) -> bool:
     """Whether a trip that is counted comes to the push as well, and the other way."""
-    count = next(k for k, s in enumerate(body) if _counts(s, counter))
+    count = next(k for k, s in enumerate(body) if counts(s, counter))
     between = body[min(count, push) : max(count, push)]
     jumps = (gast.Break, gast.Continue, gast.Return)
     return not any(isinstance(s, jumps) for s in syntax.all_statements(between))

@@ -165,6 +165,16 @@ x * 2 * y * 0.5 -> x * y
 n * 4 * m * 3 -> n * 4 * m * 3
 0.1 * x * y * 0.1 -> 0.1 * x * y * 0.1
 """
+POPS = """
+t.pop() + t.pop() -> t.pop() + t.pop()
+2 * t.pop() + 3 * t.pop() -> 2 * t.pop() + 3 * t.pop()
+x + t.pop() + t.pop() -> x + t.pop() + t.pop()
+-t.pop() + t.pop() -> -t.pop() + t.pop()
+-(t.pop() - t.pop()) -> -(t.pop() - t.pop())
+1 / t.pop() * t.pop() -> 1 / t.pop() * t.pop()
+t.pop() + -t.pop() -> t.pop() - t.pop()
+t.pop() * 1 + t.pop() * 1 -> t.pop() + t.pop()
+"""
 FLOATS = {"x", "y", "z", "dy"}
 
 
@@ -199,6 +209,12 @@ def test_the_argument_is_not_changed() -> None:
     before = gast.dump(tree)
     tidy(tree, is_float, is_float)
     assert gast.dump(tree) == before
+
+
+@pytest.mark.parametrize("case", POPS.strip().splitlines())
+def test_what_is_taken_off_is_taken_as_often_in_its_order(case: str) -> None:
+    before, after = case.split(" -> ")
+    assert emit(tidy(parsed(before), lambda _: True, lambda _: True)) == after
 
 
 def test_signs_of_what_may_be_an_integer() -> None:

@@ -54,3 +54,19 @@ def popped_before_it_holds_any(x):
 def test_items_move_with_their_tangents():
     x = np.array([1.0, 2.0, 3.0])
     check_grads(popped_before_it_holds_any, (x,), order=2)
+
+
+def put_twice(s):
+    stack = [s for _ in range(4)]
+    stack.append(s * 1.5)
+    stack.append(s * 1.5)
+    return stack[0]
+
+
+def weighted_batch(s):
+    return np.sum(srcjax.vmap(put_twice)(s) * np.array([1.0, -0.7, 0.4]))
+
+
+def test_two_adjoints_taken_off_are_two():
+    s = np.array([0.3, -0.8, 1.1])
+    assert_close(srcjax.grad(weighted_batch)(s), np.array([1.0, -0.7, 0.4]))

@@ -15,6 +15,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.transforms.call_effects import is_pure, same_value
 
 Predicate = Callable[[gast.expr], bool]
 Number = int | float
@@ -30,7 +31,8 @@ def tidy(expr: gast.expr, is_signed: Predicate, is_float: Predicate) -> gast.exp
 
     **Arguments:**
 
-    - `expr`: an expression without side effects; it is not changed.
+    - `expr`: an expression; it is not changed. What has an effect in it, as
+      `tape.pop()`, is evaluated as often as before, in the same order.
     - `is_signed`: whether an expression is known to be no unsigned integer or truth
       value, such as an adjoint. What is floating is signed without being asked for.
     - `is_float`: whether an expression is known to be floating or complex. It is
@@ -60,15 +62,24 @@ class Rule:
     tree: gast.expr = field(init=False)
     template: gast.expr = field(init=False)
     constants: list[str] = field(init=False)
+    keeps_order: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.tree = _parse(self.pattern)
         self.template = _parse(self.result)
         self.constants = [name for name in ("c", "k") if name in self.pattern]
+        before, after = map(_operands_in_order, (self.tree, self.template))
+        self.keeps_order = before == after
 
 
 def _parse(text: str) -> gast.expr:
     return syntax.gast_of(text, mode="eval").body
+
+
+def _operands_in_order(tree: gast.expr) -> list[str]:
+    """What a pattern evaluates, in its order: each of `a` and `b` once."""
+    names = [name.id for name in syntax.names_in(tree) if name.id in ("a", "b")]
+    return list(dict.fromkeys(names))
 
 
 def _negative(c: Number) -> bool:
@@ -320,6 +331,8 @@ class _Tidier:
         constants = [_constant(found[name]) for name in rule.constants]
         if rule.when is not None and not rule.when(*constants):
             return False
+        if not (rule.keeps_order or all(map(is_pure, found.values()))):
+            return False
         signed = [self._is_signed(found[name]) for name in rule.signed if name != "|"]
         if "|" in rule.signed:
             return any(signed)
@@ -386,14 +399,14 @@ def _left_out_once(node: Any) -> gast.expr | None:
     """`np.where(m, 0, np.where(m, 0, a) * b)` is `np.where(m, 0, a * b)`."""
     if not _leaves_out(node):
         return None
-    mask = gast.dump(node.args[0])
+    mask = node.args[0]
 
     def inner(part: Any) -> Any:
         if isinstance(part, gast.BinOp) and isinstance(part.op, _ELEMENTWISE):
             left, right = inner(part.left), inner(part.right)
             same = left is part.left and right is part.right
             return part if same else gast.BinOp(left, part.op, right)
-        if _leaves_out(part) and gast.dump(part.args[0]) == mask:
+        if _leaves_out(part) and same_value(part.args[0], mask):
             return inner(part.args[2])
         return part
 
@@ -431,8 +444,10 @@ def _matches(pattern: gast.AST, node: gast.AST, found: Bindings) -> bool:
     if isinstance(pattern, gast.Name):
         if pattern.id in ("c", "k") and value is None:
             return False
-        known = found.setdefault(pattern.id, node)
-        return syntax.equal(known, node)
+        if pattern.id in found:
+            return same_value(found[pattern.id], node)
+        found[pattern.id] = node
+        return True
     wanted = _constant(pattern)
     if wanted is not None:
         return value is not None and value == wanted

@@ -92,6 +92,14 @@ def is_pure(node: Any) -> bool:
     return all(effect_of(sub).pure for sub in syntax.walk(node))
 
 
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two expressions are one value: the same text, of which none has effects.
+
+    `tape.pop() + tape.pop()` is the sum of two items.
+    """
+    return syntax.equal(a, b) and is_pure(a)
+
+
 def written_bases(stmt: Any) -> set[str]:
     """Names whose objects the statement may change in place."""
     found: set[str] = set()

@@ -22,7 +22,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import is_pure
+from srcjax.transforms.call_effects import is_pure, same_value
 
 _CHAIN = (gast.Mult, gast.Div)
 #: Divisions that stay as they are written: 1/3 has no short literal.
@@ -148,9 +148,7 @@ def _cancel(
     for factor in factors:
         left = factor.power
         for other in kept:
-            if not left or not syntax.equal(other.base, factor.base):
-                continue
-            if not is_pure(factor.base):
+            if not left or not same_value(other.base, factor.base):
                 continue
             if left < 0 and other.power < 0 and is_number(factor.base):
                 other.power, left = other.power + left, 0

@@ -10,7 +10,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
-from srcjax.transforms.call_effects import called, is_pure
+from srcjax.transforms.call_effects import called, is_pure, same_value
 
 
 def transposed(node: Any) -> gast.expr | None:
@@ -175,7 +175,7 @@ def join_halves(node: gast.expr, is_double: Any) -> gast.expr:
     ):
         return node
     one, two = pairs
-    same = syntax.equal(one.left, two.left) and is_pure(one.left)
+    same = same_value(one.left, two.left)
     if not (same and isinstance(one.right, gast.Compare)):
         return node
     if not isinstance(two.right, gast.Compare) or not is_double(one.left):
@@ -250,7 +250,7 @@ def join_choices(node: gast.expr, alike: Any) -> gast.expr:
     if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
         return node
     first, second = _choice(node.left), _choice(node.right)
-    if first is None or second is None or not syntax.equal(first[0], second[0]):
+    if first is None or second is None or not same_value(first[0], second[0]):
         return node
     for one, two in ((first, second), (second, first)):
         if _is_zero(one[2]) and _is_zero(two[1]):

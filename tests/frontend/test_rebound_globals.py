@@ -89,6 +89,80 @@ def test_what_another_function_reads_is_refused(f):
         srcjax.grad(f)(X)
 
 
+def counting():
+    count, other = 0, 0
+
+    def f(x):
+        nonlocal count
+
+        def inner():
+            nonlocal count, other
+            own = 1
+
+            def innermost():
+                nonlocal own
+                own += 1
+
+            innermost()
+            count += own
+            other += 1
+
+        inner()
+        return x * x * count
+
+    return f, lambda: (count, other)
+
+
+def rising(u):
+    n = u
+
+    def following(k=0.5):
+        nonlocal n
+        n = np.sin(n) + k
+        return n
+
+    return following
+
+
+def counting_twice():
+    count = 0
+
+    def f(x):
+        nonlocal count
+
+        def inner(count):
+            return count * 2.0
+
+        count += 1
+        return inner(x) * count
+
+    return f
+
+
+def test_variables_of_functions_around():
+    f, counts = counting()
+    assert srcjax.grad(f)(0.3) == pytest.approx(2 * 2 * 0.3)
+    assert srcjax.jvp(f, (0.3,), (1.0,)) == pytest.approx((4 * 0.09, 4 * 0.6))
+    assert srcjax.jit(f)(0.3) == pytest.approx(6 * 0.09)
+    assert srcjax.vjp(f, 0.3)[1](1.0)[0] == pytest.approx(8 * 0.6)
+    assert counts() == (8, 4)
+    text = srcjax.source(srcjax.grad(f), 0.3)
+    assert "count_cell.cell_contents" in text and "nonlocal" not in text
+
+
+def found_when_run(x):
+    items = [0.5]
+    following = rising(1.0)
+    items.append(x)
+    return following(len(items)) * items[1]
+
+
+def test_what_only_looks_at_values_takes_no_pullback():
+    expected = np.sin(1.0) + 2
+    assert srcjax.grad(found_when_run)(0.3) == pytest.approx(expected)
+    assert "pullback" not in srcjax.source(srcjax.grad(found_when_run), 0.3)
+
+
 def differentiated(x):
     global weights
     weights = x * 2.0
@@ -106,7 +180,11 @@ def two_variables(x):
 
 
 def test_what_would_be_lost_is_refused():
-    with pytest.raises(UnsupportedError):
+    with pytest.raises(UnsupportedError, match="from around the function"):
         srcjax.grad(differentiated)(X)
+    with pytest.raises(UnsupportedError, match="from around the function"):
+        srcjax.grad(rising(1.0))(0.3)
+    with pytest.raises(UnsupportedError, match="means another one too"):
+        srcjax.grad(counting_twice())(0.3)
     with pytest.raises(UnsupportedError, match="means another one too"):
         srcjax.grad(two_variables)(X)

@@ -514,6 +514,13 @@ class Interpreter(Expressions):
             missed = syntax.names_read(target.value) - self.unit.varying
             if missed:
                 raise Missed(self.unit, missed)
+            if self.unit.source.sets(target):
+                raise self.refuse(
+                    stmt,
+                    "a variable from around the function is set to a differentiated "
+                    "value (`global`, `nonlocal`)",
+                    "the value in the result of the function",
+                )
             if self.settled:
                 raise self.refuse(
                     stmt,

@@ -177,7 +177,8 @@ class Program:
         self._alive: list[Any] = []
         #: Why functions are not followed, by identity: what their text has.
         self.refusals: dict[int, SrcjaxError] = {}
-        #: Variables of modules that functions of the program set, by their namespace.
+        #: Variables that functions of the program set from inside, by what holds them:
+        #: the namespace of a module, or a cell.
         self.rebound: set[tuple[int, str]] = set()
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
@@ -200,7 +201,7 @@ class Program:
         wanted |= self.own_attributes
         if unit is not None:
             wanted |= unit.varying & set(unit.parameters)
-        self.sets_globals(source)
+        self.sets_around(source)
         unit = normalise(source, wanted)
         for name in unit.looked_up:
             self.resolve(unit, name)
@@ -209,9 +210,12 @@ class Program:
         self._alive.append(function)
         return unit
 
-    def sets_globals(self, source: Any) -> None:
-        """A function sets variables of its module, which no other one goes by then."""
-        self.rebound |= {(id(source.globals), name) for name in source.rebound}
+    def sets_around(self, source: Any) -> None:
+        """A function sets variables from around it, which no other one goes by then."""
+        self.rebound |= {
+            (id(source.closure.get(name, source.globals)), name)
+            for name in source.rebound
+        }
         for key in self.rebound & self.guards.keys():
             raise self.is_rebound(source, key[1])
 
@@ -221,7 +225,7 @@ class Program:
             UnsupportedError,
             source,
             source.node,
-            f"a function sets the variable `{name}` of the module, and another one "
+            f"a function sets the variable `{name}` from around it, and another one "
             "that is called with it reads it by its name",
             "an argument, or an attribute of an object",
         )

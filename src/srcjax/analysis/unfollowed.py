@@ -178,7 +178,7 @@ class Unfollowed(Applied):
             units[id(function)] = unit = core_form(function)
             if unit is not None:
                 self.program.rests_on_defaults(unit)
-                self.program.sets_globals(unit.source)
+                self.program.sets_around(unit.source)
             self.program._alive.append(function)
         return units[id(function)]
 

@@ -10,7 +10,7 @@ import keyword
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,12 +27,12 @@ from srcjax.errors import (
 from srcjax.frontend.local_imports import hoist_imports
 from srcjax.frontend.locate import Located, locate
 from srcjax.frontend.mangle import mangle
-from srcjax.frontend.rebound_globals import rebound_globals
+from srcjax.frontend.rebound_globals import rebound_cells, rebound_globals
 
 __all__ = ["FunctionSource", "read"]
 
 LAMBDA_NAME = "fn"
-_STORES = dis.opmap["STORE_GLOBAL"]
+_SETS_GLOBAL, _SETS_CELL = dis.opmap["STORE_GLOBAL"], dis.opmap["STORE_DEREF"]
 
 #: Functions that were taken out of a user's function (`frontend.lift`): what they are.
 LIFTED: WeakKeyDictionary[FunctionType, FunctionSource] = WeakKeyDictionary()
@@ -69,7 +69,7 @@ class FunctionSource:
     renamed: dict[str, str] = field(default_factory=dict)
     #: What the function imports itself, by name.
     imported: dict[str, Any] = field(default_factory=dict)
-    #: Names of the module that the function sets (`global`).
+    #: Names from around that the function sets (`global`, `nonlocal`).
     rebound: set[str] = field(default_factory=set)
     #: Names of NumPy in the user's text for which `node` has `np`.
     aliases: set[str] = field(default_factory=set)
@@ -87,6 +87,13 @@ class FunctionSource:
         """The function as written, dedented, without decorators."""
         rows = self.lines[self.node.lineno - 1 : self.node.end_lineno]
         return textwrap.dedent("".join(rows)).rstrip("\n") + "\n"
+
+    def sets(self, place: gast.Attribute) -> bool:
+        """Whether the attribute is a name from around that the function sets."""
+        holder = self.imported.get(getattr(place.value, "id", ""))
+        if isinstance(holder, CellType):
+            return True
+        return isinstance(holder, ModuleType) and place.attr in self.rebound
 
     def resolve(self, name: str) -> Any:
         """The value that the free name `name` has now.
@@ -126,18 +133,23 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     source.bound.update(_bind(function, args, kwargs))
     package = source.globals.get("__package__")
     source.imported.update(hoist_imports(source.node, package))
-    if _sets_globals(function.__code__):
-        refuse = functools.partial(error_at, UnsupportedError, source)
-        module, names = rebound_globals(source.node, source.globals, refuse)
+    around = source.globals
+    refuse = functools.partial(error_at, UnsupportedError, source)
+    if _sets(function.__code__, _SETS_GLOBAL):
+        module, names = rebound_globals(source.node, around, refuse)
         source.imported.update(module)
+        source.rebound.update(names)
+    if source.closure and _sets(function.__code__, _SETS_CELL):
+        cells, names = rebound_cells(source.node, source.closure, around, refuse)
+        source.imported.update(cells)
         source.rebound.update(names)
     return source
 
 
-def _sets_globals(code: CodeType) -> bool:
-    """Whether there may be a statement that sets a variable of the module."""
+def _sets(code: CodeType, operation: int) -> bool:
+    """Whether an instruction of this kind is in the function, or in one inside."""
     inner = (c for c in code.co_consts if isinstance(c, CodeType))
-    return _STORES in code.co_code[::2] or any(map(_sets_globals, inner))
+    return operation in code.co_code[::2] or any(_sets(c, operation) for c in inner)
 
 
 def apart(function: FunctionType) -> FunctionType:

@@ -1,4 +1,4 @@
-"""`global` in a function: names of its module, which the text sets in that module.
+"""`global` and `nonlocal` in a function: variables that the text sets where they are.
 
 Before:                                  After:
 
@@ -7,14 +7,20 @@ Before:                                  After:
         calls += 1                               return x * x
         return x * x
 
+    def f(x):                                def f(x):
+        nonlocal calls                           calls_cell.cell_contents += 1
+        calls += 1                               return x * x
+        return x * x
+
 The generated function stands in a module of its own: a `global` there would be another
-variable.
+variable, and there is nothing around it that a `nonlocal` could mean.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from types import CellType
 from typing import Any
 
 import gast
@@ -48,41 +54,87 @@ def rebound_globals(
             f"{shown} sets a variable of a namespace that is no module",
             "an attribute of an object, or an item of a dict",
         )
-    if rebound and any(_means_another(scope, rebound) for scope in _scopes(node)):
+    if _is_ambiguous(node, rebound, gast.Global):
         raise refuse(
             declared[0],
             f"{shown} sets a variable of the module, whose name means another one too, "
             "or is bound by no assignment",
             "assignments to a name of its own",
         )
-    _drop_declarations(node)
+    _drop_declarations(node, names, gast.Global)
     if module is None or not rebound:
         return {}, set()
     base = module.__name__.rpartition(".")[2].strip("_") or "module"
     name = syntax.Names(syntax.all_names(node) | set(around)).fresh(base)
-
-    def as_attribute(expr: gast.expr) -> gast.expr:
-        if not isinstance(expr, gast.Name) or expr.id not in rebound:
-            return expr
-        held = gast.copy_location(syntax.name(name), expr)
-        return gast.copy_location(gast.Attribute(held, expr.id, expr.ctx), expr)
-
-    node.body = [syntax.map_expressions(stmt, as_attribute) for stmt in node.body]
+    _set_attributes(node, {id: (name, id) for id in rebound})
     return {name: module}, rebound
 
 
-def _drop_declarations(node: gast.FunctionDef) -> None:
-    """Take `global` out of the function, and of those inside of it."""
+def rebound_cells(
+    node: gast.FunctionDef,
+    closure: dict[str, CellType],
+    around: dict[str, Any],
+    refuse: Refuse,
+) -> tuple[dict[str, Any], set[str]]:
+    """Set variables of functions around it in their cells: these, and the names.
+
+    Args:
+        closure: the cells of the function by name. What a `nonlocal` means that is no
+            variable of one of them belongs to the function itself, and stays.
+
+    Raises UnsupportedError where that is not what the names mean everywhere.
+    """
+    declared = [n for n in syntax.walk(node) if isinstance(n, gast.Nonlocal)]
+    names = {name for stmt in declared for name in stmt.names} & closure.keys()
+    rebound = names & syntax.names_written(node.body)
+    if _is_ambiguous(node, rebound, gast.Nonlocal):
+        raise refuse(
+            declared[0],
+            f"`nonlocal {', '.join(sorted(rebound))}` sets a variable of a function "
+            "around this one, whose name means another one too, or is bound by no "
+            "assignment",
+            "assignments to a name of its own",
+        )
+    _drop_declarations(node, names, gast.Nonlocal)
+    free = syntax.Names(syntax.all_names(node) | closure.keys() | set(around))
+    held = {id: free.fresh(f"{id}_cell") for id in sorted(rebound)}
+    _set_attributes(node, {id: (held[id], "cell_contents") for id in rebound})
+    return {held[id]: closure[id] for id in rebound}, rebound
+
+
+def _set_attributes(node: gast.FunctionDef, places: dict[str, tuple[str, str]]) -> None:
+    """For names of variables, in place, the attributes of objects that they are."""
+
+    def as_attribute(expr: gast.expr) -> gast.expr:
+        if not isinstance(expr, gast.Name) or expr.id not in places:
+            return expr
+        holder, attribute = places[expr.id]
+        held = gast.copy_location(syntax.name(holder), expr)
+        return gast.copy_location(gast.Attribute(held, attribute, expr.ctx), expr)
+
+    if places:
+        node.body = [syntax.map_expressions(stmt, as_attribute) for stmt in node.body]
+
+
+def _drop_declarations(node: gast.FunctionDef, names: set[str], kind: Any) -> None:
+    """Take these names out of declarations in the function, and in those inside."""
 
     def dropped(block: list[Any]) -> list[Any]:
         for stmt in block:
             if isinstance(stmt, gast.FunctionDef):
                 stmt.body = dropped(stmt.body)
             syntax.rewrite_blocks(stmt, dropped)
-        kept = [stmt for stmt in block if not isinstance(stmt, gast.Global)]
+            if isinstance(stmt, kind):
+                stmt.names = [name for name in stmt.names if name not in names]
+        kept = [stmt for stmt in block if not isinstance(stmt, kind) or stmt.names]
         return kept or ([gast.Pass()] if block else [])
 
     node.body = dropped(node.body)
+
+
+def _is_ambiguous(node: gast.FunctionDef, names: set[str], kind: Any) -> bool:
+    """Whether one of the names means another variable somewhere in the function."""
+    return any(_means_another(scope, names, kind) for scope in _scopes(node))
 
 
 def _scopes(node: gast.FunctionDef) -> Iterator[Any]:
@@ -90,7 +142,7 @@ def _scopes(node: gast.FunctionDef) -> Iterator[Any]:
     return (n for n in syntax.walk(node) if isinstance(n, _SCOPES))
 
 
-def _means_another(scope: Any, names: set[str]) -> bool:
+def _means_another(scope: Any, names: set[str], kind: Any) -> bool:
     """Whether one of the names is another variable here, or is bound in another way."""
     if isinstance(scope, gast.ClassDef):
         return bool(names & syntax.all_names(scope))
@@ -102,7 +154,7 @@ def _means_another(scope: Any, names: set[str]) -> bool:
     if isinstance(scope, gast.Lambda):
         return bool(names & syntax.names_written(scope.body))
     own = list(_own_statements(scope.body))
-    declared = {n for s in own if isinstance(s, gast.Global) for n in s.names}
+    declared = {n for s in own if isinstance(s, kind) for n in s.names}
     for stmt in own:
         bound = names & syntax.names_written(syntax.head(stmt))
         if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
@@ -124,4 +176,4 @@ def _own_statements(block: list[Any]) -> Iterator[Any]:
             yield from _own_statements(inner)
 
 
-__all__ = ["rebound_globals"]
+__all__ = ["rebound_cells", "rebound_globals"]

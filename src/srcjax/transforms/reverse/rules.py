@@ -141,7 +141,7 @@ class Rules(InplaceRules):
         """Whether a function that is not known yet gets differentiated values."""
         callees = self.facts.callees.get(id(value), [])
         unknown = len(callees) > 1 or callees == [None]
-        return unknown and any(self.active(n) for n in syntax.walk(value))
+        return unknown and self.hides_active(value)
 
     def check_consumed(self, name: str, value: gast.expr) -> None:
         """No part of an adjoint may be lost on its way (never a silent zero)."""

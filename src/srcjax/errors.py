@@ -43,12 +43,11 @@ class SourceText(Protocol):
 class SrcjaxError(Exception):
     """Base of every exception that srcjax raises itself.
 
-    **Arguments**
-
-    - `reason`: what is wrong, in one sentence.
-    - `instead`: what to write instead, if there is something to suggest.
-    - `filename`, `lineno`: where in the user's code, if it is about a place there.
-    - `excerpt`: the rendered lines that show that place.
+    Args:
+        reason: what is wrong, in one sentence.
+        instead: what to write instead, if there is something to suggest.
+        filename, lineno: where in the user's code, if it is about a place there.
+        excerpt: the rendered lines that show that place.
     """
 
     filename: str | None

@@ -53,29 +53,25 @@ def check_grads(
     arguments is moved in one random direction, with one random cotangent for the
     value; both are the same in each run.
 
-    **Arguments**
+    Args:
+        f: the function. It has to be smooth near `args`.
+        args: a tuple or list of arguments: pytrees of floating point (or complex)
+            arrays and Python numbers.
+        order: how many derivatives to check: 2 also checks the gradient of the
+            gradient, and so on.
+        modes: `"rev"` checks `srcjax.vjp`; `"fwd"` checks `srcjax.jvp`. Beyond the
+            first order, the derivative of one mode is checked in all modes.
+        rtol, atol: how far a derivative may be from the difference; by default what
+            the lowest precision among arguments and value allows (float64: 1e-6, 1e-7).
+        eps: the step of the differences, relative to the typical size of a leaf where
+            that is above 1. By default what the precision allows (float64: 1e-3).
 
-    - `f`: the function. It has to be smooth near `args`.
-    - `args`: a tuple or list of arguments: pytrees of floating point (or complex)
-        arrays and Python numbers.
-    - `order`: how many derivatives to check: 2 also checks the gradient of the
-        gradient, and so on.
-    - `modes`: `"rev"` checks `srcjax.vjp`; `"fwd"` checks `srcjax.jvp`. Beyond the
-        first order, the derivative of one mode is checked in all modes.
-    - `rtol`, `atol`: how far a derivative may be from the difference; by default what
-        the lowest precision among arguments and value allows (float64: 1e-6, 1e-7).
-    - `eps`: the step of the differences, relative to the typical size of a leaf where
-        that is above 1. By default what the precision allows (float64: 1e-3).
+    Raises:
+        AssertionError: a derivative is wrong. The message names the leaf of the
+            arguments, and has both numbers and the error.
+        ArgumentError: a mode that does not exist, or an argument without a derivative.
 
-    **Raises**
-
-    - `AssertionError`: a derivative is wrong. The message names the leaf of the
-        arguments, and has both numbers and the error.
-    - `ArgumentError`: a mode that does not exist, or an argument without a derivative.
-
-    !!! tip
-
-        A test of your own rule is one line: `check_grads(f, (x, y), order=2)`.
+    A test of your own rule is one line: `check_grads(f, (x, y), order=2)`.
     """
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     check_modes(modes)
@@ -100,25 +96,20 @@ def check_passes(df: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
     raised are compared with those of the text before it. A function that does not
     give the same twice is not looked at.
 
-    **Arguments**
+    Args:
+        df: what a transform gave, such as `srcjax.grad(f)`, `srcjax.vjp(f)`,
+            `srcjax.jvp(f)` (then `args` are the primals and the tangents) or
+            `srcjax.vmap(f)`.
+        args, kwargs: what to call it with.
 
-    - `df`: what a transform gave, such as `srcjax.grad(f)`, `srcjax.vjp(f)`,
-        `srcjax.jvp(f)` (then `args` are the primals and the tangents) or
-        `srcjax.vmap(f)`.
-    - `args`, `kwargs`: what to call it with.
+    Returns:
+        How many texts were compared with the one before.
 
-    **Returns**
+    Raises:
+        AssertionError: a pass changed what the function does. The message names it,
+            says how, and has the text before and after it.
 
-    How many texts were compared with the one before.
-
-    **Raises**
-
-    - `AssertionError`: a pass changed what the function does. The message names it,
-        says how, and has the text before and after it.
-
-    !!! tip
-
-        `srcjax.stages(df, *args)` lists the passes, and what each changed.
+    `srcjax.stages(df, *args)` lists the passes, and what each changed.
     """
     transform = getattr(df, "__srcjax_transform__", None)
     if transform is None:

@@ -22,7 +22,7 @@ else:
 
 
 def custom_gradient(fun: Callable) -> CustomRule:
-    """Decorator: a function that gives its value and, as a function, its pullback.
+    """Decorator: a function that gives its value and, as a function, its pullback::
 
         @custom_gradient
         def log1pexp(x):

@@ -1,4 +1,4 @@
-"""Optimisers with optax's interface and names, as plain NumPy.
+"""Optimisers with optax's interface and names, as plain NumPy::
 
     from srcjax import grad, optim
 

@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "plain_docstrings",
+    "shown_derivatives",
     "shown_programs",
 ]
 exclude_patterns = ["_*", "**.ipynb_checkpoints"]

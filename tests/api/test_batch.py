@@ -394,3 +394,29 @@ def test_a_helper_that_gets_an_array_and_a_list_of_arrays():
 def test_sizes_of_examples_in_a_tuple(f):
     batch = np.arange(12.0).reshape(4, 3)
     np.testing.assert_array_equal(srcjax.vmap(f)(batch), [f(v) for v in batch])
+
+
+class Gains:
+    def __init__(self, p, i):
+        self.p, self.i, self.last = p, i, None
+
+    def step(self, error):
+        slope = 0.0 if self.last is None else error - self.last
+        self.last = error
+        return self.p * error + self.i * slope
+
+
+def controlled(gains):
+    controller = Gains(*gains)
+    x = 0.0
+    for _ in range(3):
+        x = x + controller.step(1.0 - x)
+    return x
+
+
+def test_a_loop_over_examples_whose_sizes_have_to_be_known():
+    gradient = srcjax.grad(controlled)
+    gains = np.array([[0.5, 0.1], [0.3, 0.2]])
+    with pytest.warns(srcjax.PerformanceWarning):
+        got = srcjax.vmap(gradient)(gains)
+    np.testing.assert_allclose(got, [gradient(g) for g in gains])

@@ -96,24 +96,19 @@ IN_A_LOOP = {name for names in REASONS.values() for name in names}
 #: A result of some examples, of no known structure, is put among those of the others.
 PUT_BACK = ("branches.branch_changes_type",)
 
-#: Batches of numbers in a tree that a recursion takes apart are taken for one array.
-TREE = {"functions.recursion_over_a_tree": "inhomogeneous shape"}
-
 #: What the error says, by composition and program.
 REFUSED: dict[str, dict[str, str]] = {
     "vmap": {},
-    "vmap(grad)": {**TREE},
+    "vmap(grad)": {},
     "grad(vmap)": {
-        **TREE,
         **dict.fromkeys(PUT_BACK, "may share memory|may change"),
         "objects.objects_in_a_dict_changed": "may share memory with several arrays",
         "objects.particles_in_a_list_moved": "may share memory with several arrays",
         "objects.particles_that_act_on_each_other": "may share memory",
     },
-    "vmap(vmap)": {**TREE},
+    "vmap(vmap)": {},
     "jvp(vmap)": {
-        **TREE,
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
     },
-    "vmap(jvp)": {**TREE},
+    "vmap(jvp)": {},
 }

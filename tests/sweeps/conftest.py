@@ -19,7 +19,7 @@ from collections import Counter
 import pytest
 
 MINUTES = float(os.environ.get("SRCJAX_SWEEP_MINUTES", "22"))
-COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "1200"))
+COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "6000"))
 SEED = os.environ.get("SRCJAX_SWEEP_SEED", "0")
 # For the files of the corpus that sample their programs when they are imported.
 os.environ["SRCJAX_CORPUS"] = os.environ["SRCJAX_TESTS"] = "all"

@@ -120,6 +120,35 @@ def test_texts_without_types(function):
         np.testing.assert_allclose(found, srcjax.grad(function)(x))
 
 
+def rotated(u):
+    a, b, c = u.copy(), u * 2, np.zeros_like(u)
+    for _ in range(2):
+        c[:] = a * b
+        a, b, c = b, c, a
+    return np.sum(a * u)
+
+
+def test_what_is_put_back_into_an_array_waits_for_its_name():
+    check_grads(rotated, (np.array([0.3, 0.2, 0.5]),), order=2)
+    text = srcjax.source(srcjax.grad(rotated), np.ones(3))
+    assert "in reversed(" in text and "for c[:]" not in text
+
+
+def weights_changed_by_an_iterator(x):
+    w = np.arange(1.0, 4.0)
+    y = w * x
+    for item in np.nditer(w, op_flags=["readwrite"]):
+        item[...] = 2 * item
+    return np.sum(w * y)
+
+
+def test_a_pullback_puts_back_what_an_iterator_of_numpy_handed_out():
+    x = np.array([0.3, 0.2, 0.5])
+    _, pullback = srcjax.vjp(weights_changed_by_an_iterator, x)
+    for _ in range(2):
+        np.testing.assert_allclose(pullback(1.0)[0], [2.0, 8.0, 18.0])
+
+
 def test_a_loop_that_is_left_goes_back_over_the_tape():
     text = srcjax.source(srcjax.grad(halved), 3.0)
     assert "for sqrt_x in reversed(sqrt_x_tape):" in text

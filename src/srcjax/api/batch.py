@@ -276,15 +276,17 @@ class Batched(Transform):
         ways = [(general, sizes, False, first), (general, sizes, True, first)]
         if sizes.example:  # where a text needs to know a size by value
             ways.insert(1, (batches, None, False, known_sizes))
+            ways.append((batches, None, True, known_sizes))
         if self.axis_name is not None:
             ways = [(general, sizes, False, first), (batches, None, True, known_sizes)]
-        for types, symbols, may_loop, tried in ways:
+        for way in ways:
+            types, symbols, may_loop, tried = way
             count = size if symbols is None else None
             try:
                 version = self.built_for(types, axes, count, symbols, may_loop, tried)
             except SrcjaxError as error:
                 loops = isinstance(error, UnsupportedError) and not self.strict
-                if may_loop or symbols is None and not loops:
+                if way is ways[-1] or symbols is None and not loops:
                     raise
                 continue
             if symbols is not None:

@@ -8,6 +8,7 @@ from functools import partial
 from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from srcjax.runtime.basics import is_record, zeros_like
 
@@ -129,23 +130,49 @@ def copied_together(value):
     What a forward sweep saved may hold an array and views of it: the backward sweep
     puts contents back into the array and reads them through the views.
     """
-    roots: dict[int, np.ndarray] = {}
-    memo: dict = {}
-    todo = [value]
+    arrays, todo = [], [value]
     while todo:
         part = todo.pop()
         if isinstance(part, np.ndarray) and part.dtype != object:
-            root = part
-            while isinstance(root.base, np.ndarray):
-                root = root.base
-            if id(root) not in roots:
-                roots[id(root)] = root.copy(order="K")
-            memo[id(part)] = same_view(part, root, roots[id(root)])
+            arrays.append(part)
         elif isinstance(part, (list, tuple)):
             todo.extend(part)
         elif isinstance(part, dict):
             todo.extend(part.values())
+    new: dict[int, np.ndarray] = {}
+    memo: dict = {}
+    for part, root in zip(arrays, _roots(arrays), strict=True):
+        if id(root) not in new:
+            new[id(root)] = root.copy(order="K")
+        memo[id(part)] = same_view(part, root, new[id(root)])
     return copy.deepcopy(value, memo)
+
+
+def _roots(arrays):
+    """The array that has the memory, for each.
+
+    What `np.nditer` hands out has the iterator for a base, so it is told by where its
+    memory lies.
+    """
+    found = []
+    for root in arrays:
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        found.append(root)
+    known = {id(root): root for root in found if root.size}
+    if all(root.base is None for root in known.values()):
+        return found
+    bounds = {key: byte_bounds(root) for key, root in known.items()}
+    largest = sorted(known, key=lambda key: bounds[key][0] - bounds[key][1])
+
+    def owner(root):
+        if root.base is None or not root.size:
+            return root
+        low, high = bounds[id(root)]
+        around = (k for k in largest if bounds[k][0] <= low and high <= bounds[k][1])
+        return known[next(around)]
+
+    return [owner(root) for root in found]
 
 
 def same_view(part, root, new):

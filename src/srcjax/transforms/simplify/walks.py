@@ -106,7 +106,7 @@ def _pop_of(loop: gast.For, own: set[str]) -> Any:
 def _take(loop: gast.For, pop: Any, used: set[str], names: syntax.Names) -> None:
     """Let the target of the loop be what the pop gives; `used` names have a meaning."""
     for stmt in loop.body:
-        if isinstance(stmt, gast.Assign) and stmt.value is pop:
+        if taken_whole(stmt) and stmt.value is pop:
             loop.target = stmt.targets[0]
             loop.body = [s for s in loop.body if s is not stmt]
             return

@@ -62,3 +62,40 @@ def test_numbers_from_around(compiled, plain, at, monkeypatch):
             assert found.dtype == expected.dtype
     kernels = [s for s in explain(compiled, at).splitlines() if s.endswith("compiled")]
     assert any("gravity" in s for s in kernels)
+
+
+def wide(n, m):
+    s = n * n * 3 - m
+    for k in range(n, n + 2):
+        s += k * k
+    return s, n + 1, n << 3, 5 << m, n >> m, s % 7
+
+
+@pytest.mark.parametrize("m", [3, 64])
+@pytest.mark.parametrize("n", [3, 2**31, 2**40, 2**62, 2**63 + 1, -(2**63) - 1, 2**400])
+def test_ints_of_python_are_of_any_size(n, m):
+    found = jitted_wide(n, m)
+    assert found == wide(n, m)
+    assert all(type(part) is int for part in found)
+
+
+jitted_wide = jit(wide)
+
+
+def test_shifts_of_no_bits():
+    with pytest.raises(ValueError, match="negative shift count"):
+        jitted_wide(3, -1)
+
+
+def shifted(x, n):
+    return x << n, x >> n, 1 << x
+
+
+@pytest.mark.parametrize("n", [0, 3, 64, 99, -1])
+def test_shifts_of_arrays(n):
+    x = np.array([-5, 0, 3, 70])
+    for found, expected in zip(jitted_shifted(x, n), shifted(x, n), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+jitted_shifted = jit(shifted)

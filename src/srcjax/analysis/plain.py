@@ -38,6 +38,15 @@ def is_plain_array(value: Any) -> bool:
     return type(value) is np.ndarray or changes_nothing(type(value), np.ndarray)
 
 
+#: A larger number among the arguments is not the size of an axis.
+LARGEST_SIZE = 2**31
+
+
+def is_size(value: int) -> bool:
+    """Whether a number among the arguments may be how long an axis is."""
+    return 0 < value <= LARGEST_SIZE
+
+
 def is_plain_number(value: Any) -> bool:
     """Whether it is a float or complex number, of a subclass that adds nothing."""
     if isinstance(value, np.generic):

@@ -29,6 +29,7 @@ from srcjax.analysis.plain import (
     is_array_of_others,
     is_plain_array,
     is_plain_number,
+    is_size,
 )
 from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.analysis.sizes import Count, Sizes, Sym, made_of, plus
@@ -699,13 +700,9 @@ def _number_type(value: int | float | complex, buffer: Any) -> Scalar:
     while isinstance(root, tuple) and len(root) == 2 and isinstance(root[0], tuple):
         root = root[0]
     given = isinstance(root, tuple) and root[:1] == ("param",)
-    size = Sym(repr(buffer), any_size=True) if given and is_size(value) else None
+    sized = given and type(value) is int and is_size(value)
+    size = Sym(repr(buffer), any_size=True) if sized else None
     return Scalar(dtype=np.dtype(type(value)), python=True, size=size)
-
-
-def is_size(value: Any) -> bool:
-    """Whether a number among the arguments may be how long an axis is."""
-    return type(value) is int and value > 0
 
 
 # -- join ----------------------------------------------------------------------------

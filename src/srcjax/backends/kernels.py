@@ -208,6 +208,8 @@ class Kernel:
 
     def first(self, *args: Any) -> Any:
         """The first call, which compiles."""
+        if not all(map(fits, args)):
+            return self.left(*args)
         made = self.made
         try:
             made.compile(*args)
@@ -219,8 +221,14 @@ class Kernel:
             if self.whole:
                 raise NotCompilable(self.failure) from None
             return self.function(*args)
-        self.becomes(self.shared())
+        self.becomes(where_ints_fit(self.shared(), args, self.left))
         return self.call(*args)
+
+    def left(self, *args: Any) -> Any:
+        """What a call gives with ints that machines have not: as Python, or nothing."""
+        if Differs.__name__ in self.function.__code__.co_names:
+            raise Differs  # and the function runs as it was written
+        return self.function(*args)
 
     def becomes(self, call: Callable) -> None:
         """Have what was compiled called, by the text too, which has the kernel."""
@@ -294,6 +302,31 @@ def compiled(
 
     found._compile_for_args = quietly
     return cast(Callable, found), names["COUNTED"]
+
+
+#: The largest int, and the negative of the smallest, that a kernel is given.
+LARGEST = 2**62
+
+
+def fits(value: Any) -> bool:
+    """Whether a number is one that kernels compute with."""
+    return type(value) is not int or -LARGEST <= value <= LARGEST
+
+
+def where_ints_fit(call: Callable, args: tuple, other: Callable) -> Callable:
+    """`call`, for arguments as these; `other` where Python's ints are too large."""
+    ints = tuple(k for k, value in enumerate(args) if type(value) is int)
+    return asking(len(args), ints)(call, other) if ints else call
+
+
+@functools.cache
+def asking(count: int, ints: tuple[int, ...]) -> Callable:
+    """Makes the function that asks of these of its arguments whether they fit."""
+    names = ", ".join(f"x{k}" for k in range(count))
+    tests = " and ".join(f"{-LARGEST} <= x{k} <= {LARGEST}" for k in ints)
+    text = f"lambda call, other: lambda {names}: (call if {tests} else other)({names})"
+    made: Callable = eval(text, {})
+    return made
 
 
 def is_of_compiler(error: Exception) -> bool:

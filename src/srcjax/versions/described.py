@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.plain import is_size
 from srcjax.analysis.registered import node_of
 from srcjax.backends.load import is_generated
 
@@ -453,7 +454,7 @@ class Described:
         if cls in (float, complex):
             self.say(cls.__name__)
         elif cls is int:
-            self.say("int", value > 0)
+            self.say("int", is_size(value))
         elif value is None or cls in (bool, str, bytes):
             self.say(cls.__name__, value)
         elif cls is np.ndarray:

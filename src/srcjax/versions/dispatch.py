@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcjax.analysis.guards import Fixed, Guard, Seen, Written
+from srcjax.analysis.plain import LARGEST_SIZE
 from srcjax.backends.load import load, report
 from srcjax.backends.tracebacks import PASSES_ON
 from srcjax.late import late
@@ -305,7 +306,7 @@ class Tests:
         match t:
             case ty.Scalar(dtype=np.dtype() as dtype, python=True):
                 cls = type(dtype.type().item())
-                size = [f"{place} < 1"] if t.size is not None else []
+                size = [f"not 0 < {place} <= {LARGEST_SIZE}"] * (t.size is not None)
                 self.require(self.of_class(place, cls), *size)
             case ty.Scalar(dtype=np.dtype() as dtype) if dtype.kind in "biufc":
                 self.require(self.of_class(place, dtype.type))

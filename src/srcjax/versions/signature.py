@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.plain import is_size
 from srcjax.analysis.registered import record_fields
 
 Key = Any
@@ -23,7 +24,7 @@ def signature_key(value: Any) -> Key:
     if cls is float:
         return cls
     if cls is int:
-        return cls, value > 0  # `types.is_size`
+        return cls, is_size(value)
     if cls is np.ndarray:
         return value.dtype, value.shape
     if cls is list or cls is tuple:

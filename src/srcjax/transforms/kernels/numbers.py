@@ -16,6 +16,8 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.plain import LARGEST_SIZE
+from srcjax.analysis.sizes import Sym
 from srcjax.analysis.types import Array, Const, Scalar, Type
 from srcjax.transforms.kernels.accepted import (
     LARGEST,
@@ -32,7 +34,10 @@ from srcjax.transforms.kernels.operations import Operation, Operations
 #: Operations on Python's numbers that fail where machines give NaN or infinity.
 _DIVISIONS = ("a / b", "a // b", "a % b")
 #: Those whose result may not fit in 64 bits.
-_GROWING = ("a + b", "a - b", "a * b", "a << b")
+_GROWING = ("a + b", "a - b", "a * b")
+_SHIFTS = ("a << b", "a >> b")
+#: How many bits ints have.
+_BITS = 64
 #: Casts, by what is called.
 _CASTS = {float: "f", int: "i", bool: "b", np.float64: "f", np.float32: "s"}
 _CASTS |= {np.int64: "i", np.bool_: "b"}
@@ -256,6 +261,8 @@ class Numbers:
             types = {n: Scalar(dtype=np.dtype(float), python=python) for n in types}
         if python:
             values = self.checked_operands(node, kernel, values, types)
+        elif kernel in _SHIFTS:
+            return self.shift(kernel, values, types)
         for name in values:
             if names_in(kernel, name) > 1:
                 values[name] = self.atom(values[name], name)
@@ -265,6 +272,16 @@ class Numbers:
         if python or raises_itself(operation.function):
             return self.checked_result(node, operation, found, values, types, result)
         return found
+
+    def shift(
+        self, kernel: str, values: dict[str, gast.expr], types: dict[str, Type]
+    ) -> gast.expr:
+        """A shift of NumPy's ints; by more bits than there are it leaves the sign."""
+        if not 0 <= getattr(types["b"], "value", -1) < _BITS:
+            values = {k: self.atom(v, k) for k, v in values.items()}
+            rest = "0" if kernel == "a << b" else "-1 if a < 0 else 0"
+            kernel = f"{kernel} if 0 <= b < {_BITS} else {rest}"
+        return syntax.expression(kernel, **values)
 
     def power(
         self,
@@ -371,18 +388,47 @@ class Numbers:
                 )
                 self.unless("b != 0", node, error, b=values["b"])
         if kernel in _GROWING and {kind(t) for t in types.values()} <= {"i", "b"}:
-            bounded = [
-                is_bounded(t) or getattr(values[n], "id", "") in self.small
-                for n, t in types.items()
-            ]
-            enough = any(bounded) if kernel in ("a + b", "a - b") else all(bounded)
-            if not enough:
+            found = [self.bound(values[n], t) for n, t in types.items()]
+            known = [n for n in found if n is not None]
+            if kernel == "a * b":
+                fits = len(known) == len(found) and math.prod(known) < LARGEST
+            else:  # what is given, or computed, is no larger than `LARGEST`
+                fits = bool(known) and min(known) < LARGEST
+            if not fits:
                 values = {k: self.atom(v, k) for k, v in values.items()}
                 text = kernel.replace("a", "float(a)").replace("b", "float(b)")
-                if kernel == "a << b":
-                    text = "float(a) * 2.0**b"
                 self.unless(f"abs({text}) < {float(LARGEST)}", node, **values)
+        if kernel in _SHIFTS:
+            values = self.shifted(node, kernel, values, types)
         return values
+
+    def shifted(
+        self,
+        node: gast.expr,
+        kernel: str,
+        values: dict[str, gast.expr],
+        types: dict[str, Type],
+    ) -> dict[str, gast.expr]:
+        """The operands of a shift of Python's ints, which lose no bits."""
+        count = getattr(types["b"], "value", -1)
+        within = 0 <= count < _BITS
+        size = self.bound(values["a"], types["a"])
+        fits = size is not None and within and size << count < LARGEST
+        if within and kernel == "a >> b" or fits:
+            return values
+        values = {k: self.atom(v, k) for k, v in values.items()}
+        tests = [] if within else [f"0 <= b < {_BITS}"]
+        if kernel == "a << b":
+            tests.append(f"abs(float(a) * 2.0**b) < {float(LARGEST)}")
+        self.unless(" and ".join(tests), node, **values)
+        return values
+
+    def bound(self, value: gast.expr, t: Type) -> int | None:
+        """What an int is no larger than, and no less than its negative; or None."""
+        found = bound_of(t)
+        if found is None and getattr(value, "id", "") in self.small:
+            return LARGEST_SIZE
+        return found
 
     def checked_result(
         self,
@@ -519,11 +565,30 @@ def is_constant(node: gast.expr) -> bool:
     return isinstance(node, gast.Constant)
 
 
-def is_bounded(t: Type) -> bool:
-    """Whether an int is small: a constant, or the number of places of an axis."""
+def bound_of(t: Type) -> int | None:
+    """What an int of the type is no larger than, nor its negative; None if unknown."""
     if isinstance(t, Const):
-        return abs(int(t.value)) <= 2**31
-    return kind(t) == "b" or (isinstance(t, Scalar) and t.size is not None)
+        return abs(int(t.value))
+    if kind(t) == "b":
+        return 1
+    return bound_of_size(t.size) if isinstance(t, Scalar) else None
+
+
+def bound_of_size(dim: Any) -> int | None:
+    """What the size of an axis is no larger than, as `bound_of`."""
+    if isinstance(dim, int):
+        return abs(dim)
+    if not isinstance(dim, Sym):
+        return None
+    if dim.made is None:
+        return LARGEST_SIZE + abs(dim.offset)
+    of = [n for n in map(bound_of_size, dim.made.of) if n is not None]
+    if len(of) < len(dim.made.of):
+        return None
+    if dim.made.how == "*":
+        return math.prod(of) + abs(dim.offset)
+    # A quotient, or a part, is no larger than that of which it is one.
+    return sum(of) + abs(dim.offset)
 
 
 def _stays_single(kernel: str) -> bool:

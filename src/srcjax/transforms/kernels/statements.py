@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import stored_names
+from srcjax.analysis.plain import LARGEST_SIZE
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -577,10 +580,35 @@ class KernelWriter(Filled):
         before: list[gast.stmt] = []
         self.numbers.emit = before.append
         over = self.sequence(stmt)
-        if kind(self.type_of(stmt.target)) == "i":
+        if self.counts_small(stmt):
             self.numbers.small.add(stmt.target.id)
         body = self.block(stmt.body)
         return [*before, gast.For(stmt.target, over, body, [], None)]
+
+    def counts_small(self, stmt: gast.For) -> bool:
+        """Whether a loop counts from a small number on, or down to one from such."""
+        backwards = self.is_call(stmt.iter, reversed)
+        over = stmt.iter.args[0] if backwards else stmt.iter
+        if not self.is_call(over, range) or stmt.target.id in self.bound_outside_loops:
+            return False
+        first = over.args[:2] if backwards else over.args[:-1][:1]
+        return all(map(self.is_small, first))
+
+    @functools.cached_property
+    def bound_outside_loops(self) -> set[str]:
+        """The names that statements bind, other than loops."""
+        found: set[str] = set()
+        for stmt in syntax.walk(self.unit.node.body):
+            if isinstance(stmt, (gast.Assign, gast.AugAssign)):
+                found |= stored_names(getattr(stmt, "targets", None) or stmt.target)
+        return found
+
+    def is_small(self, node: gast.expr) -> bool:
+        """Whether an int is known to be small: those that add up to it are."""
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
+            return self.is_small(node.left) and self.is_small(node.right)
+        found = self.numbers.bound(node, self.type_of(node))
+        return found is not None and found <= 2 * LARGEST_SIZE
 
     def sequence(self, stmt: gast.For) -> gast.expr:
         """What a loop goes over: a range, one backwards, or an array."""

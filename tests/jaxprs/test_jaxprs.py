@@ -1,5 +1,7 @@
 """`make_jaxpr`: JAX's names and notation, and equations that compute what `f` does."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -326,11 +328,121 @@ def by_helpers(x):
     return shifted(x) + shifted(x, scale=x[0])
 
 
+def enumerated(x):
+    total = 0.0
+    for k, value in enumerate(x):
+        total = total + value * k
+        if total > 1.5:
+            break
+    return total
+
+
+def returned_inside(x):
+    total = 1.0
+    for k in range(6):
+        total = total * x[0]
+        if total > 4:
+            return total * k
+    return -total
+
+
+def other_structure(x):
+    total = x[0]
+    for k in range(4):
+        total = total * x[1]
+        if k == 2:
+            found = (total, x[0])
+            break
+    else:
+        found = (total,)
+    return found[0] * len(found)
+
+
+def seen_in_the_loop(x):
+    kept, total = [], 0.0
+    for value in x:
+        kept.append(value)
+        total = total + kept[0] * kept[-1]
+    return total
+
+
+def two_names(x):
+    w = np.ones(3)
+    rows, total = [x * 2.0, w], 0.0
+    for k in range(3):
+        total = total + np.sum(rows[0] * w)
+        rows[1][0] = k + 3.0
+    return total
+
+
+def rows_written(x):
+    w = np.zeros((3, 3))
+    for k in range(3):
+        row = w[k]
+        row += x * (k + 1.0)
+    return w
+
+
+def bound_late(x):
+    total = x[0]
+    inner = (lambda z: z * total) if total > 0 else (lambda z: z)
+    for function in [np.sin, np.cos]:
+        total = total + function(x[2]) * inner(x[1])
+    return total
+
+
+@dataclasses.dataclass(frozen=True)
+class Moving:
+    place: float
+    speed: float
+
+    def later(self):
+        return Moving(self.place + 0.1 * self.speed, self.speed - 0.1 * self.place)
+
+
+def objects_in_turn(x):
+    state = Moving(x[0], x[1])
+    for _ in range(3):
+        state = state.later()
+    return state.place
+
+
+class Holding:
+    def __init__(self):
+        self.held = np.ones(3)
+
+    def add(self, value):
+        self.held[0] += value
+        return self.held
+
+
+def held_by_an_object(x):
+    holding = Holding()
+    seen = holding.add(0.0)
+    first = x * seen
+    holding.add(1.0)
+    return first * seen
+
+
+def recursive(x):
+    return x if x[0] < 1.0 else recursive(x * 0.5)
+
+
+def counted_in_a_branch(x):
+    holding = Holding()
+    if x[0] > 1.0:
+        holding.add(1.0)
+    return x * holding.held
+
+
 F = X[:, 0]
 PROGRAMS = [
     (branch, F * 4), (branch, F), (branch, F - 0.4), (loop, V), (rows, X), (until, V),
     (left, V), (left, V / 20), (left_range, V), (scanned, X), (backwards, X),
     (layers, X), (functional, V), (functional, V * 2), (written, F - 1), (dynamic, X),
+    (returned_inside, V * 2), (returned_inside, V), (two_names, V),
+    (seen_in_the_loop, V), (bound_late, V),
+    (bound_late, V - 1), (objects_in_turn, V), (held_by_an_object, V),
     (trees, X), (by_helpers, V), (srcjax.grad(lambda x: np.sum(loop(x)[0] ** 2)), V),
     (srcjax.grad(lambda x: rows(x)[0]), X), (srcjax.vmap(lambda x: x.sum() * x), X),
     (srcjax.grad(lambda x: np.sum(layers(x))), X),
@@ -345,6 +457,22 @@ def test_equations_compute_what_the_function_does(f, x):
     found = run(closed.jaxpr, [x], closed.consts)
     for ours, wanted in zip(found, expected, strict=True):
         assert_close(ours, np.asarray(wanted), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [
+        (rows_written, "shares memory with another"),
+        (counted_in_a_branch, "from around the function"),
+        (enumerated, "a value ends a loop"),
+        (other_structure, "of another kind in each branch"),
+        (recursive, "without values"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_what_no_equation_shows_is_refused(f, why):
+    with pytest.raises(ArgumentError, match=why):
+        make_jaxpr(f)(V)
 
 
 def test_loops_and_branches_are_equations():

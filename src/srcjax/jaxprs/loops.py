@@ -16,15 +16,20 @@ from srcjax.jaxprs.forms import ClosedJaxpr, JaxprEqn
 from srcjax.jaxprs.operations import converted, traced
 from srcjax.jaxprs.traced import Trace, Traced, Unwritable, flat_traced, needed
 from srcjax.jaxprs.values import (
+    Appended,
+    Inner,
     LastRow,
+    Made,
     Pending,
     Rows,
     copied_scope,
     is_appended,
+    is_structure,
     leaf_pairs,
     not_of_loops,
     popped,
     rebuilt,
+    refuse_shared_writes,
     replaced,
     row_leaves,
     same,
@@ -67,15 +72,17 @@ class Loops:
         def trip(own: dict) -> None:
             self.run.block([*loop.before, *loop.body], own)
 
-        names = self.carried(trip, scope)
+        inside = [*loop.before, loop.test, *loop.body]
+        perhaps = syntax.names_written(inside) & self.run.read_outside(inside)
+        names = self.carried(trip, scope, perhaps)
         self.run.refuse_aliases([*loop.before, *loop.body], names, scope)
         for _ in range(ROUNDS):
             leaves = self.leaves_of(names, scope)
             inner, fresh = self.with_fresh(names, scope, leaves)
-            own = copied_scope(inner)
             with self.trace.inside() as test_eqns:
                 test = traced(self.trace, self.run.test(loop, inner))
             with self.trace.inside() as eqns:
+                own = copied_scope(inner)
                 trip(own)
                 after, wider = self.fitted(names, own, leaves)
             if wider is None:
@@ -129,6 +136,8 @@ class Loops:
             scope[name] = [] if trip.own[name].taken else value
         targets = {n.id for n in syntax.walk(stmt.target) if isinstance(n, gast.Name)}
         for name, value in trip.own.items():
+            if isinstance(value, Made):
+                continue  # of one trip, as are the values that it sees
             if name in targets or name not in scope:
                 whole = all(id(leaf.var) in passed for leaf in flat_traced(value))
                 here = last is None or whole
@@ -149,23 +158,31 @@ class Loops:
         unstack()
         targets = {n.id for n in syntax.walk(stmt.target) if isinstance(n, gast.Name)}
         lists: dict[str, Any] = {}
-        names = self.carried(lambda own: run(own, self.some_item(items)), scope, lists)
+
+        def some(own: dict) -> None:
+            run(own, self.some_item(items))
+
+        perhaps = syntax.names_written(stmt.body).difference(*map(surely, stmt.body))
+        perhaps &= self.run.read_outside(stmt.body)
+        names = self.carried(some, scope, perhaps, lists)
         names = [n for n in names if n not in targets]
         self.run.refuse_aliases(stmt.body, names, scope)
         for _ in range(ROUNDS):
             unstack()
             leaves = self.leaves_of(names, scope)
             inner, fresh = self.with_fresh(names, scope, leaves)
-            own = copied_scope(inner)  # arrays may be written in place
             item = self.some_item(items)
             with self.trace.inside() as eqns:
+                own = copied_scope(inner)  # arrays may be written in place
+                own.update({n: Appended() for n in lists})
                 step = item + items.step if isinstance(items, range) else None
                 run(own, item)
                 after, wider = self.fitted(names, own, leaves)
-            if any(len(own[n]) != 1 for n in lists):
+            put = [own[n].items() for n in lists]
+            if any(len(items) != 1 for items in put):
                 raise not_of_loops()
             if wider is None:
-                appended = tuple(own[n][0] for n in lists)
+                appended = tuple(items[0] for items in put)
                 return Trip(
                     names, leaves, fresh, item, step, eqns, own, after, lists, appended
                 )
@@ -242,25 +259,42 @@ class Loops:
         }
 
     def carried(
-        self, trip: Callable[[dict], None], scope: dict, lists: dict | None = None
+        self,
+        trip: Callable[[dict], None],
+        scope: dict,
+        perhaps: set[str],
+        lists: dict | None = None,
     ) -> list[str]:
-        """The names of before that a trip changes, whatever their values are."""
+        """The names of before that a trip changes, whatever their values are.
+
+        Args:
+            perhaps: names that are read after the loop, and that a trip may bind or
+                not: where they are not bound before, they are zeros.
+        """
         names: list[str] = []
         for _ in range(ROUNDS):
             leaves = self.leaves_of(names, scope)
-            own, _ = self.with_fresh(names, scope, leaves)
-            before = copied_scope(own)
             with self.trace.inside():
+                own, _ = self.with_fresh(names, scope, leaves)
+                before = copied_scope(own)
                 trip(own)
+            refuse_shared_writes(own, scope, self.run.given)
             new = []
             for name, old in before.items():
                 if name in names or same(own[name], old):
                     continue
+                if not is_structure(old):
+                    raise Unwritable(
+                        f"make_jaxpr: a loop binds `{name}`, an object, anew",
+                        instead="arrays, or tuples, lists and dicts of them",
+                    )
                 if lists is not None and is_appended(own[name], old):
                     lists[name] = None
                 else:
                     new.append(name)
-            if not new:
+            first = [n for n in own if n in perhaps and n not in scope]
+            scope.update({n: self.run.zeros_of(own[n]) for n in first})
+            if not new and not first:
                 return names
             names += new
         raise not_settled()
@@ -275,7 +309,7 @@ class Loops:
 
     def with_fresh(
         self, names: list[str], scope: dict, leaves: list[Traced]
-    ) -> tuple[dict, list[Traced]]:
+    ) -> tuple[Inner, list[Traced]]:
         """The scope with new values for the numbers and arrays of names."""
         own = copied_scope(scope)
         fresh = [self.trace.fresh(v.shape, v.dtype, v.python) for v in leaves]

@@ -83,7 +83,15 @@ def make_jaxpr(
         fixed = {k % count for k in static}
         given = tuple(a if k in fixed else variables(a) for k, a in enumerate(args))
         named = {k: variables(v) for k, v in sorted(kwargs.items())}
-        result = programs.called(trace, fun, given, named)
+        try:
+            result = programs.called(trace, fun, given, named)
+        except (AttributeError, NameError, RecursionError, TypeError) as error:
+            shown = f"{type(error).__name__}: {error}"
+            raise traced.Unwritable(
+                f"make_jaxpr: the function cannot be gone through without values "
+                f"({shown})",
+                instead="functions of NumPy, branches, and loops",
+            ) from error
         leaves = optree.tree_leaves(result, none_is_leaf=False, namespace=NAMESPACE)
         outvars = [result_of(trace, leaf) for leaf in leaves]
         constants = list(trace.consts.values())

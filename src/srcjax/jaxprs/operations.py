@@ -698,7 +698,10 @@ def getitem(x: Any, index: Any) -> Any:
         rest = [slice(None) if k in single else p for k, p in enumerate(parts)]
         dropped = [isinstance(p, (int, np.integer)) for p in rest[:place]]
         axis = place - sum(dropped)
-        return dynamic_item(static_item(x, rest), parts[place], axis)
+        found = dynamic_item(static_item(x, rest), parts[place], axis)
+        if found.ndim:
+            found.shared, found.of = True, (x, x.var)
+        return found
     return gathered(x, parts)
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import functools
 import inspect
+import sys
 import types as pytypes
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +35,7 @@ from srcjax.jaxprs.loops import Loops, not_settled
 from srcjax.jaxprs.operations import converted, traced
 from srcjax.jaxprs.traced import (
     LOWERINGS,
+    METHODS,
     Trace,
     Traced,
     Unwritable,
@@ -43,6 +46,7 @@ from srcjax.jaxprs.traced import (
     trace_of,
 )
 from srcjax.jaxprs.values import (
+    Appended,
     LastRow,
     Made,
     Pending,
@@ -55,11 +59,13 @@ from srcjax.jaxprs.values import (
     not_bound,
     numbers_of,
     rebuilt,
+    refuse_shared_writes,
     replaced,
     same,
     small,
     with_numbers,
 )
+from srcjax.ops.effects import OWNER, effect_of_function
 from srcjax.versions.functions import underlying
 
 #: Loops of more trips are not written out.
@@ -103,7 +109,7 @@ def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
         and not has_traced((args, kwargs))
         and not is_method_of_traced(function)
     ):
-        return function(*args, **kwargs)
+        return called_now(trace, function, args, kwargs)
     transform = getattr(function, "__srcjax_transform__", None)
     if transform is not None:
         return transformed(trace, transform, args, kwargs)
@@ -115,14 +121,44 @@ def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
     if getattr(function, "__srcjax_switch__", False):
         return switched(trace, *args, **kwargs)
     plain = (pytypes.FunctionType, pytypes.MethodType)
-    if is_structural(function) or not isinstance(function, plain):
+    if is_structural(function):
         return function(*args, **kwargs)
+    if not isinstance(function, plain):
+        return called_now(trace, function, args, kwargs)
     home = str(getattr(function, "__module__", "")).split(".")
     if home[0] in ("numpy", "scipy") or home[:2] == ["srcjax", "random"]:
         return by_name(function, args, kwargs)
-    if isinstance(owner, (Traced, Rows, Popped, Made)):
+    if isinstance(owner, (Traced, Rows, Popped, Appended, Made)):
         return function(*args, **kwargs)
     return Run(trace, function).call(args, kwargs)
+
+
+def called_now(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
+    """A call that Python makes when the jaxpr is written, and not when it runs.
+
+    In a branch or a trip, which runs as often as values say, it may change nothing:
+    a function of the user's is gone through.
+    """
+    if len(trace.parts) == 1 or changes_nothing(function, len(args)):
+        return function(*args, **kwargs)
+    if isinstance(function, (pytypes.FunctionType, pytypes.MethodType)):
+        return Run(trace, function).call(args, kwargs)
+    name = getattr(function, "__name__", type(function).__name__)
+    raise Unwritable(
+        f"make_jaxpr: `{name}` is called in a branch or loop, and may change something",
+        instead="a function of NumPy",
+    )
+
+
+def changes_nothing(function: Any, count: int) -> bool:
+    """Whether a call changes nothing but lists and dicts: a part has its own."""
+    if isinstance(function, type) and dataclasses.is_dataclass(function):
+        return True
+    effect = effect_of_function(function, count)
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (list, dict, Traced)):
+        effect = dataclasses.replace(effect, writes=effect.writes - {OWNER})
+    return effect.pure
 
 
 def switched(trace: Trace, index: Any, branches: Any, *operands: Any) -> Any:
@@ -182,7 +218,7 @@ def nested(
     trace: Trace, primitive: str, function: Any, args: tuple, kwargs: dict, key: str
 ) -> Any:
     """A call as one equation, with the jaxpr of the function."""
-    with trace.inside() as eqns:
+    with trace.inside(always=True) as eqns:
         result = called(trace, underlying(function), args, kwargs)
     leaves = list(flat_traced(result))
     jaxpr, around = trace.closed(eqns, [], [leaf.var for leaf in leaves])
@@ -195,6 +231,13 @@ def nested(
         **{key: ClosedJaxpr(jaxpr, [])},
     )
     return replaced(result, dict(zip(map(id, leaves), outer, strict=True)))
+
+
+def truth(value: Any) -> Any:
+    """What a test asks of a number: whether it is not zero."""
+    if not isinstance(value, Traced) or value.dtype == bool or value.ndim:
+        return value
+    return apply(np.not_equal, (value, 0), {})
 
 
 def is_written(body: list, name: str) -> bool:
@@ -355,13 +398,7 @@ class Run:
             gast.BinOp(syntax.name("old"), stmt.op, syntax.name("by")), both
         )
         if isinstance(target, gast.Name) and isinstance(old, Traced) and old.ndim:
-            new = converted(new, old.dtype)
-            if old.shared:
-                raise Unwritable(
-                    "make_jaxpr: an array is written that shares memory with another",
-                    instead="a copy",
-                )
-            old.var = new.var
+            old.write(converted(new, old.dtype))
             return
         self.store(target, new, scope)
 
@@ -446,13 +483,19 @@ class Run:
             found = self.value(node.operand, scope)
             return np.logical_not(found) if isinstance(found, Traced) else not found
         if isinstance(node, gast.Attribute):
-            return self.from_around(getattr(self.value(node.value, scope), node.attr))
+            base = self.value(node.value, scope)
+            if isinstance(base, Traced) and node.attr in METHODS:
+                return base.__getattr__(node.attr)
+            return self.from_around(getattr(base, node.attr))
         if isinstance(node, gast.Lambda):
             return Made(self, node, scope)
         if isinstance(node, gast.Tuple):
             return tuple(self.items(node.elts, scope))
         if isinstance(node, gast.List):
             return self.items(node.elts, scope)
+        if isinstance(node, gast.Dict) and None not in node.keys:
+            pairs = zip(node.keys, node.values, strict=True)
+            return {self.value(k, scope): self.value(v, scope) for k, v in pairs}
         if isinstance(node, gast.Subscript):
             base = self.value(node.value, scope)
             index = self.value(node.slice, scope)
@@ -489,18 +532,23 @@ class Run:
             found = self.value(k.value, scope)
             kwargs |= {k.arg: found} if k.arg is not None else found
         found = called(self.trace, function, args, kwargs)
-        if (
-            type(found) is np.ndarray
-            and found.dtype.kind in "fc"
-            and found.base is None
-        ):
-            return traced(self.trace, found)  # it may be written to, by any name
-        return found
+        if type(found) is not np.ndarray or found.dtype.kind not in "fc":
+            return found
+        if sys.getrefcount(found) > 2:  # an object keeps it, which may write to it
+            return self.from_around(found)
+        # It may be written to, by any name.
+        return traced(self.trace, found) if found.base is None else found
+
+    def read_outside(self, part: list) -> set[str]:
+        """The names that the function reads elsewhere than in these statements."""
+        own = set(map(id, syntax.names_in(part)))
+        names = (n for n in syntax.names_in(self.unit.node) if id(n) not in own)
+        return {n.id for n in names if isinstance(n.ctx, gast.Load)}
 
     # -- branches ----------------------------------------------------------------------
 
     def on_If(self, stmt: gast.If, scope: dict) -> None:
-        test = self.value(stmt.test, scope)
+        test = truth(self.value(stmt.test, scope))
         if not isinstance(test, Traced):
             self.block(stmt.body if test else stmt.orelse, scope)
             return
@@ -565,6 +613,10 @@ class Run:
         )
         for new, alias in zip(outer, aliases, strict=True):
             new.shared = alias  # of one of two arrays, which is not known
+        for own in (scope0, scope1):
+            for made in own.values():
+                if isinstance(made, Made) and made.scope is own:
+                    made.scope = scope  # names mean what they do when it is called
         leaves = iter(outer)
         for name in changed:
             new = rebuilt(scope1[name], scope0[name], leaves)
@@ -580,12 +632,18 @@ class Run:
 
     def part(self, body: list, scope: dict) -> tuple[list, dict] | None:
         """The equations of a branch and the names after it; None if it raises."""
-        own = copied_scope(scope)
         with self.trace.inside() as eqns:
+            own = copied_scope(scope)
             try:
                 self.block(body, own)
             except Raised:
                 return None
+            except Stop:
+                raise Unwritable(
+                    "make_jaxpr: a value ends a loop that is over no range",
+                    instead="a `while` loop",
+                ) from None
+            refuse_shared_writes(own, scope, self.given)
         return eqns, own
 
     # -- loops -------------------------------------------------------------------------
@@ -624,7 +682,7 @@ class Run:
         kept = dict(scope)  # trips go through copies
         try:
             loop()
-        except (Unwritable, Stop, TypeError, ValueError, KeyError, IndexError):
+        except (SrcjaxError, Stop, TypeError, ValueError, KeyError, IndexError):
             del self.trace.eqns[count:]
             scope.clear()
             scope.update(kept)
@@ -637,7 +695,7 @@ class Run:
         if stopped is True:
             return False
         self.block(loop.before, scope)
-        test = self.value(loop.test, scope)
+        test = truth(self.value(loop.test, scope))
         if loop.negated:
             test = np.logical_not(test) if isinstance(test, Traced) else not test
         if isinstance(stopped, Traced):
@@ -670,9 +728,4 @@ class Run:
             try:
                 self.block(stmt.body, scope)
             except Stop:
-                if self.deciding:
-                    raise Unwritable(
-                        "make_jaxpr: a value ends a loop that is over no range",
-                        instead="a `while` loop",
-                    ) from None
                 break

@@ -54,6 +54,9 @@ class Trace:
         self.eqns: list[JaxprEqn] = []
         #: Equations that are left out where nothing reads what they give.
         self.spare: set[int] = set()
+        #: In which parts the equations are, the innermost last, that run as often as
+        #: values say.
+        self.parts: list[object] = [object()]
         #: Arrays from around the function, by identity.
         self.consts: dict[int, tuple[Var, np.ndarray]] = {}
         #: Arrays that the program did not make, by identity: nothing may write to them.
@@ -103,13 +106,19 @@ class Trace:
         return known[0]
 
     @contextmanager
-    def inside(self) -> Iterator[list[JaxprEqn]]:
-        """Equations are those of a part, as long as this lasts."""
+    def inside(self, *, always: bool = False) -> Iterator[list[JaxprEqn]]:
+        """Equations are those of a part, as long as this lasts.
+
+        Args:
+            always: that the part runs once whenever what is around it does.
+        """
         outer, self.eqns = self.eqns, []
+        self.parts += () if always else (object(),)
         try:
             yield self.eqns
         finally:
             self.eqns = outer
+            del self.parts[len(self.parts) - (not always) :]
 
     def closed(
         self, eqns: list[JaxprEqn], invars: list[Var], results: list[Atom]
@@ -150,12 +159,16 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     #: Whether it is a part of another value, whose memory it shares.
     shared = False
+    #: Whether it was written to, in place.
+    written = False
     #: That value, and what it was when the part was taken.
     of: tuple[Traced, Atom] | None = None
 
     def __init__(self, trace: Trace, var: Atom, python: bool = False) -> None:
         self.trace = trace
         self.var = var
+        #: The part of the program that may write to it.
+        self.part = trace.parts[-1]
         #: Whether it is a number of Python's, which widens no array.
         self.python = python
 
@@ -219,13 +232,22 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return LOWERINGS[id(operator.getitem)](self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self.write(LOWERINGS[id(operator.setitem)](self, index, value))
+
+    def write(self, new: Traced) -> None:
+        """Let the array have other values, in place."""
         if self.shared:
             raise Unwritable(
                 "make_jaxpr: an array is written that shares memory with another one",
                 instead="a copy",
             )
-        new = LOWERINGS[id(operator.setitem)](self, index, value)
-        self.var = new.var
+        if self.part is not self.trace.parts[-1]:
+            raise Unwritable(
+                "make_jaxpr: an array is written in a branch or loop of another "
+                "function",
+                instead="an array that the function makes, or its result",
+            )
+        self.var, self.written = new.var, True
 
     def __getattr__(self, name: str) -> Any:
         if name == "T":
@@ -247,6 +269,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
                 return apply(function, (self.renamed(), *args), kwargs)
             return apply(function, (self, *args), kwargs)
 
+        method.__self__ = self  # type: ignore[attr-defined]
         return method
 
     def part_of(self, base: Traced) -> Traced:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,11 +42,16 @@ class Made:
 
 
 class Inner(dict):
-    """The names of a function in another one, whose names it sees."""
+    """The names of a part of the program, or of a function in another one, whose names
+    it sees."""
 
-    def __init__(self, own: dict, outer: dict) -> None:
+    def __init__(
+        self, own: dict, outer: dict, copies: list[tuple[Traced, Traced]] | None = None
+    ) -> None:
         super().__init__(own)
         self.outer = outer
+        #: The arrays that are copies, which a part of the program has, and of which.
+        self.copies = copies or []
 
     def __missing__(self, name: str) -> Any:
         return self.outer[name]
@@ -103,6 +109,38 @@ class Popped(list):
         raise not_of_loops()
 
     append = __getitem__ = __iter__ = __len__ = _other
+
+
+class Appended(list):
+    """What a trip of a loop puts on a list: it cannot see what other trips did."""
+
+    #: Whether this is a part of the trip, which may come to it or not.
+    closed = False
+
+    def append(self, item: Any) -> None:
+        if self.closed:
+            raise not_of_loops()
+        super().append(item)
+
+    def _other(self, *args: Any) -> Any:
+        raise not_of_loops()
+
+    __iter__ = __len__ = __contains__ = __reversed__ = _other
+    __getitem__: Any = _other
+    __setitem__: Any = _other
+    __delitem__: Any = _other
+    __iadd__: Any = _other
+    extend = insert = remove = clear = reverse = _other
+    pop: Any = _other
+    sort: Any = _other
+    index: Any = _other
+    count: Any = _other
+    __add__: Any = _other
+    __eq__: Any = _other
+
+    def items(self) -> list[Any]:
+        """What was put on it."""
+        return list(super().__iter__())
 
 
 class Pending:
@@ -175,6 +213,20 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Traced, np.ndarray, np.generic, int, float, complex))
 
 
+def is_structure(value: Any) -> bool:
+    """Whether a value is numbers and arrays, in tuples, lists and dicts.
+
+    What else it is, is the same in all trips: functions, strings and None.
+    """
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (Rows, Popped)) or is_number(value):
+        return True
+    if isinstance(value, (tuple, list)):
+        return all(map(is_structure, value))
+    return value is None or isinstance(value, (Made, str, range, Pending, LastRow))
+
+
 def numbers_of(value: Any) -> list[Any]:
     """The numbers and arrays in a structure."""
     if is_number(value):
@@ -216,7 +268,8 @@ def has_traced(values: Any) -> bool:
 
 
 def is_method_of_traced(function: Any) -> bool:
-    return isinstance(getattr(function, "__self__", None), (Traced, Rows, Popped))
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, (Traced, Rows, Popped, Appended))
 
 
 def replaced(value: Any, new: dict[int, Any]) -> Any:
@@ -258,8 +311,8 @@ def row_leaves(item: Any) -> list[Traced]:
 
 def same(new: Any, old: Any) -> bool:
     """Whether a value is what it was."""
-    if isinstance(new, Popped):
-        return isinstance(old, Popped)
+    if isinstance(new, (Popped, Appended)):
+        return type(old) is type(new)
     if isinstance(new, Rows) or isinstance(old, Rows):
         both = isinstance(new, Rows) and isinstance(old, Rows)
         return both and same(new.rows, old.rows)
@@ -287,9 +340,10 @@ def is_appended(new: Any, old: Any) -> bool:
     return isinstance(new, list) and isinstance(old, list) and not old and bool(new)
 
 
-def copied_scope(scope: dict) -> dict:
+def copied_scope(scope: dict) -> Inner:
     """The names with values of their own: what is one value stays one."""
     memo: dict[int, Any] = {}
+    copies: list[tuple[Traced, Traced]] = []
 
     def copied(value: Any) -> Any:
         if isinstance(value, (Made, Pending, LastRow)):
@@ -300,12 +354,17 @@ def copied_scope(scope: dict) -> dict:
             return stack
         if isinstance(value, Rows):
             return Rows(value.rows)
+        if isinstance(value, Appended):
+            kept = Appended()
+            kept.closed = True
+            return kept
         if id(value) in memo:
             return memo[id(value)]
         if isinstance(value, Traced):
             new: Any = value.renamed()
             new.shared = value.shared
             memo[id(value)] = new
+            copies.append((value, new))
             if value.of is not None:
                 new.of = copied(value.of[0]), value.of[1]
         elif isinstance(value, list):
@@ -322,8 +381,37 @@ def copied_scope(scope: dict) -> dict:
         return new
 
     found = {name: copied(value) for name, value in scope.items()}
-    outer = getattr(scope, "outer", None)
-    return found if outer is None else Inner(found, outer)
+    return Inner(found, getattr(scope, "outer", {}), copies)
+
+
+def written_in(value: Any) -> Iterator[Traced]:
+    """The arrays in a structure that may be written to, as no rows of loops may."""
+    if isinstance(value, Traced):
+        yield value
+    elif isinstance(value, dict):
+        yield from written_in(list(value.values()))
+    elif isinstance(value, (tuple, list)) and not isinstance(
+        value, (Rows, Popped, Appended)
+    ):
+        for part in value:
+            yield from written_in(part)
+
+
+def refuse_shared_writes(own: Inner, scope: dict, given: set[int]) -> None:
+    """Raise Unwritable if a part wrote to an array that something else may hold.
+
+    Args:
+        own: the names after the part, which were a copy of those of `scope`.
+        given: what the function was given, by identity.
+    """
+    held = Counter(id(leaf) for leaf in written_in(list(scope.values())))
+    for old, new in own.copies:
+        if new.written and new.ndim and (held[id(old)] > 1 or id(old) in given):
+            raise Unwritable(
+                "make_jaxpr: an array is written in a branch or loop, and has other "
+                "names",
+                instead="a copy",
+            )
 
 
 def leaf_pairs(first: Any, second: Any, name: str) -> list[tuple]:

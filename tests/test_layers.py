@@ -56,6 +56,7 @@ ORDER = [
     ("api",),
     ("distributed",),
     ("jaxprs",),  # core form in JAX's notation
+    ("teaching",),  # tools to read, step through and teach with what was written
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
     ("numpy", "scipy", "debug"),

@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.ops.composites.places import at
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
+    from srcjax.teaching.trace import trace
     from srcjax.versions.config import config
     from srcjax.versions.modes import debug_nans, disable_jit
 
@@ -127,6 +128,7 @@ __all__ = [
     "stages",
     "stop_gradient",
     "tangent",
+    "trace",
     "value_and_grad",
     "vectorize",
     "vjp",
@@ -162,6 +164,7 @@ _NAMES = {
     "ops.composites.places": "at",
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",
+    "teaching.trace": "trace",
     "versions.config": "config",
     "versions.modes": "debug_nans disable_jit",
 }

@@ -26,6 +26,7 @@ SHOWN = [
     "source",
     "stages",
     "stop_gradient",
+    "trace",
     "value_and_grad",
     "vectorize",
     "vjp",

@@ -277,13 +277,19 @@ def place_of(module_globals: dict[str, Any], lineno: int) -> Any:
     if not lines:
         return None
     place = lines.get(lineno) or lines.get(_statement_line(module_globals, lineno))
-    if place is None or os.path.dirname(place[0]) != FOLDER:
-        return place
-    stem = os.path.splitext(os.path.basename(place[0]))[0]
-    module = sys.modules.get(f"{package.__name__}.{stem}")
-    if module is None or not is_generated(vars(module)):
+    module = None if place is None else generated_module(place[0])
+    if module is None:
         return place
     return place_of(vars(module), place[1]) or place
+
+
+def generated_module(filename: str) -> ModuleType | None:
+    """The module whose text has that file name; None of other files."""
+    if os.path.dirname(filename) != FOLDER:
+        return None
+    stem = os.path.splitext(os.path.basename(filename))[0]
+    module = sys.modules.get(f"{package.__name__}.{stem}")
+    return module if module is not None and is_generated(vars(module)) else None
 
 
 def _known(

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.checks.differences import RTOL, STEP, Quotient, quotient_of
 from srcjax.checks.leaves import (
     is_real_leaf,
     leaves,
@@ -31,10 +32,6 @@ from srcjax.checks.passes import changes_of
 from srcjax.checks.world import World, leads_outside
 from srcjax.errors import DerivativeMismatch, error_at
 
-#: The step of differences, relative to the size of each leaf.
-STEP = 1e-4
-#: Differences are believed to this part of the size of the derivative, at best.
-RTOL = {8: 1e-4, 4: 2e-2, 2: 2e-1}
 #: How far beside the point a mismatch has to be there too, relative to each leaf.
 BESIDE = (3e-2, 7e-3)
 #: Arrays beyond this many bytes that a run may write to are not kept for it.
@@ -79,16 +76,6 @@ def prove(transform: Any, values: list[Any], opinions: bool = False) -> None:
 
 class NotComparable(Exception):
     """Nothing can be said: the function must not be run again, or says no numbers."""
-
-
-@dataclass(frozen=True)
-class Quotient:
-    """A difference quotient, and how far off it may be."""
-
-    value: float
-    error: float
-    #: The part of the error that comes of rounding.
-    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -265,16 +252,7 @@ class _Comparison:
             return product(weights, self.value(self.moved(wide, direction, step)))
 
         here, size = product(weights, middle), size_of_product(weights, middle)
-        right, left, far_right, far_left = map(at, (h, -h, 2 * h, -2 * h))
-        near = (right - left) / (2 * h)
-        far = (far_right - far_left) / (4 * h)
-        bend = abs(right - 2 * here + left) / h
-        wide_bend = abs(far_right - 2 * here + far_left) / (2 * h)
-        noise = 1e-15 * size / h
-        # A smooth bend grows with the step; a kink does not, nor does a jump.
-        kink = bend if bend > 0.75 * wide_bend else 0.0
-        error = abs(near - far) + kink + 1e-2 * bend * h + noise
-        return Quotient((4 * near - far) / 3, error, noise), weights
+        return quotient_of(at, here, size, h), weights
 
     def numbers(self, chosen: Any, direction: Any) -> Numbers:
         """All ways at one point."""

@@ -54,13 +54,13 @@ def background(group: int) -> str:
 
 def _pane(title: str, text: str, groups: list[int | None]) -> str:
     rows = []
-    for line, group in zip(_highlighted(text), groups, strict=True):
+    for line, group in zip(highlighted_lines(text), groups, strict=True):
         style = "" if group is None else f' style="background:{background(group)}"'
         rows.append(f"<span{style}>{line}</span>")
     return f'<div><div class="title">{title}</div><pre>{"".join(rows)}</pre></div>'
 
 
-def _highlighted(text: str) -> list[str]:
+def highlighted_lines(text: str) -> list[str]:
     """Each line of the text as HTML."""
     plain = [html.escape(line) for line in text.splitlines()]
     try:

@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     same_size,
 )
 from srcjax.frontend.joined_tapes import joined_tapes
+from srcjax.frontend.stage_texts import is_recording
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
@@ -95,6 +96,9 @@ def simplify_groups(
     """
     finishers: list[Finisher] = []
     for written in groups:
+        if is_recording():
+            for w in written:
+                Finisher(w).mark_derivatives()
         if len(written) == 2:
             finisher = Finisher(written[1])
             run_passes(todo.before_link, finisher, watch, written)
@@ -293,6 +297,23 @@ class Finisher(Tidying):
         )
         #: Whether anything is written in place: if not, no matter what shares memory.
         self.writes = self.writes_in_place()
+
+    def mark_derivatives(self) -> None:
+        """Say at each name of a derivative which of the user's names it belongs to.
+
+        Renaming leaves the marks where they are. A temporary's derivative has none.
+        """
+        shown = self.unit.source.renamed
+        for node in syntax.walk([self.node.args, *self.node.body]):
+            place = self.adjoints.get(node.id) if isinstance(node, gast.Name) else None
+            if place is None or place[1]:
+                continue
+            base = place[0].removesuffix(OLD)
+            base = self.unit.base_names.get(base, base)
+            while base in self.unit.inlined and base in self.unit.names.numbered:
+                base = self.unit.names.numbered[base]  # a callee's own
+            if base not in self.unit.temps:
+                node.derivative_of = shown.get(base, base)
 
     # -- the passes, each of which changes `node` in place -----------------------------
 

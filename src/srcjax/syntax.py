@@ -7,6 +7,7 @@ import builtins
 import itertools
 import keyword
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
@@ -183,7 +184,7 @@ def rename(node: Any, names: dict[str, str]) -> Any:
         elif isinstance(sub, gast.ExceptHandler) and isinstance(sub.name, str):
             sub.name = names.get(sub.name, sub.name)
         elif isinstance(sub, gast.alias) and (sub.asname or "." not in sub.name):
-            bound = str(_bound_by(sub))  # `import a.b` binds `a` under no other name
+            bound = str(bound_by(sub))  # `import a.b` binds `a` under no other name
             sub.asname = names.get(bound, sub.asname)
     return node
 
@@ -430,8 +431,8 @@ def names_of_both_kinds(node: Any) -> tuple[set[str], set[str]]:
         fields = _CHILDREN[cls]
         if fields is None:
             continue
-        if cls in _BINDERS:
-            name = _bound_by(current)
+        if cls in BINDERS:
+            name = bound_by(current)
             if name is not None:
                 bound.add(name)
         if fields:
@@ -443,7 +444,7 @@ def names_of_both_kinds(node: Any) -> tuple[set[str], set[str]]:
     return loaded, bound
 
 
-def _bound_by(node: Any) -> str | None:
+def bound_by(node: Any) -> str | None:
     """The name that a definition, import or handler binds."""
     if isinstance(node, gast.alias):
         return str(node.asname or node.name).split(".")[0]
@@ -451,7 +452,7 @@ def _bound_by(node: Any) -> str | None:
     return name.id if isinstance(name, gast.Name) else name
 
 
-_BINDERS = frozenset([gast.FunctionDef, gast.ClassDef, gast.alias, gast.ExceptHandler])
+BINDERS = frozenset([gast.FunctionDef, gast.ClassDef, gast.alias, gast.ExceptHandler])
 
 
 def all_names(node: Any) -> set[str]:
@@ -483,8 +484,8 @@ def occurrences(node: Any) -> tuple[list[gast.Name], list[str]]:
         fields = _CHILDREN[cls]
         if fields is None:
             continue
-        if cls in _BINDERS:
-            name = _bound_by(current)
+        if cls in BINDERS:
+            name = bound_by(current)
             if name is not None:
                 bound.append(name)
         if fields:
@@ -767,7 +768,13 @@ class Names:
         self.tapes: set[str] = set()
 
     def fresh(self, base: str) -> str:
-        """The first of the names that `numbered` gives which is not taken."""
+        """The first of the names that `numbered` gives which is not taken.
+
+        What keys say is made a name: `params_first_norm` of `params["first norm"]`.
+        """
+        if not base.isidentifier():
+            base = re.sub(r"\W+", "_", base).strip("_") or "item"
+            base = base if base.isidentifier() else f"_{base}"
         base = f"{base}_" if keyword.iskeyword(base) else base
         # Names are never given back: those below the last number are taken.
         number = self.reached.get(base, 1)

@@ -98,3 +98,26 @@ def test_globals_of_a_callee_named_like_derivative_functions():
         assert np.isclose(srcjax.grad(srcjax.grad(f))(x), 18, rtol=1e-14)
     xs = np.array([0.5, 1.5])
     np.testing.assert_allclose(srcjax.vmap(f)(xs), [f(0.5), f(1.5)])
+
+
+def scaled_by(b):
+    def update(params):
+        return {"b": params["b"] * b, "b two": params["b two"] * b}
+
+    return update
+
+
+scaled = scaled_by(0.5)
+
+
+def with_keys_like_names(params):
+    b = params["b"] + 1
+    for part in scaled({"b": b, "b two": params["b two"]}).values():
+        b = b + np.sum(part)
+    return np.sum(b)
+
+
+def test_keys_that_are_no_names_and_names_from_around():
+    params = {"b": np.ones(3), "b two": np.ones(2)}
+    check_grads(with_keys_like_names, (params,), modes=("rev", "fwd"))
+    assert srcjax.jit(with_keys_like_names)(params) == with_keys_like_names(params)

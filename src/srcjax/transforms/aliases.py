@@ -30,7 +30,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.frontend.unit import Unit
-from srcjax.transforms.reads_writes import is_handed_over
+from srcjax.transforms.uses import Uses, within
 
 
 def merge_aliases(program: Program, unit: Unit) -> bool:
@@ -46,6 +46,7 @@ def _merge(program: Program, unit: Unit) -> bool:
     written = program.facts.written()
     merged: set[int] = set()
     bound = syntax.binding_counts(unit.node)
+    uses = Uses(unit.node)
     for stmt in list(syntax.all_statements(unit.node.body)):
         if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
             continue
@@ -59,10 +60,11 @@ def _merge(program: Program, unit: Unit) -> bool:
         alike = (first in unit.varying) == (second in unit.varying)
         if (
             alike
-            and is_handed_over(unit, stmt)
-            and _unread_before(unit, stmt, first, second)
+            and first in unit.temps
+            and _is_handed_over(uses, stmt, first)
+            and _unread_before(uses, stmt, first, second)
         ):
-            syntax.rename(unit.node.body, {first: second})
+            uses.rename(first, second)
             del bound[first]  # the alias goes, what makes the object stays
             merged.add(id(stmt))
             continue
@@ -73,12 +75,12 @@ def _merge(program: Program, unit: Unit) -> bool:
             and all(isinstance(t, kinds) for t in types)
             and any(all_buffers(t) & written for t in types)
         )
-        compiled = varies() is Varies.RUN_TIME and _stays(unit, stmt, first, second)
+        compiled = varies() is Varies.RUN_TIME and _stays(uses, stmt, first, second)
         if updated or compiled:
             ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}
             if ranks[first] > ranks[second]:
                 first, second = second, first
-            syntax.rename(unit.node.body, {second: first})
+            uses.rename(second, first)
             del bound[second]
             merged.add(id(stmt))
     if merged:
@@ -172,27 +174,31 @@ def _made_before_all(
     return False
 
 
-def _unread_before(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:
+def _is_handed_over(uses: Uses, alias: gast.stmt, first: str) -> bool:
+    """Whether `second = first` is all that becomes of what its block made."""
+    span = uses.spans.get(id(alias))
+    if span is None or within(uses.kept.get(first), span.firsts[0], span.first - 1):
+        return False
+    made, read = uses.bindings.get(first, []), uses.reads.get(first, [])
+    made_above = within(made, span.firsts[0], span.first - 1) == len(made)
+    return made_above and within(read, span.firsts[0], span.first) == len(read)
+
+
+def _unread_before(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:
     """Whether the second name is not read from where the first is made to the alias."""
-    for block in syntax.blocks(unit.node.body):
-        for k, stmt in enumerate(block):
-            if stmt is not alias:
-                continue
-            made = [j for j in range(k) if first in syntax.names_written(block[j])]
-            return second not in syntax.names_read(block[made[-1] : k])
-    return False
+    span = uses.spans[id(alias)]
+    made = max(p for p in uses.writes[first] if span.firsts[0] <= p < span.first)
+    start = span.from_statement_of(made)
+    return not within(uses.reads.get(second), start, span.first - 1)
 
 
-def _stays(unit: Unit, alias: gast.stmt, first: str, second: str) -> bool:
+def _stays(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:
     """Whether the second name is only read while the first still holds the same."""
-    for block in syntax.blocks(unit.node.body):
-        for k, stmt in enumerate(block):
-            if stmt is alias:
-                after = block[k + 1 :]
-                reads = syntax.count_reads(after, second)
-                all_reads = syntax.count_reads(unit.node.body, second)
-                return reads == all_reads and first not in syntax.names_written(after)
-    return False
+    span = uses.spans.get(id(alias))
+    if span is None or within(uses.writes.get(first), span.last + 1, span.end):
+        return False
+    read = uses.reads.get(second, [])
+    return within(read, span.last + 1, span.end) == len(read)
 
 
 def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:

@@ -330,6 +330,8 @@ class _Displays(_Objects):
     def __init__(self, program: Program, unit: Unit) -> None:
         super().__init__(program, unit)
         self.types: dict[str, Type] | None = None
+        #: Memory that is written in place, as long as no statement is changed.
+        self.written: frozenset | None = None
 
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
@@ -366,6 +368,7 @@ class _Displays(_Objects):
             }
             self.finish(stmt, start, names, swaps, list(variables.values()))
             self.positions = Positions(self.body)
+            self.written = None
             found = True
         return found
 
@@ -388,7 +391,9 @@ class _Displays(_Objects):
             return None
         if not all(isinstance(v, (gast.Name, gast.Constant)) for v in found.values()):
             return None
-        written = self.program.writes_of(self.unit)
+        if self.written is None:
+            self.written = self.program.writes_of(self.unit)
+        written = self.written
         for variant in self.program.facts.of(stmt):
             for held in parts(variant.after.get(target.id, UNKNOWN)):
                 if _holds_array(held, written):

@@ -179,12 +179,14 @@ class Inliner:
                 try:
                     mine = self.program.look(self.unit, name)
                 except KeyError:
-                    self.unit.extra[name] = value
-                    self.unit.from_around.add(name)
-                    self.unit.names.taken.add(name)
-                    if self.program.is_whole(callee, name):
-                        self.unit.whole.add(name)
-                    continue
+                    # A variable may have it in statements that are not in place yet.
+                    if name not in self.unit.names.taken:
+                        self.unit.extra[name] = value
+                        self.unit.from_around.add(name)
+                        self.unit.names.taken.add(name)
+                        if self.program.is_whole(callee, name):
+                            self.unit.whole.add(name)
+                        continue
             if mine is value:
                 self.unit.names.taken.add(
                     name

@@ -58,8 +58,9 @@ class _Splitting:
         names = set(keys)
         bound = syntax.binding_counts(self.unit.node)
         names = {n for n in names if bound[n]}
+        uses = Counter(n.id for n in syntax.names_in(self.unit.node))
         while names:
-            kept = names - self.refused(names, keys)
+            kept = names - self.refused(names, keys, uses)
             if kept == names:
                 break
             names = kept
@@ -69,16 +70,14 @@ class _Splitting:
         self.unit.node.body = self.block(body)
         return True
 
-    def refused(self, names: set[str], keys: dict[str, Any]) -> set[str]:
+    def refused(
+        self, names: set[str], keys: dict[str, Any], uses: Counter[str]
+    ) -> set[str]:
         """Names of which something is done that asks for the container."""
         fine: Counter[str] = Counter()
         for stmt in syntax.all_statements(self.unit.node.body):
             if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
                 fine.update(self.accepted(stmt, names, keys))
-        uses: Counter[str] = Counter()
-        for node in syntax.walk(self.unit.node):
-            if isinstance(node, gast.Name):
-                uses[node.id] += 1
         return {n for n in names if uses[n] != fine[n]}
 
     def accepted(

@@ -17,8 +17,9 @@ from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.frontend.unit import Unit
 
-#: Keys by the name that holds them: an index, as it may stand in brackets.
-Keys = dict[str, gast.expr]
+#: Keys by the name that holds them: an index, as it may stand in brackets, and all the
+#: names that it goes by, its own too.
+Keys = dict[str, tuple[gast.expr, frozenset[str]]]
 
 
 def write_out_keys(unit: Unit, is_builtin: Callable[[gast.expr, str], bool]) -> bool:
@@ -56,7 +57,8 @@ class _Writing:
             keys = _without(keys, written)
             key = self.key_in(stmt, keys)
             if key is not None:
-                keys = {**keys, stmt.targets[0].id: key}
+                name = stmt.targets[0].id
+                keys = {**keys, name: (key, frozenset({name, *syntax.names_read(key)}))}
         return keys
 
     def use(self, stmt: gast.stmt, keys: Keys) -> None:
@@ -66,7 +68,7 @@ class _Writing:
                 return
         for node in syntax.walk(stmt):
             if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Name):
-                key = keys.get(node.slice.id)
+                key, _ = keys.get(node.slice.id, (None, None))
                 if key is not None:
                     node.slice = syntax.clone(key)
                     self.changed = True
@@ -87,7 +89,7 @@ class _Writing:
     def written_out(self, value: Any, keys: Keys) -> gast.expr | None:
         """A value as it may stand in brackets, if it is made of names and numbers."""
         if isinstance(value, gast.Name):
-            return keys.get(value.id, value)
+            return keys[value.id][0] if value.id in keys else value
         if isinstance(value, gast.Constant):
             return value
         if isinstance(value, gast.UnaryOp) and isinstance(value.operand, gast.Constant):
@@ -120,10 +122,6 @@ def _is_none(node: Any) -> bool:
 
 def _without(keys: Keys, written: set[str]) -> Keys:
     """The keys that stay what they are when names are bound."""
-    if not written or not keys:
+    if not written or all(written.isdisjoint(names) for _, names in keys.values()):
         return keys
-    return {
-        name: key
-        for name, key in keys.items()
-        if name not in written and written.isdisjoint(syntax.names_read(key))
-    }
+    return {n: held for n, held in keys.items() if written.isdisjoint(held[1])}

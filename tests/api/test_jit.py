@@ -803,7 +803,8 @@ import srcjax
 from programs import filled
 x = numpy.linspace(0.1, 0.5, 5)
 print(srcjax.jit(filled)(x), file=sys.stderr)
-more = ("srcjax.syntax", "gast", "srcjax.backends.kernel_words", "srcjax.pipeline")
+more = ["srcjax.syntax", "gast", "srcjax.backends.kernel_words", "srcjax.pipeline"]
+more += ["numpy.ma", "numba.cpython.setobj"]
 print([name for name in more if name in sys.modules])
 """
 

@@ -4,7 +4,9 @@ Before Numba looks for what it has compiled it fills its tables: what each funct
 Python and NumPy is for each type, twenty modules of it, and `scipy.linalg`. Machine
 code needs nothing of them but the addresses of what it calls. So these are kept beside
 it, by name, and where all of them are known the tables stay empty until something has
-to be compiled (which fills them itself).
+to be compiled (which fills them itself). Neither are extensions of Numba looked for
+before that, nor its memory's own functions compiled, nor is `numpy.ma` imported to ask
+whether an array is a masked one.
 
 What is on disk may be broken: it is known by a digest, and made anew if that is wrong.
 
@@ -14,18 +16,21 @@ Imports Numba: to be imported when a kernel is first called.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import binding
-from numba.core import caching, serialize
+from numba.core import caching, entrypoints, serialize, types
 from numba.core.environment import Environment, lookup_environment
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python
+from numba.np.numpy_support import from_dtype, map_layout
 
 # Numba has no types.
-# mypy: disable-error-code="misc, no-any-return"
+# mypy: disable-error-code="attr-defined, misc, no-any-return"
 
 
 class Kept(caching.CompileResultCacheImpl):
@@ -47,8 +52,7 @@ class Kept(caching.CompileResultCacheImpl):
         if digest(content) != known:
             raise ValueError("not what was written")
         environments = list(map(environment, found))  # kept while they are looked up
-        # Where arrays are made is called by all kernels; it is set up but once.
-        rtsys.initialize(target_context)
+        with_memory()
         if not all(map(binding.address_of_symbol, symbols)):
             target_context.refresh()
         rebuilt = super().rebuild(target_context, pickle.loads(content))
@@ -73,12 +77,20 @@ class KernelCache(caching.FunctionCache):
             with contextlib.suppress(Exception):
                 self.flush()
         if found is None:  # it is compiled next
+            entrypoints.init_all()
             self.with_words()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(Exception):
             self._save_overload(sig, data)
+
+
+@functools.cache
+def with_memory() -> None:
+    """Let machine code find what makes and frees arrays."""
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name[0] == "_" else f"NRT_{name}", address)
 
 
 def environment(known: tuple[str, str, list[Any]]) -> Any:
@@ -112,3 +124,18 @@ def digest(content: bytes) -> str:
 def keep(dispatcher: Any, function: Callable) -> None:
     """Let a dispatcher keep what it compiles."""
     dispatcher._cache = KernelCache(function)
+    dispatcher._compilation_chain_init_hook = lambda: None  # see `load_overload`
+    type_of_others = dispatcher.typeof_pyval
+
+    def type_of(value: Any) -> Any:
+        """The type that Numba has for an argument."""
+        known = type(value) is np.ndarray and value.dtype.kind in "biufc"
+        if not known or not value.dtype.isnative:
+            return type_of_others(value)
+        dtype, layout = from_dtype(value.dtype), map_layout(value)
+        readonly = not value.flags.writeable
+        found = types.Array(dtype, value.ndim, layout, readonly=readonly)
+        dispatcher._types_active_call.add(found)
+        return found
+
+    dispatcher.typeof_pyval = type_of

@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.ops.composites.places import at
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
+    from srcjax.teaching.exercises import exercise
     from srcjax.teaching.trace import trace
     from srcjax.versions.config import config
     from srcjax.versions.modes import debug_nans, disable_jit
@@ -93,6 +94,7 @@ __all__ = [
     "elementwise",
     "ensure_compile_time_eval",
     "eval_shape",
+    "exercise",
     "explain",
     "export",
     "grad",
@@ -164,6 +166,7 @@ _NAMES = {
     "ops.composites.places": "at",
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",
+    "teaching.exercises": "exercise",
     "teaching.trace": "trace",
     "versions.config": "config",
     "versions.modes": "debug_nans disable_jit",

@@ -12,8 +12,9 @@ import numpy as np
 from srcjax.checks.leaves import long_dtype, put, walk
 from srcjax.checks.passes import changes_of
 from srcjax.errors import ArgumentError
+from srcjax.teaching.compared import compare
 
-__all__ = ["check_grads", "check_passes"]
+__all__ = ["check_grads", "check_passes", "compare"]
 
 MODES = ("rev", "fwd")
 
@@ -181,7 +182,7 @@ def check_order(
         gradients = gradient_leaves(pullback(copy.deepcopy(cotangent)), primals, name)
         for i, (gradient, tangent) in enumerate(zip(gradients, tangents, strict=True)):
             analytic = sum_of_products([gradient], [tangent])
-            compare(analytic, numeric[i], precision, primals.where(i), name)
+            agree(analytic, numeric[i], precision, primals.where(i), name)
     if "fwd" in modes:
         name = f"the jvp of {what}"
         for i, tangent in enumerate(tangents):
@@ -190,7 +191,7 @@ def check_order(
             got, moved = forward_mode()(f, copy.deepcopy(args), primals.rebuild(alone))
             check_value(got, results, precision, name)
             analytic = sum_of_products(weights, result_leaves(moved, results, name))
-            compare(analytic, numeric[i], precision, primals.where(i), name)
+            agree(analytic, numeric[i], precision, primals.where(i), name)
     if order > 1:
         name = f"the derivative of {what}"
         if "rev" in modes:
@@ -198,7 +199,7 @@ def check_order(
             found = gradient_leaves(gradient(copy.deepcopy(args)), primals, name)
             for i, (one, tangent) in enumerate(zip(found, tangents, strict=True)):
                 analytic = sum_of_products([one], [tangent])
-                compare(analytic, numeric[i], precision, primals.where(i), name)
+                agree(analytic, numeric[i], precision, primals.where(i), name)
             check_order(gradient, (args,), order - 1, modes, wanted, name, depth + 1)
         else:
             moved = directional(f, primals.rebuild(tangents))
@@ -378,7 +379,7 @@ def precision_of(
 # -- comparison ------------------------------------------------------------------------
 
 
-def compare(
+def agree(
     analytic: float, numeric: float, precision: Precision, where: str, name: str
 ) -> None:
     """Raise AssertionError unless the two directional derivatives agree."""

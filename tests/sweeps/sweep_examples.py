@@ -13,6 +13,7 @@ SHOWN = [
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
+    "exercise",
     "explain",
     "export",
     "grad",

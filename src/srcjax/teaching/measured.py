@@ -80,6 +80,8 @@ class Step:
     #: The adjoints that it reads, with the step that computed each.
     read: dict[str, tuple[Any, Step | None]] = field(default_factory=dict)
     measured: dict[str, Measured] = field(default_factory=dict)
+    #: Copies of what names are after it, where they were asked for.
+    whole: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -355,6 +357,7 @@ class Runs:
     ) -> None:
         """Measure the value that an adjoint belongs to."""
         primal = instance.values[found.of]
+        adjoint = spread(adjoint, primal)
         found.reason = refused(found, adjoint, primal, instance.statement)
         if found.reason:
             return
@@ -429,6 +432,18 @@ def function_of(transform: Any, files: set[str]) -> Callable[[list[Any]], Any]:
         return result[0] if transform.has_aux else result
 
     return call
+
+
+def spread(adjoint: Any, primal: Any) -> Any:
+    """The adjoint in the shape of its value: a number may stand for a whole array."""
+    if not is_real_leaf(adjoint) or not is_real_leaf(primal):
+        return adjoint
+    if np.shape(adjoint) == np.shape(primal):
+        return adjoint
+    try:
+        return np.broadcast_to(adjoint, np.shape(primal))
+    except ValueError:
+        return adjoint
 
 
 class _Passing(Watcher):

@@ -43,18 +43,23 @@ class Statement:
         """The names that it binds, or whose values it changes."""
         return tuple(dict.fromkeys(t.partition("[")[0] for t in self.targets))
 
-    def reads(self) -> set[str]:
-        """The names that it reads, in its head alone if it is compound."""
+    def nodes(self) -> Iterator[ast.AST]:
+        """All nodes that it consists of, those of its head alone if it is compound."""
         parts: list[Any] = [self.node]
         if hasattr(self.node, "body"):
             parts = [getattr(self.node, n, None) for n in ("test", "iter", "subject")]
-        found = set()
         for part in parts:
-            for node in ast.walk(part) if part is not None else ():
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    found.add(node.id)
-                elif isinstance(node, ast.AugAssign):
-                    found.update(self.names)
+            if part is not None:
+                yield from ast.walk(part)
+
+    def reads(self) -> set[str]:
+        """The names that it reads."""
+        found = set()
+        for node in self.nodes():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+            elif isinstance(node, ast.AugAssign):
+                found.update(self.names)
         return found
 
 

@@ -170,10 +170,43 @@ def trace(df: Callable, *args: Any, check: bool = False, **kwargs: Any) -> Trace
 def traced(transform: Any, args: tuple, kwargs: dict[str, Any], check: bool) -> Trace:
     """The table of a transform's text at these arguments."""
     given = copied((args, kwargs))
-    module, values, keywords = transform.recorded(*copied((args, kwargs)))
+    result, steps, run = run_noted(transform, *copied((args, kwargs)))
+    found = Trace(
+        run.module.entry,
+        run.arguments,
+        _lines(run.module.text, steps, bool(run.module.adjoints)),
+        steps,
+        result,
+        run.module.text,
+        check,
+        run.dropped,
+        run.module.opinions,
+    )
+    if check:
+        measure(found, transform, *given)
+    return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run."""
+
+    module: Any
+    arguments: dict[str, Any]
+    dropped: int
+
+
+def run_noted(
+    transform: Any, args: tuple, kwargs: dict[str, Any], whole: bool = False
+) -> tuple[Any, list[Step], Run]:
+    """What a transform's text gives, its steps in the order in which they began.
+
+    With `whole`, steps have copies of all values, however large.
+    """
+    module, values, keywords = transform.recorded(args, kwargs)
     loaded = module.load()
     functions = generated(module)
-    watcher = _Noting(str(loaded.__file__), functions)
+    watcher = _Noting(str(loaded.__file__), functions, whole)
     entry = module.untested(loaded)
     with watcher.on():
         result = entry(*values, **keywords)
@@ -181,20 +214,8 @@ def traced(transform: Any, args: tuple, kwargs: dict[str, Any], check: bool) -> 
             result = result[0], result[1](ones_like(result[0]))
     watcher.steps.sort(key=lambda step: step.index)  # a call began before what it runs
     named = dict(zip(_names(entry), values, strict=False)) | keywords
-    found = Trace(
-        module.entry,
-        {name: kept(value) for name, value in named.items()},
-        _lines(module.text, watcher.steps, bool(module.adjoints)),
-        watcher.steps,
-        result,
-        module.text,
-        check,
-        watcher.dropped,
-        module.opinions,
-    )
-    if check:
-        measure(found, transform, *given)
-    return found
+    arguments = {name: kept(value) for name, value in named.items()}
+    return result, watcher.steps, Run(module, arguments, watcher.dropped)
 
 
 def ones_like(value: Any) -> Any:
@@ -217,7 +238,9 @@ def _names(entry: Callable) -> tuple[str, ...]:
 class _Noting(Watcher):
     """Notes each statement of generated text, with the values that it gave."""
 
-    def __init__(self, file: str, functions: dict[tuple[str, int], Function]) -> None:
+    def __init__(
+        self, file: str, functions: dict[tuple[str, int], Function], whole: bool
+    ) -> None:
         def find(code: CodeType, around: dict[str, Any]) -> Function | None:
             if code.co_filename != file:
                 return None
@@ -227,6 +250,7 @@ class _Noting(Watcher):
         self.steps: list[Step] = []
         self.dropped = 0
         self.begun = 0
+        self.whole = whole
         #: Of the step that a call is at: when it began, and the adjoints that it reads.
         self.reading: dict[Call, tuple[int, dict[str, Any]]] = {}
         #: The last step of each call that gave a value to a name.
@@ -263,6 +287,8 @@ class _Noting(Watcher):
             step.read[name] = (value, self.given.get((call, name)))
         for name in statement.names:
             self.given[call, name] = step
+            if self.whole and name in here:
+                step.whole[name] = copied(here[name])
         self.steps.append(step)
 
     def left(self, call: Call, frame: FrameType, value: Any) -> None:

@@ -89,3 +89,11 @@ def test_no_pass_lists_the_blocks_of_statements_by_itself():
             if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
                 values = {e.value for e in node.elts if isinstance(e, ast.Constant)}
                 assert len(values & fields) < 2 or path.name == "syntax.py", path
+
+
+def test_what_stands_twice_is_seen():
+    node = syntax.expression("a + b")
+    node.right = node.left
+    assert syntax.shared_nodes(node) == [node.left]
+    syntax.set_apart(node)
+    assert syntax.shared_nodes(node) == [] and syntax.text(node) == "a + a"

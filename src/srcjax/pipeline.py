@@ -347,6 +347,9 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         before = stage_listings.unit_texts(program) if is_recording() else ""
         widenings = program.widenings
         changed = each.run(program)
+        if changed and not each.keeps_types:
+            for unit in program.units.values():
+                syntax.set_apart(unit.node)
         validate(program, each.name)
         after = stage_listings.unit_texts(program) if is_recording() else ""
         stages.keep_pass(f"settle: {each.name}", before, after)
@@ -400,13 +403,26 @@ def validate(program: Program, stage: str) -> None:
         found = violations(unit, written=varies() is Varies.RUN_TIME)
         if found:
             raise AssertionError(f"after {stage} of {unit.name}: {found[0]}")
+        check_apart(unit.node, stage)
+
+
+def check_apart(function: gast.FunctionDef, stage: str) -> None:
+    """Raise AssertionError if a node of the function stands at two places of it."""
+    shared = syntax.shared_nodes(function)
+    if shared:
+        shown = syntax.text(shared[0])
+        raise AssertionError(
+            f"after {stage} of {function.name}: `{shown}` stands twice"
+        )
 
 
 def _look(inputs: tuple, values: dict[str, Any] | None) -> None:
     """Check written functions, and tell the tests what is found in them."""
+    program, callees, groups, arguments = inputs
+    for written in (each for group in groups for each in group):
+        check_apart(written.node, "writing")
     if values is not None and not WATCHING:
         return
-    program, callees, groups, arguments = inputs
     found = infer_written(program, callees, groups, arguments, values)
     if values is None:
         check_written(found)

@@ -123,6 +123,58 @@ def clone_shallow(node: Any) -> Any:
     return new
 
 
+def set_apart(tree: Any) -> None:
+    """Give a node or list that stands at several places of the tree a copy at each.
+
+    What changes a statement in place would change another one with it.
+    """
+    seen: set[int] = set()
+    stack = [tree]
+    pop, push, add = stack.pop, stack.append, seen.add
+    while stack:
+        current = pop()
+        if type(current) is list:
+            for k, item in enumerate(current):
+                if id(item) in seen and _PARTS[type(item)] is not None:
+                    current[k] = item = clone(item)
+                add(id(item))
+                push(item)
+            continue
+        parts = _PARTS[type(current)]
+        if parts:
+            fields = current.__dict__
+            for key in parts:
+                value = fields.get(key)
+                if value is not None:
+                    if id(value) in seen and is_tree(value):
+                        fields[key] = value = clone(value)
+                    add(id(value))
+                    push(value)
+
+
+def is_tree(value: Any) -> bool:
+    """Whether it is a node with an identity of its own, or a list."""
+    return type(value) is list or _PARTS[type(value)] is not None
+
+
+def shared_nodes(tree: Any) -> list[Any]:
+    """The nodes and lists that stand at several places of the tree."""
+    counts: Counter[int] = Counter()
+    found: dict[int, Any] = {}
+    stack = [tree]
+    while stack:
+        current = stack.pop()
+        if not is_tree(current):
+            continue
+        counts[id(current)] += 1
+        found[id(current)] = current
+        if counts[id(current)] == 1:
+            parts = _PARTS[type(current)] or ()
+            values = [current.__dict__.get(key) for key in parts]
+            stack += current if type(current) is list else values
+    return [found[key] for key, count in counts.items() if count > 1]
+
+
 def replaced(node: Any, nodes: dict[int, gast.expr]) -> Any:
     """A copy of the tree with some of its nodes, by identity, replaced."""
     if id(node) in nodes:

@@ -76,6 +76,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     body = _all_attempts(body, names, varying, source)
     lowering = Lowering(source, names, varying)
     node.body = lowering.block(body)
+    syntax.set_apart(node)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
     unit.looked_up = lowering.looked_up | source.aliases
     unit.own_targets.update(lowering.own_targets)
@@ -122,6 +123,7 @@ def normalise_nested(
     lowering = Lowering(unit.source, unit.names, varying)
     lowering.scope = body
     lowered = lowering.block(body)
+    syntax.set_apart(lowered)
     unit.temps |= lowering.temps
     unit.looked_up |= lowering.looked_up
     unit.own_targets.update(lowering.own_targets)

@@ -96,8 +96,9 @@ def simplify_groups(
     """
     finishers: list[Finisher] = []
     for written in groups:
-        if is_recording():
-            for w in written:
+        for w in written:
+            syntax.set_apart(w.node)
+            if is_recording():
                 Finisher(w).mark_derivatives()
         if len(written) == 2:
             finisher = Finisher(written[1])

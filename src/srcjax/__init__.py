@@ -64,6 +64,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
     from srcjax.teaching.exercises import exercise
+    from srcjax.teaching.modes import compare_modes
     from srcjax.teaching.trace import trace
     from srcjax.versions.config import config
     from srcjax.versions.modes import debug_nans, disable_jit
@@ -81,6 +82,7 @@ __all__ = [
     "axis_size",
     "block_until_ready",
     "checkpoint",
+    "compare_modes",
     "config",
     "custom_gradient",
     "custom_jvp",
@@ -167,6 +169,7 @@ _NAMES = {
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",
     "teaching.exercises": "exercise",
+    "teaching.modes": "compare_modes",
     "teaching.trace": "trace",
     "versions.config": "config",
     "versions.modes": "debug_nans disable_jit",

@@ -11,6 +11,7 @@ import srcjax
 #: rules and programs of many devices.
 SHOWN = [
     "checkpoint",
+    "compare_modes",
     "custom_jvp",
     "custom_vjp",
     "exercise",

@@ -41,8 +41,8 @@ def side_by_side(original: str, generated: str) -> str:
     only the generated source is shown.
     """
     left, right = matched(original, generated)
-    panes = [_pane("your function", original, left)] if original.strip() else []
-    panes.append(_pane("written by srcjax", generated, right))
+    panes = [pane("your function", original, left)] if original.strip() else []
+    panes.append(pane("written by srcjax", generated, right))
     return f'{STYLE}\n<div class="srcjax-view">{"".join(panes)}</div>'
 
 
@@ -52,7 +52,8 @@ def background(group: int) -> str:
     return f"hsla({hue},75%,50%,0.17)"
 
 
-def _pane(title: str, text: str, groups: list[int | None]) -> str:
+def pane(title: str, text: str, groups: list[int | None]) -> str:
+    """One text with its title; lines of one group have one colour."""
     rows = []
     for line, group in zip(highlighted_lines(text), groups, strict=True):
         style = "" if group is None else f' style="background:{background(group)}"'

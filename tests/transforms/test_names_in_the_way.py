@@ -121,3 +121,21 @@ def test_keys_that_are_no_names_and_names_from_around():
     params = {"b": np.ones(3), "b two": np.ones(2)}
     check_grads(with_keys_like_names, (params,), modes=("rev", "fwd"))
     assert srcjax.jit(with_keys_like_names)(params) == with_keys_like_names(params)
+
+
+def reads_words(params, texts):
+    def read(state, words):
+        x = srcjax.nn.embedding(params["words"], words)
+        return srcjax.nn.rnn_cell(params["cell"], state, x)
+
+    start = np.zeros((len(texts), len(params["out"])))
+    _, states = srcjax.lax.scan(read, start, texts.T)
+    return np.sum(states @ params["out"])
+
+
+def test_the_argument_of_a_function_inside_and_a_key():
+    given = (np.array([[0, 1], [2, 1], [0, 0]]),)
+    cell = {"w": np.eye(2), "u": np.ones((2, 2)), "b": np.zeros(2)}
+    table = {"table": np.linspace(-1.0, 1.0, 6).reshape(3, 2)}
+    params = {"words": table, "cell": cell, "out": np.array([1.0, -0.5])}
+    check_grads(lambda *args: reads_words(*args, *given), (params,))

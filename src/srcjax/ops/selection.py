@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.array_likes import nested
+from srcjax.analysis.array_likes import array_of, is_list, nested
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -128,6 +128,7 @@ def infer_diagonal(
 
 
 def infer_diag(x: Type, k: Type = ZERO) -> Type:
+    x = array_of(x) if is_list(x) else x
     shape, offset = shape_of(x), known_value(k)
     if shape is None:
         return array_like(x, None)
@@ -137,6 +138,7 @@ def infer_diag(x: Type, k: Type = ZERO) -> Type:
 
 
 def infer_diagflat(x: Type, k: Type = ZERO) -> Type:
+    x = array_of(x) if is_list(x) else x
     shape = shape_of(x)
     size = None if shape is None else dims_product(shape)
     return square_of(x, size, known_value(k))

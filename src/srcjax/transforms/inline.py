@@ -107,8 +107,11 @@ class Inliner:
         bound = self.bind(call, arguments, callee, owner)
         if callee is not None:
             callee = self.in_core_form(callee, bound)
+        #: What is written so, and no temporary, whatever has its name around it.
+        own: set[str] = set()
         if callee is None:
             parameters = parameter_names(arguments)
+            own = syntax.names_written(definition.body) | set(parameters)
             free = syntax.all_names(definition) & unit.varying
             body = normalise_nested(definition, unit, [*parameters, *free])
         else:
@@ -120,7 +123,7 @@ class Inliner:
         local = (syntax.names_written(body) | set(parameters)) - outer
         renamed = {}
         for name in sorted(local):
-            if name in unit.temps and callee is None:
+            if name in unit.temps and callee is None and name not in own:
                 continue
             # Not in the way of `list(...)` and the like, which settling may add.
             hides = hasattr(builtins, name)
@@ -133,6 +136,7 @@ class Inliner:
         if callee is not None:
             renamed.update(self.free_names(body, local, callee))
         syntax.rename(body, renamed)
+        unit.names.taken |= syntax.all_names(body)  # those of functions inside too
         out: list[gast.stmt] = []
         for name in parameters:
             out.append(syntax.assign(renamed.get(name, name), bound[name]))

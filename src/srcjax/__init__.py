@@ -64,6 +64,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
     from srcjax.teaching.exercises import exercise
+    from srcjax.teaching.graphs import graph
     from srcjax.teaching.modes import compare_modes
     from srcjax.teaching.trace import trace
     from srcjax.versions.config import config
@@ -100,6 +101,7 @@ __all__ = [
     "explain",
     "export",
     "grad",
+    "graph",
     "hessian",
     "hvp",
     "inert",
@@ -169,6 +171,7 @@ _NAMES = {
     "ops.record": "adjoint elementwise inert operation tangent",
     "ops.structs": "ShapeDtypeStruct",
     "teaching.exercises": "exercise",
+    "teaching.graphs": "graph",
     "teaching.modes": "compare_modes",
     "teaching.trace": "trace",
     "versions.config": "config",

@@ -18,6 +18,7 @@ SHOWN = [
     "explain",
     "export",
     "grad",
+    "graph",
     "hessian",
     "hvp",
     "jacfwd",

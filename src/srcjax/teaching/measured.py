@@ -353,16 +353,26 @@ class Runs:
             vars(found).update(verdict="not measured", reason=UNCLEAR)
 
     def compare(
-        self, found: Measured, adjoint: Any, instance: Instance, sure: bool
+        self,
+        found: Measured,
+        adjoint: Any,
+        instance: Instance,
+        sure: bool,
+        apart: int = MOST_APART,
     ) -> None:
-        """Measure the value that an adjoint belongs to."""
+        """Measure the value that an adjoint belongs to.
+
+        Arrays of at most `apart` elements are measured element by element.
+        """
         primal = instance.values[found.of]
         adjoint = spread(adjoint, primal)
         found.reason = refused(found, adjoint, primal, instance.statement)
         if found.reason:
             return
         moving = _Moving(self, instance, found.of)
-        compare(found, adjoint, primal, lambda moved: self.at(moving, moved), self)
+        compare(
+            found, adjoint, primal, lambda moved: self.at(moving, moved), self, apart
+        )
         if found.verdict != "differs":
             return
         other = instance.shares.get(found.of)
@@ -559,11 +569,16 @@ class _Moving(_Passing):
 
 
 def compare(
-    found: Measured, adjoint: Any, primal: Any, at: Callable[[Any], float], runs: Runs
+    found: Measured,
+    adjoint: Any,
+    primal: Any,
+    at: Callable[[Any], float],
+    runs: Runs,
+    apart: int = MOST_APART,
 ) -> None:
     """Measure along the elements of a value, or along one direction; in place."""
     size = precision(primal)
-    if np.size(primal) <= MOST_APART:
+    if np.size(primal) <= apart:
         directions = list(np.eye(np.size(primal)))
     else:
         rng = np.random.default_rng(20261)

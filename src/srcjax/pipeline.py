@@ -230,6 +230,7 @@ _SIDE_BY_SIDE = (
     Pass("walk_tapes", Finisher.walk_tapes),
     Pass("renumber", Finisher.renumber),
     Pass("share_names", Finisher.share_names, of=(gast.If,)),
+    Pass("return_directly", Finisher.return_directly),
 )
 
 FORWARD = Simplify(

@@ -57,6 +57,11 @@ x @ -y -> -(x @ y)
 -x @ -y -> x @ y
 -n @ x -> -n @ x
 2 * x + 3 * x -> 5 * x
+x * y + y * x -> 2 * x * y
+n * m + m * n -> n * m + m * n
+x + y + x -> 2 * x + y
+x - y + x -> 2 * x - y
+n - y + n -> n - y + n
 0.5 * x - 1.5 * x -> -x
 2 * n + 3 * n -> 2 * n + 3 * n
 2 * x + 3 * y -> 2 * x + 3 * y

@@ -132,6 +132,46 @@ CASES = [
         "def f(d, e):\n    d[0] = e\n    return d",
     ),
     (
+        joined,  # wherever j is
+        "def f(d, e, i, j):\n    d[i] = 0.0\n    d[j] += 2 * e\n    d[i] += e\n"
+        "    return d",
+        "def f(d, e, i, j):\n    d[i] = e\n    d[j] += 2 * e\n    return d",
+    ),
+    (
+        joined,  # what is added is read from the array
+        "def f(d, e, i, j):\n    d[i] = 0.0\n    d[j] += d[i - 1]\n    d[i] += e\n"
+        "    return d",
+        "def f(d, e, i, j):\n    d[i] = 0.0\n    d[j] += d[i - 1]\n    d[i] += e\n"
+        "    return d",
+    ),
+    (
+        joined,  # j may be i, and is overwritten
+        "def f(d, e, i, j):\n    d[i] = 0.0\n    d[j] = 2 * e\n    d[i] += e\n"
+        "    return d",
+        "def f(d, e, i, j):\n    d[i] = 0.0\n    d[j] = 2 * e\n    d[i] += e\n"
+        "    return d",
+    ),
+    (
+        joined,  # another sum stands between the two
+        "def f(a, b, dx, dy):\n    dx = a * b\n    dy += a\n    dx += b\n"
+        "    return dx, dy",
+        "def f(a, b, dx, dy):\n    dx = a * b + b\n    dy += a\n    return (dx, dy)",
+    ),
+    (
+        joined,  # it is read between the two
+        "def f(a, b, dx, dy):\n    dx = a * b\n    dy += dx\n    dx += b\n"
+        "    return dx, dy",
+        "def f(a, b, dx, dy):\n    dx = a * b\n    dy += dx\n    dx += b\n"
+        "    return (dx, dy)",
+    ),
+    (
+        joined,  # branches in branches
+        "def f(x):\n    for i in x:\n        if i > 0:\n            y = 1\n"
+        "        if i > 0:\n            z = y\n    return z",
+        "def f(x):\n    for i in x:\n        if i > 0:\n            y = 1\n"
+        "            z = y\n    return z",
+    ),
+    (
         joined,
         "def f(x, v):\n    d = np.zeros_like(x)\n    d[1] += v\n    return d",
         "def f(x, v):\n    d = np.zeros_like(x)\n    d[1] = v\n    return d",
@@ -208,6 +248,19 @@ CASES = [
         "def f(dy, x, y, dx):\n    t = dy\n    dy = dy * x\n    dx += t * y\n"
         "    return dx, dy",
         "def f(dy, x, y, dx):\n    dx += dy * y\n    dy = dy * x\n    return (dx, dy)",
+    ),
+    (
+        delayed,  # before what it is made of is overwritten
+        "def f(dy, x, r, dr):\n    t = dy * x\n    dy = dy * r\n    dr += t\n"
+        "    return dr, dy",
+        "def f(dy, x, r, dr):\n    dr += dy * x\n    dy = dy * r\n    return (dr, dy)",
+    ),
+    (
+        delayed,  # the sum is read in between
+        "def f(dy, x, r, dr):\n    t = dy * x\n    dy = dr * r\n    dr += t\n"
+        "    return dr, dy",
+        "def f(dy, x, r, dr):\n    t = dy * x\n    dy = dr * r\n    dr += t\n"
+        "    return (dr, dy)",
     ),
     (
         delayed,  # the new value is read before the old one

@@ -509,7 +509,7 @@ class Finisher(Tidying):
         self.node.body = restore_augmented(self.node.body)
 
     def return_directly(self) -> None:
-        return_directly(self.node)
+        return_directly(self.node, self.is_ours)
 
     def add_comments(self) -> None:
         add_comments(self.node)

@@ -12,7 +12,6 @@ def grad_cosine_similarity(a, b):
     product = norm_a * norm_b
     # return a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
     dproduct = -(a @ b / product**2)
-    db = dproduct * norm_a * b / np.where(norm_b == 0, 1, norm_b)
+    db = dproduct * norm_a * b / np.where(norm_b == 0, 1, norm_b) + a / product
     da = dproduct * norm_b * a / np.where(norm_a == 0, 1, norm_a) + b / product
-    db += a / product
     return da, db

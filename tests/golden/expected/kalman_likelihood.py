@@ -33,9 +33,8 @@ def grad_kalman_likelihood(noise, data):
         # x = x + gain * r
         dgain += dx * r
         # total -= 0.5 * (np.log(s) + r * r / s)
-        ds = 0.5 * r * r / s**2
+        ds = -0.5 / s + 0.5 * r * r / s**2
         dr = dx * gain - r / s
-        ds -= 0.5 / s
         # r = z - x
         dx -= dr
         # gain = p / s

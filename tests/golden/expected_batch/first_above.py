@@ -18,5 +18,4 @@ def vmap_first_above(x):
         lanes = lanes[~taken]
         if not lanes.size:
             break
-    result = np.where(returned, result, -1)
-    return result
+    return np.where(returned, result, -1)

@@ -14,6 +14,10 @@ Before:                              After:
     du[1:-1] = 0.0                       du[1:-1] = 0.0
     dproduct = 0.25 * dtotal
 
+    dproduct = dy * total                drate += dy * total
+    dy = dy * (1 + rate)                 dy = dy * (1 + rate)
+    drate += dproduct
+
 Statements change places only where neither reads or writes what the other one writes.
 What differentiates the same line stays together. The copies are then put back into
 what reads them by `nest`.
@@ -40,6 +44,7 @@ def delay(
     for stmt in stmts:
         for inner in syntax.inner_blocks(stmt):
             delay(inner, may_nest, shares)
+    _hasten_sums(stmts, may_nest, shares)
     copies: dict[str, list[str]] = {}
     parts: dict[str, str] = {}
     for stmt in list(stmts):
@@ -61,6 +66,49 @@ def delay(
         whole = _copied_part(value)
         if whole and may_nest(target.id) and _is_read_once(stmts, target.id):
             parts[whole] = target.id
+
+
+def _hasten_sums(
+    stmts: list[gast.stmt], may_nest: Callable[[str], bool], shares: Shares
+) -> None:
+    """Add what one statement alone reads before what it is made of is overwritten."""
+    for given in list(stmts):
+        name = _given_name(given)
+        if not name or not may_nest(name) or not _is_read_once(stmts, name):
+            continue
+        start = next(i for i, s in enumerate(stmts) if s is given)
+        reader: Any = next((s for s in stmts[start + 1 :] if _adds(s, name)), None)
+        if reader is None or name in syntax.names_read(reader.target):
+            continue
+        end = next(i for i, s in enumerate(stmts) if s is reader)
+        between = stmts[start + 1 : end]
+        read = syntax.names_read(given)
+        in_the_way = any(read & _writes(s, shares) for s in between)
+        if in_the_way and _of_one_line([given, *between, reader]):
+            _moved(stmts, reader, start + 1, shares)
+
+
+def _given_name(stmt: Any) -> str:
+    """`d` of `d = e` on the way back, where `e` does nothing but compute."""
+    if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
+        return ""
+    pure = len(stmt.targets) == 1 and is_pure(stmt.value)
+    return getattr(stmt.targets[0], "id", "") if pure else ""
+
+
+def _adds(stmt: Any, name: str) -> bool:
+    """Whether the statement adds what it computes from the name to a sum."""
+    return (
+        isinstance(stmt, gast.AugAssign)
+        and isinstance(stmt.op, (gast.Add, gast.Sub))
+        and name in syntax.names_read(stmt.value)
+    )
+
+
+def _of_one_line(stmts: list[gast.stmt]) -> bool:
+    """Whether all differentiate the same line of the user's."""
+    first = getattr(stmts[0], "user_line", None)
+    return all(getattr(s, "user_line", None) == first for s in stmts)
 
 
 def _copied_part(value: Any) -> str:
@@ -123,7 +171,7 @@ def _moved(order: list[gast.stmt], stmt: Any, to: int, shares: Shares) -> bool:
     """Put the statement at the position; False if it may not pass what is between."""
     at = next(i for i, s in enumerate(order) if s is stmt)
     between = order[to:at] if to < at else order[at + 1 : to + 1]
-    if any(_leaves(s) or not _commute(stmt, s, shares) for s in between):
+    if any(_leaves(s) or not commute(stmt, s, shares) for s in between):
         return False
     order.pop(at)
     order.insert(to, stmt)
@@ -134,7 +182,7 @@ def _leaves(stmt: Any) -> bool:
     return any(isinstance(s, _LEAVES) for s in syntax.walk(stmt))
 
 
-def _commute(a: Any, b: Any, shares: Shares) -> bool:
+def commute(a: Any, b: Any, shares: Shares) -> bool:
     """Whether the order of two statements does not matter."""
     writes = [_writes(s, shares) for s in (a, b)]
     touches = [w | syntax.names_read(s) for w, s in zip(writes, (a, b), strict=True)]

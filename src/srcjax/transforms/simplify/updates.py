@@ -1,4 +1,4 @@
-"""Join updates of one adjoint that follow each other.
+"""Join updates of one adjoint that follow each other, or could.
 
 Before:                          After:
 
@@ -7,8 +7,9 @@ Before:                          After:
     dx += dy
     dx += a                          dx += a + b
     dx += b
-    dy[0] = 0.0                      dy[0] = c
-    dy[0] += c
+    dy[i] = 0.0                      dy[i] = c
+    dy[i - 1] += b                   dy[i - 1] += b
+    dy[i] += c
     c = dy[i].copy()                 c = dy[i].copy()
     dy[i] = c
     dx = np.zeros_like(x)            dx = np.zeros_like(x)
@@ -26,6 +27,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.simplify.delay import commute
 from srcjax.transforms.simplify.kin import may_be_one_of
 
 #: The names that may share memory with a name.
@@ -53,15 +55,65 @@ def join_updates(
         if getattr(stmt, "backward", False):
             if _is_identity(stmt):
                 continue
-            last = out[-1] if out else None
-            starts = not isinstance(last, gast.Assign) or starts_anew(last)
-            joins = getattr(last, "backward", False) and starts
-            if joins and _join(last, stmt, shares):
-                if _puts_back(out[-1], out[:-1], shares):
-                    out.pop()
+            at = _joined(out, stmt, shares, starts_anew)
+            if at is not None:
+                if _puts_back(out[at], out[:at], shares):
+                    out.pop(at)
                 continue
         out.append(stmt)
     return out
+
+
+def _joined(
+    out: list[Any], stmt: Any, shares: Shares, starts_anew: StartsAnew
+) -> int | None:
+    """Take the statement into one before it, at a place; None if there is none.
+
+    Between them stands only what it may pass, of the same line of the user's.
+    """
+    for at in reversed(range(len(out))):
+        last = out[at]
+        starts = not isinstance(last, gast.Assign) or starts_anew(last)
+        if getattr(last, "backward", False) and starts and _join(last, stmt, shares):
+            return at
+        if not (
+            _is_sum(stmt) and _same_line(last, stmt) and _passes(stmt, last, shares)
+        ):
+            return None
+    return None
+
+
+def _is_sum(stmt: Any) -> bool:
+    """`d += e` or `d -= e`."""
+    added = isinstance(stmt, gast.AugAssign)
+    return added and isinstance(stmt.op, (gast.Add, gast.Sub))
+
+
+def _passes(stmt: gast.AugAssign, last: Any, shares: Shares) -> bool:
+    """Whether a sum may be added before what stands before it.
+
+    Sums to the same array may change places, wherever they are: what is there in the
+    end is the same.
+    """
+    if not isinstance(last, (gast.Assign, gast.AugAssign)):
+        return False
+    if commute(stmt, last, shares):
+        return True
+    array = _array_of(stmt)
+    if not array or not _is_sum(last) or _array_of(last) != array:
+        return False
+    told = [
+        syntax.names_read(part)
+        for s in (stmt, last)
+        for part in (s.value, s.target.slice)
+    ]
+    return not may_be_one_of(shares, set().union(*told), {array})
+
+
+def _array_of(stmt: Any) -> str:
+    """`d` of `d[i] += e`."""
+    place = stmt.target
+    return getattr(place.value, "id", "") if isinstance(place, gast.Subscript) else ""
 
 
 def _puts_back(stmt: Any, before: list[Any], shares: Shares) -> bool:
@@ -330,6 +382,7 @@ def merge_branches(stmts: list[gast.stmt]) -> list[gast.stmt]:
                 continue
         out.append(stmt)
     for stmt in out:
+        syntax.rewrite_blocks(stmt, merge_branches)
         if isinstance(stmt, gast.If):
             _plain_else(stmt)
     return out
@@ -434,21 +487,30 @@ def restore_augmented(stmts: list[gast.stmt]) -> list[gast.stmt]:
     return out
 
 
-def return_directly(node: gast.FunctionDef) -> None:
-    """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`."""
+def return_directly(
+    node: gast.FunctionDef, own: Callable[[str], bool] = lambda name: False
+) -> None:
+    """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`.
+
+    So it is on the way back, and of names that srcjax made, which `own` tells.
+    """
     if len(node.body) < 2:
         return
     last, result = node.body[-2], node.body[-1]
-    if not isinstance(result, gast.Return) or not getattr(last, "backward", False):
+    name = getattr(getattr(result, "value", None), "id", "")
+    backward = getattr(last, "backward", False)
+    if not isinstance(result, gast.Return) or not (backward or own(name)):
         return
-    name = getattr(result.value, "id", "")
     if isinstance(last, gast.Assign) and syntax.is_name(last.targets[0], name):
         value = last.value
     elif isinstance(last, gast.AugAssign) and syntax.is_name(last.target, name):
         value = gast.BinOp(syntax.name(name), last.op, last.value)
     else:
         return
-    new = gast.Return(value)
+    new = gast.copy_location(gast.Return(value), last)
+    if not backward:
+        node.body[-2:] = [new]
+        return
     for mark in ("user_line", "earlier_line"):
         setattr(new, mark, getattr(last, mark, None))
     new.backward = new.quotes = True

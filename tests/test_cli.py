@@ -226,3 +226,67 @@ def test_shapes_by_name(folder, capsys):
     status, _, err = run(capsys, "grad", "model_file.py:loss", "--shapes", "w=n+1")
     assert status == 1 and "'n+1' is no size" in err
     assert run(capsys, "grad", "model_file.py:loss", "--shapes", "w")[0] == 2
+
+
+def test_shows_both_side_by_side(folder, capsys):
+    status, out, err = run(capsys, "show", "model_file.py:loss")
+    assert (status, err) == (0, "") and "your function" in out and "grad_loss" in out
+
+
+def test_a_page(folder, capsys, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    status, out, _ = run(
+        capsys, "show", "model_file.py:loss", "--html", "out.html", "--open"
+    )
+    assert (status, out) == (0, "out.html: loss and its gradient\n")
+    text = (folder / "out.html").read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>") and "written by srcjax" in text
+    assert opened == [(folder / "out.html").resolve().as_uri()]
+    status, out, _ = run(capsys, "show", "model_file.py:loss", "--open")
+    page = Path(out.partition(": ")[0])
+    assert status == 0 and opened[1] == page.as_uri() and page.is_file()
+    monkeypatch.setattr("webbrowser.open", lambda url: False)
+    status, _, err = run(capsys, "show", "model_file.py:loss", "--open")
+    assert status == 1 and "no browser was found" in err
+    status, _, err = run(capsys, "show", "model_file.py:loss", "--html", "no/out.html")
+    assert status == 1 and "cannot write no/out.html" in err
+
+
+def test_the_values_of_a_run(folder, capsys):
+    given = ["model_file.py:loss", "--args", "np.ones(2)", "2 * RATE", "--check"]
+    status, out, err = run(capsys, "trace", *given)
+    assert (status, err) == (0, "")
+    assert "measured" in out and out.endswith("agrees\n")
+    status, out, _ = run(capsys, "trace", *given, "--html", "out.html")
+    assert (status, out) == (0, "out.html: the values of loss\n")
+    assert "<table" in (folder / "out.html").read_text(encoding="utf-8")
+    status, _, err = run(capsys, "trace", "model_file.py:loss", "--args", "1.0", "what")
+    assert status == 1 and "the argument `what`: NameError" in err
+
+
+def test_an_exercise(folder, capsys):
+    shapes = ["--shapes", "w=n", "x=n"]
+    status, out, _ = run(capsys, "exercise", "model_file.py:loss", *shapes)
+    assert status == 0 and "..." in out
+    hide = ["--hide", "np.tanh", "-o", "out_file.py"]
+    status, out, _ = run(capsys, "exercise", "model_file.py:loss", *shapes, *hide)
+    assert status == 0 and out.startswith("out_file.py: ")
+    assert "..." in (folder / "out_file.py").read_text(encoding="utf-8")
+    status, _, err = run(
+        capsys, "exercise", "model_file.py:loss", *shapes, "--hide", "1000"
+    )
+    assert status == 1 and "line 1000 has no right-hand side" in err
+    status, _, err = run(
+        capsys, "exercise", "model_file.py:loss", *shapes, "--hide", "RATE"
+    )
+    assert status == 1 and "`RATE` is no function" in err
+
+
+def test_a_picture(folder, capsys):
+    given = ["model_file.py:loss", "--args", "0.3", "2.0"]
+    status, out, _ = run(capsys, "graph", *given)
+    assert status == 0 and out.startswith("<svg")
+    status, out, _ = run(capsys, "graph", *given, "--wrt", "x", "-o", "out.svg")
+    assert (status, out) == (0, "out.svg: loss\n")
+    assert (folder / "out.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -1,4 +1,4 @@
-"""The command `srcjax`: the gradient of a function in a file, and the demo."""
+"""The command `srcjax`: what there is to see of a function in a file, and the demo."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ import difflib
 import importlib.util
 import inspect
 import os
+import shutil
 import sys
+import tempfile
 import traceback
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import srcjax
 from srcjax.api import reverse as api
 from srcjax.errors import ArgumentError, SrcjaxError
+from srcjax.show import terminal
+from srcjax.show.html import page
 from srcjax.show.terminal import has_colours, highlighted
 
 __all__ = ["main"]
@@ -75,28 +82,96 @@ def _parser() -> argparse.ArgumentParser:
         description="Print or write the gradient source of a function in a file. "
         "Type hints (float, np.ndarray) make it cleaner.",
     )
-    grad.add_argument(
+    _add_target(grad, output="write a module that imports only NumPy", value=True)
+    _add_shapes(grad)
+    grad.set_defaults(run=_grad)
+
+    show = commands.add_parser(
+        "show",
+        help="show a function and its gradient side by side",
+        description="Show a function and its gradient side by side, in the terminal or "
+        "as a page for a browser.",
+    )
+    _add_target(show, value=True)
+    _add_shapes(show)
+    _add_page(show)
+    show.set_defaults(run=_show)
+
+    trace = commands.add_parser(
+        "trace",
+        help="print the values of a run of the gradient, and measure its adjoints",
+        description="Run the gradient of a function, and print what each line gives.",
+    )
+    _add_target(trace, value=True)
+    _add_args(trace)
+    trace.add_argument(
+        "--check",
+        action="store_true",
+        help="compare each adjoint with a difference of the value that it belongs to",
+    )
+    _add_page(trace)
+    trace.set_defaults(run=_trace)
+
+    exercise = commands.add_parser(
+        "exercise",
+        help="print the gradient with gaps to fill in",
+        description="Print or write the gradient of a function with `...` in the place "
+        "of some right-hand sides.",
+    )
+    _add_target(exercise, output="write the text to a file")
+    _add_shapes(exercise)
+    exercise.add_argument(
+        "--hide",
+        nargs="+",
+        type=_hidden,
+        metavar="WHAT",
+        default=["backward"],
+        help="lines of the text, functions such as np.tanh, or backward (the default)",
+    )
+    exercise.set_defaults(run=_exercise)
+
+    graph = commands.add_parser(
+        "graph",
+        help="draw the computation as an SVG file",
+        description="Draw the lines of a run, with values and adjoints on the edges.",
+    )
+    _add_target(graph, output="the SVG file to write", suffix="svg")
+    _add_args(graph)
+    graph.set_defaults(run=_graph)
+    return parser
+
+
+def _add_target(
+    parser: argparse.ArgumentParser,
+    output: str = "",
+    value: bool = False,
+    suffix: str = "py",
+) -> None:
+    """What every command on a function takes."""
+    parser.add_argument(
         "target",
         type=_target,
         metavar="FILE.py:FUNCTION",
         help="a function, or Class.method",
     )
-    grad.add_argument(
+    parser.add_argument(
         "--wrt",
         nargs="+",
         metavar="NAME",
         help="parameters to differentiate with respect to (default: the first)",
     )
-    grad.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT.py",
-        help="write a module that imports only NumPy",
-    )
-    grad.add_argument(
-        "--value", action="store_true", help="return the value too: (value, gradient)"
-    )
-    grad.add_argument(
+    if output:
+        parser.add_argument("-o", "--output", metavar=f"OUT.{suffix}", help=output)
+    if value:
+        parser.add_argument(
+            "--value",
+            action="store_true",
+            help="return the value too: (value, gradient)",
+        )
+
+
+def _add_shapes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--shapes",
         nargs="+",
         type=_shape,
@@ -104,8 +179,23 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="shapes of arguments, such as W=n,h x=m,n: they make the text cleaner",
     )
-    grad.set_defaults(run=_grad)
-    return parser
+
+
+def _add_args(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--args",
+        nargs="+",
+        metavar="VALUE",
+        required=True,
+        help="the arguments, as Python of names in the file and np: 0.5 'np.ones(3)'",
+    )
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--html", metavar="OUT.html", help="write it as a page")
+    parser.add_argument(
+        "--open", action="store_true", help="open the page in a browser"
+    )
 
 
 def _positive(text: str) -> int:
@@ -130,6 +220,10 @@ def _shape(text: str) -> tuple[str, str]:
     return name, sizes
 
 
+def _hidden(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
 def _demo(options: argparse.Namespace) -> int:
     from srcjax import demo
 
@@ -139,19 +233,7 @@ def _demo(options: argparse.Namespace) -> int:
 def _grad(options: argparse.Namespace) -> int:
     path, name = options.target
     with loaded(path) as module:
-        function = find(module, name, path)
-        gradient = function
-        if not hasattr(function, "__srcjax_transform__"):
-            argnums = options.wrt or _first_parameter(function, name)
-            if len(argnums) == 1:
-                argnums = argnums[0]
-            make = api.value_and_grad if options.value else api.grad
-            gradient = make(function, argnums=argnums)
-        elif options.wrt or options.value:
-            raise CommandError(
-                f"`{name}` in {path} is a derivative already, so --wrt and --value say "
-                "nothing"
-            )
+        gradient = _gradient(module, options)
         if options.output is None:
             text = api.source(gradient, **dict(options.shapes))
             sys.stdout.write(highlighted(text) if has_colours() else text)
@@ -166,6 +248,126 @@ def _grad(options: argparse.Namespace) -> int:
             ) from None
         print(f"{written}: {gradient.__name__}")
     return DONE
+
+
+def _gradient(module: ModuleType, options: argparse.Namespace) -> Callable:
+    """The derivative that a command is about."""
+    path, name = options.target
+    function = find(module, name, path)
+    value = getattr(options, "value", False)
+    if hasattr(function, "__srcjax_transform__"):
+        if options.wrt or value:
+            raise CommandError(
+                f"`{name}` in {path} is a derivative already, so --wrt and --value say "
+                "nothing"
+            )
+        return function
+    argnums = options.wrt or _first_parameter(function, name)
+    if len(argnums) == 1:
+        argnums = argnums[0]
+    make = api.value_and_grad if value else api.grad
+    return make(function, argnums=argnums)
+
+
+def _show(options: argparse.Namespace) -> int:
+    path, name = options.target
+    with loaded(path) as module:
+        text = api.source(_gradient(module, options), **dict(options.shapes))
+        if options.html or options.open:
+            return _as_page(options, f"{name} and its gradient", text._repr_html_())
+        width = shutil.get_terminal_size((120, 40)).columns
+        shown = terminal.side_by_side(text.original, text, width, has_colours())
+        sys.stdout.write(shown)
+    return DONE
+
+
+def _trace(options: argparse.Namespace) -> int:
+    path, name = options.target
+    with loaded(path) as module:
+        args = _values(module, options.args)
+        df = _gradient(module, options)
+        found = srcjax.trace(df, *args, check=options.check)
+        if options.html or options.open:
+            _as_page(options, f"the values of {name}", found.html())
+        else:
+            print(found)
+    return FAILED if found.wrong else DONE
+
+
+def _exercise(options: argparse.Namespace) -> int:
+    path, _ = options.target
+    with loaded(path) as module:
+        hide = [
+            what if isinstance(what, int) else _named(module, what)
+            for what in options.hide
+        ]
+        df = _gradient(module, options)
+        text = srcjax.exercise(df, hide=hide, **dict(options.shapes))
+    if options.output is None:
+        sys.stdout.write(highlighted(text) if has_colours() else text)
+    else:
+        _write(options.output, text)
+        print(f"{options.output}: {len(text.hidden)} gaps")
+    return DONE
+
+
+def _graph(options: argparse.Namespace) -> int:
+    path, name = options.target
+    with loaded(path) as module:
+        args = _values(module, options.args)
+        function = find(module, name, path)
+        given = _gradient(module, options) if options.wrt else function
+        picture = str(srcjax.graph(given, *args))
+    if options.output is None:
+        sys.stdout.write(picture)
+    else:
+        _write(options.output, picture)
+        print(f"{options.output}: {name}")
+    return DONE
+
+
+def _values(module: ModuleType, texts: Sequence[str]) -> list[Any]:
+    """What arguments on the command line stand for. Raises CommandError."""
+    around = {"np": np, "numpy": np, **vars(module)}
+    found = []
+    for text in texts:
+        try:
+            found.append(eval(text, around))
+        except Exception as error:
+            raise CommandError(
+                f"the argument `{text}`: {type(error).__name__}: {error}"
+            ) from None
+    return found
+
+
+def _named(module: ModuleType, text: str) -> Any:
+    """The function that `--hide` names; `backward` stands for itself."""
+    if text == "backward":
+        return text
+    (value,) = _values(module, [text])
+    if not callable(value):
+        raise CommandError(f"`{text}` is no function, no line and not `backward`")
+    return value
+
+
+def _as_page(options: argparse.Namespace, title: str, body: str) -> int:
+    """Write a page, and open it if that is asked for."""
+    file = options.html
+    if file is None:
+        file = os.path.join(tempfile.mkdtemp(prefix="srcjax-"), "page.html")
+    _write(file, page(title, body))
+    print(f"{file}: {title}")
+    if options.open and not webbrowser.open(Path(file).resolve().as_uri()):
+        raise CommandError(f"no browser was found to open {file}")
+    return DONE
+
+
+def _write(file: str, text: str) -> None:
+    """Raises CommandError where the file cannot be written."""
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror}") from None
 
 
 def _first_parameter(function: Callable, name: str) -> list[Any]:

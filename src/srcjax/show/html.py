@@ -33,6 +33,18 @@ font:12px/1.45 ui-monospace,Menlo,Consolas,monospace;width:max-content;min-width
 </style>"""
 
 
+def page(title: str, body: str) -> str:
+    """A whole page around a view, light or dark as the system is set."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(title)}</title><style>"
+        ":root{color-scheme:light dark}"
+        "body{margin:16px;background:#fff;color:#1c2026}"
+        "@media (prefers-color-scheme:dark){body{background:#14171c;color:#e6e9ee}}"
+        f"</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
 def side_by_side(original: str, generated: str) -> str:
     """HTML with the user's function and the generated source, highlighted.
 

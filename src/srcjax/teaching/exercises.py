@@ -12,6 +12,7 @@ from typing import Any
 from srcjax.api.options import boundary
 from srcjax.api.reverse import Source
 from srcjax.errors import ArgumentError
+from srcjax.frontend.stage_texts import recording
 from srcjax.ops.record import METHODS, Op, lookup
 from srcjax.teaching.statements import Place, Statement, generated, users
 from srcjax.versions.functions import underlying
@@ -46,7 +47,7 @@ def exercise(
     **Arguments**
 
     - `df`: what a transform gave, such as `srcjax.grad(f)`.
-    - `args`, `kwargs`: example arguments, as for `srcjax.source`.
+    - `args`, `kwargs`: example arguments, or shapes by name, as for `srcjax.source`.
     - `hide`: what is left out. `"backward"`: all that the backward sweep computes; a
         number or several: these lines of `srcjax.source(df, *args)`; a function such as
         `np.tanh` or `operator.matmul`, or several: what differentiates the lines of
@@ -87,7 +88,8 @@ def exercise(
             f"{getattr(df, '__name__', df)!r} was not made by srcjax",
             instead="`exercise(srcjax.grad(f), x)`",
         )
-    module, _, _ = transform.recorded(args, kwargs)
+    with recording():
+        module = transform.shown_for(args, kwargs)
     functions = generated(module)
     statements = sorted(
         {s for f in functions.values() for s in f.by_line.values()},

@@ -88,6 +88,8 @@ def assemble(
             called.append(note(write(key)))
     stages.keep(stage, lambda: "\n\n".join(transformed))
     members = [_members(group) for group in (*called, *first)]
+    for written in (w for group in members for w in group):
+        syntax.set_apart(written.node)
     inference = Inference(program, callees, members, arguments)
     for group in members:
         for w in group:

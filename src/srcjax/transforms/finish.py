@@ -96,9 +96,8 @@ def simplify_groups(
     """
     finishers: list[Finisher] = []
     for written in groups:
-        for w in written:
-            syntax.set_apart(w.node)
-            if is_recording():
+        if is_recording():
+            for w in written:
                 Finisher(w).mark_derivatives()
         if len(written) == 2:
             finisher = Finisher(written[1])

@@ -522,6 +522,18 @@ def what_a_function_further_down_gives(x):
     return np.sum(filled_further_down(x[:, None], 3) * 2.0)
 
 
+@refused
+def one_of_several_functions_that_see_what_was_popped(x):
+    stack = []
+    for token in ["0", "1", "+"]:
+        if token.isdigit():
+            stack.append(x[int(token)])
+        else:
+            b, a = stack.pop(), stack.pop()
+            stack.append({"+": lambda: a + b, "-": lambda: a - b}[token]())  # noqa: B023
+    return stack[0]
+
+
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize(("function", "refuses"), PROGRAMS)
 def test_every_mode_refuses_alike(function, refuses, mode):

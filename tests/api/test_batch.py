@@ -1,5 +1,8 @@
 """`vmap`'s axes: what fits is as in JAX, what does not is an error that says where."""
 
+from collections import OrderedDict, defaultdict
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -420,3 +423,9 @@ def test_a_loop_over_examples_whose_sizes_have_to_be_known():
     with pytest.warns(srcjax.PerformanceWarning):
         got = srcjax.vmap(gradient)(gains)
     np.testing.assert_allclose(got, [gradient(g) for g in gains])
+
+
+@pytest.mark.parametrize("kind", [OrderedDict, partial(defaultdict, float)])
+def test_containers_of_other_classes_are_refused(kind):
+    with pytest.raises(ArgumentError, match="`p` is of the container class"):
+        srcjax.vmap(lambda p: p["a"] ** 2)(kind(a=np.arange(3.0)))

@@ -650,6 +650,8 @@ def leaves_with_axes(
     """(where, leaf, axis) for the leaves; `axes` may end above them."""
     if axes is None or value is None:
         return []
+    if isinstance(value, (dict, list, tuple)):
+        tree.check_container(value, where)
     if isinstance(value, dict):
         if isinstance(axes, (list, tuple)):
             raise misfit(said, where, "a dict", axes)

@@ -17,6 +17,7 @@ from srcjax.analysis.custom import CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
+    Closure,
     Const,
     Object,
     Scalar,
@@ -275,12 +276,30 @@ class DerivativeWriter(Writer):
             held = dict(t.items).get(function.attr)
             active = is_active(held) if held is not None else active
         if active:
-            raise self.refuse(
-                f"which function `{syntax.text(function)}` is, is only known when "
-                "the program runs, and it uses differentiated values from around it",
-                "pass these values to it as arguments, or call each function in a "
-                "branch of its own",
-            )
+            raise self.uses_active(function)
+
+    def check_unseen(self, name: str, value: gast.expr) -> None:
+        """A call that is given nothing differentiated must not give what is.
+
+        One of several functions does so by variables from around it.
+        """
+        if not isinstance(value, gast.Call):
+            return
+        callees = self.facts.callees.get(id(value), ())
+        several = len(callees) > 1 and any(isinstance(c, Closure) for c in callees)
+        given = (v.after.get(name) for v in self.facts.of(self.stmt))
+        if several and any(t is not None and is_active(t) for t in given):
+            raise self.uses_active(value.func)
+
+    def uses_active(self, function: gast.expr) -> Exception:
+        """The error that a function which is not known holds differentiated values."""
+        error: Exception = self.refuse(
+            f"which function `{syntax.text(function)}` is, is only known when "
+            "the program runs, and it uses differentiated values from around it",
+            "pass these values to it as arguments, or call each function in a "
+            "branch of its own",
+        )
+        return error
 
 
 __all__ = ["OLD", "DerivativeWriter", "Writer"]

@@ -233,10 +233,8 @@ def check_differentiable(value: Any, name: str) -> None:
 
 def check_containers(value: Any, where: str) -> None:
     """Lists, tuples, namedtuples and dicts; what is derived from them is refused."""
-    exact = type(value) in (list, tuple, dict) or (
-        isinstance(value, tuple) and hasattr(value, "_fields")
-    )
-    if exact:
+    named = isinstance(value, tuple) and hasattr(value, "_fields")
+    if type(value) in (list, tuple, dict) or named:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
             check_containers(item, f"{where}[{key!r}]")
@@ -244,10 +242,21 @@ def check_containers(value: Any, where: str) -> None:
     if isinstance(value, (np.ndarray, np.generic, str, bytes)):
         return
     if hasattr(value, "__len__") and not hasattr(value, "dtype"):
-        raise ArgumentError(
-            f"argument `{where}` is of the container class {type(value).__name__}",
-            instead="a list, tuple, dict, namedtuple or dataclass",
-        )
+        raise other_container(value, where)
+
+
+def check_container(value: Any, where: str) -> None:
+    """Raise ArgumentError if a list, tuple or dict is of a class derived from these."""
+    named = isinstance(value, tuple) and hasattr(value, "_fields")
+    if type(value) not in (list, tuple, dict) and not named:
+        raise other_container(value, where)
+
+
+def other_container(value: Any, where: str) -> ArgumentError:
+    return ArgumentError(
+        f"argument `{where}` is of the container class {type(value).__name__}",
+        instead="a list, tuple, dict, namedtuple or dataclass",
+    )
 
 
 def check_part(value: Any, where: str) -> None:

@@ -92,7 +92,9 @@ class Rules(CallTangents):
             self.type_of_name(value.id), Closure
         ):
             return [stmt]  # another name for a function, which has no tangent
-        if self.hides_active(value):
+        if not self.hides_active(value):
+            self.check_unseen(name, value)
+        else:
             self.check_core(value)
         again = name in syntax.names_read(value)
         operand = (

@@ -84,6 +84,7 @@ class Rules(InplaceRules):
             self.places.kill(name)
             return
         if not self.hides_active(value):
+            self.check_unseen(name, value)
             self.places.kill(name)
             return
         self.check_core(value)

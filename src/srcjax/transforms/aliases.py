@@ -75,8 +75,10 @@ def _merge(program: Program, unit: Unit) -> bool:
             and all(isinstance(t, kinds) for t in types)
             and any(all_buffers(t) & written for t in types)
         )
-        compiled = varies() is Varies.RUN_TIME and _stays(uses, stmt, first, second)
-        if updated or compiled:
+        # A parameter of a function that was written out is what it was given.
+        passed = alike and second in unit.inlined and first in unit.inlined
+        one = passed or varies() is Varies.RUN_TIME
+        if updated or (one and _stays(uses, stmt, first, second)):
             ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}
             if ranks[first] > ranks[second]:
                 first, second = second, first

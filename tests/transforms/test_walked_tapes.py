@@ -78,6 +78,30 @@ def returned_otherwise(x):
     return total
 
 
+def different_sides(x):
+    n = 7
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+            x = x * 0.9
+        else:
+            n = 3 * n + 1
+            x = np.sin(x) + 1
+    return x
+
+
+def sides_that_bind_it_first(x):
+    for k in range(4):
+        if k % 2:
+            x = x * 1.1
+            y = np.cos(x)
+            x = y * x
+        else:
+            y = np.sin(x)
+            x = y + x
+    return x
+
+
 def over_items(x):
     y = 0.0
     for c in (1.0, 2.0, 3.0):
@@ -94,6 +118,8 @@ FUNCTIONS = [
     skipping,
     returned_from,
     returned_otherwise,
+    different_sides,
+    sides_that_bind_it_first,
     over_items,
 ]
 
@@ -159,6 +185,12 @@ def test_a_trip_that_breaks_off_is_not_counted():
     text = srcjax.source(srcjax.grad(broken_off), 3.0)
     assert "condition" not in text and "trips" not in text
     assert "        if x < 1:\n            break\n" in text
+
+
+def test_what_both_sides_put_on_a_tape_is_put_there_before():
+    text = srcjax.source(srcjax.grad(different_sides), 3.0)
+    assert text.count(".append(") == 1
+    assert "for x, condition in reversed(tape):" in text
 
 
 def test_the_same_return_twice_is_a_break():

@@ -68,7 +68,7 @@ from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.spread import spread_items
 from srcjax.transforms.simplify.sugar import sugar
-from srcjax.transforms.simplify.tapes import join_tapes
+from srcjax.transforms.simplify.tapes import join_tapes, push_once
 from srcjax.transforms.simplify.tidying import Tidying
 from srcjax.transforms.simplify.updates import (
     fold_starts,
@@ -465,6 +465,7 @@ class Finisher(Tidying):
     def join_tapes(self) -> None:
         before = self.unit.names.tapes | self.unit.parted
         tangents = {n for n, (base, *_) in self.adjoints.items() if base in before}
+        push_once(self.node, before | tangents)
         join_tapes(self.node, before | tangents, self.unit.names)
 
     def walk_tapes(self) -> None:

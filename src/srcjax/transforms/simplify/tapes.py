@@ -66,6 +66,57 @@ class _Tape:
         return name
 
 
+#: What goes on elsewhere than with the next statement.
+_LEAVING = (gast.Break, gast.Continue, gast.Return, gast.Raise)
+
+
+def push_once(node: gast.FunctionDef, own: set[str]) -> None:
+    """Put on a tape before a branch what both sides put there, in place.
+
+    Before:                              After:
+
+        if n % 2 == 0:                       x_tape.append(x)
+            n = n // 2                       if n % 2 == 0:
+            x_tape.append(x)                     n = n // 2
+            x = x * 0.9                          x = x * 0.9
+        else:                                else:
+            x_tape.append(x)                     x = np.sin(x)
+            x = np.sin(x)
+    """
+    for block in list(syntax.blocks(node.body)):
+        for branch in [s for s in block if isinstance(s, gast.If) and s.orelse]:
+            for push in _on_both_sides(branch, own):
+                at = next(k for k, s in enumerate(block) if s is branch)
+                block.insert(at, push)
+
+
+def _on_both_sides(branch: gast.If, own: set[str]) -> list[gast.stmt]:
+    """Pushes of what names hold before the branch, taken out of its sides."""
+    found = []
+    for push in list(branch.body):
+        others = [s for s in branch.orelse if syntax.equal(s, push)]
+        if pushed(push) not in own or len(others) != 1 or len(branch.body) < 2:
+            continue
+        sides = ((branch.body, push), (branch.orelse, others[0]))
+        if all(_is_of_before(side, stmt) for side, stmt in sides):
+            for side, stmt in sides:
+                side[:] = [s for s in side if s is not stmt]
+            found.append(push)
+    return found
+
+
+def _is_of_before(side: list[Any], push: Any) -> bool:
+    """Whether what a side puts on a tape is what the name held before the branch."""
+    value = push.value.args[0]
+    before = side[: next(k for k, s in enumerate(side) if s is push)]
+    return isinstance(value, gast.Name) and not any(
+        value.id in syntax.names_written(s)
+        or pushed(push) in syntax.all_names(s)
+        or any(isinstance(inner, _LEAVING) for inner in syntax.all_statements([s]))
+        for s in before
+    )
+
+
 def join_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> None:
     """Join tapes of the function, in place; `own` are the lists that are tapes."""
     if len(own) < 2 or any(isinstance(s, _ELSEWHERE) for s in syntax.walk(node.body)):

@@ -242,7 +242,7 @@ def run(text, name, **values):
 def test_hinted_text_is_right_for_every_rank(shape):
     rng = np.random.default_rng(0)
     x, s, w = rng.normal(size=(3, *shape)), rng.normal(size=3), rng.normal(size=shape)
-    text = srcjax.source(vmap(scaled_sum, in_axes=(0, 0, None)))
+    text = srcjax.source(vmap(scaled_sum, in_axes=(0, 0, None)), general=True)
     assert "for " not in text
     found = run(text, "vmap_scaled_sum")(x, s, w)
     np.testing.assert_allclose(
@@ -251,17 +251,18 @@ def test_hinted_text_is_right_for_every_rank(shape):
 
 
 def test_text_of_unknown_ranks_is_a_loop():
-    text = srcjax.source(vmap(weighted, in_axes=(1, None)))
+    text = srcjax.source(vmap(weighted, in_axes=(1, None)), general=True)
     assert "# A loop over the examples: the ranks" in text
     found = run(text, "vmap_weighted", weighted=weighted)
     same(found(X, 2.0), np.array([weighted(x, 2.0) for x in X.T]))
-    parts = run(srcjax.source(vmap(parts_of)), "vmap_parts_of", parts_of=parts_of)
+    text = srcjax.source(vmap(parts_of), general=True)
+    parts = run(text, "vmap_parts_of", parts_of=parts_of)
     same(parts(X), vmap(parts_of)(X))
 
 
 def test_text_of_a_gradient_of_unknown_ranks():
     gradient = srcjax.grad(weighted)
-    text = srcjax.source(vmap(gradient, in_axes=(0, None)))
+    text = srcjax.source(vmap(gradient, in_axes=(0, None)), general=True)
     found = run(text, "vmap_grad_weighted", grad_weighted=gradient)
     same(found(X, 2.0), vmap(gradient, in_axes=(0, None))(X, 2.0))
 

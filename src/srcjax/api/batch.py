@@ -58,6 +58,8 @@ else:
 Axes = Any
 #: Signatures of which the generated function is kept at hand.
 MAX_HOT = 64
+#: How many examples a batch has that is made up.
+SUPPOSED_EXAMPLES = 7
 
 
 @dataclass
@@ -421,6 +423,10 @@ class Batched(Transform):
             )
         return version.module.shown()
 
+    def of_example(self, given: dict[str, Any]) -> dict[str, Any]:
+        axes = dict(zip(self.parameters, self.axes_without_arguments(), strict=True))
+        return {name: batch_of(value, axes[name]) for name, value in given.items()}
+
     def recorded(self, args: tuple, kwargs: dict) -> tuple[modules.Module, list, dict]:
         if self.depends_on_call():
             return self.for_call(args, kwargs).recorded(args, kwargs)
@@ -777,6 +783,19 @@ def sizes_in(t: ty.Type, axes: Axes) -> Iterator[Any]:
         each = [(p, named[k]) for k, p in t.items]
     for pair in each:
         yield from sizes_in(*pair)
+
+
+def batch_of(value: Any, axes: Axes) -> Any:
+    """A batch of examples that are all the same; a tree of arrays and numbers."""
+    if axes is None:
+        return value
+    if isinstance(value, dict):
+        by_key = axes if isinstance(axes, dict) else dict.fromkeys(value, axes)
+        return {key: batch_of(part, by_key[key]) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        each = axes if isinstance(axes, (list, tuple)) else [axes] * len(value)
+        return type(value)(map(batch_of, value, each))
+    return np.stack([value] * SUPPOSED_EXAMPLES, axis=axes)
 
 
 def example_of(t: ty.Type, axes: Axes) -> ty.Type:

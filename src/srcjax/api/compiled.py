@@ -56,6 +56,7 @@ class Jit(Transform):
 
     name = "jit"
     compiles = True
+    reads_supposed = False
     OWN = Transform.OWN | {"exact", "on_gpu"}
 
     def __init__(

@@ -460,13 +460,17 @@ def _transform_of(f: Any) -> Transform:
 
 
 @boundary
-def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
+def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Source:
     """The generated text of a transformed function.
 
-    With example arguments the types are known and the text is cleaner. Without them it
-    is that of the last call, or one for what type hints say of the parameters: `float`,
-    `int`, `np.ndarray`. What no hint is about is read as a number or an array that may
-    be broadcast, and the text asks at run time.
+    With example arguments it is the text for their types. Without them it is that of
+    the last call. Before any call it is for what a reader supposes of the function, as
+    the docstring of the text says ("for w: (n,), X: (m, n)"): type hints (`float`,
+    `int`, `np.ndarray`) are believed, and every other argument is a number, a vector or
+    a matrix, with as few axes as the function can do with. Where nothing can be
+    supposed, as of an argument that is called, and with `general=True`, the text is for
+    arguments of all kinds: it asks at run time, and is longer. `export` writes that
+    one, too.
 
     Instead of examples, shapes may be given by name: `source(df, W="n h", x="m n")`.
     They are names of sizes or numbers, with a dtype before them if it is not float64
@@ -492,11 +496,15 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> Source:
     if text is not None:  # of one call, such as that of `linearize`
         return Source(text)
     transform = _transform_of(f)
+    if general is not False and "general" in transform.signature.parameters:
+        kwargs["general"], general = general, False  # the function has an own one
     last = transform.last.cell_contents
-    if not args and not kwargs and last is not None and last.holds():
+    if args or kwargs or general:
+        module = transform.shown_for(args, kwargs)
+    elif last is not None and last.holds():
         module = last.module.shown()
     else:
-        module = transform.shown_for(args, kwargs)
+        module = transform.module_to_read()
     return Source(module.text, transform.source.text)
 
 

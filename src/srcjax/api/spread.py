@@ -49,6 +49,7 @@ class OnDevice(Transform):
     """
 
     name = "pmap"
+    reads_supposed = False
 
     def __init__(self, function: Callable, axis_name: str | None) -> None:
         super().__init__(function, ())
@@ -73,6 +74,7 @@ class Spread(Transform):
 
     name = "pmap"
     maps = True
+    reads_supposed = False
 
     def __init__(self, made: Pmapped) -> None:
         super().__init__(made.function, ())

@@ -12,7 +12,7 @@ import inspect
 import itertools
 import types as pytypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from srcjax.checks import first_call
     from srcjax.frontend import read as reading
     from srcjax.frontend import unit as units
-    from srcjax.versions import tree
+    from srcjax.versions import supposed, tree
 else:
     axes = late("srcjax.analysis.axes")
     binding = late("srcjax.analysis.binding")
@@ -62,6 +62,7 @@ else:
     reading = late("srcjax.frontend.read")
     units = late("srcjax.frontend.unit")
     syntax = late("srcjax.syntax")
+    supposed = late("srcjax.versions.supposed")
     tree = late("srcjax.versions.tree")
 
 Argnums = int | str | Sequence[int | str]
@@ -71,6 +72,8 @@ MAX_HOT = 8
 MOST_KEPT = 4
 #: After so many calls types are worth to be known of a version that was kept.
 MANY_CALLS = 100
+#: So many ways to read a function without examples are tried.
+MOST_SUPPOSED = 4
 
 
 class Version:
@@ -519,6 +522,48 @@ class Transform:
         with recording(), examples.called_so():  # written for these names
             return self.module_for(args, given)
 
+    def module_to_read(self) -> Module:
+        """The module for arguments that a reader supposes, where nothing tells any.
+
+        One for arguments of all kinds where nothing can be supposed of them.
+        """
+        told = any(shapes.hinted_shapes(self).values())
+        if self.reads_supposed and not told:
+            found = list(self.supposed_modules())
+            if found:
+                return min(found, key=count_helpers)
+        return self.shown_for((), {})
+
+    def supposed_modules(self) -> Iterator[Module]:
+        """Modules for what may be supposed, to the first one of NumPy alone."""
+        for given in itertools.islice(supposed.arguments(self), MOST_SUPPOSED):
+            args, kwargs = self.as_call(self.of_example(given))
+            with suppress(SrcjaxError), recording():
+                module = self.module_for(args, kwargs)
+                yield module
+                if not count_helpers(module):
+                    return
+
+    #: Whether its text is one for what a reader supposes of the arguments.
+    reads_supposed = True
+
+    def of_example(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of the transform, made of those of the function."""
+        return given
+
+    def as_call(self, given: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """Arguments by position, as far as they go, and by name."""
+        rest = dict(given)
+        args = []
+        for name, parameter in self.signature.parameters.items():
+            if name not in rest or parameter.kind is parameter.KEYWORD_ONLY:
+                break
+            args.append(rest.pop(name))
+        return tuple(args), rest
+
+    #: Whether the function has to return a number.
+    of_number = False
+
     def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
         """A module written anew, with what passes left, and what it is called with."""
         if self.depends_on_call():
@@ -930,6 +975,11 @@ class Transform:
     ) -> ty.Type:
         """What a call gives, before code is generated; `value` gives the function's."""
         return ty.UNKNOWN
+
+
+def count_helpers(module: Module) -> int:
+    """How many functions of the runtime its text calls."""
+    return sum("srcjax.runtime" in line for line in module.imports().values())
 
 
 def by_value_or_type(build: Callable[[], Module]) -> Module:

@@ -204,12 +204,12 @@ def _calling(function: Callable, around: dict[str, Any]) -> pytypes.FunctionType
 
 
 def _text_of(transform: weakref.ref) -> str | None:
-    """The entry point of a text without examples; None where there is none."""
+    """The entry point of the text to read; None where there is none."""
     found = transform()
     if found is None:
         return None
     try:
-        module = found.module_for((), {})
+        module = found.module_to_read()
     except SrcjaxError:
         return None
     lines = module.text.splitlines(keepends=True)

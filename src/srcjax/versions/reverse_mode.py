@@ -25,6 +25,8 @@ else:
 class Gradient(Transform):
     """`grad` and `value_and_grad`."""
 
+    of_number = True
+
     def __init__(
         self,
         function: Callable,

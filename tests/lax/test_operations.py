@@ -6,6 +6,7 @@ import pytest
 
 import srcjax
 from srcjax import lax
+from srcjax.testing import check_grads
 from tests.corpus.harness import assert_close, differences
 
 A = np.linspace(-1.5, 2.5, 12, dtype=np.float32).reshape(3, 4)
@@ -204,3 +205,48 @@ def test_text_has_plain_operations():
 
     text = srcjax.source(srcjax.grad(loss), np.ones(3), np.ones(3))
     assert "np.tanh(x + y)" in text and "lax" not in text.split('"""')[2]
+
+
+def larger(a, b):
+    """Of two pairs of a number and its place that with the larger number."""
+    (x, i), (y, j) = a, b
+    return np.where(x >= y, x, y), np.where(x >= y, i, j)
+
+
+def test_reductions_of_several_arrays():
+    places = np.tile(np.arange(A.shape[1], dtype=np.int32), (A.shape[0], 1))
+    start = np.float32(-np.inf), np.int32(-1)
+
+    def of_jax(a, b):
+        (x, i), (y, j) = a, b
+        return jax.numpy.where(x >= y, x, y), jax.numpy.where(x >= y, i, j)
+
+    windows = ((2, 2), (1, 2), "SAME")
+    pairs = [
+        (
+            lax.reduce((A, places), start, larger, axes),
+            jax.lax.reduce((A, places), start, of_jax, axes),
+        )
+        for axes in ((0,), (1,), (1, 0))
+    ] + [
+        (
+            lax.reduce_window((A, places), start, larger, *windows),
+            jax.lax.reduce_window((A, places), start, of_jax, *windows),
+        )
+    ]
+    for ours, theirs in pairs:
+        for mine, other in zip(ours, theirs, strict=True):
+            assert mine.dtype == other.dtype
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_gradients_of_reductions_of_several_arrays():
+    def both(a, b):
+        return a[0] + b[0], a[1] + b[1]
+
+    def spread(x):
+        sums, squares = lax.reduce((x, x**2), (0.0, 0.0), both, (1,))
+        near = lax.reduce_window((x, x**2), (0.0, 0.0), both, (2, 1))
+        return np.sum(squares - sums**2 / 3) + np.sum(near[1] * near[0])
+
+    check_grads(spread, (A.astype(float),), modes=("rev", "fwd"))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from srcjax import tree
 from srcjax.lax import arithmetic
 from srcjax.lax.shapes import pad
 
@@ -277,18 +278,39 @@ def reduce_window(
     """The numbers of each window, from `init_value` on, two by two: `lax.max` pools.
 
     There are as many windows along an axis as with `conv_general_dilated`. Numbers that
-    share a maximum share its adjoint.
+    share a maximum share its adjoint. Several arrays of one shape, in a tuple, list or
+    dict, are gone along together: `init_value` is such a container then, and
+    `computation` takes two of them.
     """
-    axes = np.ndim(operand)
+    leaves = tree.leaves(operand)
+    shape = np.shape(leaves[0])
+    axes = len(shape)
     strides = [1] * axes if window_strides is None else window_strides
     between = [1] * axes if base_dilation is None else base_dilation
     dilation = [1] * axes if window_dilation is None else window_dilation
     wide = [(n - 1) * d + 1 for n, d in zip(window_dimensions, dilation, strict=True)]
-    sizes = [(n - 1) * d + 1 for n, d in zip(np.shape(operand), between, strict=True)]
+    sizes = [(n - 1) * d + 1 for n, d in zip(shape, between, strict=True)]
     margins = margins_of(sizes, wide, strides, padding)
-    windows = windows_of(
-        operand, window_dimensions, strides, margins, between, dilation, init_value
-    )
+
+    def seen(x: Any, start: Any) -> Any:
+        return windows_of(
+            x, window_dimensions, strides, margins, between, dilation, start
+        )
+
+    if isinstance(operand, (tuple, list, dict)):
+        counts = np.shape(seen(leaves[0], 0))[:axes]
+        total = tree.map(
+            lambda x, start: np.full(counts, start, x.dtype), operand, init_value
+        )
+        for place in np.ndindex(*window_dimensions):
+            here = tree.map(
+                lambda x, start: seen(x, start)[(..., *place)],  # noqa: B023
+                operand,
+                init_value,
+            )
+            total = computation(total, here)
+        return total
+    windows = seen(operand, init_value)
     last = tuple(range(axes, 2 * axes))
     if computation is arithmetic.add or computation is np.add:
         return np.sum(windows, axis=last) + init_value

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from srcjax import tree
 
 
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
@@ -48,9 +51,32 @@ def reduce(  # noqa: A001
 ) -> Any:
     """All entries along axes, from `init_values` on, two by two.
 
-    `computation` takes two arrays and gives one; it has to be associative.
+    Args:
+        operands: an array, or a tuple, list or dict of arrays of one shape, which are
+            gone along together.
+        init_values: a number for each of them, in such a container.
+        computation: takes two arrays, or two such containers, and gives one; it has to
+            be associative.
+        dimensions: the axes.
     """
-    first = np.moveaxis(operands, tuple(dimensions), tuple(range(len(dimensions))))
+    axes, front = tuple(dimensions), tuple(range(len(dimensions)))
+    if isinstance(operands, (tuple, list, dict)):
+        leaves = tree.leaves(operands)
+        shape = np.shape(leaves[0])
+        rest = tuple(n for k, n in enumerate(shape) if k not in axes)
+        total = tree.map(
+            lambda x, start: np.full(rest, start, x.dtype), operands, init_values
+        )
+        sizes = [shape[k] for k in axes]
+        for k in range(math.prod(sizes)):
+            place = np.unravel_index(k, sizes)
+            here = tree.map(
+                lambda x: np.moveaxis(x, axes, front)[place],  # noqa: B023
+                operands,
+            )
+            total = computation(total, here)
+        return total
+    first = np.moveaxis(operands, axes, front)
     rows = np.reshape(first, (-1, *np.shape(first)[len(dimensions) :]))
     total = np.full(np.shape(rows)[1:], init_values, operands.dtype)
     for row in rows:

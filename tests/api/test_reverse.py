@@ -835,6 +835,22 @@ def test_text_without_types_copies_what_it_writes_to():
     assert "x_dot = copy.deepcopy(x_dot)" in text
 
 
+def test_pullback_of_a_list_that_grows_is_for_the_list_that_was_given():
+    def unread(xs, y):
+        xs.append(y)
+        return y * y
+
+    def read(xs, y):
+        xs.append(y)
+        return xs[0] * xs[-1]
+
+    xs = [1.1, 2.0, 0.5]
+    for f, wanted in ((unread, [0.0, 0.0, 0.0]), (read, [0.9, 0.0, 0.0])):
+        _, pullback = srcjax.vjp(f, xs, 0.9)
+        assert pullback(1.0)[0] == wanted == srcjax.grad(f)(xs, 0.9)
+    assert xs == [1.1, 2.0, 0.5]
+
+
 def test_argument_that_gets_a_new_key():
     """The gradient has the structure that the argument had."""
 

@@ -142,10 +142,29 @@ class Reverse:
 
         What their gradients are made like (a zero, a dtype) is the argument.
         """
+        moved = [n for n in wrt if n in self.moved_on]
+        return self.named_as_given(moved, results, tail)
+
+    def keep_copied(
+        self,
+        wrt: list[str],
+        results: list[gast.expr],
+        tail: list[gast.stmt],
+        copies: list[gast.Assign],
+    ) -> list[gast.stmt]:
+        """The same for containers that are copied: the copies may grow."""
+        copied = {n for s in copies for n in syntax.names_written(s)}
+        types = {n: self.rules.type_of_name(n) for n in copied.intersection(wrt)}
+        grown = [n for n in wrt if isinstance(types.get(n), (List, Dict))]
+        return self.named_as_given(grown, results, tail)
+
+    def named_as_given(
+        self, names: list[str], results: list[gast.expr], tail: list[gast.stmt]
+    ) -> list[gast.stmt]:
+        """Other names for arguments, which the results read; the statements before."""
         head: list[gast.stmt] = []
-        for name in wrt:
-            code = [*tail, *results]
-            if name not in self.moved_on or name not in syntax.names_read(code):
+        for name in names:
+            if name not in syntax.names_read([*tail, *results]):
                 continue
             given = self.unit.names.fresh(f"{name}_given")
             self.rules.types[given] = self.rules.type_of_name(name)
@@ -537,6 +556,7 @@ class Reverse:
             ]
         tail, rules.code = rules.code, []
         head = copies_of_written(self.rules) if top and not given_away else []
+        head = self.keep_copied(wrt, results, tail, head) + head
         head += self.keep_given(wrt, results, tail)
         backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)

@@ -339,3 +339,57 @@ def test_what_srcjax_did_not_make():
         srcjax.trace(np.sin, 1.0)
     with pytest.raises(ArgumentError, match="missing a required argument"):
         srcjax.trace(srcjax.grad(roll), 1.0)
+
+
+def powers(h, w):
+    for _ in range(3):
+        h = np.tanh(w * h) + 0.1
+    return h
+
+
+@pytest.mark.parametrize(
+    ("f", "primals", "tangents"),
+    [
+        (powers, (0.4, 1.2), (1.0, 0.5)),
+        (branch, (1.3,), (2.0,)),
+        (stencil, (np.arange(1.0, 6.0) / 3,), (np.ones(5),)),
+        (with_helpers, (1.3,), (1.0,)),
+    ],
+)
+def test_tangents(f, primals, tangents):
+    trace = srcjax.trace(srcjax.jvp(f), primals, tangents, check=True)
+    assert not trace.wrong and {m.name for m in trace.right} > {"result"}
+    assert "measured" in str(trace)
+
+
+@srcjax.custom_jvp
+def doubled(x):
+    return 2.0 * x
+
+
+doubled.defjvp(lambda primals, tangents: (2.0 * primals[0], 3.0 * tangents[0]))
+
+
+def with_a_wrong_tangent(x):
+    y = np.sin(x)
+    z = doubled(y)
+    return z * y
+
+
+def test_a_wrong_tangent_is_found_where_it_is():
+    trace = srcjax.trace(srcjax.jvp(with_a_wrong_tangent), (1.3,), (1.0,), check=True)
+    assert [m.name for m in trace.right] == ["y_dot"]
+    assert {m.name for m in trace.wrong} == {"z_dot", "result"}
+
+
+def over_nothing(xs):
+    total = 1.0
+    for x in xs:
+        total = total * x
+    return total
+
+
+def test_no_tangents():
+    trace = srcjax.trace(srcjax.jvp(over_nothing), ([],), ([],), check=True)
+    assert trace.reason == "no argument is moved by its tangent"
+    assert "no tangent was measured" in str(trace)

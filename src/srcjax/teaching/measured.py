@@ -82,6 +82,8 @@ class Step:
     measured: dict[str, Measured] = field(default_factory=dict)
     #: Copies of what names are after it, where they were asked for.
     whole: dict[str, Any] = field(default_factory=dict)
+    #: The order in which they ended.
+    ended: int = 0
 
 
 @dataclass(eq=False)
@@ -128,7 +130,7 @@ def measure(trace: Any, transform: Any, args: tuple, kwargs: dict[str, Any]) -> 
 def _reason(trace: Any, transform: Any, args: tuple, kwargs: dict[str, Any]) -> str:
     """Why nothing can be measured; empty if something can."""
     if transform.name not in ("grad", "value_and_grad", "vjp"):
-        kinds = "grad, value_and_grad and vjp"
+        kinds = "grad, value_and_grad and vjp (and tangents of jvp)"
         return f"adjoints of {kinds} are, and this is {transform.name}"
     if getattr(transform, "holomorphic", False):
         return "the result is a complex number"
@@ -272,6 +274,7 @@ class Runs:
         self.values = transform.bind(args, kwargs)
         self.files = {s.statement.place[0] for s in steps if s.statement.place}
         self.functions: dict[str, dict[Any, Function]] = {}
+        self.around: dict[str, dict[str, Any]] = {}
         self.function = function_of(transform, self.files)
         self.world = World([transform.function, *self.values])
         self.entries: dict[int, Instance] = {}
@@ -296,6 +299,7 @@ class Runs:
             return None
         if code.co_filename not in self.functions:
             self.functions[code.co_filename] = users(code.co_filename, around)
+            self.around[code.co_filename] = around
         known = self.functions[code.co_filename]
         return known.get((code.co_name, code.co_firstlineno))
 
@@ -393,7 +397,7 @@ class Runs:
 
     def given(self, values: list[Any]) -> float:
         """The result for other arguments, if the same statements run."""
-        passing = _Passing(self)
+        passing = Passing(self)
         result = self.run(passing, values)
         if passing.path != self.path:
             raise NotMeasurable("a little beside it, other lines run")
@@ -456,7 +460,7 @@ def spread(adjoint: Any, primal: Any) -> Any:
         return adjoint
 
 
-class _Passing(Watcher):
+class Passing(Watcher):
     """Notes which statements run, one after the other."""
 
     def __init__(self, runs: Runs) -> None:
@@ -467,7 +471,7 @@ class _Passing(Watcher):
         self.path.append(statement)
 
 
-class _Noting(_Passing):
+class _Noting(Passing):
     """Notes which statements of the user's run, and what values they give."""
 
     def __init__(self, runs: Runs) -> None:
@@ -538,7 +542,7 @@ def _arrays(value: Any, depth: int = 3) -> Iterator[np.ndarray]:
             yield from _arrays(each, depth - 1)
 
 
-class _Moving(_Passing):
+class _Moving(Passing):
     """Gives one name another value in one execution of a statement."""
 
     def __init__(self, runs: Runs, instance: Instance, name: str) -> None:
@@ -592,14 +596,14 @@ def compare(
     for direction in directions:
         by = direction.reshape(np.shape(primal))
         said = float(np.real(np.sum(np.asarray(adjoint) * by)))
-        scale = _scale(np.asarray(primal)[by != 0])
+        scale = size_of(np.asarray(primal)[by != 0])
 
         def beside(t: float, by: Any = by * scale) -> float:
-            return at(_moved(primal, by * t))
+            return at(beside_by(primal, by * t))
 
         try:
             bytes_ = min(size, runs.bytes)
-            slope, verdict = _along(beside, said * scale, runs.here, bytes_)
+            slope, verdict = slope_along(beside, said * scale, runs.here, bytes_)
         except NotMeasurable as why:
             found.reason = str(why)
             return
@@ -615,7 +619,7 @@ def compare(
     found.computed = np.reshape(own, shape)[()]
 
 
-def _along(
+def slope_along(
     at: Callable[[float], float], said: float, here: float, size: int
 ) -> tuple[float, str]:
     """The slope, and "agrees", "differs" or, where it cannot be told, ""."""
@@ -637,7 +641,7 @@ def _along(
     return quotient.value, "differs"
 
 
-def _scale(values: np.ndarray) -> float:
+def size_of(values: np.ndarray) -> float:
     size = float(np.sqrt(np.mean(np.abs(values) ** 2))) if values.size else 0.0
     return size if np.isfinite(size) and size > 0 else 1.0
 
@@ -649,7 +653,7 @@ def precision(value: Any) -> int:
     return min(8, bytes_)
 
 
-def _moved(primal: Any, by: np.ndarray) -> Any:
+def beside_by(primal: Any, by: np.ndarray) -> Any:
     """The value a little beside it, of the type that it has."""
     if isinstance(primal, np.ndarray):
         return np.asarray(primal + by, primal.dtype)

@@ -111,15 +111,15 @@ def summary(trace: Any) -> list[str]:
     if not trace.checked:
         return found
     if trace.reason:
-        return [*found, f"no adjoint was measured: {trace.reason}"]
+        return [*found, f"no {trace.what} was measured: {trace.reason}"]
     right, wrong, unknown = trace.right, trace.wrong, trace.unknown
     measured = len(right) + len(wrong)
     if wrong:
         differ = "differs" if len(wrong) == 1 else "differ"
-        found.append(f"{len(wrong)} of {measured} measured adjoints {differ}:")
+        found.append(f"{len(wrong)} of {measured} measured {trace.what}s {differ}:")
         found += [f"  line {m.number}: {_against(m)}" for m in wrong]
     else:
-        found.append(f"{counted(measured, 'adjoint')} measured" + agreed(measured))
+        found.append(f"{counted(measured, trace.what)} measured" + agreed(measured))
     if any(m.along for m in (*right, *wrong)):
         found.append("a ~ b: along one random direction, computed and measured")
     if unknown:

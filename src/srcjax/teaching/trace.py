@@ -16,6 +16,7 @@ from srcjax.errors import ArgumentError
 from srcjax.teaching.measured import Measured, Step, measure
 from srcjax.teaching.showing import kept
 from srcjax.teaching.statements import Function, Statement, generated
+from srcjax.teaching.tangents import measure_tangents
 from srcjax.teaching.watching import Call, Watcher
 
 #: So many executed lines are kept.
@@ -68,6 +69,8 @@ class Trace:
     #: Whether derivatives in it were given by the user: they may differ by intent.
     opinions: bool = False
     measured: list[Measured] = field(default_factory=list)
+    #: What is measured: adjoints, or tangents.
+    what: str = "adjoint"
     #: Why nothing at all could be measured.
     reason: str = ""
 
@@ -123,12 +126,13 @@ def trace(df: Callable, *args: Any, check: bool = False, **kwargs: Any) -> Trace
     derivative along it. What cannot be measured is said with the reason, and counts as
     neither right nor wrong: values that are no real numbers, that share memory with
     what is written later, at kinks and ties, and what has no name in the function.
+    A tangent of `jvp(f)` is compared with how its value moves with the arguments.
 
     **Arguments**
 
     - `df`: what a transform gave, such as `srcjax.grad(f)` or `srcjax.vmap(f)`. Of
         `srcjax.vjp(f)` the pullback is run too, with ones for the adjoint of the value.
-    - `args`, `kwargs`: what to call it with.
+    - `args`, `kwargs`: what to call it with; `jvp(f)` takes primals and tangents.
     - `check`: measure the adjoints. It runs the function some times for each of them.
 
     **Returns**
@@ -170,7 +174,9 @@ def trace(df: Callable, *args: Any, check: bool = False, **kwargs: Any) -> Trace
 def traced(transform: Any, args: tuple, kwargs: dict[str, Any], check: bool) -> Trace:
     """The table of a transform's text at these arguments."""
     given = copied((args, kwargs))
-    result, steps, run = run_noted(transform, *copied((args, kwargs)))
+    own, named = copied((args, kwargs))
+    tangents = check and transform.name == "jvp"
+    result, steps, run = run_noted(transform, own, named, whole=tangents)
     found = Trace(
         run.module.entry,
         run.arguments,
@@ -182,7 +188,10 @@ def traced(transform: Any, args: tuple, kwargs: dict[str, Any], check: bool) -> 
         run.dropped,
         run.module.opinions,
     )
-    if check:
+    if tangents:
+        found.what = "tangent"
+        measure_tangents(found, transform, given[0])
+    elif check:
         measure(found, transform, *given)
     return found
 
@@ -287,6 +296,7 @@ class _Noting(Watcher):
             step.read[name] = (value, self.given.get((call, name)))
         for name in statement.names:
             self.given[call, name] = step
+            step.ended = len(self.steps)
             if self.whole and name in here:
                 step.whole[name] = copied(here[name])
         self.steps.append(step)

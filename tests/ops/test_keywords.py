@@ -207,7 +207,8 @@ def total_in_double_precision(x):
 
 
 def test_dtypes_of_sums_of_what_no_type_tells():
-    text = str(srcjax.source(srcjax.grad(total_in_double_precision)))
+    gradient = srcjax.grad(total_in_double_precision)
+    text = str(srcjax.source(gradient, general=True))
     names: dict = {"np": np}
     exec(text, names)
     expected = 2.0 * np.sin(X) * np.cos(X) + 1.0 / X.size

@@ -380,7 +380,7 @@ def test_sums_are_summed_once():
         u = t - x
         return np.sum(u * x)
 
-    text = srcjax.source(srcjax.grad(f))
+    text = srcjax.source(srcjax.grad(f), general=True)
     assert text.count("unbroadcast(") == 1
 
 
@@ -390,7 +390,7 @@ def test_slopes_are_taken_on_the_smaller_shape():
         u = np.tanh(t)
         return np.sum(u * x)
 
-    text = srcjax.source(srcjax.grad(f))
+    text = srcjax.source(srcjax.grad(f), general=True)
     assert text.count("unbroadcast(") == 1
     assert ", u)" in text
 

@@ -431,10 +431,7 @@ class Exporter:
             return syntax.name(found), used
 
         def on_write(name: str) -> None:
-            raise ArgumentError(
-                f"`{node.name}` assigns to `{name}`, a variable outside of it",
-                instead="return the value instead",
-            )
+            raise _assigns(node.name, name)
 
         GlobalNames(resolve, on_write).visit(node, frozenset())
         if rank == CLASS:
@@ -643,6 +640,13 @@ def is_optional(module: Module, decorator: gast.expr) -> bool:
     return getattr(value, "__srcjax_optional__", False)
 
 
+def _assigns(function: str, name: str) -> ArgumentError:
+    return ArgumentError(
+        f"`{function}` assigns to `{name}`, a variable outside of it",
+        instead="return the value instead",
+    )
+
+
 def _function_node(function: types.FunctionType, hint: str) -> Any:
     """A function as a definition without decorators. Raises ArgumentError."""
     try:
@@ -657,6 +661,8 @@ def _function_node(function: types.FunctionType, hint: str) -> Any:
             instead="define it with a def statement in a file",
         ) from error
     node = source.node
+    for name in sorted(source.rebound & source.closure.keys()):
+        raise _assigns(hint, name)
     if source.docstring is not None:
         text = gast.Expr(syntax.const(source.docstring))
         kept = [s for s in node.body if not isinstance(s, gast.Pass)]

@@ -130,7 +130,8 @@ def copied_together(value):
     What a forward sweep saved may hold an array and views of it: the backward sweep
     puts contents back into the array and reads them through the views.
     """
-    arrays, todo = [], [value]
+    arrays = []
+    todo = [value]
     while todo:
         part = todo.pop()
         if isinstance(part, np.ndarray) and part.dtype != object:
@@ -165,14 +166,12 @@ def _roots(arrays):
     bounds = {key: byte_bounds(root) for key, root in known.items()}
     largest = sorted(known, key=lambda key: bounds[key][0] - bounds[key][1])
 
-    def owner(root):
-        if root.base is None or not root.size:
-            return root
-        low, high = bounds[id(root)]
-        around = (k for k in largest if bounds[k][0] <= low and high <= bounds[k][1])
-        return known[next(around)]
-
-    return [owner(root) for root in found]
+    owners = {}
+    for key, root in known.items():
+        low, high = bounds[key]
+        around = [k for k in largest if bounds[k][0] <= low and high <= bounds[k][1]]
+        owners[key] = root if root.base is None else known[around[0]]
+    return [owners.get(id(root), root) for root in found]
 
 
 def same_view(part, root, new):

@@ -114,12 +114,12 @@ def _add(
 
 
 def _blocks(node: Any) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-            yield block
-    for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        yield each.body
+    for _, value in ast.iter_fields(node):
+        parts = value if isinstance(value, list) else []
+        if parts and isinstance(parts[0], ast.stmt):
+            yield parts
+        elif parts and isinstance(parts[0], (ast.excepthandler, ast.match_case)):
+            yield from (part.body for part in parts)
 
 
 def _end_of_head(node: Any) -> int:

@@ -31,6 +31,8 @@ class Uses:
     parts: list[str] = field(default_factory=list)
     parts_of_items: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    #: Names that are each of its items, or keys, in turn.
+    items: set[str] = field(default_factory=set)
     #: It is something else than numbers.
     other: bool = False
 
@@ -105,6 +107,9 @@ def _subscript(node: Any, uses: dict[str, Uses]) -> None:
         if place.value not in of.keys:
             of.keys.append(place.value)
         return
+    if getattr(place, "id", "") in of.items:
+        of.other = True  # a dict, of which those are the keys
+        return
     indices = place.elts if isinstance(place, gast.Tuple) else [place]
     plain = [k for k in indices if not _is_new_axis(k)]
     _at_least(node.value, len(plain), uses)
@@ -140,6 +145,8 @@ def _is_new_axis(index: Any) -> bool:
 def _call(node: Any, uses: dict[str, Uses]) -> None:
     _of(node.func, uses).other = True
     name = syntax.dotted(node.func)
+    if name in ("isinstance", "callable", "getattr", "hasattr") and node.args:
+        _of(node.args[0], uses).other = True
     for argument in node.args:
         if name == "range":
             _counts(argument, uses)
@@ -170,6 +177,8 @@ def _loop(node: Any, uses: dict[str, Uses]) -> None:
     _at_least(over, 1, uses)
     if isinstance(target, (gast.Tuple, gast.List)):
         _of(over, uses).parts_of_items = _names_of_parts(target)
+    elif over is node.iter:
+        _of(over, uses).items.add(getattr(target, "id", ""))
 
 
 def _names_of_parts(target: Any) -> list[str]:

@@ -25,6 +25,7 @@ what reads them by `nest`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -72,20 +73,30 @@ def _hasten_sums(
     stmts: list[gast.stmt], may_nest: Callable[[str], bool], shares: Shares
 ) -> None:
     """Add what one statement alone reads before what it is made of is overwritten."""
-    for given in list(stmts):
-        name = _given_name(given)
-        if not name or not may_nest(name) or not _is_read_once(stmts, name):
-            continue
-        start = next(i for i, s in enumerate(stmts) if s is given)
-        reader: Any = next((s for s in stmts[start + 1 :] if _adds(s, name)), None)
-        if reader is None or name in syntax.names_read(reader.target):
-            continue
-        end = next(i for i, s in enumerate(stmts) if s is reader)
-        between = stmts[start + 1 : end]
-        read = syntax.names_read(given)
-        in_the_way = any(read & _writes(s, shares) for s in between)
-        if in_the_way and _of_one_line([given, *between, reader]):
-            _moved(stmts, reader, start + 1, shares)
+    reads = syntax.read_counts(stmts)
+    for line in _lines(stmts):
+        for given in line:
+            name = _given_name(given)
+            if not name or reads[name] != 1 or not may_nest(name):
+                continue
+            start = next(k for k, s in enumerate(line) if s is given)
+            end = next((k for k, s in enumerate(line) if _adds(s, name)), -1)
+            if end < start or name in syntax.names_read(line[end].target):
+                continue
+            read, between = syntax.names_read(given), line[start + 1 : end]
+            if any(read & _writes(s, shares) for s in between):
+                at = next(k for k, s in enumerate(stmts) if s is given)
+                _moved(stmts, line[end], at + 1, shares)
+
+
+def _lines(stmts: list[gast.stmt]) -> list[list[Any]]:
+    """Statements that follow each other and differentiate the same line of the user's.
+
+    Those of one alone are left out: there is nothing between them.
+    """
+    grouped = itertools.groupby(stmts, lambda s: getattr(s, "user_line", None))
+    lines = [list(line) for _, line in grouped]
+    return [line for line in lines if len(line) > 2]
 
 
 def _given_name(stmt: Any) -> str:
@@ -103,12 +114,6 @@ def _adds(stmt: Any, name: str) -> bool:
         and isinstance(stmt.op, (gast.Add, gast.Sub))
         and name in syntax.names_read(stmt.value)
     )
-
-
-def _of_one_line(stmts: list[gast.stmt]) -> bool:
-    """Whether all differentiate the same line of the user's."""
-    first = getattr(stmts[0], "user_line", None)
-    return all(getattr(s, "user_line", None) == first for s in stmts)
 
 
 def _copied_part(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.backends.marks import transform_of
 from srcjax.checks.leaves import long_dtype, put, walk
 from srcjax.checks.passes import changes_of
 from srcjax.errors import ArgumentError
@@ -112,12 +113,7 @@ def check_passes(df: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
 
     `srcjax.stages(df, *args)` lists the passes, and what each changed.
     """
-    transform = getattr(df, "__srcjax_transform__", None)
-    if transform is None:
-        raise ArgumentError(
-            f"{getattr(df, '__name__', df)!r} was not made by srcjax",
-            instead="`check_passes(srcjax.grad(f), x)`",
-        )
+    transform = transform_of(df, "check_passes(srcjax.grad(f), x)")
     found, count = changes_of(transform, args, kwargs)
     if found:
         raise AssertionError(str(found[0]))

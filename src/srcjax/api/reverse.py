@@ -9,7 +9,8 @@ from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.stopped import stop_gradient
 from srcjax.api.options import as_decorator, boundary, with_known_options
-from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
+from srcjax.backends.marks import transform_of
+from srcjax.errors import SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.late import late
 from srcjax.versions import modes
@@ -449,16 +450,6 @@ class Source(str):
         printer.text(repr(self))
 
 
-def _transform_of(f: Any) -> Transform:
-    transform = getattr(f, "__srcjax_transform__", None)
-    if transform is None:
-        raise ArgumentError(
-            f"{getattr(f, '__name__', f)!r} was not made by srcjax",
-            instead="`srcjax.source(srcjax.grad(f))`",
-        )
-    return transform
-
-
 @boundary
 def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Source:
     """The generated text of a transformed function.
@@ -495,16 +486,16 @@ def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Sour
     text = getattr(f, "__srcjax_text__", None)
     if text is not None:  # of one call, such as that of `linearize`
         return Source(text)
-    transform = _transform_of(f)
+    transform = transform_of(f, "srcjax.source(srcjax.grad(f))")
     if general is not False and "general" in transform.signature.parameters:
         kwargs["general"], general = general, False  # the function has an own one
     last = transform.last.cell_contents
-    if args or kwargs or general:
+    if general:
         module = transform.shown_for(args, kwargs)
-    elif last is not None and last.holds():
+    elif not args and not kwargs and last is not None and last.holds():
         module = last.module.shown()
     else:
-        module = transform.module_to_read()
+        module = transform.module_to_read(args, kwargs)
     return Source(module.text, transform.source.text)
 
 
@@ -538,7 +529,8 @@ def stages(f: Callable, *args: Any, **kwargs: Any) -> StageTexts:
     ['read', 'check', 'normalise', 'infer']
     """
     with recording():
-        module = _transform_of(f).shown_for(args, kwargs)
+        transform = transform_of(f, "srcjax.stages(srcjax.grad(f))")
+        module = transform.shown_for(args, kwargs)
     return module.stage_texts()
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from srcjax import runtime, syntax
 from srcjax.backends.export_literals import NotLiteral, is_plain, literal
 from srcjax.backends.export_scope import GlobalNames, bound_names
+from srcjax.backends.marks import transform_of
 from srcjax.backends.python_text import emit
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.read import read
@@ -75,12 +76,7 @@ def export(f: Callable, path: Any, *args: Any, **kwargs: Any) -> Path:
     >>> print(path.read_text().splitlines()[-1].strip())
     return 2 * x
     """
-    transform = getattr(f, "__srcjax_transform__", None)
-    if transform is None:
-        raise ArgumentError(
-            f"{getattr(f, '__name__', f)!r} was not made by srcjax",
-            instead="`srcjax.export(srcjax.grad(f), path)`",
-        )
+    transform = transform_of(f, "srcjax.export(srcjax.grad(f), path)")
     module = transform.shown_for(args, kwargs)
     origin = _origin(transform.source.func, transform.source.name)
     text = export_text(module, f"Written by srcjax from `{origin}`.")

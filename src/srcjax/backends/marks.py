@@ -6,6 +6,17 @@ from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
+from srcjax.errors import ArgumentError
+
+
+def transform_of(f: Any, instead: str) -> Any:
+    """The transform that made what the user got. Raises ArgumentError if none did."""
+    transform = getattr(f, "__srcjax_transform__", None)
+    if transform is None:
+        name = getattr(f, "__name__", f)
+        raise ArgumentError(f"{name!r} was not made by srcjax", instead=f"`{instead}`")
+    return transform
+
 
 class Part(NamedTuple):
     """A tape that became one with others."""

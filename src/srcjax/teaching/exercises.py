@@ -11,6 +11,7 @@ from typing import Any
 
 from srcjax.api.options import boundary
 from srcjax.api.reverse import Source
+from srcjax.backends.marks import transform_of
 from srcjax.errors import ArgumentError
 from srcjax.frontend.stage_texts import recording
 from srcjax.ops.record import METHODS, Op, lookup
@@ -82,14 +83,9 @@ def exercise(
         return 2 * dy * x
     <BLANKLINE>
     """
-    transform = getattr(df, "__srcjax_transform__", None)
-    if transform is None:
-        raise ArgumentError(
-            f"{getattr(df, '__name__', df)!r} was not made by srcjax",
-            instead="`exercise(srcjax.grad(f), x)`",
-        )
+    transform = transform_of(df, "exercise(srcjax.grad(f), x)")
     with recording():
-        module = transform.shown_for(args, kwargs)
+        module = transform.module_to_read(args, kwargs)
     functions = generated(module)
     statements = sorted(
         {s for f in functions.values() for s in f.by_line.values()},

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from srcjax.api.options import boundary
+from srcjax.backends.marks import transform_of
 from srcjax.checks.first_call import unchecked
 from srcjax.checks.outcomes import copied
-from srcjax.errors import ArgumentError
 from srcjax.teaching.measured import Measured, Step, measure
 from srcjax.teaching.showing import kept
 from srcjax.teaching.statements import Function, Statement, generated
@@ -161,12 +161,7 @@ def trace(df: Callable, *args: Any, check: bool = False, **kwargs: Any) -> Trace
     <BLANKLINE>
     2 adjoints were measured, and agree
     """
-    transform = getattr(df, "__srcjax_transform__", None)
-    if transform is None:
-        raise ArgumentError(
-            f"{getattr(df, '__name__', df)!r} was not made by srcjax",
-            instead="`trace(srcjax.grad(f), x)`",
-        )
+    transform = transform_of(df, "trace(srcjax.grad(f), x)")
     with unchecked():
         return traced(transform, args, kwargs, check)
 

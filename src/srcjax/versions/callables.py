@@ -522,17 +522,17 @@ class Transform:
         with recording(), examples.called_so():  # written for these names
             return self.module_for(args, given)
 
-    def module_to_read(self) -> Module:
+    def module_to_read(self, args: tuple = (), kwargs: dict | None = None) -> Module:
         """The module for arguments that a reader supposes, where nothing tells any.
 
         One for arguments of all kinds where nothing can be supposed of them.
         """
-        told = any(shapes.hinted_shapes(self).values())
+        told = args or kwargs or any(shapes.hinted_shapes(self).values())
         if self.reads_supposed and not told:
             found = list(self.supposed_modules())
             if found:
                 return min(found, key=count_helpers)
-        return self.shown_for((), {})
+        return self.shown_for(args, kwargs or {})
 
     def supposed_modules(self) -> Iterator[Module]:
         """Modules for what may be supposed, to the first one of NumPy alone."""

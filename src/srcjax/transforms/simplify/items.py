@@ -10,7 +10,8 @@ Before:                              After:
     dy[0] += da                          dy[0] = da
     dy[3] -= db                          dy[3] = -db
 
-The first form is for all items of an array of numbers whose size is known.
+The first form is for all items of an array of numbers whose size is known. What is put
+into an array needs no copy: `dx[:-1] = x[1:].copy()` is `dx[:-1] = x[1:]`.
 """
 
 from __future__ import annotations
@@ -38,9 +39,37 @@ def set_items(
     out = list(stmts)
     for stmt in stmts:
         syntax.rewrite_blocks(stmt, lambda block: set_items(block, type_of, shares))
+        _store_itself(stmt, type_of, shares)
         if getattr(stmt, "backward", False) and _zeros(stmt) is not None:
             out = _set(out, stmt, type_of, shares)
     return out
+
+
+def _store_itself(
+    stmt: Any,
+    type_of: Callable[[gast.expr], Type],
+    shares: Callable[[str], set[str]],
+) -> None:
+    """Put a value into an array, not a copy of it, in place."""
+    if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+        return
+    target, copied = stmt.targets[0], _copied(stmt.value)
+    if copied is None or not isinstance(target, gast.Subscript):
+        return
+    into, value = type_of(target.value), type_of(copied)
+    name = getattr(target.value, "id", "")
+    apart = bool(name) and not shares(name) & syntax.names_read(copied)
+    if isinstance(into, Array) and isinstance(value, Array) and apart:
+        numbers = dtype_of(into) is not None and dtype_of(into) != np.dtype(object)
+        stmt.value = copied if numbers else stmt.value
+
+
+def _copied(value: Any) -> Any:
+    """`x` of `x.copy()`."""
+    if not isinstance(value, gast.Call) or value.args or value.keywords:
+        return None
+    method = isinstance(value.func, gast.Attribute) and value.func.attr == "copy"
+    return value.func.value if method else None
 
 
 def _zeros(stmt: Any) -> gast.expr | None:

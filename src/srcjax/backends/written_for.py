@@ -13,6 +13,7 @@ way of srcjax have been told apart by then, and run the function without it.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import textwrap
@@ -371,8 +372,10 @@ class Tests:
             found.append(list(self.of_type(f"{place}[{i}]", t)))
             if i:  # an item is compared with itself and the first, no other one
                 self.shapes = shapes
+        inside = " ".join(itertools.chain(*found))
+        each = next(n for n in _EACH if f"for {n} in" not in inside)
         relative = [
-            [test.replace(f"{place}[{i}]", "item") for test in tests]
+            [test.replace(f"{place}[{i}]", each) for test in tests]
             for i, tests in enumerate(found)
         ]
         first = next((k for k in (0, 1) if self.alike(place, relative[k:])), None)
@@ -388,7 +391,7 @@ class Tests:
             yield from found[0]
         if relative[first]:
             rest = f"{place}[{first}:]" if first else place
-            yield f"any({' or '.join(relative[first])} for item in {rest})"
+            yield f"any({' or '.join(relative[first])} for {each} in {rest})"
 
     def alike(self, place: str, relative: list[list[str]]) -> bool:
         """Whether the same tests are made of several items, and of no other item."""
@@ -478,6 +481,8 @@ def ordered(
 
 
 _OTHER_WAY = {">=": "<", "<=": ">", ">": "<="}
+#: What each item of a container is called in a test, the innermost first.
+_EACH = ("item", "row", "group", "part", *(f"part{k}" for k in range(2, 100)))
 
 
 def is_formula(source: FunctionSource) -> bool:

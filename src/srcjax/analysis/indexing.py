@@ -76,8 +76,7 @@ def index_array(base: Array, index: Type) -> Type:
             shape.append(1)
             between |= advanced_at is not None
         elif isinstance(e, Tuple) and e.cls is slice:
-            bounds = [... if (v := known(i)) is MISSING else v for i in e.items]
-            shape.append(slice_dim(base.shape[axis], bounds))
+            shape.append(slice_dim(base.shape[axis], list(map(bound_of, e.items))))
             axis += 1
             between |= advanced_at is not None
         else:
@@ -127,12 +126,23 @@ def shape_rank(e: Type) -> int:
     return len(shape) if shape is not None else 1
 
 
+def bound_of(t: Type) -> Any:
+    """A bound of a slice: a number, None, the size that it is, or `...`."""
+    value = known(t)
+    if value is not MISSING:
+        return value
+    size = t.size if isinstance(t, Scalar) else None
+    return ... if size is None else size
+
+
 def slice_dim(dim: Any, bounds: Sequence[Any]) -> Any:
     """The size of `axis[lower:upper:step]`; a bound that is not known is `...`."""
     values = list(bounds)
     lower, upper, step = values
     if values == [None, None, None] or (lower, upper, step) == (None, None, -1):
         return dim
+    if any(isinstance(v, Sym) for v in values):
+        return slice_of_sizes(dim, values)
     if ... in values or not all(v is None or isinstance(v, int) for v in values):
         return None
     if isinstance(dim, int):
@@ -145,6 +155,20 @@ def slice_dim(dim: Any, bounds: Sequence[Any]) -> Any:
     if not isinstance(dim, Sym) or dim.sizes is None:
         return None
     return dim.sizes.resolved(made_of("[:]", dim, lower, upper, step))
+
+
+def slice_of_sizes(dim: Any, bounds: Sequence[Any]) -> Any:
+    """The size of `axis[n : 2 * n]`, where `n` is the size of another axis."""
+    *ends, step = bounds
+    if not isinstance(dim, Sym) or dim.sizes is None or step not in (None, 1):
+        return None
+    for end in ends:
+        if isinstance(end, Sym):
+            if dim.sizes.size(end) is None:
+                return None
+        elif end is not None and (type(end) is not int or end < 0):
+            return None
+    return dim.sizes.resolved(made_of("[:]", dim, *ends, None))
 
 
 def row_count(t: Type | None) -> int | None:

@@ -171,8 +171,13 @@ class Sizes:
             count = made_of("-", stop, start)
         return made_of("//", plus(count, step - 1), step) if step else count
 
-    def _place(self, dim: Sym | int, bound: int) -> Sym | int | None:
+    def _place(self, dim: Sym | int, bound: Sym | int) -> Sym | int | None:
         """Where in an axis a bound of a slice is; whether it is inside is supposed."""
+        if isinstance(bound, Sym):
+            bound = self.settled(bound)
+            if not self.suppose_order(bound, 0):
+                return None  # it counts from the end
+            return bound if self.suppose_order(dim, bound) else dim
         if bound >= 0:
             return bound if self.suppose_order(dim, bound) else dim
         return plus(dim, bound) if self.suppose_order(dim, -bound) else 0
@@ -200,6 +205,12 @@ class Sizes:
                 assert whole is not None and parts is not None
                 product = made_of("*", plus(other, -dim.offset), parts)
                 if self.suppose_same(whole, product) is not None:
+                    return True
+            if isinstance(dim, Sym) and dim.made and dim.made.how == "-":  # m - 3n == n
+                whole, part = dim.made.of
+                assert whole is not None and part is not None
+                total = made_of("+", plus(other, -dim.offset), part)
+                if self.suppose_same(whole, total) is not None:
                     return True
         own = list(self.example)
         plain = [
@@ -246,9 +257,10 @@ class Sizes:
     def _is_always(self, m: Sym | int, n: Sym | int) -> bool:
         """Whether `m >= n` for all sizes, or is supposed already."""
         if isinstance(m, int) or isinstance(n, Sym):
-            same = isinstance(m, Sym) and isinstance(n, Sym) and m.name == n.name
-            return same or isinstance(m, int) and isinstance(n, int)
-        if m.made is None and n <= m.offset:
+            named = isinstance(m, Sym) and isinstance(n, Sym) and m.name == n.name
+            both = isinstance(m, int) and isinstance(n, int)
+            return named or both or _is_never_less(m, n)
+        if _is_count(m) and n <= m.offset:
             return True
         least = (
             (b, a.offset - m.offset)
@@ -272,21 +284,17 @@ class Sizes:
     def resolved_order(self) -> set[tuple[Sym | int, Sym | int]]:
         """Which sizes are not less than others, in terms of those that are left."""
         pairs = {(self.resolved(m), self.resolved(n)) for m, n in self.order}
-        least: dict[str, int] = {}  # of some, only the largest number tells something
+        least: dict[Any, int] = {}  # of some, only the largest number tells something
         found = set()
         for m, n in pairs:
-            if isinstance(m, Sym) and isinstance(n, int):
-                least[m.name] = max(n - m.offset, least.get(m.name, n - m.offset))
-            if isinstance(m, int) and isinstance(n, int):
+            key, more = _difference(m, n)
+            least[key] = max(more, least.get(key, more))
+            if isinstance(m, int) and isinstance(n, int) or _is_never_less(m, n):
                 continue
             if not isinstance(m, Sym) or not isinstance(n, Sym) or m.name != n.name:
                 found.add((m, n))
-        return {
-            (m, n)
-            for m, n in found
-            if not (isinstance(m, Sym) and isinstance(n, int))
-            or n - m.offset == least[m.name]
-        }
+        strongest = {pair: _difference(*pair) for pair in found}
+        return {pair for pair, (key, more) in strongest.items() if more == least[key]}
 
     def resolved_made(self) -> list[tuple[Sym, Sym | int]]:
         """Sizes that are none of an argument, and what they are supposed to be."""
@@ -423,6 +431,9 @@ def made_of(how: str, *of: Any) -> Any:
         return plus(m, -n)
     if how == "-" and isinstance(m, Sym) and m.name == n.name:
         return m.offset - n.offset
+    (k, base), (j, other) = multiple(m), multiple(n)
+    if how in ("+", "-") and isinstance(base, Sym) and base == other:  # 3 * n - 2 * n
+        return _product([k + j if how == "+" else k - j, base])
     for whole, part in ((m, n), (n, m)) if how == "+" else ():  # (m - n) + n
         made = getattr(whole, "made", None)
         if made is not None and made.how == "-" and made.of[1] == part:
@@ -432,6 +443,40 @@ def made_of(how: str, *of: Any) -> Any:
         rest.remove(n)
         return _product(rest)
     return _named_by(how, (m, n) if how != "+" else tuple(sorted((m, n), key=_named)))
+
+
+def _difference(m: Sym | int, n: Sym | int) -> tuple[tuple[str, str], int]:
+    """Which sizes are compared in `m >= n`, and how much less the second may be."""
+    first, second = (d if isinstance(d, Sym) else Sym("", d) for d in (m, n))
+    return (first.name, second.name), second.offset - first.offset
+
+
+def multiple(dim: Sym | int) -> tuple[int, Sym | int]:
+    """`(3, n)` for `3 * n`, and `(1, n)` for `n`."""
+    parts = factors(dim)
+    if len(parts) > 1 and isinstance(parts[0], int):
+        return parts[0], _product(parts[1:])
+    return 1, dim
+
+
+def _is_count(dim: Sym) -> bool:
+    """Whether it is no negative number, but for its offset."""
+    if dim.made is None or dim.made.how == "[:]":
+        return True
+    parts = [d for d in dim.made.of if d is not None]
+    return dim.made.how != "-" and all(
+        d >= 0 if isinstance(d, int) else _is_count(d) and d.offset >= 0 for d in parts
+    )
+
+
+def _is_never_less(m: Sym | int, n: Sym | int) -> bool:
+    """Whether the first is a larger multiple of a size, or the second a part of it."""
+    (k, base), (j, other) = multiple(m), multiple(n)
+    if isinstance(n, Sym) and n.made is not None and n.made.how == "//":
+        number = n.made.of[1]
+        part = n.made.of[0] == m and n.offset <= 0
+        return part and isinstance(number, int) and number > 0
+    return isinstance(base, Sym) and base == other and k >= j
 
 
 def factors(dim: Sym | int) -> list[Sym | int]:

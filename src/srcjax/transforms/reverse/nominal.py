@@ -59,19 +59,25 @@ class Nominal:
             for m, wide, n in zip(have, meant, shape, strict=True)
         )
 
-    def shape(self, node: Any) -> Shape | None:
-        """The shape that is meant; None if that is not clear."""
+    def shape(self, node: Any, around: frozenset[str] = frozenset()) -> Shape | None:
+        """The shape that is meant; None if that is not clear.
+
+        It is asked for names `around`: one that is made of itself in a loop has none.
+        """
         shapes = self.rules.broadcast.shapes
         if not isinstance(node, gast.Name):
             return () if shapes.is_number(node, shapes.singles) else None
         if is_number(self.rules.type_of_name(node.id)):
             return ()
+        if node.id in around:
+            return None
         stmt = self.made(node)
         value = getattr(stmt, "value", None)
         if isinstance(value, gast.Subscript):
             return self.part(value)
         found = None if stmt is None else shapes.operation(stmt)
-        operands = list(map(self.shape, found[1])) if found else [None]
+        around |= {node.id}
+        operands = [self.shape(x, around) for x in found[1]] if found else [None]
         if None in operands:
             return None
         larger = [s for s in operands if s != ()]

@@ -128,10 +128,6 @@ SHORT = {
 }
 
 
-def test_examples_are_all_here():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == SHORT.keys()
-
-
 @pytest.mark.parametrize("name", SHORT)
 def test_an_example_runs(name, tmp_path):
     args, said = SHORT[name]

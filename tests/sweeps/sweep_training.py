@@ -81,6 +81,12 @@ GRADIENTS = [
 ]
 
 
+def test_each_example_is_run():
+    here = {case.__name__[3:] for case in GRADIENTS}
+    of_devices = {"data_parallel"}  # see `sweep_devices`
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == here | of_devices
+
+
 @pytest.mark.parametrize("case", GRADIENTS, ids=lambda c: c.__name__[3:])
 def test_first_gradient(case):
     loss, args, given = case(example(case.__name__[3:]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from srcjax.analysis.array_likes import array_of
-from srcjax.analysis.sizes import Sym, made_of
+from srcjax.analysis.sizes import Sym, made_of, multiple
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -158,9 +158,16 @@ def slice_dim(dim: Any, bounds: Sequence[Any]) -> Any:
 
 
 def slice_of_sizes(dim: Any, bounds: Sequence[Any]) -> Any:
-    """The size of `axis[n : 2 * n]`, where `n` is the size of another axis."""
+    """The size of `axis[n : 2 * n]`, where `n` is the size of another axis.
+
+    None where they come from others in more ways: halves of halves would have sizes
+    that nobody can read.
+    """
     *ends, step = bounds
     if not isinstance(dim, Sym) or dim.sizes is None or step not in (None, 1):
+        return None
+    sized = [each for each in (dim, *ends) if isinstance(each, Sym)]
+    if any(getattr(multiple(each)[1], "made", None) for each in sized):
         return None
     for end in ends:
         if isinstance(end, Sym):

@@ -154,6 +154,15 @@ def test_nothing_is_supposed_of_what_is_no_number(function):
     assert text == srcjax.source(derivative, general=True)
 
 
+def of_rows(x, w):
+    return np.sum(np.diff(x, axis=1) ** 2) + np.einsum("ij,j->", x, w)
+
+
+def test_shapes_that_the_function_fails_with_are_passed_over():
+    text = srcjax.source(srcjax.grad(of_rows))
+    assert "for x: (n, m), w: (m,)" in text.replace("For", "for")
+
+
 def test_the_last_call_tells_more():
     derivative = srcjax.grad(likelihood)
     derivative(np.zeros(3), np.ones(3), np.arange(3.0))

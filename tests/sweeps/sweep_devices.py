@@ -69,8 +69,9 @@ def test_a_process_that_dies_stops_the_others(how, processes):
     said = done.stdout + done.stderr
     expected = DEATHS[how].format(last=processes - 1).split("|")
     assert any(each in said for each in expected), said
-    if how != "is killed":  # the others say so, those that mpiexec does not stop first
-        assert "srcjax.errors.DeviceError: process" in said
+    if how != "is killed":  # each of the others says so
+        counted = said.count("srcjax.errors.DeviceError: process")
+        assert counted >= processes - 1, said
 
 
 # -- the digits, data-parallel ---------------------------------------------------------

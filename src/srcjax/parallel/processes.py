@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import io
 import os
 import sys
 import threading
 import zlib
+from contextlib import redirect_stderr
 from typing import Any
 
 import numpy as np
@@ -69,9 +71,15 @@ class MpiProcesses(Processes):
             self.meet(_FAILED, f"{type(error).__name__}: {error}")
 
     def failed(self, cls: Any, error: Any, traceback: Any) -> None:
-        """What Python calls with an error that ends the process."""
+        """What Python calls with an error that ends the process.
+
+        It is shown in one piece: `mpiexec` joins what the processes write.
+        """
         self.error = f"{cls.__name__}: {error}"
-        self.shown(cls, error, traceback)
+        with redirect_stderr(io.StringIO()) as text:
+            self.shown(cls, error, traceback)
+        sys.stderr.write(text.getvalue())
+        sys.stderr.flush()
 
     def leave(self) -> None:
         """The process ends: those that wait for it are told."""

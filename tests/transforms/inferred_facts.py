@@ -7,6 +7,7 @@ found for it, and two that share memory have to be known to.
 import sys
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from srcjax.analysis.types import (
     Range,
     Scalar,
     Tuple,
+    Unknown,
     all_buffers,
 )
 from tests.corpus.directions import direction
@@ -74,7 +76,8 @@ def contradictions(run):
         name = frame.f_code.co_name
         if event == "return" and name in types and is_generated(frame):
             # Texts of several functions may call theirs alike, as those of lambdas.
-            each = [list(compared(frame, known)) for known in types[name]]
+            mine = [t for t in types[name] if frame.f_locals.keys() <= t.keys()]
+            each = [list(compared(frame, known)) for known in mine or types[name]]
             if all(each):
                 wrong.extend(f"{name}: {what}" for what in each[-1])
 
@@ -103,9 +106,7 @@ def compared(frame, types):
         t = types.get(name)
         if t is None:
             continue
-        # A tape that was taken out of what was saved is judged by the name it has now.
-        taken = isinstance(value, tuple) and any(id(part) in named for part in value)
-        if not taken and not fits(value, t):
+        if not fits(value, without_taken(value, t, named)):
             yield f"{name} = {value!r} is no {t}"
         held.append((name, t, list(memory(value))))
     for k, (first, t, mine) in enumerate(held):
@@ -114,6 +115,17 @@ def compared(frame, types):
                 continue
             if any(shared(a, b) for a in mine for b in theirs):
                 yield f"{first} and {second} share memory: {t}, {u}"
+
+
+def without_taken(value, t, named):
+    """The type, but for tapes taken out of a tuple: their own names judge them."""
+    if not isinstance(value, tuple) or not isinstance(t, Tuple):
+        return t
+    if len(value) != len(t.items):
+        return t
+    pairs = zip(value, t.items, strict=True)
+    items = tuple(Unknown() if id(part) in named else u for part, u in pairs)
+    return replace(t, items=items)
 
 
 def fits(value, t):

@@ -162,6 +162,14 @@ def called(call: Any) -> str:
     return syntax.dotted(call.func) or ""
 
 
+def copied(node: Any) -> Any:
+    """`x` of `x.copy()`; None of anything else."""
+    if not isinstance(node, gast.Call) or node.args or node.keywords:
+        return None
+    method = isinstance(node.func, gast.Attribute) and node.func.attr == "copy"
+    return node.func.value if method else None
+
+
 def made_from(new: gast.Call, call: gast.Call) -> gast.Call:
     """The call of a function that a transform makes from the one that is called.
 

@@ -620,17 +620,17 @@ class Transform:
         hints = getattr(self.source.func, "__annotations__", {})
         found: list[ty.Type] = []
         for name in self.parameters:
-            hint = hints.get(name)
+            hint = shapes.plain_hint(hints.get(name))
             t: ty.Type = ty.Unknown(buffers=frozenset([("param", name)]))
-            if hint in (float, "float"):
+            if hint is float:
                 t = ty.FLOAT
-            elif hint in (int, "int"):
+            elif hint is int:
                 t = ty.Scalar(dtype=np.dtype(int), python=True)
                 if name in self.wrt:
                     t = ty.FLOAT
-            elif hint in (np.ndarray, "np.ndarray", "numpy.ndarray"):
+            elif hint is np.ndarray:
                 t = ty.Array(buffers=frozenset([("param", name)]))
-            elif hint in (str, "str", bool, "bool"):
+            elif hint in (str, bool):
                 t = ty.Unknown()
             elif name in self.source.defaults and name not in self.wrt:
                 value = self.source.defaults[name]

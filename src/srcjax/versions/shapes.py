@@ -143,9 +143,20 @@ def _hints(function: Callable) -> dict[str, Any]:
         return dict(getattr(function, "__annotations__", None) or {})
 
 
+_PLAIN = {"float": float, "int": int, "str": str, "bool": bool}
+_PLAIN |= dict.fromkeys(("np.ndarray", "numpy.ndarray"), np.ndarray)
+
+
+def plain_hint(hint: Any) -> type | None:
+    """The kind of argument that a hint tells, written as a string or not."""
+    if isinstance(hint, str):
+        return _PLAIN.get(hint)
+    return next((kind for kind in _PLAIN.values() if kind is hint), None)
+
+
 def _shape_of(hint: Any) -> str | None:
     """The shape that a hint tells, "" for a number; None if it tells none."""
-    if hint in (float, "float"):
+    if plain_hint(hint) is float:
         return ""
     shape = getattr(hint, "dim_str", None)  # jaxtyping's
     for said in getattr(hint, "__metadata__", ()):

@@ -27,7 +27,8 @@ from srcjax.analysis import types as ty
 from srcjax.analysis.program import Program
 from srcjax.ops.record import Op
 from srcjax.versions import tree
-from srcjax.versions.uses import Uses, parameters_of, uses_of
+from srcjax.versions.parameter_uses import Uses, parameters_of, uses_of
+from srcjax.versions.shapes import plain_hint
 
 #: The size of axes where the text makes no array of a number of items: all may be one.
 SIZE = 5
@@ -125,16 +126,17 @@ class _Forms:
 
     def forms(self, uses: Uses, hint: Any, differentiated: bool) -> list[Form]:
         """The forms that it may have, none where it is no number."""
-        if uses.other or hint in (str, "str", bool, "bool"):
+        kind = plain_hint(hint)
+        if uses.other or kind in (str, bool):
             return []
-        if hint in (float, "float"):
+        if kind is float:
             return [_plain([(0.0, 1.0)])]
-        if hint in (int, "int"):
+        if kind is int:
             return [_plain([(0.0, 1.0 if differentiated else 3)])]
         if uses.keys:
             return self.of_parts(uses.keys, partial(_dict_of, uses.keys))
         least = uses.least_rank
-        if hint in (np.ndarray, "np.ndarray", "numpy.ndarray"):
+        if kind is np.ndarray:
             least = max(least, 1)
         if uses.whole and not differentiated:
             ones = [np.ones((self.size,) * r, int) for r in range(max(least, 1), 3)]

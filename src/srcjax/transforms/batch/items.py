@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called
+from srcjax.transforms.call_effects import called, copied
 
 #: Whether an expression is a whole number: of every example, or of all.
 IsNumber = Callable[[Any], bool]
@@ -66,9 +66,7 @@ def reach_at(
 
 def _is_copy_of(value: Any, nodes: set[int]) -> bool:
     """`x[lanes, k].copy()`: what is read of places so is a copy."""
-    function: Any = getattr(value, "func", None)
-    method = isinstance(function, gast.Attribute) and function.attr == "copy"
-    return method and id(function.value) in nodes
+    return id(copied(value)) in nodes
 
 
 def _index_of_example(

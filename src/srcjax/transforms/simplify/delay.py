@@ -32,7 +32,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import is_pure, written_bases
+from srcjax.transforms.call_effects import copied, is_pure, written_bases
 
 Shares = Callable[[str], set[str]]
 _LEAVES = (gast.Return, gast.Break, gast.Continue, gast.Raise, gast.FunctionDef)
@@ -118,11 +118,7 @@ def _adds(stmt: Any, name: str) -> bool:
 
 def _copied_part(value: Any) -> str:
     """`a` of `a[i].copy()`."""
-    if not isinstance(value, gast.Call) or value.args or value.keywords:
-        return ""
-    if not isinstance(value.func, gast.Attribute) or value.func.attr != "copy":
-        return ""
-    part = value.func.value
+    part = copied(value)
     whole: str = getattr(getattr(part, "value", None), "id", "")
     return whole if isinstance(part, gast.Subscript) else ""
 

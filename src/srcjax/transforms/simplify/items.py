@@ -24,7 +24,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.types import Array, Type, dtype_of, is_number
-from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.call_effects import called, copied, is_pure, written_bases
 
 #: The longest display, in characters.
 _WIDTH = 240
@@ -53,23 +53,15 @@ def _store_itself(
     """Put a value into an array, not a copy of it, in place."""
     if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
         return
-    target, copied = stmt.targets[0], _copied(stmt.value)
-    if copied is None or not isinstance(target, gast.Subscript):
+    target, whole = stmt.targets[0], copied(stmt.value)
+    if whole is None or not isinstance(target, gast.Subscript):
         return
-    into, value = type_of(target.value), type_of(copied)
+    into, value = type_of(target.value), type_of(whole)
     name = getattr(target.value, "id", "")
-    apart = bool(name) and not shares(name) & syntax.names_read(copied)
+    apart = bool(name) and not shares(name) & syntax.names_read(whole)
     if isinstance(into, Array) and isinstance(value, Array) and apart:
         numbers = dtype_of(into) is not None and dtype_of(into) != np.dtype(object)
-        stmt.value = copied if numbers else stmt.value
-
-
-def _copied(value: Any) -> Any:
-    """`x` of `x.copy()`."""
-    if not isinstance(value, gast.Call) or value.args or value.keywords:
-        return None
-    method = isinstance(value.func, gast.Attribute) and value.func.attr == "copy"
-    return value.func.value if method else None
+        stmt.value = whole if numbers else stmt.value
 
 
 def _zeros(stmt: Any) -> gast.expr | None:

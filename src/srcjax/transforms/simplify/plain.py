@@ -10,7 +10,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
-from srcjax.transforms.call_effects import called, is_pure, same_value
+from srcjax.transforms.call_effects import called, copied, is_pure, same_value
 
 
 def transposed(node: Any) -> gast.expr | None:
@@ -349,13 +349,7 @@ def without_copies(node: gast.expr) -> gast.expr:
     """
 
     def bare(operand: gast.expr) -> gast.expr:
-        is_copy = (
-            isinstance(operand, gast.Call)
-            and isinstance(operand.func, gast.Attribute)
-            and operand.func.attr == "copy"
-            and not operand.args
-        )
-        return operand.func.value if is_copy else operand
+        return copied(operand) or operand
 
     if isinstance(node, gast.BinOp):
         left, right = bare(node.left), bare(node.right)
@@ -417,12 +411,9 @@ def plain_count(node: gast.expr) -> gast.expr:
 
 def plain_list(node: gast.expr) -> gast.expr:
     """`list(x).copy()` and `list(list(x))` are `list(x)`."""
-    made: Any = None
-    if isinstance(node, gast.Call) and not node.keywords:
-        if isinstance(node.func, gast.Attribute) and node.func.attr == "copy":
-            made = node.func.value if not node.args else None
-        elif called(node) == "list" and len(node.args) == 1:
-            made = node.args[0]
+    made = copied(node)
+    if called(node) == "list" and len(node.args) == 1 and not node.keywords:
+        made = node.args[0]
     new = isinstance(made, gast.List) or called(made) == "list"
     return made if new else node
 

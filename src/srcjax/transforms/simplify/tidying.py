@@ -381,21 +381,6 @@ class Tidying:
         return False
 
 
-def _is_call(node: Any, name: str) -> bool:
-    return isinstance(node, gast.Call) and called(node) == name
-
-
-def _is_copy(node: Any) -> bool:
-    """Whether the expression is `value.copy()`."""
-    return (
-        isinstance(node, gast.Call)
-        and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "copy"
-        and not node.args
-        and not node.keywords
-    )
-
-
 _DOUBLE = np.dtype(float)
 #: Functions whose work grows faster than their arguments.
 _PRODUCTS = frozenset(

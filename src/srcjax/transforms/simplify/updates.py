@@ -26,7 +26,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.call_effects import called, copied, is_pure, written_bases
 from srcjax.transforms.simplify.delay import commute
 from srcjax.transforms.simplify.kin import may_be_one_of
 
@@ -133,10 +133,7 @@ def _puts_back(stmt: Any, before: list[Any], shares: Shares) -> bool:
     told = syntax.names_read(place) | {name}
     if may_be_one_of(shares, told, changed) or not isinstance(earlier, gast.Assign):
         return False
-    value = earlier.value
-    copies = isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute)
-    if copies and value.func.attr == "copy" and not value.args and not value.keywords:
-        value = value.func.value
+    value = copied(earlier.value) or earlier.value
     return syntax.is_name(earlier.targets[0], name) and syntax.equal(
         syntax.as_load(place), value
     )
@@ -317,10 +314,7 @@ def _copies_itself(last: Any, stmt: Any) -> bool:
     return (
         name is not None
         and syntax.is_name(last.targets[0], name)
-        and isinstance(stmt.value, gast.Call)
-        and isinstance(stmt.value.func, gast.Attribute)
-        and stmt.value.func.attr == "copy"
-        and syntax.is_name(stmt.value.func.value, name)
+        and syntax.is_name(copied(stmt.value), name)
     )
 
 

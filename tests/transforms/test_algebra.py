@@ -169,6 +169,14 @@ x * 2 * y * 0.5 -> x * y
 -2 * x * y * 3 -> -6 * x * y
 n * 4 * m * 3 -> n * 4 * m * 3
 0.1 * x * y * 0.1 -> 0.1 * x * y * 0.1
+(2 * x)[:, None] -> (2 * x)[:, None]
+y * (2 * x)[:, None] -> y * (2 * x)[:, None]
+y * (2 * x)[:, None] * 3 -> 6 * y * x[:, None]
+3 * (2 * x * y)[:, :, None] -> 6 * (x * y)[:, :, None]
+dy * (-x)[None] -> -dy * x[None]
+(2 * n)[:, None] -> (2 * n)[:, None]
+(2 * x)[1:, None] -> (2 * x)[1:, None]
+(2 * x)[0] -> (2 * x)[0]
 """
 POPS = """
 t.pop() + t.pop() -> t.pop() + t.pop()

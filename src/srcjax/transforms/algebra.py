@@ -307,13 +307,18 @@ class _Tidier:
             found: Bindings = {}
             if _matches(rule.tree, node, found) and self._applies(rule, found):
                 return self._built(rule.template, found)
-        return _left_out_once(node) or self._gathered(node) or node
+        return _left_out_once(node) or self._gathered(node) or _sign_out(node) or node
 
     def _gathered(self, node: gast.AST) -> Any:
-        """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2."""
+        """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2.
+
+        4·a[:, None] for 2·(2·a)[:, None], too: where there is another constant.
+        """
         if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Mult):
             return None
         factors = list(_factors(node))
+        if any(_constant(f) is not None for f in factors):
+            factors = [part for f in factors for part in _parted(f)]
         rest = [f for f in factors if _constant(f) is None]
         several = len(rest) < len(factors) - 1
         behind = len(rest) == len(factors) - 1 and _constant(factors[0]) is None
@@ -373,6 +378,8 @@ class _Tidier:
             return True
         if isinstance(node, gast.BinOp) and isinstance(node.op, _ARITHMETIC):
             return self._is_floating(node.left) or self._is_floating(node.right)
+        if isinstance(node, gast.Subscript) and _adds_axes(node.slice):
+            return self._is_floating(node.value)
         return False
 
     def _signs_inside(self, node: gast.AST) -> Any:
@@ -435,6 +442,42 @@ def _factors(node: gast.AST) -> Iterator[gast.AST]:
         yield from _factors(node.right)
     else:
         yield node
+
+
+def _parted(factor: Any) -> list[Any]:
+    """The constant and the rest of a factor that has new axes: 2 and a[:, None]."""
+    if not isinstance(factor, gast.Subscript) or not _adds_axes(factor.slice):
+        return [factor]
+    inner = list(_factors(factor.value))
+    if _constant(inner[0]) is None or len(inner) == 1:
+        return [factor]
+    rest = inner[1]
+    for each in inner[2:]:
+        rest = gast.BinOp(rest, gast.Mult(), each)
+    return [inner[0], gast.Subscript(rest, factor.slice, factor.ctx)]
+
+
+def _sign_out(node: Any) -> Any:
+    """The sign in front of what gets new axes: -a[:, None] for (-a)[:, None]."""
+    added = isinstance(node, gast.Subscript) and _adds_axes(node.slice)
+    if not added or not isinstance(getattr(node.value, "op", None), gast.USub):
+        return None
+    inner = gast.Subscript(node.value.operand, node.slice, node.ctx)
+    return gast.UnaryOp(node.value.op, inner)
+
+
+def _adds_axes(index: Any) -> bool:
+    """Whether an index takes all there is, with new axes: `[:, None]`."""
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+
+    def is_new(part: Any) -> bool:
+        return isinstance(part, gast.Constant) and part.value is None
+
+    def is_all(part: Any) -> bool:
+        slices = isinstance(part, gast.Slice)
+        return slices and not (part.lower or part.upper or part.step)
+
+    return any(map(is_new, parts)) and all(is_new(p) or is_all(p) for p in parts)
 
 
 def _is_product(node: gast.AST) -> bool:

@@ -193,6 +193,49 @@ def test_what_both_sides_put_on_a_tape_is_put_there_before():
     assert "for x, condition in reversed(tape):" in text
 
 
+def test_another_return_in_a_loop_is_computed_behind_it():
+    text = srcjax.source(srcjax.grad(returned_otherwise), 3.0)
+    assert "result" not in text and "trips" not in text
+    assert "    if returned:\n" in text
+
+
+def bound_in_the_loop(x):
+    for k in range(6):
+        y = x * k
+        if y > 1:
+            return y * y
+        x = x + 0.3
+    return x
+
+
+def of_its_item(x):
+    for c in (0.1, 0.4, 3.0):
+        x = np.sin(x) + c
+        if x > 1.2:
+            return c * x
+    return x * x
+
+
+def of_two_loops(x):
+    for k in range(3):
+        for j in range(3):
+            x = x * 1.1
+            if x > k + j + 0.5:
+                return x * k
+        x = x + 0.1
+    return x
+
+
+@pytest.mark.parametrize("function", [bound_in_the_loop, of_its_item, of_two_loops])
+@pytest.mark.parametrize("x", [0.05, 0.9, 2.3])
+def test_returns_that_read_what_the_loop_binds(function, x):
+    check_grads(function, (x,), order=2)
+    gradient = srcjax.grad(function)
+    np.testing.assert_allclose(
+        srcjax.vmap(gradient)(np.array([x, 0.9])), [gradient(x), gradient(0.9)]
+    )
+
+
 def test_the_same_return_twice_is_a_break():
     text = srcjax.source(srcjax.grad(returned_from), 3.0)
     assert "returned =" not in text

@@ -21,6 +21,7 @@ some of its paths, a flag guards what follows.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,14 +55,18 @@ class _Loop:
 class ExitLowering:
     """One function's exits; `names` hands out the flags."""
 
-    def __init__(self, names: syntax.Names) -> None:
+    def __init__(
+        self, names: syntax.Names, parameters: set[str], varying: Set[str]
+    ) -> None:
         self.names = names
+        self.parameters = parameters
+        self.varying = varying
         self.result: str | None = None
         self.returned: str | None = None
 
     def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The body with a single `return`, its last statement."""
-        body = _with_breaks(_without_idle_else(body))
+        body = self.with_returns_behind(_with_breaks(_without_idle_else(body)))
         returns = [s for s in _own(body) if isinstance(s, gast.Return)]
         last = body[-1] if body else None
         if len(returns) == 1 and isinstance(last, gast.Return):
@@ -79,6 +84,42 @@ class ExitLowering:
         if self.returned is not None:
             lowered = [syntax.assign(self.returned, syntax.const(False)), *lowered]
         return [*lowered, gast.Return(syntax.name(self.result))]
+
+    def with_returns_behind(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        """What the one `return` of a loop gives is computed behind the loop.
+
+        Before:                              After:
+
+            for i in range(n):                   returned = False
+                x = x * 2                        for i in range(n):
+                if x > 1:                            x = x * 2
+                    return x * i                     if x > 1:
+            return x                                     returned = True
+                                                         break
+                                                 if returned:
+                                                     return x * i
+                                                 return x
+
+        So it is where a derivative goes through what is computed, and each name that it
+        reads has a value there whatever the loop did.
+        """
+        out: list[gast.stmt] = []
+        bound = set(self.parameters)
+        for stmt in stmts:
+            found = _only_return(stmt)
+            behind = found is not None and _is_known_behind(found.value, stmt, bound)
+            if not behind or not self.varying & syntax.names_read(found):
+                out.append(stmt)
+                bound |= _bound_for_sure(stmt)
+                continue
+            flag = self.names.fresh("returned")
+            left = [syntax.assign(flag, syntax.const(True)), gast.Break()]
+            stmt.body = _replaced(stmt.body, found, [_at(s, found) for s in left])
+            test = gast.If(syntax.name(flag), [found], [])
+            start = syntax.assign(flag, syntax.const(False))
+            out += [_at(start, stmt), stmt, _at(test, stmt)]
+            bound |= _bound_for_sure(stmt)
+        return out
 
     def block(
         self, stmts: list[gast.stmt], loop: _Loop | None
@@ -263,6 +304,56 @@ def _broken(stmts: list[gast.stmt], last: gast.Return) -> list[gast.stmt]:
     return out
 
 
+def _only_return(loop: Any) -> gast.Return | None:
+    """The `return` that branches of a loop lead to, if it has no other one."""
+    if not isinstance(loop, (gast.For, gast.While)) or loop.orelse:
+        return None
+    returns = [s for s in _own(loop.body) if isinstance(s, gast.Return)]
+    if len(returns) != 1 or isinstance(returns[0].value, gast.Name | None):
+        return None
+    return returns[0] if _is_reached(loop.body, returns[0]) else None
+
+
+def _is_reached(stmts: list[gast.stmt], wanted: gast.stmt) -> bool:
+    """Whether a statement stands in the block, or in branches of it."""
+    return any(
+        stmt is wanted
+        or isinstance(stmt, gast.If)
+        and (_is_reached(stmt.body, wanted) or _is_reached(stmt.orelse, wanted))
+        for stmt in stmts
+    )
+
+
+def _is_known_behind(value: Any, loop: Any, bound: set[str]) -> bool:
+    """Whether a value means behind the loop what it means where the loop is left.
+
+    It reads something that the loop binds: there is nothing to be won for others.
+    """
+    read = syntax.names_read(value)
+    given = syntax.names_written(loop.target) if isinstance(loop, gast.For) else set()
+    changed = syntax.names_written(loop.body) - given
+    return bool(read & (changed | given)) and read & changed <= bound
+
+
+def _bound_for_sure(stmt: Any) -> set[str]:
+    """The names that a plain assignment binds."""
+    if not isinstance(stmt, (gast.Assign, gast.AnnAssign)):
+        return set()
+    return syntax.names_written(stmt)
+
+
+def _replaced(
+    stmts: list[gast.stmt], old: gast.stmt, new: list[gast.stmt]
+) -> list[gast.stmt]:
+    """The block with other statements in the place of one in it, or in its branches."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, gast.If):
+            syntax.rewrite_blocks(stmt, lambda block: _replaced(block, old, new))
+        out += new if stmt is old else [stmt]
+    return out
+
+
 class _Lowered(gast.stmt):
     """A statement whose exits are lowered already."""
 
@@ -273,9 +364,14 @@ class _Lowered(gast.stmt):
         self.loop = loop
 
 
-def lower_exits(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
+def lower_exits(
+    body: list[gast.stmt],
+    names: syntax.Names,
+    parameters: set[str],
+    varying: Set[str],
+) -> list[gast.stmt]:
     """The function body with one `return` at its end; see the module's docstring."""
-    return _unwrap(ExitLowering(names).function(body))
+    return _unwrap(ExitLowering(names, parameters, varying).function(body))
 
 
 def _unwrap(stmts: list[Any]) -> list[gast.stmt]:

@@ -71,7 +71,8 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     varying = Varying(source.resolve, bound)
     find_varying(body, varying_names, varying)
     body = _prepared(body, names, varying, source)
-    body = lower_exits(body, names)
+    parameters = set(parameter_names(node.args))
+    body = lower_exits(body, names, parameters, varying.names)
     find_varying(body, varying.names, varying)
     body = _all_attempts(body, names, varying, source)
     lowering = Lowering(source, names, varying)
@@ -118,7 +119,8 @@ def normalise_nested(
     varying_names = [*varying_names, *filter(is_place, unit.varying)]
     find_varying(body, varying_names, varying)
     body = _prepared(body, unit.names, varying, unit.source)
-    body = lower_exits(body, unit.names)
+    parameters = set(parameter_names(definition.args))
+    body = lower_exits(body, unit.names, parameters, varying.names)
     find_varying(body, varying.names, varying)
     lowering = Lowering(unit.source, unit.names, varying)
     lowering.scope = body

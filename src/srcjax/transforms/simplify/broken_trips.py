@@ -93,20 +93,24 @@ def _complete(node: gast.FunctionDef, source: Any, tape: str, counter: str) -> b
     branch, test = body[leave], body[push].value.args[0]
     if not syntax.is_name(branch.test) or not syntax.equal(branch.test, test):
         return False
-    branch.body = branch.body[1:]
+    branch.body = [s for s in branch.body if pushed(s) != tape]
     body[push] = body[count]
     del body[count]
     return True
 
 
 def _pushes_and_breaks(stmt: Any, tape: str) -> bool:
-    """`if c: tape.append(c); break`"""
+    """`if c: tape.append(c); break`, where flags may be set too."""
+    if not isinstance(stmt, gast.If) or stmt.orelse:
+        return False
+    *done, last = stmt.body
+    pushes = [s for s in done if pushed(s) == tape]
+    flags = [s for s in done if isinstance(s, gast.Assign)]
     return (
-        isinstance(stmt, gast.If)
-        and not stmt.orelse
-        and len(stmt.body) == 2
-        and pushed(stmt.body[0]) == tape
-        and isinstance(stmt.body[1], gast.Break)
+        isinstance(last, gast.Break)
+        and len(pushes) == 1
+        and len(pushes) + len(flags) == len(done)
+        and all(isinstance(s.value, gast.Constant) for s in flags)
     )
 
 

@@ -164,7 +164,7 @@ def _rewrite(
     rest = loop.body[count:]
     if index in syntax.names_read(rest) or (backwards and number is not None):
         return
-    if _read_elsewhere(function, loop, index):
+    if _read_elsewhere(function.body, loop, index):
         return
     changed: set[str] = set()
     for stmt in rest:
@@ -192,8 +192,9 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
     if not isinstance(over, gast.Call) or called(over) != "reversed":
         return
     indices = syntax.names_written(loop.target)
+    later = _after(function, loop)
     if indices & syntax.names_read(loop.body) or any(
-        _read_elsewhere(function, loop, index) for index in indices
+        _read_elsewhere(later, loop, index) for index in indices
     ):
         return
     numbers = over.args[0]
@@ -201,9 +202,12 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
     if trips is not None:
         numbers = numbers.value
     named = isinstance(numbers, gast.Name)
-    if named and "_" not in syntax.names_read(function):
-        loop.target = syntax.name("_", store=True)
-    elif not isinstance(numbers, gast.Call) or called(numbers) != "range":
+    if not named and (not isinstance(numbers, gast.Call) or called(numbers) != "range"):
+        return
+    if "_" not in syntax.names_read(function):
+        if named or trips is not None:
+            loop.target = syntax.name("_", store=True)
+    elif named:
         return
     loop.iter = numbers if trips is None else syntax.call("range", syntax.name(trips))
 
@@ -220,12 +224,21 @@ def _counted(node: Any) -> list[str] | None:
     return None
 
 
-def _read_elsewhere(function: gast.FunctionDef, loop: gast.For, index: str) -> bool:
-    """Whether the index is read outside of loops that bind it themselves."""
+def _after(function: gast.FunctionDef, loop: gast.For) -> list[Any]:
+    """The statements that run when the loop is over; all of them, if unclear."""
+    scopes = (gast.FunctionDef, gast.Lambda)
+    if any(isinstance(n, scopes) for n in syntax.walk(function.body)):
+        return function.body
+    at = next((k for k, s in enumerate(function.body) if s is loop), -1)
+    return function.body[at + 1 :]
+
+
+def _read_elsewhere(stmts: list[Any], loop: gast.For, index: str) -> bool:
+    """Whether the index is read there, outside of loops that bind it themselves."""
     inside = {id(n) for n in syntax.walk(loop)}
     owners = [
         n
-        for n in syntax.walk(function)
+        for n in syntax.walk(stmts)
         if isinstance(n, gast.For) and syntax.is_name(n.target, index)
     ]
     bound = {id(n) for o in owners for n in syntax.walk(o.body)}
@@ -235,5 +248,5 @@ def _read_elsewhere(function: gast.FunctionDef, loop: gast.For, index: str) -> b
         and isinstance(n.ctx, gast.Load)
         and id(n) not in inside
         and id(n) not in bound
-        for n in syntax.walk(function.body)
+        for n in syntax.walk(stmts)
     )

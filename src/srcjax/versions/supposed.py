@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -45,9 +44,9 @@ TOO_ODD = 11.0
 ODD_ENOUGH = 6.0
 #: Arguments that are so much odder than the best are looked beyond.
 SLACK = 1.6
-#: Inference is asked so often at most: of long functions less often, and no more once
-#: it took so many seconds.
-MOST_TRIES, OF_STATEMENTS, SECONDS = 100, 20, 3.0
+#: Inference is asked so often at most, of longer functions less often. No clock
+#: decides: a function has the same text on a machine that is busy.
+MOST_TRIES, OF_STATEMENTS = 100, 20
 #: Names in one argument that are told apart at most.
 MOST_PARTS = 8
 
@@ -187,9 +186,9 @@ class _Search:
         #: Arguments that the function runs with, and how odd that is.
         self.found: list[tuple[float, int, dict[str, Any]]] = []
         self.tries = 0
-        statements = sum(1 for _ in syntax.all_statements(transform.source.node.body))
-        self.most = MOST_TRIES * OF_STATEMENTS // max(statements, OF_STATEMENTS)
-        self.until = time.perf_counter() + SECONDS
+        #: How many statements inference may be asked about.
+        self.left = MOST_TRIES * OF_STATEMENTS
+        self.length = sum(1 for _ in syntax.all_statements(transform.source.node.body))
 
     def over(self, forms: dict[str, Form]) -> None:
         """Look at the arguments of these forms, as long as they get less odd."""
@@ -214,7 +213,8 @@ class _Search:
                 for name, form in forms.items()
             }
             self.tries += 1
-            more = _oddness(self.transform, given)
+            more, looked_at = _oddness(self.transform, given)
+            self.left -= max(looked_at, self.length, OF_STATEMENTS)
             if more is not None:
                 heapq.heappush(self.found, (odd + more, self.tries, given))
             heapq.heappush(queue, (odd + (TOO_ODD if more is None else more), chosen))
@@ -226,7 +226,7 @@ class _Search:
                 more = (*chosen[:at], chosen[at] + 1, *chosen[at + 1 :])
                 if more[at] == len(options) or more in seen:
                     continue
-                if self.tries >= self.most or time.perf_counter() > self.until:
+                if self.left <= 0:
                     return
                 look_at(more)
             if self.found and (not queue or queue[0][0] > self.found[0][0] + SLACK):
@@ -236,8 +236,11 @@ class _Search:
 # -- how odd the function is for them --------------------------------------------------
 
 
-def _oddness(transform: Any, given: dict[str, Any]) -> float | None:
-    """How odd it is to give the function these; None where it cannot do with them."""
+def _oddness(transform: Any, given: dict[str, Any]) -> tuple[float | None, int]:
+    """How odd it is to give the function these; None where it cannot do with them.
+
+    And how many statements were looked at, with those of functions that are called.
+    """
     try:
         values = transform.bind((), given)
         types = [
@@ -246,11 +249,13 @@ def _oddness(transform: Any, given: dict[str, Any]) -> float | None:
         ]
         program, _ = pipeline.at_run_time(transform.request(types))
     except Exception:  # the function itself fails for arguments of such shapes
-        return None
+        return None, 0
+    bodies = [unit.node for unit in program.units.values()]
+    count = sum(1 for node in bodies for _ in syntax.all_statements(node.body))
     if transform.of_number and not _is_number(program.facts.results[program.entry]):
-        return None
-    odd = sum(_odd_function(unit.node, program) for unit in program.units.values())
-    return odd if odd < TOO_ODD else None
+        return None, count
+    odd = sum(_odd_function(node, program) for node in bodies)
+    return (odd if odd < TOO_ODD else None), count
 
 
 def _is_number(t: ty.Type) -> bool:

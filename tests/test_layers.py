@@ -50,7 +50,7 @@ ORDER = [
     ("backends",),
     ("pipeline",),
     ("compiling",),  # what `jit` does after the pipeline
-    ("show",),
+    ("beside",),
     ("checks",),  # what a derivative is compared with when it is run
     ("versions",),
     ("api",),

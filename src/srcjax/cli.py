@@ -22,10 +22,10 @@ import numpy as np
 
 import srcjax
 from srcjax.api import reverse as api
+from srcjax.beside import terminal
+from srcjax.beside.html import page
+from srcjax.beside.terminal import has_colours, highlighted
 from srcjax.errors import ArgumentError, SrcjaxError
-from srcjax.show import terminal
-from srcjax.show.html import page
-from srcjax.show.terminal import has_colours, highlighted
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcjax.api import reverse as api
 from srcjax.api.compiled import jit
-from srcjax.show.terminal import side_by_side
+from srcjax.beside.terminal import side_by_side
 
 SIZES = (64, 128, 64, 10)
 EPOCHS = 20

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.beside import terminal
 from srcjax.errors import ArgumentError, SrcjaxError
-from srcjax.show import terminal
 
 
 def loss(W, x, y):

@@ -436,13 +436,13 @@ class Source(str):
         return self
 
     def _repr_html_(self) -> str:
-        from srcjax.show.html import side_by_side
+        from srcjax.beside.html import side_by_side
 
         return side_by_side(self.original, str(self))
 
     def __repr__(self) -> str:
         """The text itself: what a prompt shows of it is to be read."""
-        from srcjax.show.terminal import for_prompt
+        from srcjax.beside.terminal import for_prompt
 
         return for_prompt(str(self))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from srcjax.show.html import STYLE, pane
+from srcjax.beside.html import STYLE, pane
 
 _STYLE = """<style>
 .srcjax-view table.modes{border-collapse:collapse;margin:4px 0;color:inherit;

@@ -95,7 +95,7 @@ class Trace:
         return as_text(self)
 
     def __repr__(self) -> str:
-        from srcjax.show.terminal import for_prompt
+        from srcjax.beside.terminal import for_prompt
 
         return for_prompt(str(self))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from srcjax.show.html import STYLE, highlighted_lines
+from srcjax.beside.html import STYLE, highlighted_lines
 from srcjax.teaching.showing import shown
 from srcjax.teaching.tables import (
     Cell,

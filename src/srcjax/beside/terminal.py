@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from srcjax.show.match import matched
+from srcjax.beside.match import matched
 
 MIN_COLUMN = 44
 TITLES = ("your function", "written by srcjax")

@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from srcjax.show.match import matched
+from srcjax.beside.match import matched
 
 ORIGINAL = """\
 def loss(w, x):

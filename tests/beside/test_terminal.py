@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from srcjax.show.terminal import broken, side_by_side
+from srcjax.beside.terminal import broken, side_by_side
 
 ORIGINAL = "def f(x):\n    y = x * x\n    return y\n"
 GENERATED = "def grad_f(x):\n    # y = x * x\n    dx = 2 * x\n    return dx\n"

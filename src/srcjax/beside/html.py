@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from srcjax.show.match import matched
+from srcjax.beside.match import matched
 
 _LIGHT = "--k:#8a2bb0;--s:#0b6e3b;--n:#0b5cad;--c:#6a6f76;--f:#9a4a00;--edge:#d0d4da"
 _DARK = "--k:#d6a3f0;--s:#8fd6a4;--n:#8cc4ff;--c:#9aa2ad;--f:#f0b680;--edge:#4a5058"

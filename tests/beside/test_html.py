@@ -5,7 +5,7 @@ import sys
 from html.parser import HTMLParser
 
 import srcjax
-from srcjax.show.html import background, side_by_side
+from srcjax.beside.html import background, side_by_side
 
 ORIGINAL = "def f(x):\n    y = x < 3 and '<b>'\n    return y * x\n"
 GENERATED = "def grad_f(x):\n    # return y * x\n    dx = y\n\n    return dx\n"

@@ -81,6 +81,12 @@ def test_prints_the_gradient(folder, capsys):
     assert "model_file" not in sys.modules
 
 
+def test_explains_the_gradient(folder, capsys):
+    status, out, err = run(capsys, "grad", "model_file.py:loss", "--explain")
+    assert (status, err) == (0, "")
+    assert "d tanh(u) = (1 - tanh(u)**2) du" in out
+
+
 def test_type_hints_make_it_clean(folder, capsys):
     status, out, _ = run(capsys, "grad", "model_file.py:hinted")
     assert status == 0

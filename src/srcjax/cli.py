@@ -22,6 +22,7 @@ import numpy as np
 
 import srcjax
 from srcjax.api import reverse as api
+from srcjax.backends.marks import transform_of
 from srcjax.beside import terminal
 from srcjax.beside.html import page
 from srcjax.beside.terminal import has_colours, highlighted
@@ -84,6 +85,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_target(grad, output="write a module that imports only NumPy", value=True)
     _add_shapes(grad)
+    grad.add_argument(
+        "--explain",
+        action="store_true",
+        help="say in comments why each line is there",
+    )
     grad.set_defaults(run=_grad)
 
     show = commands.add_parser(
@@ -235,7 +241,13 @@ def _grad(options: argparse.Namespace) -> int:
     with loaded(path) as module:
         gradient = _gradient(module, options)
         if options.output is None:
-            text = api.source(gradient, **dict(options.shapes))
+            shapes = dict(options.shapes)
+            if options.explain:  # what `source` of a parameter of that name cannot
+                transform = transform_of(gradient, "srcjax.grad(f)")
+                module = api.module_with_reasons(transform, (), shapes)
+                text = api.explained(module, "", True)
+            else:
+                text = api.source(gradient, **shapes)
             sys.stdout.write(highlighted(text) if has_colours() else text)
             return DONE
         from srcjax.backends.export import export

@@ -10,7 +10,7 @@ from srcjax.analysis.kept import Kept
 from srcjax.analysis.stopped import stop_gradient
 from srcjax.api.options import as_decorator, boundary, with_known_options
 from srcjax.backends.marks import transform_of
-from srcjax.errors import SrcjaxError, UnsupportedError
+from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError
 from srcjax.frontend.stage_texts import StageTexts, recording
 from srcjax.late import late
 from srcjax.versions import modes
@@ -279,6 +279,7 @@ def pull_back(
         return (result,) if count == 1 else result
 
     pullback.__srcjax_text__ = module.text  # type: ignore[attr-defined]
+    pullback.__srcjax_module__ = module  # type: ignore[attr-defined]
     readable = _readable(backward, saved, count == 1, consumes)
     pullback.__srcjax_function__ = readable  # type: ignore[attr-defined]
     if has_aux:
@@ -291,6 +292,7 @@ def pull_back(
             return pullback((dy, zeros_like(aux)))
 
         pullback_of_value.__srcjax_text__ = module.text  # type: ignore[attr-defined]
+        pullback_of_value.__srcjax_module__ = module  # type: ignore[attr-defined]
         return value, pullback_of_value, aux
     return y, pullback
 
@@ -450,8 +452,25 @@ class Source(str):
         printer.text(repr(self))
 
 
+class Typeset(Source):
+    """Explained text: a notebook shows it with its formulas typeset."""
+
+    markdown: str
+
+    _repr_html_ = None  # type: ignore[assignment]
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+
 @boundary
-def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Source:
+def source(
+    f: Callable,
+    *args: Any,
+    general: Any = False,
+    explain: Any = False,
+    **kwargs: Any,
+) -> Source:
     """The generated text of a transformed function.
 
     With example arguments it is the text for their types. Without them it is that of
@@ -467,6 +486,11 @@ def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Sour
     They are names of sizes or numbers, with a dtype before them if it is not float64
     (`x="float32 m n"`), and `""` is a number; hints say so as `Annotated[np.ndarray,
     "m n"]`, or as jaxtyping does.
+
+    With `explain=True` comments say why each line is there: its rule of calculus, what
+    a tape or a copy is for, what happens at a tie. The code is the same. Where nothing
+    is known of a line, nothing is said. With `explain="latex"` a notebook shows the
+    formulas typeset.
 
     Raises:
         ArgumentError: `f` was not made by srcjax, or the arguments do not fit.
@@ -485,10 +509,16 @@ def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Sour
     """
     text = getattr(f, "__srcjax_text__", None)
     if text is not None:  # of one call, such as that of `linearize`
-        return Source(text)
+        module = getattr(f, "__srcjax_module__", None)
+        return explained(module, "", explain) if explain else Source(text)
     transform = transform_of(f, "srcjax.source(srcjax.grad(f))")
     if general is not False and "general" in transform.signature.parameters:
         kwargs["general"], general = general, False  # the function has an own one
+    if explain is not False and "explain" in transform.signature.parameters:
+        kwargs["explain"], explain = explain, False
+    if explain:
+        module = module_with_reasons(transform, args, kwargs, general)
+        return explained(module, transform.source.text, explain)
     last = transform.last.cell_contents
     if general:
         module = transform.shown_for(args, kwargs)
@@ -497,6 +527,46 @@ def source(f: Callable, *args: Any, general: Any = False, **kwargs: Any) -> Sour
     else:
         module = transform.module_to_read(args, kwargs)
     return Source(module.text, transform.source.text)
+
+
+def module_with_reasons(
+    transform: Any, args: tuple = (), kwargs: Any = None, general: Any = False
+) -> Any:
+    """The module that `source` shows, with the rules that its lines were written by.
+
+    Texts that another process kept have none: they are written anew.
+    """
+    last, kwargs = transform.last.cell_contents, kwargs or {}
+    with recording():
+        if general:
+            return transform.shown_for(args, kwargs)
+        if not args and not kwargs and last is not None and last.holds():
+            module = last.module.shown()
+            if getattr(module, "functions", None):
+                return module
+        return transform.module_to_read(args, kwargs)
+
+
+def explained(module: Any, original: str, explain: Any) -> Source:
+    """The text with comments on each line. Raises ArgumentError for another wish."""
+    from srcjax.backends.explained import as_markdown, explained_text
+
+    if explain is not True and explain != "latex":
+        raise ArgumentError(
+            f"explain is {explain!r}", instead='`explain=True` or `explain="latex"`'
+        )
+    if not getattr(module, "functions", None):
+        raise ArgumentError(
+            "this text was kept by another process, and what its lines are made of was "
+            "not",
+            instead="the text of a transform: `source(srcjax.vjp(f), x, explain=True)`",
+        )
+    text = explained_text(module, latex=explain == "latex")
+    if explain is True:
+        return Source(text, original)
+    found = Typeset(text, original)
+    found.markdown = as_markdown(module)
+    return found
 
 
 @boundary

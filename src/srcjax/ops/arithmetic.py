@@ -45,26 +45,75 @@ from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
 # mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
+_SUM = {
+    "a": "a sum passes its adjoint on to each term",
+    "b": "a sum passes its adjoint on to each term",
+    "y": "sum rule: `d(u + v) = d(u) + d(v)`",
+}
+_DIFFERENCE = {
+    "a": "a sum passes its adjoint on to each term",
+    "b": "what is subtracted gets the adjoint with a minus",
+    "y": "sum rule: `d(u - v) = d(u) - d(v)`",
+}
+_LARGER = {
+    "a": "the larger one gets the whole adjoint; at a tie each gets half",
+    "b": "the larger one gets the whole adjoint; at a tie each gets half",
+    "y": "the tangent of the larger one; at a tie, the mean of both",
+}
+_SMALLER = {
+    "a": "the smaller one gets the whole adjoint; at a tie each gets half",
+    "b": "the smaller one gets the whole adjoint; at a tie each gets half",
+    "y": "the tangent of the smaller one; at a tie, the mean of both",
+}
+
 # -- arithmetic ---------------------------------------------------------------------
-elementwise((np.add, operator.add), "d", "d", kernel="a + b", kinds="fi")
-elementwise((np.subtract, operator.sub), "d", "-d", kernel="a - b", kinds="fi")
-elementwise((np.multiply, operator.mul), "d * b", "d * a", kernel="a * b", kinds="fi")
+elementwise(
+    (np.add, operator.add),
+    "d",
+    "d",
+    says=_SUM,
+    kernel="a + b",
+    kinds="fi",
+)
+elementwise(
+    (np.subtract, operator.sub),
+    "d",
+    "-d",
+    says=_DIFFERENCE,
+    kernel="a - b",
+    kinds="fi",
+)
+elementwise(
+    (np.multiply, operator.mul),
+    "d * b",
+    "d * a",
+    says="product rule: `d(u * v) = v * d(u) + u * d(v)`",
+    kernel="a * b",
+    kinds="fi",
+)
 elementwise(
     (np.divide, operator.truediv),
     "d / b",
     "-d * a / b**2",
+    says="quotient rule: `d(u / v) = d(u) / v - u * d(v) / v**2`",
     kernel="a / b",
 )
+_POWER = {
+    "a": "power rule: `d(u**n) = n * u**(n - 1) * d(u)`",
+    "b": "exponential: `d(a**v) = a**v * log(a) * d(v)`",
+}
 elementwise(
     (np.power, operator.pow, pow, math.pow),
     "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
+    says=_POWER,
     kernel="a ** b",
 )
 elementwise(
     np.float_power,
     "d * b * power_below(a, b)",
     "d * y * log_of_base(a, b)",
+    says=_POWER,
     kernel="a ** b",
 )
 elementwise(
@@ -76,16 +125,29 @@ elementwise(
 )
 elementwise((np.fmod, math.fmod), "d", "-d * np.trunc(a / b)", kernel="np.fmod(a, b)")
 elementwise(math.remainder, "d", "-d * np.rint(a / b)")
-elementwise((np.negative, operator.neg), "-d", kernel="-x", kinds="fi")
-elementwise((np.positive, operator.pos), "d", kernel="x", kinds="fi")
+elementwise(
+    (np.negative, operator.neg), "-d", says="the sign turns", kernel="-x", kinds="fi"
+)
+elementwise(
+    (np.positive, operator.pos), "d", says="nothing changes", kernel="x", kinds="fi"
+)
 elementwise(
     (np.absolute, np.fabs, abs, operator.abs, math.fabs),
     "d * np.sign(x)",
+    says="`d(abs(u)) = sign(u) * d(u)`, 0 where u is 0",
     kernel="abs(x)",
     kinds="fi",
 )
-elementwise(np.reciprocal, "-d * y**2", kernel="1 / x")
-elementwise(np.square, "d * 2 * x", kernel="x * x", kinds="fi")
+elementwise(
+    np.reciprocal, "-d * y**2", says="`d(1 / u) = -d(u) / u**2`", kernel="1 / x"
+)
+elementwise(
+    np.square,
+    "d * 2 * x",
+    says="power rule: `d(u**2) = 2 * u * d(u)`",
+    kernel="x * x",
+    kinds="fi",
+)
 elementwise((np.sqrt, math.sqrt), "d / (2 * y)", kernel="np.sqrt(x)")
 elementwise((np.cbrt, math.cbrt), "d / (3 * y**2)", kernel="np.cbrt(x)")
 
@@ -159,6 +221,7 @@ elementwise(
     np.maximum,
     "d * (a > b) + d * (a == b) / 2",
     "d * (b > a) + d * (a == b) / 2",
+    says=_LARGER,
     kernel="a if a >= b or a != a else b",
     kinds="fi",
 )
@@ -166,6 +229,7 @@ elementwise(
     np.minimum,
     "d * (a < b) + d * (a == b) / 2",
     "d * (b < a) + d * (a == b) / 2",
+    says=_SMALLER,
     kernel="a if a <= b or a != a else b",
     kinds="fi",
 )
@@ -173,6 +237,7 @@ elementwise(
     max,
     "d * (a > b) + d * (a == b) / 2",
     "d * (b > a) + d * (a == b) / 2",
+    says=_LARGER,
     infer=infer_extreme,
     kernel="b if b > a else a",
     kinds="fi",
@@ -181,6 +246,7 @@ elementwise(
     min,
     "d * (a < b) + d * (a == b) / 2",
     "d * (b < a) + d * (a == b) / 2",
+    says=_SMALLER,
     infer=infer_extreme,
     kernel="b if b < a else a",
     kinds="fi",
@@ -189,6 +255,7 @@ elementwise(
     np.fmax,  # a NaN loses, whatever the other
     "d * ((a > b) | np.isnan(b)) + d * (a == b) / 2",
     "d * ((b > a) | np.isnan(a)) + d * (a == b) / 2",
+    says=_LARGER,
     kernel="a if a >= b or b != b else b",
     kinds="fi",
 )
@@ -196,6 +263,7 @@ elementwise(
     np.fmin,
     "d * ((a < b) | np.isnan(b)) + d * (a == b) / 2",
     "d * ((b < a) | np.isnan(a)) + d * (a == b) / 2",
+    says=_SMALLER,
     kernel="a if a <= b or b != b else b",
     kinds="fi",
 )
@@ -213,6 +281,7 @@ def infer_clip_method(a: Type, min: Type = NONE, max: Type = NONE) -> Type:
 
 @adjoint(np.clip, infer=infer_clip, elementwise=True)
 def _(y, a, a_min=None, a_max=None):
+    """Clipped values get no adjoint; at a bound each side gets half."""
     d[a] = unbroadcast(clip_adjoint(d[y], a, a_min, a_max), a)
     d[a_min] = unbroadcast(clip_adjoint_low(d[y], a, a_min, a_max), a_min)
     d[a_max] = unbroadcast(clip_adjoint_high(d[y], a, a_min, a_max), a_max)
@@ -227,6 +296,7 @@ def _(y, a, a_min=None, a_max=None):
 
 @adjoint(np.ndarray.clip, methods=["clip"], infer=infer_clip_method, elementwise=True)
 def _(y, a, min=None, max=None):
+    """Clipped values get no adjoint; at a bound each side gets half."""
     d[a] = unbroadcast(clip_adjoint(d[y], a, min, max), a)
     d[min] = unbroadcast(clip_adjoint_low(d[y], a, min, max), min)
     d[max] = unbroadcast(clip_adjoint_high(d[y], a, min, max), max)
@@ -260,6 +330,7 @@ elementwise(
     None,
     "np.where(a, d, 0)",
     "np.where(a, 0, d)",
+    says="each side counts where it was chosen",
     infer=infer_where,
     signature="a, b=None, c=None",
     linear=[("b", "c")],
@@ -402,6 +473,7 @@ operation(np.frexp, math.frexp)
 
 @adjoint(float, signature="x", infer=lambda x: FLOAT, linear="x", real_only=True)
 def _(y, x):
+    """Only the kind of number changed: the adjoint is passed on."""
     d[x] = unbroadcast(d[y], x)
 
 
@@ -415,6 +487,7 @@ def infer_item(x: Type) -> Type:
 
 @adjoint(np.ndarray.item, methods=["item"], signature="x", infer=infer_item, linear="x")
 def _(y, x):
+    """Only the kind of number changed: the adjoint is passed on."""
     d[x] = unbroadcast(d[y], x)
 
 
@@ -492,6 +565,7 @@ def infer_part(val: Type) -> Type:
     linear="val",
 )
 def _(y, val):
+    """The real part has no adjoint in the imaginary direction."""
     d[val] = d[y]
 
 

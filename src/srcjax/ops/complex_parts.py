@@ -54,6 +54,7 @@ operation(np.imag, inert=False, alias="part", linear="val")
 
 @adjoint(np.imag)
 def _(y, val):
+    """The imaginary part has no adjoint in the real direction."""
     d[val] = unimag(d[y], val)
 
 

@@ -239,11 +239,13 @@ inert(
 
 @adjoint(np.full, infer=infer_full, linear="fill_value")
 def _(y, shape, fill_value, dtype=None):
+    """One number in many places gets the sum of their adjoints."""
     d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
 
 
 @adjoint(np.full_like, infer=infer_full_like, linear="fill_value")
 def _(y, a, fill_value, dtype=None, *, shape=None):
+    """One number in many places gets the sum of their adjoints."""
     d[fill_value] = in_dtype_of(unbroadcast(d[y], fill_value), fill_value)
 
 
@@ -271,6 +273,7 @@ def _(y, start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
 
 @adjoint(np.copy, infer=infer_copy, linear="a")
 def _(y, a):
+    """A copy passes its adjoint on as it is."""
     d[a] = d[y]
 
 
@@ -288,6 +291,7 @@ def _(y, typ, val):
 
 @adjoint(copy.deepcopy, signature="x", linear="x")  # of what no type says how to copy
 def _(y, x):
+    """A copy passes its adjoint on as it is."""
     d[x] = d[y]
 
 
@@ -299,6 +303,7 @@ def _(y, x):
     linear="a",
 )
 def _(y, a):
+    """A copy passes its adjoint on as it is."""
     d[a] = d[y]
 
 

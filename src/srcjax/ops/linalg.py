@@ -176,7 +176,11 @@ def infer_lstsq(a: Type, b: Type, **_: Type) -> Type:
 # -- numpy.linalg -------------------------------------------------------------------
 
 
-@adjoint(np.linalg.inv, infer=infer_square)
+@adjoint(
+    np.linalg.inv,
+    infer=infer_square,
+    says="inverse: `d(inv(A)) = -inv(A) @ d(A) @ inv(A)`",
+)
 def _(y, a):
     d[a] = -transposed(y) @ d[y] @ transposed(y)
 
@@ -186,7 +190,11 @@ def _(y, a):
     d[y] = -y @ d[a] @ y
 
 
-@adjoint(np.linalg.det, infer=infer_det)
+@adjoint(
+    np.linalg.det,
+    infer=infer_det,
+    says="determinant: `d(det(A)) = det(A) * trace(inv(A) @ d(A))`",
+)
 def _(y, a):
     d[a] = per_matrix(d[y] * y, a) * transposed(np.linalg.inv(a))
 
@@ -196,7 +204,11 @@ def _(y, a):
     d[y] = y * trace_of_solution(a, d[a])
 
 
-@adjoint(np.linalg.slogdet, infer=infer_slogdet)
+@adjoint(
+    np.linalg.slogdet,
+    infer=infer_slogdet,
+    says="log-determinant: `d(logdet(A)) = trace(inv(A) @ d(A))`",
+)
 def _(y, a):
     d[a] = per_matrix(slogdet_slope(d[y][1], d[y][0], y[0], a), a) * transposed(
         np.linalg.inv(a)
@@ -208,7 +220,15 @@ def _(y, a):
     d[y] = slogdet_tangent(trace_of_solution(a, d[a]), y[0])
 
 
-@adjoint(np.linalg.solve, infer=infer_solve)
+@adjoint(
+    np.linalg.solve,
+    infer=infer_solve,
+    says={
+        "a": "linear system: `A @ x = b` gives `d[A] = -d[b] @ x.T`",
+        "b": "linear system: `A @ x = b` gives `A.T @ d[b] = d[x]`",
+        "y": "linear system: `A @ x = b` gives `A @ d(x) = d(b) - d(A) @ x`",
+    },
+)
 def _(y, a, b):
     if surely(np.ndim(a) == 2 and np.ndim(b) == 1):
         solution = np.linalg.solve(a.T, d[y])
@@ -228,7 +248,12 @@ def _(y, a, b):
     d[y] = solve_like(a, d[b] - matrix_times(d[a], y, b), b)
 
 
-@adjoint(np.linalg.cholesky, signature="a, *, upper=False", infer=infer_square)
+@adjoint(
+    np.linalg.cholesky,
+    signature="a, *, upper=False",
+    infer=infer_square,
+    says="Cholesky factor: from `A = L @ L.T`, `d(A) = d(L) @ L.T + L @ d(L).T`",
+)
 def _(y, a, *, upper=False):
     # Murray, Differentiation of the Cholesky decomposition (2016), equation 10.
     if surely(np.ndim(y) == 2 and not upper and not np.iscomplexobj(y)):
@@ -255,7 +280,11 @@ def _(y, a, rcond=None, hermitian=False):
     d[y] = pinv_tangent(d[a], y, a, hermitian)
 
 
-@adjoint(np.linalg.eigh, infer=infer_eigh)
+@adjoint(
+    np.linalg.eigh,
+    infer=infer_eigh,
+    says="eigenvalues: `d(w) = v.T @ d(A) @ v`; vectors turn by `1 / (w[i] - w[j])`",
+)
 def _(y, a, UPLO="L"):
     d[a] = uneigh(d[y], y, UPLO)
 
@@ -265,7 +294,11 @@ def _(y, a, UPLO="L"):
     d[y] = eigh_tangent(d[a], y, UPLO)
 
 
-@adjoint(np.linalg.eigvalsh, infer=infer_eigvalsh)
+@adjoint(
+    np.linalg.eigvalsh,
+    infer=infer_eigvalsh,
+    says="eigenvalues: `d(w) = v.T @ d(A) @ v`",
+)
 def _(y, a, UPLO="L"):
     d[a] = uneigvalsh(d[y], a, UPLO)
 
@@ -317,7 +350,9 @@ def _(y, a, mode="reduced"):
     d[y] = qr_tangent(d[a], y, mode)
 
 
-@adjoint(np.linalg.lstsq, infer=infer_lstsq)
+@adjoint(
+    np.linalg.lstsq, infer=infer_lstsq, says="least squares: from the normal equations"
+)
 def _(y, a, b, rcond=None):
     d[a] = unlstsq_left(d[y], y, a, b)
     d[b] = unlstsq_right(d[y], y, a, b)

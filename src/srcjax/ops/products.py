@@ -239,14 +239,33 @@ def infer_correlate(a: Type, v: Type, mode: Type = VALID) -> Type:
 # -- dot and matmul -----------------------------------------------------------------
 
 
-@adjoint(np.dot, methods=["dot"], infer=infer_dot, linear=("a", "b"))
+@adjoint(
+    np.dot,
+    methods=["dot"],
+    infer=infer_dot,
+    linear=("a", "b"),
+    says={
+        "a": "matrix product: `C = A @ B` gives `d[A] = d[C] @ B.T`",
+        "b": "matrix product: `C = A @ B` gives `d[B] = A.T @ d[C]`",
+        "y": "product rule: `d(A @ B) = d(A) @ B + A @ d(B)`",
+    },
+)
 def _(y, a, b):
     d[a] = undot_left(d[y], a, b)
     d[b] = undot_right(d[y], a, b)
 
 
 @adjoint(
-    np.matmul, operator.matmul, np.linalg.matmul, infer=infer_matmul, linear=("a", "b")
+    np.matmul,
+    operator.matmul,
+    np.linalg.matmul,
+    infer=infer_matmul,
+    linear=("a", "b"),
+    says={
+        "a": "matrix product: `C = A @ B` gives `d[A] = d[C] @ B.T`",
+        "b": "matrix product: `C = A @ B` gives `d[B] = A.T @ d[C]`",
+        "y": "product rule: `d(A @ B) = d(A) @ B + A @ d(B)`",
+    },
 )
 def _(y, a, b):
     d[a] = unmatmul_left(d[y], a, b)
@@ -255,24 +274,28 @@ def _(y, a, b):
 
 @adjoint(np.vdot, infer=infer_vdot, linear=("a", "b"))
 def _(y, a, b):
+    """Inner product: each factor gets the adjoint times the other."""
     d[a] = unvdot_left(d[y], a, b)
     d[b] = unvdot_right(d[y], a, b)
 
 
 @adjoint(np.inner, infer=infer_inner, linear=("a", "b"))
 def _(y, a, b):
+    """Inner product: each factor gets the adjoint times the other."""
     d[a] = uninner_left(d[y], a, b)
     d[b] = uninner_right(d[y], a, b)
 
 
 @adjoint(np.outer, np.linalg.outer, infer=infer_outer, linear=("a", "b"))
 def _(y, a, b):
+    """Outer product: each factor gets the adjoint, summed along the other."""
     d[a] = unouter_left(d[y], a, b)
     d[b] = unouter_right(d[y], a, b)
 
 
 @adjoint(np.vecdot, np.linalg.vecdot, infer=infer_vecdot, linear=("a", "b"))
 def _(y, a, b, *, axis=-1):
+    """Inner product: each factor gets the adjoint times the other."""
     d[a] = unvecdot_left(d[y], a, b, axis)
     d[b] = unvecdot_right(d[y], a, b, axis)
 
@@ -282,6 +305,7 @@ def _(y, a, b, *, axis=-1):
 
 @adjoint(np.tensordot, np.linalg.tensordot, infer=infer_tensordot, linear=("a", "b"))
 def _(y, a, b, axes=2):
+    """Contraction: each factor gets the adjoint contracted with the other."""
     d[a] = untensordot_left(d[y], a, b, axes)
     d[b] = untensordot_right(d[y], a, b, axes)
 
@@ -296,6 +320,7 @@ operation(
 
 @adjoint(np.einsum, linear="*operands")
 def _(y, subscripts, *operands, optimize=False):
+    """Contraction: each factor gets the adjoint contracted with the others."""
     d[operands] = einsum_adjoints(d[y], subscripts, operands)
 
 
@@ -304,12 +329,14 @@ inert(np.einsum_path)
 
 @adjoint(np.kron, infer=infer_kron, linear=("a", "b"))
 def _(y, a, b):
+    """Kronecker product: each factor gets the adjoint, summed along the other."""
     d[a] = unkron_left(d[y], a, b)
     d[b] = unkron_right(d[y], a, b)
 
 
 @adjoint(np.trace, methods=["trace"], infer=infer_trace, linear="a")
 def _(y, a, offset=0, axis1=0, axis2=1):
+    """The trace spreads its adjoint over the diagonal."""
     d[a] = untrace(d[y], a, offset, axis1, axis2)
 
 
@@ -322,7 +349,11 @@ def _(y, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 # -- chains of products -------------------------------------------------------------
 
 
-@adjoint(np.linalg.multi_dot, infer=infer_multi_dot)
+@adjoint(
+    np.linalg.multi_dot,
+    infer=infer_multi_dot,
+    says="product rule: each matrix gets those before and behind it, transposed",
+)
 def _(y, arrays):
     d[arrays] = multi_dot_adjoints(d[y], arrays)
 
@@ -332,7 +363,12 @@ def _(y, arrays):
     d[y] = multi_dot_tangent(d[arrays], arrays)
 
 
-@adjoint(np.linalg.matrix_power, infer=infer_power, alias="maybe")
+@adjoint(
+    np.linalg.matrix_power,
+    infer=infer_power,
+    alias="maybe",
+    says="product rule, for each of the equal factors",
+)
 def _(y, a, n):
     d[a] = matrix_power_adjoint(d[y], a, n)
 
@@ -348,11 +384,13 @@ def _(y, a, n):
 
 @adjoint(np.convolve, infer=infer_convolve, linear=("a", "v"))
 def _(y, a, v, mode="full"):
+    """Convolution: its adjoint is a correlation with the other factor."""
     d[a] = unconvolve_left(d[y], a, v, mode)
     d[v] = unconvolve_right(d[y], a, v, mode)
 
 
 @adjoint(np.correlate, infer=infer_correlate, linear=("a", "v"))
 def _(y, a, v, mode="valid"):
+    """Correlation: its adjoint is a convolution with the other factor."""
     d[a] = uncorrelate_left(d[y], a, v, mode)
     d[v] = uncorrelate_right(d[y], a, v, mode)

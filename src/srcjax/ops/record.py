@@ -8,7 +8,8 @@ Rules are real Python, pasted into the output with names substituted:
 
 In a rule, `d[v]` is the adjoint of `v`; assigning to `d[x]` contributes to it. In a
 tangent rule, `d[v]` is the tangent. The rule's first parameter is the operation's
-result, the others are its arguments under the names of its signature. A rule may call
+result, the others are its arguments under the names of its signature. Its docstring
+says it in the words of a course (`source(df, explain=True)`). A rule may call
 helpers of `srcjax.runtime`; where the types are known, `srcjax.ops.expand` replaces
 the call by the plain expression that it stands for.
 
@@ -79,10 +80,13 @@ class Template:
         parse: Callable[[], list[gast.stmt]],
         parameters: tuple[str, ...],
         globals: dict[str, Any],
+        words: str = "",
     ) -> None:
         self.parse = parse
         self.parameters = parameters
         self.globals = globals
+        #: What the docstring of the rule says of it (`ops.words`).
+        self.words = words
         if not str(globals.get("__name__")).startswith("srcjax."):
             self.body  # noqa: B018  (tells the user what is wrong with it)
 
@@ -178,6 +182,11 @@ class Op:
     #: Arguments that the call writes to (`np.copyto`, `out=`).
     writes: tuple[str, ...] = ()
     functions: list[Any] = field(default_factory=list)
+    #: The rule in the words of a course, or by argument, `"y"` that of the tangent
+    #: (`ops.words`). Without it, what the docstrings of the rules say, or the row.
+    says: str | dict[str, str] = ""
+    #: Of a row: the directional derivatives by argument, as they are written there.
+    partials: dict[str, str] = field(default_factory=dict, repr=False)
     #: A composite for arguments that the signature does not have (`completes`), and
     #: for those of which this says so, asked with their types.
     otherwise: Callable[..., Any] | None = None
@@ -594,7 +603,9 @@ def read_template(rule: Callable) -> Template:
         body: list[gast.stmt] = syntax.gast_of(source).body[0].body
         return body
 
-    return Template(parse, tuple(inspect.signature(rule).parameters), rule.__globals__)
+    parameters = tuple(inspect.signature(rule).parameters)
+    words = " ".join((inspect.getdoc(rule) or "").split())
+    return Template(parse, parameters, rule.__globals__, words)
 
 
 def surely(holds: bool) -> bool:
@@ -685,6 +696,7 @@ def elementwise(
     op = operation(*functions, elementwise=True, kernel=kernel, **options)
     given = {n: p for n, p in zip(names, partials, strict=True) if p is not None}
     op.passes = tuple(given)
+    op.partials = given
     op.inert = not given
     alike = {name for group in op.linear for name in group}
 

@@ -151,16 +151,19 @@ def infer_average(
 
 @adjoint(np.sum, methods=["sum"], infer=infer_sum, spreads=True, linear="a")
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
+    """The sum spreads its adjoint over all that it added."""
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a), dtype, a)
 
 
 @adjoint(np.mean, methods=["mean"], infer=infer_mean, spreads=True, linear="a")
 def _(y, a, axis=None, dtype=None, *, keepdims=False):
+    """The mean spreads its adjoint evenly: each of n elements gets 1/n of it."""
     d[a] = undo_dtype(unreduce(d[y], axis, keepdims, a) / size_along(a, axis), dtype, a)
 
 
 @adjoint(np.average, infer=infer_average, linear="a")
 def _(y, a, axis=None, weights=None, *, keepdims=False):
+    """A weighted mean spreads its adjoint by the weights."""
     d[a] = average_adjoint(unreduce(d[y], axis, keepdims, a), weights, axis, a)
     d[weights] = average_weights_adjoint(
         unreduce(d[y], axis, keepdims, a),
@@ -176,7 +179,13 @@ def _(y, a, axis=None, weights=None, *, keepdims=False):
     d[y] = average_weights_tangent(d[weights], y, weights, axis, keepdims, a)
 
 
-@adjoint(np.var, methods=["var"], infer=infer_var, spreads=True)
+@adjoint(
+    np.var,
+    methods=["var"],
+    infer=infer_var,
+    spreads=True,
+    says="variance: `d(var(u)) = 2 * mean((u - mean(u)) * d(u))`",
+)
 def _(y, a, axis=None, *, ddof=0, keepdims=False):
     d[a] = centred_slope(2 * unreduce(d[y], axis, keepdims, a), a, axis) / (
         size_along(a, axis) - ddof
@@ -190,7 +199,13 @@ def _(y, a, axis=None, *, ddof=0, keepdims=False):
     d[y] = d[ddof] * y / (size_along(a, axis) - ddof)
 
 
-@adjoint(np.std, methods=["std"], infer=infer_var, spreads=True)
+@adjoint(
+    np.std,
+    methods=["std"],
+    infer=infer_var,
+    spreads=True,
+    says="standard deviation: `d(std(u)) = mean((u - mean(u)) * d(u)) / std(u)`",
+)
 def _(y, a, axis=None, *, ddof=0, keepdims=False):
     d[a] = centred_slope(unreduce(d[y] / y, axis, keepdims, a), a, axis) / (
         size_along(a, axis) - ddof
@@ -206,6 +221,7 @@ def _(y, a, axis=None, *, ddof=0, keepdims=False):
 
 @adjoint(np.nansum, infer=infer_sum, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
+    """The sum spreads its adjoint over all that it added, not over NaN."""
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a))
 
 
@@ -216,6 +232,7 @@ def _(y, a, axis=None, *, keepdims=False):
 
 @adjoint(np.nanmean, infer=infer_mean, spreads=True)
 def _(y, a, axis=None, *, keepdims=False):
+    """The mean spreads its adjoint evenly over all that is not NaN."""
     d[a] = np.where(np.isnan(a), 0, unreduce(d[y], axis, keepdims, a)) / count_numbers(
         a, axis
     )
@@ -231,7 +248,13 @@ def _(y, a, axis=None, *, keepdims=False):
 # -- products and scans --------------------------------------------------------------
 
 
-@adjoint(np.prod, methods=["prod"], infer=infer_sum, spreads=True)
+@adjoint(
+    np.prod,
+    methods=["prod"],
+    infer=infer_sum,
+    spreads=True,
+    says="product rule: each factor gets the product of all others",
+)
 def _(y, a, axis=None, *, keepdims=False):
     d[a] = unreduce(d[y], axis, keepdims, a) * prod_of_others(a, axis)
 
@@ -243,10 +266,16 @@ def _(y, a, axis=None, *, keepdims=False):
 
 @adjoint(np.cumsum, methods=["cumsum"], infer=infer_scan, linear="a")
 def _(y, a, axis=None):
+    """Each element is in all later sums: adjoints are summed from the end."""
     d[a] = cumsum_adjoint(d[y], axis, a)
 
 
-@adjoint(np.cumprod, methods=["cumprod"], infer=infer_scan)
+@adjoint(
+    np.cumprod,
+    methods=["cumprod"],
+    infer=infer_scan,
+    says="product rule, for each of the products",
+)
 def _(y, a, axis=None):
     d[a] = cumprod_adjoint(d[y], axis, a)
 
@@ -261,7 +290,12 @@ def _(y, a, axis=None):
 
 for _function in (np.max, np.min, np.nanmax, np.nanmin):
 
-    @adjoint(_function, infer=infer_extreme, spreads=True)
+    @adjoint(
+        _function,
+        infer=infer_extreme,
+        spreads=True,
+        says="the adjoint goes to where the extreme is; equal ones share it",
+    )
     def _(y, a, axis=None, *, keepdims=False):
         d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 
@@ -286,6 +320,7 @@ operation(np.min, np.amin, methods=["min"])
 
 @adjoint(np.ptp, infer=infer_extreme)
 def _(y, a, axis=None, *, keepdims=False):
+    """The adjoint goes to the largest element, and with a minus to the smallest."""
     d[a] = unreduce_extreme(
         d[y], np.max(a, axis=axis, keepdims=keepdims), axis, keepdims, a
     )
@@ -302,7 +337,9 @@ def _(y, a, axis=None, *, keepdims=False):
 # -- norms ---------------------------------------------------------------------------
 
 
-@adjoint(np.linalg.norm, infer=infer_norm)
+@adjoint(
+    np.linalg.norm, infer=infer_norm, says="norm: `d(norm(u)) = u @ d(u) / norm(u)`"
+)
 def _(y, x, ord=None, axis=None, keepdims=False):
     d[x] = norm_adjoint(d[y], y, ord, axis, keepdims, x)
     d[ord] = no_derivative(d[y])

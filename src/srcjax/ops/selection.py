@@ -298,6 +298,7 @@ def infer_vander(x: Type, N: Type = NONE, increasing: Type | None = None) -> Typ
     infer=infer_sort,
 )
 def _(y, x, axis=-1, kind=None, order=None, *, stable=None):
+    """Sorting moves elements: the adjoints go back to where they came from."""
     d[x] = unsort(d[y], x, axis)
 
 
@@ -312,6 +313,7 @@ def _(y, x, axis=-1, kind=None, order=None, *, stable=None):
     infer=infer_partition,
 )
 def _(y, x, kth, axis=-1, kind="introselect", order=None):
+    """Sorting moves elements: the adjoints go back to where they came from."""
     d[x] = unpartition(d[y], y, x, axis)
 
 
@@ -356,11 +358,13 @@ inert(np.ix_, np.lexsort, np.digitize)
     linear="x",
 )
 def _(y, x, indices, axis=None, *, mode="raise"):
+    """Each taken element gives its adjoint to the place that it came from."""
     d[x] = untake(d[y], x, indices, axis, mode)
 
 
 @adjoint(np.take_along_axis, infer=infer_take_along_axis, linear="x")
 def _(y, x, indices, axis=-1):
+    """Each taken element gives its adjoint to the place that it came from."""
     d[x] = untake_along_axis(d[y], x, indices, axis)
 
 
@@ -368,27 +372,32 @@ def _(y, x, indices, axis=-1):
     np.compress, signature="condition, x, axis=None", infer=infer_compress, linear="x"
 )
 def _(y, condition, x, axis=None):
+    """Each taken element gives its adjoint to the place that it came from."""
     d[x] = uncompress(d[y], condition, x, axis)
 
 
 @adjoint(np.extract, infer=infer_extract, linear="x")
 def _(y, condition, x):
+    """Each taken element gives its adjoint to the place that it came from."""
     d[x] = uncompress(d[y], condition, x)
 
 
 @adjoint(np.select, infer=infer_select, linear=[("choicelist", "default")])
 def _(y, condlist, choicelist, default=0):
+    """Each choice gets the adjoint where it was chosen."""
     d[choicelist] = unselect(d[y], condlist, choicelist)
     d[default] = unselect_default(d[y], condlist, default)
 
 
 @adjoint(np.delete, infer=infer_resized, linear="x")
 def _(y, x, obj, axis=None):
+    """What was left out gets no adjoint."""
     d[x] = undelete(d[y], x, obj, axis)
 
 
 @adjoint(np.insert, infer=infer_resized, linear=[("x", "values")])
 def _(y, x, obj, values, axis=None):
+    """What was put in and what was there take their own pieces of the adjoint."""
     d[x] = uninsert(d[y], x, obj, values, axis, 0)
     d[values] = uninsert(d[y], x, obj, values, axis, 1)
 
@@ -405,26 +414,31 @@ def _(y, x, obj, values, axis=None):
     linear="x",
 )
 def _(y, x, offset=0, axis1=0, axis2=1):
+    """The adjoint of a diagonal stands on the diagonal, zeros beside it."""
     d[x] = undiagonal(d[y], x, offset, axis1, axis2)
 
 
 @adjoint(np.diag, infer=infer_diag, alias="maybe", linear="x")
 def _(y, x, k=0):
+    """The adjoint of a diagonal stands on the diagonal, zeros beside it."""
     d[x] = undiag(d[y], x, k)
 
 
 @adjoint(np.diagflat, infer=infer_diagflat, linear="x")
 def _(y, x, k=0):
+    """The adjoint of a diagonal stands on the diagonal, zeros beside it."""
     d[x] = unreshape(np.diag(d[y], k), x)
 
 
 @adjoint(np.tril, infer=infer_triangle, linear="x")
 def _(y, x, k=0):
+    """What was set to zero gets no adjoint."""
     d[x] = unbroadcast(np.tril(d[y], k), x)
 
 
 @adjoint(np.triu, infer=infer_triangle, linear="x")
 def _(y, x, k=0):
+    """What was set to zero gets no adjoint."""
     d[x] = unbroadcast(np.triu(d[y], k), x)
 
 
@@ -438,6 +452,7 @@ def _(y, x, k=0):
     linear=[("x", "prepend", "append")],
 )
 def _(y, x, n=1, axis=-1, prepend=None, append=None):
+    """Difference of neighbours: one gets the adjoint, the other minus it."""
     d[x] = undiff(d[y], x, n, axis, prepend, append)
     d[prepend] = undiff_end(d[y], x, n, axis, prepend, append, 0)
     d[append] = undiff_end(d[y], x, n, axis, prepend, append, 1)
@@ -445,6 +460,7 @@ def _(y, x, n=1, axis=-1, prepend=None, append=None):
 
 @adjoint(np.ediff1d, infer=infer_vector_of, linear=[("x", "to_end", "to_begin")])
 def _(y, x, to_end=None, to_begin=None):
+    """Difference of neighbours: one gets the adjoint, the other minus it."""
     d[x] = unediff1d(d[y], x, to_end, to_begin)
     d[to_end] = unreshape(d[y][len(y) - np.size(to_end) :], to_end)
     d[to_begin] = unreshape(d[y][: np.size(to_begin)], to_begin)
@@ -456,6 +472,7 @@ def _(y, x, to_end=None, to_begin=None):
     infer=infer_gradient,
 )
 def _(y, f, *varargs, axis=None, edge_order=1):
+    """Differences: each element gets what all differences that it is in say."""
     d[f] = ungradient(d[y], f, varargs, axis, edge_order)
     d[varargs] = spacing_adjoints(d[y], y, varargs)
 
@@ -470,6 +487,7 @@ def _(y, f, *varargs, axis=None, edge_order=1):
 
 @adjoint(np.trapezoid, infer=infer_trapezoid, linear=("y", "x"))
 def _(area, y, x=None, dx=1.0, axis=-1):
+    """Each value counts with the width of the trapezoids beside it."""
     d[y] = untrapezoid_y(d[area], y, x, dx, axis)
     d[x] = untrapezoid_x(d[area], y, x, axis)
     d[dx] = untrapezoid_dx(d[area], y, x, dx, axis)
@@ -487,6 +505,7 @@ def _(area, y, x=None, dx=1.0, axis=-1):
     constant=("period",),  # None: another definition serves a period
 )
 def _(y, x, xp, fp, left=None, right=None, period=None):
+    """Linear interpolation: the slope in x, the two weights in the values."""
     d[x] = uninterp_x(d[y], x, xp, fp)
     d[xp] = uninterp_xp(d[y], x, xp, fp)
     d[fp] = uninterp_fp(d[y], x, xp, fp, left, right)
@@ -502,6 +521,7 @@ def _(y, x, xp, fp, left=None, right=None, period=None):
 
 @adjoint(np.polyval, infer=infer_polyval, linear="p")
 def _(y, p, x):
+    """A polynomial: its slope in x, the powers of x in the coefficients."""
     d[p] = unpolyval_p(d[y], p, x)
     d[x] = unpolyval_x(d[y], p, x)
 

@@ -56,6 +56,7 @@ d: Any  # adjoints by name, in the text of rules
     linear="x",
 )
 def _(y, x, shape, order="C", *, copy=None):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x, order)
 
 
@@ -69,6 +70,7 @@ def _(y, x, shape, order="C", *, copy=None):
     linear="x",
 )
 def _(y, x, *shape, order="C", copy=None):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x, order)
 
 
@@ -81,16 +83,19 @@ def _(y, x, *shape, order="C", copy=None):
     linear="x",
 )
 def _(y, x, order="C"):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x, order)
 
 
 @adjoint(np.ndarray.flatten, methods=["flatten"], infer=infer_ravel, linear="x")
 def _(y, x, order="C"):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x, order)
 
 
 @adjoint(np.expand_dims, infer=infer_expand_dims, alias="view", cheap=True, linear="x")
 def _(y, x, axis):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = np.squeeze(d[y], axis)
 
 
@@ -103,21 +108,25 @@ def _(y, x, axis):
     linear="x",
 )
 def _(y, x, axis=None):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x)
 
 
 @adjoint(np.atleast_1d, infer=infer_at_least(1), alias="view", cheap=True, linear="x")
 def _(y, x):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x)
 
 
 @adjoint(np.atleast_2d, infer=infer_at_least(2), alias="view", cheap=True, linear="x")
 def _(y, x):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x)
 
 
 @adjoint(np.atleast_3d, infer=infer_at_least(3), alias="view", cheap=True, linear="x")
 def _(y, x):
+    """Only the shape changed: the adjoint takes the old shape back."""
     d[x] = unreshape(d[y], x)
 
 
@@ -125,6 +134,7 @@ def _(y, x):
     np.broadcast_to, infer=infer_broadcast_to, alias="read-only", cheap=True, linear="x"
 )
 def _(y, x, shape, subok=False):
+    """Broadcast forward, sum backward."""
     d[x] = unbroadcast(d[y], x)
 
 
@@ -140,6 +150,7 @@ def _(y, x, shape, subok=False):
     linear="x",
 )
 def _(y, x, axes=None):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = untranspose(d[y], axes)
 
 
@@ -153,6 +164,7 @@ def _(y, x, axes=None):
     linear="x",
 )
 def _(y, x, *axes):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = untranspose(d[y], axes)
 
 
@@ -166,6 +178,7 @@ def _(y, x, *axes):
     linear="x",
 )
 def _(y, x):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = d[y].T
 
 
@@ -180,6 +193,7 @@ def _(y, x):
     linear="x",
 )
 def _(y, x):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = transposed(d[y])
 
 
@@ -192,16 +206,19 @@ def _(y, x):
     linear="x",
 )
 def _(y, x, axis1, axis2):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = np.swapaxes(d[y], axis1, axis2)
 
 
 @adjoint(np.moveaxis, infer=infer_moveaxis, alias="view", cheap=True, linear="x")
 def _(y, x, source, destination):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = np.moveaxis(d[y], destination, source)
 
 
 @adjoint(np.rollaxis, infer=infer_rollaxis, alias="view", cheap=True, linear="x")
 def _(y, x, axis, start=0):
+    """The axes changed places: those of the adjoint change back."""
     d[x] = unrollaxis(d[y], axis, start)
 
 
@@ -210,26 +227,31 @@ def _(y, x, axis, start=0):
 
 @adjoint(np.flip, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x, axis=None):
+    """The order was reversed: that of the adjoint is reversed back."""
     d[x] = np.flip(d[y], axis)
 
 
 @adjoint(np.fliplr, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x):
+    """The order was reversed: that of the adjoint is reversed back."""
     d[x] = np.fliplr(d[y])
 
 
 @adjoint(np.flipud, infer=infer_same, alias="view", cheap=True, linear="x")
 def _(y, x):
+    """The order was reversed: that of the adjoint is reversed back."""
     d[x] = np.flipud(d[y])
 
 
 @adjoint(np.roll, infer=infer_same, linear="x")
 def _(y, x, shift, axis=None):
+    """The elements were shifted round: the adjoint is shifted back."""
     d[x] = unroll(d[y], shift, axis)
 
 
 @adjoint(np.rot90, infer=infer_rot90, alias="view", cheap=True, linear="x")
 def _(y, x, k=1, axes=(0, 1)):
+    """The matrix was turned: the adjoint is turned back."""
     d[x] = np.rot90(d[y], -k, axes)
 
 
@@ -244,6 +266,7 @@ def _(y, x, k=1, axes=(0, 1)):
     linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = undo_dtypes(unconcatenate(d[y], arrays, axis), dtype, arrays)
 
 
@@ -254,6 +277,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = undo_dtypes(unstack(d[y], arrays, axis), dtype, arrays)
 
 
@@ -264,6 +288,7 @@ def _(y, arrays, axis=0, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = undo_dtypes(unvstack(d[y], arrays), dtype, arrays)
 
 
@@ -274,26 +299,31 @@ def _(y, arrays, *, dtype=None, casting="same_kind"):
     linear="arrays",
 )
 def _(y, arrays, *, dtype=None, casting="same_kind"):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = undo_dtypes(unhstack(d[y], arrays), dtype, arrays)
 
 
 @adjoint(np.dstack, infer=infer_lifted(layers, lambda _: 2), linear="arrays")
 def _(y, arrays):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = undstack(d[y], arrays)
 
 
 @adjoint(np.column_stack, infer=infer_lifted(columns, lambda _: 1), linear="arrays")
 def _(y, arrays):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = uncolumn_stack(d[y], arrays)
 
 
 @adjoint(np.block, infer=infer_block, linear="arrays")
 def _(y, arrays):
+    """Joined arrays take their own pieces of the adjoint."""
     d[arrays] = unblock(d[y], arrays)
 
 
 @adjoint(np.append, infer=infer_append, linear=[("x", "values")])
 def _(y, x, values, axis=None):
+    """Joined arrays take their own pieces of the adjoint."""
     d[x] = unappend_left(d[y], x, axis)
     d[values] = unappend_right(d[y], x, values, axis)
 
@@ -303,26 +333,31 @@ def _(y, x, values, axis=None):
 
 @adjoint(np.split, infer=infer_split(), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
+    """The pieces of the adjoint are joined again."""
     d[x] = np.concatenate(d[y], axis=axis)
 
 
 @adjoint(np.array_split, infer=infer_split(exact=False), alias="view", linear="x")
 def _(y, x, indices_or_sections, axis=0):
+    """The pieces of the adjoint are joined again."""
     d[x] = np.concatenate(d[y], axis=axis)
 
 
 @adjoint(np.hsplit, infer=infer_split(along=1), alias="view", linear="x")
 def _(y, x, indices_or_sections):
+    """The pieces of the adjoint are joined again."""
     d[x] = np.hstack(d[y])
 
 
 @adjoint(np.vsplit, infer=infer_split(along=0), alias="view", linear="x")
 def _(y, x, indices_or_sections):
+    """The pieces of the adjoint are joined again."""
     d[x] = np.concatenate(d[y])
 
 
 @adjoint(np.dsplit, infer=infer_split(along=2), alias="view", linear="x")
 def _(y, x, indices_or_sections):
+    """The pieces of the adjoint are joined again."""
     d[x] = np.concatenate(d[y], axis=2)
 
 
@@ -344,11 +379,13 @@ if hasattr(np, "unstack"):  # NumPy 2.1
 
 @adjoint(np.tile, infer=infer_tile, linear="x")
 def _(y, x, reps):
+    """What was repeated gets the sum of the adjoints of its copies."""
     d[x] = untile(d[y], x, reps)
 
 
 @adjoint(np.repeat, methods=["repeat"], infer=infer_repeat, linear="x")
 def _(y, x, repeats, axis=None):
+    """What was repeated gets the sum of the adjoints of its copies."""
     d[x] = unrepeat(d[y], x, repeats, axis)
 
 
@@ -358,6 +395,7 @@ def _(y, x, repeats, axis=None):
     infer=infer_pad,
 )
 def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
+    """The border is cut off; what was copied there adds to where it came from."""
     d[x] = unpad(d[y], x, pad_width, mode, reflect_type)
     d[constant_values] = unpad_border(d[y], x, pad_width, mode, constant_values)
 
@@ -378,6 +416,7 @@ def _(y, x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     linear="arrays",
 )
 def _(y, *arrays, subok=False):
+    """Broadcast forward, sum backward."""
     d[arrays] = unbroadcast_each(d[y], arrays)
 
 
@@ -388,4 +427,5 @@ def _(y, *arrays, subok=False):
     linear="arrays",
 )
 def _(y, *arrays, copy=True, sparse=False, indexing="xy"):
+    """Broadcast forward, sum backward."""
     d[arrays] = unmeshgrid(d[y], arrays, indexing)

@@ -213,7 +213,11 @@ def infer_softmax(x: Type, axis: Type = NONE) -> Type:
 
 if scipy is not None:
 
-    @adjoint(scipy.special.logsumexp, infer=infer_logsumexp)
+    @adjoint(
+        scipy.special.logsumexp,
+        infer=infer_logsumexp,
+        says="`d(logsumexp(u)) = sum(softmax(u) * d(u))`",
+    )
     def _(y, a, axis=None, b=None, keepdims=False):
         d[a] = logsumexp_adjoint(d[y], y, a, axis, b, keepdims)
         d[b] = unbroadcast(
@@ -242,7 +246,11 @@ if scipy is not None:
         changes = {p: call.lifted(p, highest) for p in given}
         return call.rebuild(**changes, axis=expr(shifted(axis, highest)))
 
-    @adjoint(scipy.special.softmax, infer=infer_softmax)
+    @adjoint(
+        scipy.special.softmax,
+        infer=infer_softmax,
+        says="softmax: `d(s) = s * (d(u) - sum(s * d(u)))`",
+    )
     def _(y, x, axis=None):
         d[x] = y * (d[y] - sum_keeping(d[y] * y, axis))
 
@@ -250,7 +258,11 @@ if scipy is not None:
     def _(y, x, axis=None):
         d[y] = y * (d[x] - sum_keeping(d[x] * y, axis))
 
-    @adjoint(scipy.special.log_softmax, infer=infer_softmax)
+    @adjoint(
+        scipy.special.log_softmax,
+        infer=infer_softmax,
+        says="`d(log_softmax(u)) = d(u) - sum(softmax(u) * d(u))`",
+    )
     def _(y, x, axis=None):
         d[x] = d[y] - np.exp(y) * sum_keeping(d[y], axis)
 

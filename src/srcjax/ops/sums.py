@@ -61,5 +61,6 @@ def of_sum(t: Type) -> Type:
 
 @adjoint(runtime.add, signature="a, b", infer=infer_add, linear=[("a", "b")])
 def _(y, a, b):
+    """A sum passes its adjoint on to both terms."""
     d[a] = d[y]
     d[b] = d[y]

@@ -28,11 +28,19 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
 
 
-FALLING = elementwise(falling_logistic, "-d * y * (1 - y)")
-RISING = elementwise(rising_logistic, "d * y * (1 - y)")
+FALLING = elementwise(
+    falling_logistic,
+    "-d * y * (1 - y)",
+    says="logistic: `s = 1 / (1 + exp(-z))` has `d(s) = s * (1 - s) * d(z)`",
+)
+RISING = elementwise(
+    rising_logistic,
+    "d * y * (1 - y)",
+    says="logistic: `d(s) = s * (1 - s) * d(z)`",
+)
 
 
-@adjoint(softmax)
+@adjoint(softmax, says="softmax: `d(s) = s * (d(u) - sum(s * d(u)))`")
 def SOFTMAX(y, x, axis=None):
     d[x] = y * (d[y] - sum_keeping(d[y] * y, axis))
 

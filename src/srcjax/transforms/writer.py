@@ -32,6 +32,7 @@ from srcjax.errors import NoRuleError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import ATTRIBUTES, Op
 from srcjax.transforms.places import Places, rebuild, record_class
+from srcjax.transforms.reasons import Reason, because
 from srcjax.transforms.specialise import Env, Typer
 from srcjax.transforms.steps import written_out
 
@@ -101,6 +102,8 @@ class DerivativeWriter(Writer):
     def __init__(self, program: Program, unit: Unit) -> None:
         super().__init__(program, unit)
         self.code: list[gast.stmt] = []
+        #: Why the statements that are emitted are written.
+        self.reasons: tuple[Reason, ...] = ()
         #: Types around the statement at hand, per variant.
         self.envs: list[Env] = []
         self.plain_types: dict[int, tuple[Type, Type]] = {}
@@ -117,6 +120,8 @@ class DerivativeWriter(Writer):
 
     def emit(self, *stmts: gast.stmt) -> None:
         """Add statements to the code."""
+        for stmt in stmts:
+            because(stmt, *self.reasons)
         self.code.extend(stmts)
 
     def held(self, base: str, value: gast.expr, like: str | None = None) -> gast.Name:

@@ -24,6 +24,15 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.batch.regions import BOOL, Regions
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.reasons import Reason, because
+
+#: What explained text says of loops that some examples leave before others.
+LANES = Reason(
+    slot="batch", said="one loop for all examples, until the last one is done"
+)
+PART = Reason(slot="batch", said="only for the examples that are still in the loop")
+STAY = Reason(slot="batch", said="the examples that stay in the loop")
+DONE = Reason(slot="batch", said="all examples are done")
 
 
 class LaneLoops(Regions):
@@ -113,6 +122,7 @@ class LaneLoops(Regions):
             else:
                 made = self.loop_body(body, where, carried, go_on.id, stops)
                 new.body = made
+        because(new, LANES)
         out.append(new)
         for s in syntax.walk(out):
             if isinstance(s, gast.stmt):
@@ -194,7 +204,10 @@ class LaneLoops(Regions):
         """`lanes = lanes[test]`, and out of the loop when none is left."""
         new = gast.Subscript(syntax.name(lanes), test, syntax.LOAD)
         empty = syntax.expression("not l.size", l=syntax.name(lanes))
-        return [syntax.assign(lanes, new), gast.If(empty, [gast.Break()], [])]
+        made = [syntax.assign(lanes, new), gast.If(empty, [gast.Break()], [])]
+        because(made[0], STAY)
+        because(made[1], DONE)
+        return made
 
     def longest(self, over: gast.Call, target: Any, where: gast.Name) -> tuple:
         """The range of the example with most iterations, and who is still in it."""

@@ -29,6 +29,11 @@ from srcjax.ops.batching import lift
 from srcjax.ops.record import Op
 from srcjax.transforms.batch.operations import Operations
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.reasons import Reason, because
+
+#: What explained text says of statements on batches.
+ALIKE = Reason(slot="batch", said="all examples at once, by the same code")
+MOVED = Reason(slot="batch", said="axis 0 counts the examples")
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -49,6 +54,7 @@ class Rules(Operations):
         for made in out:
             if made is not stmt:
                 made.user_line = getattr(stmt, "user_line", None)
+            because(made, ALIKE if syntax.equal(made, stmt) else MOVED)
         return out
 
     def kept(self, stmt: gast.stmt) -> gast.stmt:

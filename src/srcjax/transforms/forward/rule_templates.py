@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
 from srcjax.ops.carry_nothing import named_in_tangent
 from srcjax.ops.record import Op, active_terms
 from srcjax.transforms.forward.tangents import Tangents
+from srcjax.transforms.reasons import Reason
 from srcjax.transforms.rule_text import (
     RuleText,
     bound_arguments,
@@ -62,6 +63,7 @@ class TangentTemplates(Tangents):
             done = {n.lstrip("*") for group in op.linear for n in group}
             rule = RuleText(self, op, op.tangent, bound, name, self.dot, family)
             terms += self.pasted(rule, done)
+        self.reasons = tuple(Reason(op, "tangent", n) for n in active)
         if not terms:
             return None
         total = terms[0]

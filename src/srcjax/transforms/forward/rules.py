@@ -34,8 +34,12 @@ from srcjax.analysis.types import (
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
 from srcjax.transforms.fresh import own
+from srcjax.transforms.reasons import Reason, because, why
 from srcjax.transforms.rule_text import is_result_of_numpy
 from srcjax.transforms.writer import OLD
+
+#: What explained text says of what moves values and computes nothing.
+ALIKE = "the tangent goes where the value goes"
 
 #: Values that carry no derivative, whatever is inside.
 _INERT = (
@@ -56,7 +60,7 @@ class Rules(CallTangents):
 
     def differentiate(self, stmt: gast.stmt) -> list[gast.stmt]:
         """The statement with its tangents, in the order to execute."""
-        self.stmt, self.code = stmt, []
+        self.stmt, self.code, self.reasons = stmt, [], ()
         self.envs = self.environments(stmt)
         handler = getattr(self, f"on_{type(stmt).__name__}", None)
         if handler is None:
@@ -65,6 +69,8 @@ class Rules(CallTangents):
         for made in out:
             if made is not stmt:
                 made.backward = True
+                if not why(made):
+                    because(made, *self.reasons)
                 made.user_line = getattr(stmt, "user_line", None)
         return out
 
@@ -273,6 +279,7 @@ class Rules(CallTangents):
                     "an object that is made in the function",
                 )
             return [stmt]
+        self.reasons = (Reason(slot="tangent", said=ALIKE),)
         place = syntax.clone(target)
         place.value = self.dot(target.value)
         value = self.dot(stmt.value)
@@ -303,6 +310,8 @@ class Rules(CallTangents):
             place.value = self.dot(base)
         value, op = stmt.value, stmt.op
         active = self.any_active(value)
+        rule = Reason(lookup(OPERATORS[type(op)]), "tangent", "a")
+        self.reasons = (rule,) if isinstance(base, gast.Name) else ()
         if isinstance(op, (gast.Add, gast.Sub)):
             if not active and not isinstance(self.type_of(base), (List, Tuple)):
                 return [stmt]
@@ -390,6 +399,7 @@ class Rules(CallTangents):
             mirrored = self.effect_of(value) if self.container_method(value) else None
         if mirrored is None:
             return [stmt]
+        self.reasons = (Reason(slot="tangent", said=ALIKE),)
         mirrored = self.typer.agree(mirrored, self.envs)
         effect = gast.Expr(mirrored)
         if self.changes_base(value):
@@ -419,6 +429,7 @@ class Rules(CallTangents):
         """
         if isinstance(value, _INERT):
             return None
+        self.reasons = (Reason(slot="tangent", said=ALIKE),)
         if isinstance(value, (gast.Name, gast.Starred)):
             return self.dot(value) if self.any_active(value) else None
         handler = getattr(self, f"of_{type(value).__name__}", None)

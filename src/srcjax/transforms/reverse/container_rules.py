@@ -40,8 +40,16 @@ from srcjax.transforms.places import (
     part_of,
     read_part,
 )
+from srcjax.transforms.reasons import Reason
 from srcjax.transforms.reverse.rule_templates import RuleTemplates
 from srcjax.transforms.reverse.views import new_axes
+
+#: What explained text says of containers and their parts.
+ITEM = "the part that was read gets the adjoint, in its place"
+PARTS = "each part gets the adjoint of its place"
+APPENDED = "what was appended takes its adjoint off the end"
+TAKEN = "what was taken out gives its adjoint back to where it was"
+CHANGED = "the container was changed: its adjoint is changed back"
 
 
 class ContainerRules(RuleTemplates):
@@ -75,6 +83,7 @@ class ContainerRules(RuleTemplates):
 
     def of_Tuple(self, name: str, value: Any) -> None:
         elements = value.elts
+        self.reasons = (Reason(said=PARTS),)
         if any(isinstance(e, gast.Starred) for e in elements):
             self.starred_display(name, elements)
             return
@@ -129,6 +138,7 @@ class ContainerRules(RuleTemplates):
 
     def of_Dict(self, name: str, value: gast.Dict) -> None:
         t = self.type_of_name(name)
+        self.reasons = (Reason(said=PARTS),)
         for key, element in zip(value.keys, value.values, strict=True):
             if not self.active(element):
                 continue
@@ -151,6 +161,7 @@ class ContainerRules(RuleTemplates):
         if not self.active(base):
             return
         t = self.type_of_name(base.id)
+        self.reasons = (Reason(said=ITEM),)
         if isinstance(t, Object) or (isinstance(t, Tuple) and t.cls is not None):
             key: Any = value.attr
             if isinstance(t, Tuple):
@@ -212,6 +223,7 @@ class ContainerRules(RuleTemplates):
             return
         t = self.type_of_name(base.id)
         kind = self.kind(base.id)
+        self.reasons = (Reason(said=ITEM),)
         if kind == "split":
             key = self.static_key(t, index)
             if key is not None:
@@ -447,9 +459,11 @@ class ContainerRules(RuleTemplates):
                 f"`{callee}` on differentiated values",
                 "build a new list or dict instead",
             )
+        self.reasons = (Reason(said=CHANGED),)
         handler(name, base, value.args)
 
     def list_append(self, name: str | None, base: str, args: list) -> None:
+        self.reasons = (Reason(said=APPENDED),)
         if not self.has_adjoint(base):
             return
         self.ensure_buffer(base)
@@ -460,6 +474,7 @@ class ContainerRules(RuleTemplates):
             self.emit(gast.Expr(d))
 
     def list_extend(self, name: str | None, base: str, args: list) -> None:
+        self.reasons = (Reason(said=APPENDED),)
         if not self.has_adjoint(base):
             return
         self.ensure_buffer(base)
@@ -481,6 +496,7 @@ class ContainerRules(RuleTemplates):
             self.emit(gast.Expr(d))
 
     def list_pop(self, name: str | None, base: str, args: list) -> None:
+        self.reasons = (Reason(said=TAKEN),)
         present = name is not None and self.has_adjoint(name)
         if not present and not self.has_adjoint(base):
             return
@@ -571,6 +587,7 @@ class ContainerRules(RuleTemplates):
             self.contribute(base, syntax.call(kind, self.adjoint(name)))
 
     def dict_get(self, name: str | None, base: str, args: list) -> None:
+        self.reasons = (Reason(said=ITEM),)
         if name is None or not self.has_adjoint(name):
             return
         key = self.static_key(self.type_of_name(base), args[0])
@@ -612,6 +629,7 @@ class ContainerRules(RuleTemplates):
 
     def dict_pop(self, name: str | None, base: str, args: list) -> None:
         """`v = d.pop(key)`: the item's adjoint is that of `v`."""
+        self.reasons = (Reason(said=TAKEN),)
         if not self.has_adjoint(base) and (name is None or not self.has_adjoint(name)):
             return
         self.ensure_buffer(base)
@@ -631,6 +649,7 @@ class ContainerRules(RuleTemplates):
 
     def list_index(self, name: str | None, base: str, args: list) -> None:
         """Positions and keys carry no derivative."""
+        self.reasons = (Reason(said=ITEM),)
 
     list_count = dict_keys = list_index
 
@@ -646,6 +665,7 @@ class ContainerRules(RuleTemplates):
         t = self.type_of_name(value.id)
         active = self.active(value)
         kind = self.kind(value.id)
+        self.reasons = (Reason(said=ITEM),)
         if active and isinstance(t, Unknown) and value.id not in self.views:
             self.unpack_unknown(target, value)
             return

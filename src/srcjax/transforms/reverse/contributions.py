@@ -47,6 +47,7 @@ from srcjax.transforms.places import (
     spread_over,
     zero_of,
 )
+from srcjax.transforms.reasons import AGAIN, FILLED, OWN, SPREAD, ZERO, because
 from srcjax.transforms.reverse.broadcast import Broadcast
 from srcjax.transforms.reverse.kinds import in_kind_of
 from srcjax.transforms.reverse.left_out import LeftOut
@@ -273,7 +274,9 @@ class Contributions(OneStep):
         value = spread_over(
             syntax.name(place.variable), self.primal(name, path), place.lazy, t
         )
-        self.emit(syntax.assign(place.variable, value))
+        spread = syntax.assign(place.variable, value)
+        because(spread, SPREAD)
+        self.code.append(spread)
         owned = scalar and shape_of(t) is not None
         full = Adjoint(place.variable, None, owned)
         for env in self.envs:  # it has the shape of its value from here on
@@ -304,7 +307,8 @@ class Contributions(OneStep):
                 )
             zero = syntax.assign(variable, self.initial(name, t))
             zero.initial = OLD not in name  # what `w = w[0]` found is another `w`
-            self.emit(zero)
+            because(zero, FILLED if name in self.single_pass else ZERO)
+            self.code.append(zero)
         elif place.lazy is not None:
             self.materialise(name, (), t, place)
             if not self.places.present[(name, ())].owned:
@@ -320,7 +324,9 @@ class Contributions(OneStep):
             copy = "list(d)"
         if isinstance(t, Array) and not t.shape:
             copy = "np.array(d)"  # it may be a number
-        self.emit(syntax.assign(variable, syntax.expression(copy, d=d)))
+        copied = syntax.assign(variable, syntax.expression(copy, d=d))
+        because(copied, OWN)
+        self.code.append(copied)
 
     def initial(self, name: str, t: Type) -> gast.expr:
         """The zero with which a buffer or list adjoint starts."""
@@ -405,7 +411,10 @@ class Contributions(OneStep):
             return
         if place.lazy is not None and lazy is not None and place.lazy != lazy:
             place = self.materialise(name, path, t, place)
+        outer, self.reasons = self.reasons, (*self.reasons, AGAIN)
         if self.joins_last(variable, value):
+            because(self.code[-1], *self.reasons)
+            self.reasons = outer
             return
         old = syntax.name(variable)
         if isinstance(t, (List, Dict, Tuple, Object)) or (
@@ -417,6 +426,7 @@ class Contributions(OneStep):
             )
         ):
             self.emit(syntax.assign(variable, syntax.call("add", old, value)))
+            self.reasons = outer
             self.places.present[(name, path)] = Adjoint(variable, None, True)
             return
         both_lazy = place.lazy if lazy is not None else None
@@ -427,9 +437,11 @@ class Contributions(OneStep):
         if scalar or (place.owned and place.lazy is None and isinstance(t, Array)):
             target = syntax.name(variable, store=True)
             self.emit(gast.AugAssign(target, gast.Add(), value))
+            self.reasons = outer
             return
         total = gast.BinOp(old, gast.Add(), value)
         self.emit(syntax.assign(variable, total))
+        self.reasons = outer
         self.places.present[(name, path)] = Adjoint(variable, both_lazy, True)
 
     def is_wider_number(self, have: Type, t: Type) -> bool:

@@ -36,6 +36,7 @@ from srcjax.transforms.places import (
     read_part,
     rebuild,
 )
+from srcjax.transforms.reasons import SEED, because
 from srcjax.transforms.reverse.nodes import holds_node, made_anew, shown_parts
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.reverse.rules import Rules
@@ -386,7 +387,7 @@ class Reverse:
         rules.of_number = not has_aux
         forward, backward = self.sweeps(seeds)
         rules = self.rules
-        rules.code = []
+        rules.code, rules.reasons = [], ()
         rules.stmt = self.returned
         rules.envs = [{}]
         head: list[gast.stmt] = []
@@ -404,6 +405,7 @@ class Reverse:
         if seed is not None:
             start = syntax.assign(seed, self.seed_of_result(has_aux, holomorphic))
             start.user_line = getattr(self.returned, "user_line", None)
+            because(start, SEED)
             backward = [start, *backward]
         gradient = results[0] if single else gast.Tuple(results, syntax.LOAD)
         value = self.result

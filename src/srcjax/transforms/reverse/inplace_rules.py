@@ -8,6 +8,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.containers import element
+from srcjax.analysis.known_values import OPERATORS
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -23,18 +24,23 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.ops.known import MISSING
-from srcjax.ops.record import Op
+from srcjax.ops.record import Op, lookup
 from srcjax.transforms.places import (
     keyed_parts,
     part_of,
     zero_of,
 )
+from srcjax.transforms.reasons import Reason
 from srcjax.transforms.reverse.container_rules import (
     ContainerRules,
     as_value,
     start_of,
 )
 from srcjax.transforms.writer import OLD
+
+#: What explained text says of statements that write in place.
+STORED = "what was written there gets the adjoint of that place"
+CLEARED = "what stood there before was overwritten: it gets none of it"
 
 
 class InplaceRules(ContainerRules):
@@ -50,6 +56,7 @@ class InplaceRules(ContainerRules):
         assert isinstance(base, gast.Name)
         if not self.has_adjoint(base.id):
             return
+        self.reasons = (Reason(said=STORED),)
         t = self.type_of_name(base.id)
         index = target.slice
         if isinstance(t, Dict):
@@ -83,6 +90,7 @@ class InplaceRules(ContainerRules):
             elem = join_all(p for _, p in keyed_parts(t)) or getattr(t, "elem", None)
             old = gast.Subscript(base, index, syntax.LOAD)
             zero = self.zero(elem or UNKNOWN, old)
+            self.reasons = (Reason(said=CLEARED),)
             self.emit(syntax.assign(syntax.as_store(item), zero))
             return
         kind = self.index_kind(index)
@@ -97,10 +105,13 @@ class InplaceRules(ContainerRules):
                 d = self.held(
                     syntax.adjoint_name(self.base(value.id)), d, like=value.id
                 )
+                stored, self.reasons = self.reasons, (Reason(said=CLEARED),)
                 self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
+                self.reasons = stored
                 self.contribute(value.id, d)
                 return
             self.contribute(value.id, d)
+        self.reasons = (Reason(said=CLEARED),)
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
         if base.id not in self.views:
             self.left_out.stored(base, index)
@@ -269,6 +280,7 @@ class InplaceRules(ContainerRules):
             env[base.id + OLD] = env.get(base.id, UNKNOWN)
         active = self.active(value)
         op = stmt.op
+        self.reasons = (Reason(lookup(OPERATORS[type(op)]), "adjoint", "b"),)
         if isinstance(op, (gast.Add, gast.Sub)):
             if active:
                 d: gast.expr = self.copied(item)
@@ -286,6 +298,7 @@ class InplaceRules(ContainerRules):
         named = isinstance(item, gast.Name) and base.id not in self.shadows.names
         if not named and not isinstance(item, gast.Subscript):
             store = gast.Subscript(item, syntax.const(...), syntax.LOAD)
+        self.reasons = (Reason(self.reasons[0].op, "adjoint", "a"),)
         self.emit(gast.AugAssign(syntax.as_store(store), op, value))
 
     def update_at(self, value: gast.Call, callee: Any) -> None:

@@ -38,7 +38,11 @@ from srcjax.frontend.unit import Unit
 from srcjax.runtime import zeros_like
 from srcjax.transforms.call_effects import made_from, written_operands
 from srcjax.transforms.callees import Callees
+from srcjax.transforms.reasons import Reason
 from srcjax.transforms.writer import OLD
+
+#: What explained text says of calls of functions that have their own text.
+CHAIN = "chain rule: the function passes the adjoint back through its own lines"
 
 
 class Pairs(Callees):
@@ -51,6 +55,7 @@ class Pairs(Callees):
         self, rules: Any, name: str, value: gast.Call, callee: Any, count: int
     ) -> bool:
         """Differentiate `name = g(...)`; False if the callee is not known."""
+        rules.reasons = (Reason(said=CHAIN),)
         if isinstance(callee, CustomRule):
             return self.custom_call(rules, name, value, callee)
         if isinstance(callee, CustomTangent):

@@ -20,6 +20,7 @@ from srcjax.analysis.types import (
 from srcjax.ops.record import Op, Template
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import is_static
+from srcjax.transforms.reasons import BROADCAST, Reason
 from srcjax.transforms.reverse.contributions import Contributions
 from srcjax.transforms.reverse.nominal import is_open
 from srcjax.transforms.rule_text import (
@@ -67,6 +68,8 @@ class RuleTemplates(Contributions):
         check_nothing_lost(self, op, active, set(op.differentiable))
         seed = self.seed(name, op, op.adjoint, holes_of(op, bound))
         rule = RuleText(self, op, op.adjoint, bound, name, lambda _: seed, family)
+        shared = op.differentiable[0] if len(op.differentiable) == 1 else ""
+        self.reasons = (Reason(op, "adjoint", shared),)
         names = {v.id for v in flat.values() if self.active(v)}
         first = self.left_out.alike(name, names)
         first |= {n for n in names if not self.has_adjoint(n)}
@@ -183,6 +186,7 @@ class RuleTemplates(Contributions):
         """`d[x] = e`, `d[a], d[b] = e`."""
         target: Any = stmt.targets[0]
         if isinstance(target, gast.Tuple):
+            self.reasons = (Reason(op, "adjoint", target.elts[0].slice.id),)
             wanted = [self.any_active(rule.holes.get(e.slice.id)) for e in target.elts]
             if not any(wanted):
                 return
@@ -202,12 +206,15 @@ class RuleTemplates(Contributions):
         node = rule.holes.get(target.slice.id)
         if node is None or not self.any_active(node):
             return
+        self.reasons = (Reason(op, "adjoint", target.slice.id),)
         value = rule.fill(stmt.value)
         made = rule.holes[rule.result].id
         if self.has_lazy(made):
             value = self.counted(made, value)
         value = self.left_out.around(made, op, value, seed, node)
         value = self.summed(made, op, value, node)
+        if called(value) == "unbroadcast":
+            self.reasons = (*self.reasons, BROADCAST)
         self.contribute_to(node, value)
         self.to_number = self.in_shape = False
 

@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.reasons import Reason
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
@@ -30,7 +31,7 @@ class Rules(InplaceRules):
 
     def differentiate(self, stmt: gast.stmt) -> list[gast.stmt]:
         """The backward code of a statement without control flow."""
-        self.stmt, self.code = stmt, []
+        self.stmt, self.code, self.reasons = stmt, [], ()
         self.forward.pop(id(stmt), None)
         self.envs = self.environments(stmt)
         handler = getattr(self, f"on_{type(stmt).__name__}", None)
@@ -63,6 +64,7 @@ class Rules(InplaceRules):
             self.ensure_buffer(name)
         new = gast.Tuple([self.adjoint(n) for n, _ in pairs], syntax.LOAD)
         old = [syntax.as_store(self.adjoint(n)) for _, n in pairs]
+        self.reasons = (Reason(said="the values changed names: so do the adjoints"),)
         self.emit(gast.Assign([gast.Tuple(old, syntax.STORE)], new, None))
 
     def define(self, name: str, value: gast.expr) -> None:
@@ -204,6 +206,7 @@ class Rules(InplaceRules):
     def of_Name(self, name: str, value: gast.Name) -> None:
         if not self.active(value):
             return
+        self.reasons = (Reason(said="another name: the adjoint is that of the value"),)
         if self.kind(name) == "split" and self.kind(value.id) == "split":
             for place in self.places.of(name):
                 state = self.places.present[place]

@@ -41,6 +41,7 @@ from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reads_writes import backward_range, is_range
+from srcjax.transforms.reasons import RECOMPUTED, because
 from srcjax.transforms.reverse.container_rules import rest_of, start_of
 from srcjax.transforms.reverse.planning import Planner
 from srcjax.transforms.reverse.sweep import (
@@ -94,6 +95,7 @@ class Saver(Planner):
             again = syntax.clone(self.late.get(self.where[id(node.stmt)].order, []))
             for s in again:  # a part of what differentiates that line
                 s.user_line = getattr(node.stmt, "user_line", None)
+                because(s, RECOMPUTED)
             backward = [*again, *second, *backward]
         key = id(nodes)
         names = self.plan.local.get(key, [])
@@ -114,6 +116,7 @@ class Saver(Planner):
             copies = syntax.clone(ordered)
             for s in copies:
                 s.user_line = None  # not a line that is differentiated
+                because(s, RECOMPUTED)
             backward = copies + backward
             if names:
                 count = len(names)

@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.transforms.places import Adjoint, Path, Place, part_of
+from srcjax.transforms.reasons import FILLED, ZERO
 from srcjax.transforms.reverse.rules import Rules
 
 
@@ -176,7 +177,7 @@ class Sweep:
 
     def parts_only(self, stmt: gast.stmt) -> list[gast.stmt]:
         """Code that takes whole adjoints of containers into their parts."""
-        self.rules.stmt, self.rules.code = stmt, []
+        self.rules.stmt, self.rules.code, self.rules.reasons = stmt, [], ()
         for name in sorted({name for name, _ in self.places.present}):
             self.rules.explode(name)
         code, self.rules.code = self.rules.code, []
@@ -223,6 +224,7 @@ class Sweep:
         rules.stmt, rules.code = stmt, []
         for place, want in wanted.items():
             name, path = place
+            rules.reasons = (FILLED if name in rules.single_pass else ZERO,)
             have = self.places.present.get(place)
             t = self.type_at(name, path)
             if have is None and want.lazy == UNKNOWN:
@@ -240,6 +242,7 @@ class Sweep:
                 rules.emit(syntax.assign(want.variable, zero))
             elif have.lazy is not None and want.lazy is None:
                 rules.materialise(name, path, t, have)
+        rules.reasons = ()
         code, rules.code = rules.code, []
         return code
 
@@ -319,7 +322,7 @@ class Sweep:
     def own_buffers(self, stmt: gast.stmt, inside: set[str]) -> list[gast.stmt]:
         """Copy, once before the loop, what the loop is going to add to in place."""
         rules = self.rules
-        rules.stmt, rules.code = stmt, []
+        rules.stmt, rules.code, rules.reasons = stmt, [], ()
         for name, path in list(self.places.present):
             if (
                 not path

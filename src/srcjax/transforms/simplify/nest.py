@@ -25,6 +25,7 @@ from srcjax.analysis.flow.mentions import Known, mentions
 from srcjax.frontend.joined_tapes import taken
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.fresh import shared_argument
+from srcjax.transforms.reasons import take_over
 from srcjax.transforms.simplify.kin import may_be_one_of
 
 LIMIT = 24
@@ -367,6 +368,8 @@ class Nesting:
         count = sum(self.count(stmt, name) for stmt in uses)
         for stmt in uses:
             self.replace(stmt, name, value)
+            if not syntax.has_blocks(stmt):
+                take_over(stmt, stmts[position])
         self.reads[name] = 0
         if isinstance(value, gast.Name):  # but for the read that goes with the name
             self.reads[value.id] = self.reads.get(value.id, 0) + count - 1
@@ -412,6 +415,7 @@ class Nesting:
         ):
             return False
         self.replace(use, name, value)
+        take_over(use, stmts[position])
         self.reads[name] = 0
         return True
 

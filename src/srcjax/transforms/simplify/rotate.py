@@ -24,6 +24,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.reasons import take_over
 from srcjax.transforms.simplify.dead import DeadCode, Shares, given_away
 from srcjax.transforms.simplify.last_iteration import goes_on, is_read
 
@@ -171,6 +172,7 @@ class _Rotation(DeadCode):
         assert value is not None
         new = syntax.assign(name, value)
         new.backward, new.user_line = True, getattr(last, "user_line", None)
+        take_over(new, last)
         guard = gast.If(test, [*group[:-1], new], [])
         guard.backward = guard.last_iteration = True
         guard.user_line = getattr(group[0], "user_line", None)

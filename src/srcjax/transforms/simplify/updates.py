@@ -27,6 +27,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.transforms.call_effects import called, copied, is_pure, written_bases
+from srcjax.transforms.reasons import because, take_over, why
 from srcjax.transforms.simplify.delay import commute
 from srcjax.transforms.simplify.kin import may_be_one_of
 
@@ -75,6 +76,7 @@ def _joined(
         last = out[at]
         starts = not isinstance(last, gast.Assign) or starts_anew(last)
         if getattr(last, "backward", False) and starts and _join(last, stmt, shares):
+            because(last, *why(stmt))
             return at
         if not (
             _is_sum(stmt) and _same_line(last, stmt) and _passes(stmt, last, shares)
@@ -229,6 +231,7 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     del stmt.target, stmt.op
     if not syntax.is_atom(start.value):
         stmt.earlier_line = getattr(start, "user_line", None)
+    take_over(stmt, start)
     later.reads(reads, place)
     return True
 
@@ -289,7 +292,7 @@ def _join(last: Any, stmt: Any, shares: Shares) -> bool:
     written = last.targets[0]
     zero = isinstance(last.value, gast.Constant) and last.value.value == 0
     if zero and syntax.equal(written, target) and not _base_read(target, stmt.value):
-        last.value = _signed(stmt)
+        last.value, last.why = _signed(stmt), ()
         last.user_line = getattr(stmt, "user_line", None)
         return True
     fresh = called(last.value) == "np.zeros_like"
@@ -473,7 +476,7 @@ def restore_augmented(stmts: list[gast.stmt]) -> list[gast.stmt]:
             and syntax.is_name(value.left, stmt.targets[0].id)
         ):
             new = gast.AugAssign(stmt.targets[0], value.op, value.right)
-            for mark in ("user_line", "backward", "lineno", "col_offset"):
+            for mark in ("user_line", "backward", "why", "lineno", "col_offset"):
                 if hasattr(stmt, mark):
                     setattr(new, mark, getattr(stmt, mark))
             stmt = new
@@ -507,6 +510,7 @@ def return_directly(
         return
     for mark in ("user_line", "earlier_line"):
         setattr(new, mark, getattr(last, mark, None))
+    take_over(new, last)
     new.backward = new.quotes = True
     node.body[-2:] = [new]
 
@@ -530,6 +534,7 @@ def update_places(
             new = gast.AugAssign(place, value.op, value.right)
             gast.copy_location(new, stmt)
             new.user_line = getattr(stmt, "user_line", None)
+            take_over(new, stmt)
             stmt = new
         out.append(stmt)
     return out

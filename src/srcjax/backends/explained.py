@@ -1,0 +1,461 @@
+"""`source(df, explain=True)`: why each line of generated text is there.
+
+What the lines say are the words of the rules that they were written by
+(`transforms.reasons`, `ops.words`), and what the two sweeps are made of: tapes, the way
+back through loops, values that are kept. A line of which nothing is known is not
+explained. The text without its comments is the one that `source` gives.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcjax import syntax
+from srcjax.backends.module import Module
+from srcjax.ops.words import as_latex, as_text, short
+from srcjax.process import tree_of
+from srcjax.transforms.batch.lane_loops import DONE, LANES, PART, STAY
+from srcjax.transforms.reasons import AGAIN, BROADCAST, RECOMPUTED, SEED, why
+
+_WIDTH = 88
+#: What several rules say in full may be so long; else their names are enough.
+_LONG = 120
+#: What is not said where there is something else to say.
+_WEAK = (
+    SEED.said,
+    RECOMPUTED.said,
+    "the sign turns",
+    "another name: the adjoint is that of the value",
+    "a sum passes its adjoint on to each term",
+    "the tangent goes where the value goes",
+    "each part gets the adjoint of its place",
+    "the part that was read gets the adjoint, in its place",
+)
+_SUMMED = "summed over the iterations"
+
+
+@dataclass
+class Explained:
+    """A statement, or the head of one, with what there is to say of it."""
+
+    first: int
+    last: int
+    #: The words of its rules, in the order in which the chain rule goes through them,
+    #: with formulas between backticks (`srcjax.ops.words`).
+    words: tuple[str, ...] = ()
+    backward: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it in one line: names of rules, and formulas where there is room."""
+        return as_text(_in_full(self.words))
+
+
+def explain_lines(module: Module) -> list[Explained]:
+    """The statements of generated functions, in the order of their lines.
+
+    `module` has to be one that was transformed now: texts that were kept from another
+    process know no rules.
+    """
+    found: list[Explained] = []
+    printed = {
+        n.name: n for n in tree_of(module.text).body if isinstance(n, ast.FunctionDef)
+    }
+    tapes = {name for node in module.functions for name in _tapes(node)}
+    every = [s for node in module.functions for s in syntax.all_statements(node.body)]
+    backward = {r.slot for s in every for r in why(s)} <= {"adjoint"}
+    for node in module.functions:
+        function = _Function(node, printed[node.name], tapes, backward)
+        found += function.lines()
+    return sorted(found, key=lambda line: line.first)
+
+
+def _tapes(node: Any) -> Iterator[str]:
+    """The lists that the forward sweep appends to for the backward sweep."""
+    for stmt in syntax.all_statements(node.body):
+        call: Any = getattr(stmt, "value", None)
+        method = getattr(getattr(call, "func", None), "attr", "")
+        if method == "append" and _is_ours(stmt) and not _is_backward(stmt):
+            root = syntax.root_of(call.func.value)
+            if root:
+                yield root
+
+
+def _is_ours(stmt: Any) -> bool:
+    """Whether the statement stands for none of the user's."""
+    where = getattr(stmt, "user_line", None)
+    return where is None or not where[1]
+
+
+def _is_backward(stmt: Any) -> bool:
+    return bool(getattr(stmt, "backward", False))
+
+
+@dataclass
+class _Function:
+    """One generated function: as a tree with marks, and as it is printed."""
+
+    node: Any
+    printed: ast.FunctionDef
+    tapes: set[str]
+    #: Whether reverse mode wrote it.
+    has_backward: bool
+    found: list[Explained] = field(default_factory=list)
+
+    def lines(self) -> list[Explained]:
+        statements = list(syntax.all_statements(self.node.body))
+        backward = [s for s in statements if _is_backward(s)]
+        self.back = syntax.names_read([syntax.head(s) for s in backward])
+        self.back |= syntax.names_read(
+            [s.target for s in backward if hasattr(s, "op") and hasattr(s, "target")]
+        )
+        self.block(self.node.body, self.printed.body, ())
+        return self.found
+
+    def block(self, ours: list, theirs: list, loops: tuple[Any, ...]) -> None:
+        mine = [s for s in ours if not syntax.is_comment(s)]
+        for a, b in zip(mine, theirs, strict=True):
+            words = tuple(dict.fromkeys(filter(None, self.words(a, loops))))
+            last = _end_of_head(b)
+            self.found.append(Explained(b.lineno, last, words, _is_backward(a)))
+            inside = (*loops, a) if isinstance(b, (ast.For, ast.While)) else loops
+            blocks = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
+            for inner, shown in zip(*blocks, strict=True):
+                self.block(inner, shown, inside)
+
+    # -- what a statement says ---------------------------------------------------------
+
+    def words(self, stmt: Any, loops: tuple[Any, ...]) -> Iterator[str]:
+        """What there is to say of a statement."""
+        kind = type(stmt).__name__
+        structural = getattr(self, f"of_{kind}", None)
+        if structural is not None and self.has_backward and structural(stmt):
+            yield structural(stmt)
+        elif kind != "Return" or _computes(stmt.value):
+            yield from self.of_rules(stmt, loops)
+
+    def of_rules(self, stmt: Any, loops: tuple[Any, ...]) -> Iterator[str]:
+        """The rules of calculus in a statement."""
+        reasons = list(why(stmt))
+        if any(r is LANES for loop in loops for r in why(loop)):
+            own = [r for r in reasons if r.slot != "batch" or r in (STAY, DONE, LANES)]
+            placed = any(hasattr(t, "slice") for t in _targets(stmt))
+            reasons = own if own or not placed else [PART]
+        every = [_as_words(r.words) for r in reasons]
+        every = [w for w in dict.fromkeys(every) if w and self.holds(w, stmt)]
+        strong = [w for w in every if w not in _WEAK]
+        returned = type(stmt).__name__ == "Return" and not getattr(stmt, "quotes", 0)
+        weak = [] if returned else every[-1:]
+        only = [w for w in strong if w != AGAIN.said] or weak
+        for words in only:
+            if words != AGAIN.said:
+                yield words
+        if AGAIN.said in every:
+            yield _SUMMED if self.is_of_passes(stmt, loops) else AGAIN.said
+
+    def holds(self, words: str, stmt: Any) -> bool:
+        """Whether what is said is still to be seen in the statement."""
+        value = getattr(stmt, "value", None)
+        if words == BROADCAST.said:
+            return any(_is_sum(n) for n in syntax.walk(value))
+        if words == AGAIN.said:
+            added = type(stmt).__name__ == "AugAssign"
+            return added or type(getattr(value, "op", None)).__name__ in ("Add", "Sub")
+        return True
+
+    def is_of_passes(self, stmt: Any, loops: tuple[Any, ...]) -> bool:
+        """Whether a sum goes on from one pass of the loop to the next."""
+        if not loops or type(stmt).__name__ != "AugAssign":
+            return False
+        name = syntax.root_of(stmt.target)
+        inside = syntax.all_statements(loops[-1].body)
+        others = [s for s in inside if type(s).__name__ == "Assign"]
+        return not any(syntax.is_name(t, name) for s in others for t in s.targets)
+
+    def of_For(self, stmt: Any) -> str:
+        if not _is_backward(stmt):
+            return ""
+        read = syntax.names_read(stmt.iter)
+        if read & self.tapes:
+            return "the iterations in reverse order, with what the tape kept of each"
+        names = {getattr(n, "id", "") for n in syntax.walk(stmt.iter)}
+        if "reversed" in names:
+            return "the iterations in reverse order"
+        return "as many iterations as there were forward"
+
+    def of_While(self, stmt: Any) -> str:
+        return "the iterations in reverse order" if _is_backward(stmt) else ""
+
+    def of_If(self, stmt: Any) -> str:
+        if not _is_backward(stmt):
+            return ""
+        if getattr(stmt, "last_iteration", False):
+            return "before the first iteration there is none that needs this"
+        return "back through the side that was taken"
+
+    def of_Expr(self, stmt: Any) -> str:
+        call = stmt.value
+        function: Any = getattr(call, "func", None)
+        if getattr(function, "attr", "") != "append" or not _is_ours(stmt):
+            return ""
+        kept = syntax.root_of(function.value) in self.tapes
+        return "kept for the backward sweep" if kept and not _is_backward(stmt) else ""
+
+    def of_Assign(self, stmt: Any) -> str:
+        names = [t for t in stmt.targets if hasattr(t, "id")]
+        value = stmt.value
+        if _is_backward(stmt):
+            if self.takes_off(value):
+                return "from the tape: what was kept last comes first"
+            if not why(stmt) and _is_plain_name(value):
+                return "the value from before that line"
+            return ""
+        if not _is_ours(stmt) or not names:
+            return ""
+        name = names[0].id
+        if name in self.tapes:
+            return "a tape: what each iteration leaves for the backward sweep"
+        if name in self.back and not _is_none(value):
+            return "kept for the backward sweep"
+        return ""
+
+    def takes_off(self, value: Any) -> bool:
+        """Whether the value is taken off a tape."""
+        function: Any = getattr(value, "func", None)
+        if getattr(function, "attr", "") != "pop" or value.args:
+            return False
+        return syntax.root_of(function.value) in self.tapes
+
+    def of_AugAssign(self, stmt: Any) -> str:
+        if _is_backward(stmt) or not _is_ours(stmt):
+            return ""
+        name = getattr(stmt.target, "id", "")
+        return (
+            "counts the iterations, for the backward sweep" if name in self.back else ""
+        )
+
+
+def _targets(stmt: Any) -> list[Any]:
+    return getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]
+
+
+def _computes(value: Any) -> bool:
+    """Whether there is an operation in what is returned."""
+    kinds = ("BinOp", "UnaryOp", "Call")
+    return value is not None and any(
+        type(n).__name__ in kinds for n in syntax.walk(value)
+    )
+
+
+def _is_none(value: Any) -> bool:
+    return type(value).__name__ == "Constant" and value.value is None
+
+
+def _is_plain_name(value: Any) -> bool:
+    return type(value).__name__ == "Name"
+
+
+def _is_sum(node: Any) -> bool:
+    function = getattr(node, "func", None)
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    return name in ("sum", "unbroadcast", "sum_keeping")
+
+
+def _as_words(words: str) -> str:
+    """A sentence of a docstring as words of a line."""
+    words = words.removesuffix(".")
+    plain = len(words) > 1 and words[0].isupper() and words[1].islower()
+    named = words.startswith(("Cholesky", "Kronecker"))
+    return words[0].lower() + words[1:] if plain and not named else words
+
+
+def _end_of_head(node: Any) -> int:
+    """The last line of a statement, or of what stands before its colon."""
+    if not hasattr(node, "body"):
+        return int(node.end_lineno)
+    parts = [getattr(node, n, None) for n in ("test", "iter", "args")]
+    ends = [getattr(p, "end_lineno", None) for p in parts]
+    return int(max([node.lineno, *(e for e in ends if e)]))
+
+
+def _in_full(words: tuple[str, ...]) -> str:
+    whole = "; ".join(words)
+    return whole if len(whole) <= _LONG else "; ".join(_once(list(map(short, words))))
+
+
+def _once(words: list[str]) -> list[str]:
+    """The words without names of rules that stand among them with their formula."""
+    full = [short(w) for w in words if short(w) != w]
+    return [w for w in dict.fromkeys(words) if w not in full]
+
+
+# -- the text -------------------------------------------------------------------------
+
+_FORWARD = "# ---- forward: the values, as in your function"
+_BACKWARD = "# ---- backward: from the result to the arguments"
+#: A space at which no line is broken.
+_HELD = "\N{NO-BREAK SPACE}"
+
+
+def explained_text(module: Module, latex: bool = False) -> str:
+    """The text with comments that say why each line is there.
+
+    With `latex`, formulas stand between dollar signs.
+    """
+    lines = module.text.splitlines()
+    after: dict[int, str] = {}
+    before: dict[int, list[str]] = {}
+    for line, words in _told(module, latex):
+        code = lines[line.first - 1]
+        indent = code[: len(code) - len(code.lstrip())]
+        if line.first == line.last and len(code) + 4 + len(words) <= _WIDTH:
+            after[line.first] = words
+            continue
+        start = f"{indent}#   "
+        before[line.first] = textwrap.wrap(
+            words,
+            _WIDTH,
+            initial_indent=start,
+            subsequent_indent=start,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    out: list[str] = []
+    columns, marks = _columns(lines, after), _marks(module, lines)
+    for number, code in enumerate(lines, 1):
+        out += [*marks.get(number, []), *before.get(number, [])]
+        said = after.get(number)
+        out.append(f"{code:<{columns[number]}}  # {said}" if said else code)
+    return "\n".join(out).replace(_HELD, " ") + "\n"
+
+
+def _told(module: Module, latex: bool) -> Iterator[tuple[Explained, str]]:
+    """The lines of which something is said, with what is said."""
+    starts = _functions(module)
+    tell = _Teller(latex)
+    for line in explain_lines(module):
+        if starts and starts[0].lineno <= line.first:
+            starts.pop(0)
+            tell = _Teller(latex)
+        words = tell(line)
+        if words:
+            yield line, words
+
+
+def _functions(module: Module) -> list[ast.FunctionDef]:
+    body = tree_of(module.text).body
+    return [n for n in body if isinstance(n, ast.FunctionDef)]
+
+
+def _columns(lines: list[str], after: dict[int, str]) -> dict[int, int]:
+    """Where the comments of neighbouring lines begin: below each other."""
+    found: dict[int, int] = {}
+    for number in sorted(after):
+        if number in found:
+            continue
+        group = [number]
+        while group[-1] + 1 in after:
+            group.append(group[-1] + 1)
+        widest = max(len(lines[n - 1]) for n in group)
+        fits = all(widest + 4 + len(after[n]) <= _WIDTH for n in group)
+        for n in group:
+            found[n] = widest if fits else len(lines[n - 1])
+    return found
+
+
+def _marks(module: Module, lines: list[str]) -> dict[int, list[str]]:
+    """What stands above the two sweeps of a function that has both."""
+    found: dict[int, list[str]] = {}
+    nodes = {node.name: node for node in module.functions}
+    for printed in _functions(module):
+        mine = [s for s in nodes[printed.name].body if not syntax.is_comment(s)]
+        pairs = list(zip(mine, printed.body, strict=True))
+        every = list(syntax.all_statements(mine))
+        tangents = any(r.slot != "adjoint" for s in every for r in why(s))
+        users = [b.lineno for a, b in pairs if not (_is_ours(a) or _is_backward(a))]
+        back = [b.lineno for a, b in pairs if _is_backward(a)]
+        if tangents or not users or not back or min(back) < min(users):
+            continue
+        for number, mark in ((min(users), _FORWARD), (min(back), _BACKWARD)):
+            while lines[number - 2].lstrip().startswith("#"):
+                number -= 1
+            found[number] = [" " * printed.body[0].col_offset + mark]
+    return found
+
+
+class _Teller:
+    """Tells what is said of lines: formulas once, the same only once in a row."""
+
+    def __init__(self, latex: bool) -> None:
+        self.printed = as_latex if latex else as_text
+        self.said: set[str] = set()
+        self.last: tuple[str, ...] = ()
+
+    def __call__(self, line: Explained) -> str:
+        """What is said of a line; empty where the line before it said so."""
+        words = line.words
+        if not words or words == self.last:
+            return ""
+        self.last = words
+        shown = [short(w) if w in self.said else w for w in words]
+        if len("; ".join(shown)) > _LONG:
+            shown = [short(w) for w in words]
+        else:
+            self.said |= set(words)
+        return "; ".join(self.printed(w, _HELD) for w in _once(shown))
+
+
+def as_markdown(module: Module) -> str:
+    """The text in pieces, with the formulas of each piece typeset below it."""
+    lines = module.text.splitlines()
+    told = dict((line.first, (line, words)) for line, words in _told(module, True))
+    marks = _marks(module, lines)
+    ends = {n.lineno - 1 for n in _functions(module)}
+    out: list[str] = []
+    code: list[str] = []
+    below: list[str] = []
+
+    def close() -> None:
+        if any(line.strip() for line in code):
+            while code and not code[0].strip():
+                code.pop(0)
+            shown = "\n".join(code).rstrip()
+            out.append(f"```python\n{shown}\n```")
+            if below:
+                out.append("\n".join(below))
+        code.clear()
+        below.clear()
+
+    for number, text in enumerate(lines, 1):
+        quoted = text.lstrip().startswith("#")
+        follows = number > 1 and lines[number - 2].lstrip().startswith("#")
+        starts_group = quoted and not follows or number in marks or number in ends
+        if starts_group and (below or marks.get(number, [""])[0].endswith(_BACKWARD)):
+            close()
+        code += [*marks.get(number, []), text]
+        if number in told:
+            line, words = told[number]
+            below.append(f"- {_named(line, lines)}{words.replace(_HELD, ' ')}")
+    close()
+    return "\n\n".join(out) + "\n"
+
+
+def _named(line: Explained, lines: list[str]) -> str:
+    """The target of a line, as the item of a list begins."""
+    text = " ".join(lines[line.first - 1 : line.last]).strip()
+    target, sign, _ = text.partition(" = ")
+    if not sign:
+        target, sign, _ = text.partition("= ")
+        target = target.rstrip("+-*/ ")
+    if not sign or not re.fullmatch(r"[\w.\[\]:, -]+", target):
+        head = text.split(" ")[0].split("(")[0]
+        return f"`{head}`: "
+    return f"`{target}`: "
+
+
+__all__ = ["Explained", "as_markdown", "explain_lines", "explained_text"]

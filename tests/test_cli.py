@@ -246,7 +246,7 @@ def test_a_page(folder, capsys, monkeypatch):
     status, out, _ = run(
         capsys, "show", "model_file.py:loss", "--html", "out.html", "--open"
     )
-    assert (status, out) == (0, "out.html: loss and its gradient\n")
+    assert (status, out) == (0, "out.html: grad_loss\n")
     text = (folder / "out.html").read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and "written by srcjax" in text
     assert opened == [(folder / "out.html").resolve().as_uri()]
@@ -258,6 +258,20 @@ def test_a_page(folder, capsys, monkeypatch):
     assert status == 1 and "no browser was found" in err
     status, _, err = run(capsys, "show", "model_file.py:loss", "--html", "no/out.html")
     assert status == 1 and "cannot write no/out.html" in err
+
+
+def test_a_page_of_a_run(folder, capsys):
+    given = ["show", "model_file.py:loss", "--html", "out.html"]
+    status, _, err = run(capsys, *given, "--args", "np.ones(2)", "2 * RATE")
+    text = (folder / "out.html").read_text(encoding="utf-8")
+    assert (status, err) == (0, "") and "Step of the run" in text
+    assert '"steps":[[' in text
+    status, _, err = run(capsys, *given, "--shapes", "w=n", "x=m,n")
+    text = (folder / "out.html").read_text(encoding="utf-8")
+    assert status == 0 and '"steps":' not in text and "for w: (n,), x: (m, n)" in text
+    both = [*given, "--args", "1.0", "2.0", "--shapes", "w=n"]
+    status, _, err = run(capsys, *both)
+    assert status == 1 and "--args and --shapes both" in err
 
 
 def test_the_values_of_a_run(folder, capsys):

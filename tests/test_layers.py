@@ -57,6 +57,7 @@ ORDER = [
     ("distributed",),
     ("jaxprs",),  # core form in JAX's notation
     ("teaching",),  # tools to read, step through and teach with what was written
+    ("view",),  # a function and its derivative, to be stepped through
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
     ("numpy", "scipy", "debug"),

@@ -69,6 +69,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.teaching.trace import trace
     from srcjax.versions.config import config
     from srcjax.versions.modes import debug_nans, disable_jit
+    from srcjax.view.show import show
 
 __all__ = [
     "Array",
@@ -130,6 +131,7 @@ __all__ = [
     "psum_scatter",
     "pure_callback",
     "remat",
+    "show",
     "source",
     "stages",
     "stop_gradient",
@@ -174,6 +176,7 @@ _NAMES = {
     "teaching.graphs": "graph",
     "teaching.modes": "compare_modes",
     "teaching.trace": "trace",
+    "view.show": "show",
     "versions.config": "config",
     "versions.modes": "debug_nans disable_jit",
 }

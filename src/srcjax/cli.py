@@ -96,10 +96,12 @@ def _parser() -> argparse.ArgumentParser:
         "show",
         help="show a function and its gradient side by side",
         description="Show a function and its gradient side by side, in the terminal or "
-        "as a page for a browser.",
+        "as a page for a browser, in which a run of the arguments can be stepped "
+        "through.",
     )
     _add_target(show, value=True)
     _add_shapes(show)
+    _add_args(show, required=False)
     _add_page(show)
     show.set_defaults(run=_show)
 
@@ -187,12 +189,13 @@ def _add_shapes(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_args(parser: argparse.ArgumentParser) -> None:
+def _add_args(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument(
         "--args",
         nargs="+",
         metavar="VALUE",
-        required=True,
+        required=required,
+        default=[],
         help="the arguments, as Python of names in the file and np: 0.5 'np.ones(3)'",
     )
 
@@ -282,11 +285,16 @@ def _gradient(module: ModuleType, options: argparse.Namespace) -> Callable:
 
 
 def _show(options: argparse.Namespace) -> int:
-    path, name = options.target
+    path, _ = options.target
+    if options.args and options.shapes:
+        raise CommandError("--args and --shapes both say what the arguments are")
     with loaded(path) as module:
-        text = api.source(_gradient(module, options), **dict(options.shapes))
+        args = _values(module, options.args)
+        df = _gradient(module, options)
         if options.html or options.open:
-            return _as_page(options, f"{name} and its gradient", text._repr_html_())
+            view = srcjax.show(df, *args, **dict(options.shapes))
+            return _as_page(options, view.name, view.html())
+        text = api.source(df, *args, **dict(options.shapes))
         width = shutil.get_terminal_size((120, 40)).columns
         shown = terminal.side_by_side(text.original, text, width, has_colours())
         sys.stdout.write(shown)

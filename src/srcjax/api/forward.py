@@ -102,13 +102,22 @@ class Pushforward(Transform):
 
     def recorded(self, args: tuple, kwargs: dict) -> tuple[modules.Module, list, dict]:
         """For `jvp(f)`, which is called with primals and tangents."""
-        primals, tangents = args
+        primals, tangents = self.told_apart(args, kwargs)
         active = tuple(k for k, t in enumerate(tangents) if t is not None)
         transform = _transform_of(self.function, active, len(primals)).anew()
         with recording():
             version, values, keywords = transform.prepare(tuple(primals), {})
         dots = [tree.seed_like(tangents[k], primals[k]) for k in active]
         return version.module, *transform.with_dots(version, values, keywords, dots)
+
+    def told_apart(self, args: tuple, named: dict[str, Any]) -> tuple[Any, Any]:
+        """The primals and the tangents of a call of `jvp(f)`. Raises ArgumentError."""
+        if named.keys() <= {"primals", "tangents"} and len(args) + len(named) == 2:
+            primals, tangents = _CALLED.bind(*args, **named).args
+            if _are_listed(primals, tangents, self.parameters):
+                return primals, tangents
+        primals, tangents = _told_apart(self, args, named)
+        return primals, tangents
 
 
 def pushforward_of(
@@ -239,12 +248,7 @@ def _pushforward(f: Callable, has_aux: bool, check: bool | None) -> Callable:
 
     @boundary
     def pushforward(*args: Any, **named: Any) -> Any:
-        if named.keys() <= {"primals", "tangents"} and len(args) + len(named) == 2:
-            primals, tangents = _CALLED.bind(*args, **named).args
-            if not _are_listed(primals, tangents, transform.parameters):
-                primals, tangents = _told_apart(transform, args, named)
-        else:
-            primals, tangents = _told_apart(transform, args, named)
+        primals, tangents = transform.told_apart(args, named)
         result = jvp(f, primals, tangents, has_aux, check)
         active = tuple(k for k, t in enumerate(tangents) if t is not None)
         function = with_source(f, len(primals))

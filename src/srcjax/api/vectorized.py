@@ -26,6 +26,7 @@ from srcjax.api.batch import vmap
 from srcjax.api.options import boundary, with_known_options
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError
+from srcjax.frontend.stage_texts import recording
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import dress
 from srcjax.versions.functions import underlying, with_source
@@ -275,6 +276,17 @@ class Vectorized(Transform):
             module.text = self.source.text
             return module
         return self.version_of_loops(whole, own, types).module.shown()
+
+    def recorded(self, args: tuple, kwargs: dict) -> tuple[Module, list, dict]:
+        """A module written anew, with what passes left, and what it is called with."""
+        with recording():
+            module = self.anew().module_for(args, kwargs)
+        if not module.functions:
+            raise ArgumentError(
+                "vectorize: these arguments have no dimension to loop over",
+                instead="the function itself, or arrays",
+            )
+        return module, *self.arguments(self.bind(args, kwargs))
 
     def version_of(self, types: list[Type]) -> Any:
         """The version for arguments of these types, for other transforms."""

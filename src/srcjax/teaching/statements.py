@@ -196,7 +196,8 @@ def generated(module: Module) -> dict[tuple[str, int], Function]:
 
 
 def _inside(printed: ast.FunctionDef, function: Function) -> bool:
-    return printed.lineno <= function.first <= (printed.end_lineno or printed.lineno)
+    first = min([printed.lineno, *(d.lineno for d in printed.decorator_list)])
+    return first <= function.first <= (printed.end_lineno or printed.lineno)
 
 
 def _pair(function: Function, ours: list, theirs: list) -> None:

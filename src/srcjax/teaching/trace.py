@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,15 +14,20 @@ import numpy as np
 from srcjax.api.options import boundary
 from srcjax.backends.marks import transform_of
 from srcjax.checks.first_call import unchecked
+from srcjax.checks.leaves import leaves
 from srcjax.checks.outcomes import copied
+from srcjax.process import tree_of
+from srcjax.teaching.exercises import called_in
 from srcjax.teaching.measured import Measured, Step, measure
-from srcjax.teaching.showing import kept
+from srcjax.teaching.showing import Text, kept
 from srcjax.teaching.statements import Function, Statement, generated
 from srcjax.teaching.tangents import measure_tangents
 from srcjax.teaching.watching import Call, Watcher
 
 #: So many executed lines are kept.
 MOST_STEPS = 5000
+#: Kernels run as Python for arguments of so many elements.
+MOST_LOOPED = 1000
 
 
 @dataclass(eq=False)
@@ -185,7 +192,7 @@ def traced(transform: Any, args: tuple, kwargs: dict[str, Any], check: bool) -> 
     )
     if tangents:
         found.what = "tangent"
-        measure_tangents(found, transform, given[0])
+        measure_tangents(found, transform, transform.told_apart(*given))
     elif check:
         measure(found, transform, *given)
     return found
@@ -212,6 +219,8 @@ def run_noted(
     functions = generated(module)
     watcher = _Noting(str(loaded.__file__), functions, whole)
     entry = module.untested(loaded)
+    if _is_small((values, keywords)):  # else it is long in Python
+        entry = without_compiler(module, loaded) or entry
     with watcher.on():
         result = entry(*values, **keywords)
         if transform.name == "vjp" and callable(result[-1]):
@@ -220,6 +229,32 @@ def run_noted(
     named = dict(zip(_names(entry), values, strict=False)) | keywords
     arguments = {name: kept(value) for name, value in named.items()}
     return result, watcher.steps, Run(module, arguments, watcher.dropped)
+
+
+def without_compiler(module: Any, loaded: ModuleType) -> Callable | None:
+    """The entry point whose kernels run as Python; None where there are none."""
+    tree = copy.deepcopy(tree_of(module.text))
+    kernels = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    ]
+    if not kernels:
+        return None
+    for node in kernels:  # they begin on the line of their decorator
+        node.decorator_list = [
+            ast.copy_location(ast.Name("staticmethod", ast.Load()), each)
+            for each in node.decorator_list[:1]
+        ]
+    names = dict(vars(loaded))
+    exec(compile(tree, str(loaded.__file__), "exec"), names)
+    found: Callable = names[module.entry]
+    return found
+
+
+def _is_small(given: Any) -> bool:
+    """Whether loops over all elements of arrays are soon over."""
+    return sum(np.size(leaf) for leaf in leaves(given)) <= MOST_LOOPED
 
 
 def ones_like(value: Any) -> Any:
@@ -284,6 +319,8 @@ class _Noting(Watcher):
                 value = here.get(target, _MISSING)
             if value is not _MISSING:
                 values[target] = kept(value)
+        if _is_unfilled(statement, frame):
+            values = dict.fromkeys(values, Text("not filled yet"))
         trips = tuple(call.trips.get(loop, 0) for loop in statement.loops)
         begun, read = self.reading.pop(call)
         step = Step(begun, statement, call.number, trips, values)
@@ -304,6 +341,15 @@ class _Noting(Watcher):
 
 
 _MISSING = object()
+
+
+def _is_unfilled(statement: Statement, frame: FrameType) -> bool:
+    """Whether it makes arrays of whatever was in memory, which tells nothing."""
+    value = getattr(statement.node, "value", None)
+    if not isinstance(value, ast.Call):
+        return False
+    called = called_in(statement, frame.f_globals)
+    return any(each is np.empty or each is np.empty_like for each in called)
 
 
 def _item(code: Any, frame: FrameType) -> Any:

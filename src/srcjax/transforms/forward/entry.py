@@ -56,6 +56,7 @@ class Forward:
         head = self.copies(wrt) if top else []
         both = gast.Tuple([syntax.clone(result or syntax.const(None)), tangent], None)
         end = gast.Return(both)
+        end.user_line = getattr(last, "user_line", None)
         end.backward = True
         end.fresh = True
         body = syntax.clone([*head, *body, end])

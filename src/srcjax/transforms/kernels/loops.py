@@ -65,7 +65,10 @@ class Nest:
             return body
         over = syntax.call("range", syntax.clone(self.sizes[axis]))
         target = syntax.name(self.indices[axis], store=True)
-        return [gast.For(target, over, body, [], None)]
+        loop = gast.For(target, over, body, [], None)
+        lines = (getattr(s, "user_line", None) for s in body)
+        loop.user_line = next((line for line in lines if line), None)
+        return [loop]
 
     def inside(self, outer: int) -> list[gast.stmt]:
         """What stands in the loop over an axis."""

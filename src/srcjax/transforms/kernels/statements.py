@@ -73,7 +73,7 @@ class KernelWriter(Filled):
             if isinstance(each, Plain):
                 out += joined(run)
                 run = []
-                out += self.plain(each.stmt)
+                out += of_line(self.plain(each.stmt), each.stmt)
                 continue
             apart = self.strided if self.copies_strided else frozenset()
             loops = Loops(
@@ -803,6 +803,14 @@ def seen_otherwise(value: gast.expr) -> set[str]:
         if isinstance(n, gast.Subscript) or getattr(n, "attr", "") == "T"
         if not any(getattr(m, "attr", "") in sizes for m in syntax.walk(n))
     }
+
+
+def of_line(made: list[gast.stmt], stmt: Any) -> list[gast.stmt]:
+    """What a statement became, which comes from the user's line that it comes from."""
+    for each in syntax.walk(made):
+        if isinstance(each, gast.stmt) and getattr(each, "user_line", None) is None:
+            each.user_line = getattr(stmt, "user_line", None)
+    return made
 
 
 def is_copy(value: Any) -> bool:

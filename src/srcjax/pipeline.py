@@ -29,6 +29,7 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    NumberOrArray,
     Object,
     Other,
     Range,
@@ -849,6 +850,12 @@ def check_result(
                 "`return value, aux`",
             )
     shape = shape_of(result)
+    if isinstance(result, NumberOrArray):
+        raise refuse(
+            f"the function returns a number or an array of shape {result.shape}; grad "
+            "needs one real number",
+            "`return` a number on every path, as `np.sum(...)` of the array",
+        )
     if isinstance(result, Object):
         raise refuse(
             f"the function returns a {getattr(result.cls, '__name__', 'object')}; grad "

@@ -91,3 +91,17 @@ def test_functions_of_numpy_are_functions():
     x = np.arange(1.0, 4.0)
     np.testing.assert_allclose(srcjax.grad(np.linalg.norm)(x), x / np.linalg.norm(x))
     np.testing.assert_array_equal(srcjax.vmap(np.dot)(np.eye(2), np.ones((2, 2))), 1.0)
+
+
+def number_or_array(t, s):
+    if t >= 3.0:
+        return 0.0
+    return np.log(t) * s
+
+
+@pytest.mark.parametrize("s", [np.array([0.4, 0.3]), np.array([0.4])])
+def test_a_result_that_is_a_number_on_one_path(s):
+    """There is no gradient of what is an array on the other one."""
+    for transform in (srcjax.grad, srcjax.value_and_grad):
+        with pytest.raises(TypeError, match=r"a number or an array of shape \(\d,\)"):
+            transform(number_or_array, argnums=1)(2.0, s)

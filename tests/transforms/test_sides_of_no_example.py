@@ -62,3 +62,25 @@ def in_pieces(x):
 
 def test_what_cannot_fail_needs_no_test():
     assert ".any()" not in srcjax.source(srcjax.vmap(in_pieces), X)
+
+
+SMALL, LARGE = [1.0, 2.0], [3.0, 4.0]
+
+
+def between(x):
+    if 0 <= x <= 0.7:
+        y, table = x, SMALL
+    elif 0.7 < x <= 0.99:
+        y, table = x * x, LARGE
+    elif 0.99 < x <= 1:
+        y, table = 3 * x, SMALL
+    else:
+        raise ValueError("from 0 to 1")
+    return y * table[0]
+
+
+def test_a_test_of_two_comparisons():
+    """That of an `elif` is a branch of its own, before the branch."""
+    x = np.array([0.5, 0.8, 0.995])
+    np.testing.assert_array_equal(srcjax.vmap(between)(x), [between(v) for v in x])
+    np.testing.assert_allclose(srcjax.vmap(srcjax.grad(between))(x), [1, 4.8, 3])

@@ -596,7 +596,15 @@ class Calls(Constructing):
             raise self.refuse(
                 node, "a slice with a differentiated bound", "whole numbers: `int(...)`"
             )
-        if value is next and args and isinstance(args[0], List) and is_active(args[0]):
+        if (
+            value is next
+            and args
+            and isinstance(args[0], List)
+            and (
+                is_active(args[0])
+                or (isinstance(node.args[0], gast.Name) and varies() is Varies.RUN_TIME)
+            )
+        ):
             raise self.refuse(
                 node,
                 "`next` of a generator that works on differentiated values",

@@ -190,6 +190,9 @@ class Loops(SequenceCalls, Generators):
             if counts and (self.varying.all_kinds or self.varying.acts(node)):
                 args = self.atoms(node.args)
                 return gast.copy_location(gast.Call(node.func, args, []), node)
+            if self.varying.is_builtin(node.func, "iter") and len(node.args) == 1:
+                return self.iterable(node.args[0])
+            node = self.groups(node) or node
             if self.rows_of(node) is not None:
                 return self.atom(_listed(node))
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):

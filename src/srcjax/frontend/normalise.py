@@ -37,6 +37,7 @@ from srcjax.frontend.exits import has_exit, lower_exits
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.inherited import name_inherited
+from srcjax.frontend.iterators import lower_iterators
 from srcjax.frontend.joined_tapes import part_tapes
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
@@ -161,6 +162,7 @@ def _prepared(
 
     refuse = _refusals(source)
     body = lower_collections(body, names, varying, refuse)
+    body = lower_iterators(body, varying)
     return lower_attempts(body, names, wanted, refuse)
 
 

@@ -18,11 +18,14 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import Way, control, leaves
-from srcjax.frontend.lift import read_names
+from srcjax.frontend.iterators import (
+    LAZY,
+    asked_for_next,
+    changed_meanwhile,
+    most_reads,
+)
 from srcjax.frontend.lowering import LoweringBase
 
-_LAZY = ("zip", "enumerate", "map", "filter", "reversed", "iter")
 #: Functions of `itertools` that have plain Python of their own (`ops.composites`).
 _ITERATORS = (
     itertools.accumulate,
@@ -51,7 +54,7 @@ class SequenceCalls(LoweringBase):
         """Whether the expression is an iterator, that gives its items once."""
         if not isinstance(node, gast.Call):
             return isinstance(node, gast.GeneratorExp)
-        if self.varying.is_builtin(node.func, *_LAZY):
+        if self.varying.is_builtin(node.func, *LAZY):
             return True
         value = self.varying.value(node.func)
         return any(value is iterator for iterator in _ITERATORS)
@@ -265,11 +268,11 @@ class SequenceCalls(LoweringBase):
 
     # -- iterators kept in a variable -------------------------------------------------
 
-    def kept_iterator(self, name: str, value: gast.expr) -> gast.expr:
+    def kept_iterator(self, name: str, value: Any) -> gast.expr:
         """The list that stands for an iterator which a variable holds."""
         body = self.scope
         reason = None
-        if _most_reads(body, name) > 1 or syntax.count_bindings(body, name) != 1:
+        if most_reads(body, name) > 1 or syntax.count_bindings(body, name) != 1:
             reason = f"the iterator `{name}` may be used more than once"
         for loop in syntax.walk(body):
             if isinstance(loop, (gast.For, gast.While)) and reason is None:
@@ -277,48 +280,53 @@ class SequenceCalls(LoweringBase):
                 used = syntax.count_reads(inside, name)
                 if used and name not in syntax.names_written(loop.body):
                     reason = f"the iterator `{name}` is made outside of this loop"
-        changed = {
-            n
-            for n in read_names([value])
-            if n in _changed_in_place(body) or syntax.count_bindings(body, n) > 1
-        }
+        changed = changed_meanwhile(value, body, self.varying)
         if changed:
             shown = sorted(changed)[0]
             reason = f"`{shown}` may change before the iterator `{name}` is used"
         if reason is not None:
             raise self.refuse(value, reason, f"a list: `{name} = list(...)`")
+        if asked_for_next(body, name, self.varying):
+            raise self.refuse(
+                value,
+                f"`next` of the iterator `{name}`, which is not followed",
+                "a loop",
+            )
+        plain = isinstance(value, gast.Call) and len(value.args) == 1
+        if plain and self.varying.is_builtin(value.func, "iter"):
+            value = value.args[0]
         return _at(syntax.call("list", value), value)
 
+    def groups(self, node: Any) -> gast.expr | None:
+        """`zip(*[iter(xs)] * 2)` as `zip(xs[0::2], xs[1::2])`; None for anything else.
 
-def _most_reads(block: list[Any], name: str) -> int:
-    """How often the name is read at most on a path through the statements."""
-    most = 0
-    for stmt in reversed(block):
-        run = control(stmt)
-        if run is None or run.way is not Way.CHOICE:
-            most += syntax.count_reads([stmt], name)
-            continue
-        ways = [
-            _most_reads(side, name) + (0 if leaves(side) else most)
-            for side in run.blocks
+        The one iterator gives its items to the two by turns.
+        """
+        if len(node.args) != 1 or node.keywords:
+            return None
+        starred = node.args[0]
+        if self.varying.is_builtin(node.func, "list", "tuple"):
+            given = self.groups(starred) if isinstance(starred, gast.Call) else None
+            return given and _at(gast.Call(node.func, [given], []), node)
+        rows = starred.value if isinstance(starred, gast.Starred) else None
+        if not isinstance(rows, gast.BinOp) or not isinstance(rows.op, gast.Mult):
+            return None
+        held, count = rows.left, getattr(rows.right, "value", None)
+        if not isinstance(held, (gast.List, gast.Tuple)) or not isinstance(count, int):
+            return None
+        made = held.elts[0] if len(held.elts) == 1 else None
+        if not self.varying.is_builtin(node.func, "zip") or count < 1:
+            return None
+        if not isinstance(made, gast.Call) or len(made.args) != 1:
+            return None
+        if not self.varying.is_builtin(made.func, "iter"):
+            return None
+        items = self.held_items(made.args[0])
+        parts = [
+            syntax.expression(f"v[{k}::{count}]", v=syntax.clone(items))
+            for k in range(count)
         ]
-        most = syntax.count_reads(run.head, name) + max(ways)
-    return most
-
-
-def _changed_in_place(body: Any) -> set[str]:
-    """Names through which something is written in place."""
-    found: set[str] = set()
-    for node in syntax.walk(body):
-        base: Any = None
-        if isinstance(node, gast.AugAssign):
-            base = node.target
-        elif isinstance(node, (gast.Subscript, gast.Attribute)):
-            base = node if not isinstance(node.ctx, gast.Load) else None
-        elif isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
-            base = node.value.func
-        found.add(syntax.root_of(base))
-    return found - {""}
+        return _at(gast.Call(node.func, parts, []), node)
 
 
 def _at(new: Any, old: Any) -> Any:

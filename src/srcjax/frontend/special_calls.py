@@ -91,6 +91,9 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             items, *default = node.args
             if isinstance(items, gast.GeneratorExp) and len(default) <= 1:
                 return self.first_of(items, *default)
+        grouped = self.groups(node)
+        if grouped is not None:
+            return self.operation(grouped)
         if self.rows_of(node) is not None:
             return self.columns(node)
         if is_builtin(node.func, "list", "tuple", "map", "filter") and plain:

@@ -295,7 +295,8 @@ class Regions(Sharing):
         masks: list[gast.expr] = []
         made: set[str] = set()
         for k, (before, own_test, side) in enumerate(sides):
-            out += [s for each in before for s in self.statement(each)]
+            out += [s for each in before for s in self.one(each)]
+            self.stmt = stmt
             condition = test if k == 0 else own_test and self.condition(own_test)
             where = self.side_mask(condition, masks)
             out.append(syntax.assign(where.id, where.value))
@@ -341,7 +342,7 @@ class Regions(Sharing):
                 not isinstance(inner, gast.If)
                 or self.is_mild(inner)
                 or not isinstance(inner.test, (gast.Name, gast.Compare))
-                or not all(map(self.is_harmless, before))
+                or not all(map(self.is_harmless, syntax.all_statements(before)))
                 or syntax.names_written(before) & names
                 or self.reads_too_early([*before, inner.test], unbound)
                 or not self.reads_mapped(inner.test)

@@ -62,6 +62,7 @@ from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
+from srcjax.ops.record import tangents
 from srcjax.transforms.aliases import merge_aliases, merge_handed_on
 from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch, batched
@@ -188,9 +189,12 @@ TIDY = (
     Pass("set_items", Finisher.set_items),
 )
 
+_FIT = Pass("drop_sums", Finisher.drop_sums)
+
 REVERSE = Simplify(
-    before_link=TIDY,
+    before_link=(_FIT, *TIDY),
     passes=(
+        _FIT,
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
         Pass("join_copies", Finisher.join_copies),
@@ -256,13 +260,25 @@ BATCH = Simplify(
 
 
 def analyse(
-    request: Request, stages: StageTexts, needed: Needed | None = None
+    request: Request,
+    stages: StageTexts,
+    needed: Needed | None = None,
+    forward: bool = False,
 ) -> tuple[Program, Unit]:
     """Read, normalise, infer and settle, until nothing changes.
 
     Args:
         needed: that the function gives a value on every path, and why.
+        forward: whether tangents are what will be written.
     """
+    with tangents(forward):
+        return settled(request, stages, needed)
+
+
+def settled(
+    request: Request, stages: StageTexts, needed: Needed | None
+) -> tuple[Program, Unit]:
+    """The program and its entry, for the operations as they are looked up by now."""
     program = Program()
     program.needed = needed
     program.axis_name = request.axis_name
@@ -686,7 +702,7 @@ def _reverse_module(
 def jvp(request: Request) -> Module:
     """The module with `jvp_f(x, x_dot) -> (y, y_dot)`."""
     stages = StageTexts()
-    program, unit = analyse(request, stages)
+    program, unit = analyse(request, stages, forward=True)
     entry = entry_name(program, f"jvp_{unit.name}")
     names = names_around(program, entry)
     callees = TangentCallees(program, names)

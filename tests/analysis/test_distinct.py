@@ -29,7 +29,21 @@ def of_each_row(x):
     return np.sum(y[rows, columns] ** 2)
 
 
-@pytest.mark.parametrize("f", [permuted, narrowed, of_each_row])
+def listed(x):
+    y = x.copy()
+    y[[0, 2]] = y[[2, 0]] * y[1]
+    i = np.array([2, 1])
+    y[i] = y[i] ** 2
+    return np.sum(y * np.array([1.0, 2.0, 3.0]))
+
+
+def listed_from_the_end(x):
+    return np.sum(np.stack([x, 2 * x])[[-1, -2], :] ** 3)
+
+
+@pytest.mark.parametrize(
+    "f", [permuted, narrowed, of_each_row, listed, listed_from_the_end]
+)
 def test_each_place_once(f):
     text = srcjax.source(srcjax.grad(f), X)
     assert "add.at" not in text and "last_written" not in text
@@ -80,9 +94,34 @@ def stored_twice(x):
     return np.sum(y**2)
 
 
+def from_both_ends(x):
+    y = x.copy()
+    y[[0, -3]] = x[[1, 2]]
+    return np.sum(y[[2, -1]] ** 2) + y[0] ** 3
+
+
+def changed_list(x):
+    places = [0, 1]
+    y = x.copy()
+    y[places] = x[[1, 2]] ** 2
+    places[1] = 0
+    y[places] = x[[2, 1]] ** 3
+    return np.sum(y[places] ** 2)
+
+
+def filled_list(x):
+    places = [0]
+    for k in range(2):
+        places.append(k)
+    return np.sum(x[places] ** 2)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        from_both_ends,
+        changed_list,
+        filled_list,
         written_to,
         written_through_a_view,
         given_away,

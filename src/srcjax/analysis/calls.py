@@ -84,7 +84,7 @@ from srcjax.analysis.unfollowed import is_harmless, is_hashable
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
-from srcjax.ops.helpers import helper_of
+from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
     ATTRIBUTES,
@@ -782,7 +782,19 @@ class Calls(Constructing):
     def call_function(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type:
-        """A call of a user's function: executed in its own unit."""
+        """A call of a user's function, or of a helper of the runtime."""
+        found = self.outcome(function, args, kwargs, node)
+        if isinstance(found, Array) and found.shape is not None:
+            return found
+        told = result_like(function, args, kwargs)
+        if isinstance(found, (Array, Unknown)) and isinstance(told, Array):
+            return replace(told, active=found.active, buffers=found.buffers)
+        return found
+
+    def outcome(
+        self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """What inference finds where it executes the function in its own unit."""
         self.beyond += 1
         active = any(map(is_active, [*args, *kwargs.values()]))
         if is_users(function):

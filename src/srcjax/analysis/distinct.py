@@ -3,6 +3,7 @@
     lanes = np.arange(n)            each place once
     lanes = lanes[mask]             still
     order = np.argsort(x)           a permutation
+    [2, 0, 1]                       known to differ
 
 What is read from such places is added to them without `np.add.at`, and what was
 written to them is all still there.
@@ -18,9 +19,22 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.analysis.indexing import is_mask
-from srcjax.analysis.types import Type, shape_of
+from srcjax.analysis.types import List, Type, shape_of
 
 TypeOf = Callable[[gast.expr], Type]
+
+
+def all_differ(t: Type) -> bool:
+    """Whether it is a list of known places that differ: none is counted from the end.
+
+    What is counted from the start and what is counted from the end may be one place.
+    """
+    items = t.items if isinstance(t, List) else None
+    places: list[Any] = [getattr(item, "value", None) for item in items or ()]
+    plain = all(type(place) is int for place in places)
+    if not places or not plain or len(set(places)) < len(places):
+        return False
+    return min(places) >= 0 or max(places) < 0
 
 
 def distinct_names(node: gast.FunctionDef, type_of: TypeOf) -> frozenset[str]:
@@ -51,14 +65,16 @@ def _is_distinct(value: gast.expr | None, names: set[str], type_of: TypeOf) -> b
     if not isinstance(value, gast.Call) or value.keywords:
         return False
     called = syntax.dotted(value.func)
+    alone = len(value.args) == 1
     if called == "np.arange" and len(value.args) in (1, 2):
         first = value.args[0]
-        return len(value.args) == 1 or (
+        return alone or (
             isinstance(first, gast.Constant)
             and type(first.value) is int
             and first.value >= 0
         )
-    alone = len(value.args) == 1
+    if called == "np.array" and alone and isinstance(value.args[0], gast.List):
+        return all_differ(type_of(value.args[0]))
     if called == "np.argsort":
         return alone and _is_vector(value.args[0], type_of)
     return called == "np.flatnonzero" and alone
@@ -107,4 +123,4 @@ def _is_one_of(node: Any, names: Any) -> bool:
     return isinstance(node, gast.Name) and node.id in names
 
 
-__all__ = ["distinct_names"]
+__all__ = ["all_differ", "distinct_names"]

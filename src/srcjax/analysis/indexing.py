@@ -152,6 +152,11 @@ def slice_dim(dim: Any, bounds: Sequence[Any]) -> Any:
         stop = upper if upper is not None else 0
         if start >= 0 and (upper is None or stop < 0):
             return shift(dim, stop - start)
+    if step == -1 and dim is not None:
+        start = -1 if lower is None else lower
+        stop = -1 if upper is None else upper
+        if start < 0 and (upper is None or stop >= 0):
+            return shift(dim, start - stop)
     if not isinstance(dim, Sym) or dim.sizes is None:
         return None
     return dim.sizes.resolved(made_of("[:]", dim, lower, upper, step))

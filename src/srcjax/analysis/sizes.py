@@ -245,11 +245,16 @@ class Sizes:
             return None
         larger, least = (m, n) if a >= b else (n, plus(m, 1))
         while isinstance(larger, Sym) and larger.made and isinstance(least, int):
-            number = larger.made.of[-1]  # m // 2 >= n is m >= 2 * n
-            if larger.made.how not in ("/", "//") or not isinstance(number, int):
+            first, number = larger.made.of[0], larger.made.of[-1]
+            bare = plus(larger, -larger.offset)
+            k, rest = multiple(bare)
+            if larger.made.how in ("/", "//") and isinstance(number, int):
+                least = (least - larger.offset) * number  # m // 2 >= n is m >= 2 * n
+                larger = first  # type: ignore[assignment]
+            elif k > 1:  # 2 * m >= n is m >= n / 2
+                least, larger = -((larger.offset - least) // k), rest
+            else:
                 break
-            least = (least - larger.offset) * number
-            larger = larger.made.of[0]  # type: ignore[assignment]
         if not self._is_always(larger, least):
             self.order.add((larger, least))
         return a >= b

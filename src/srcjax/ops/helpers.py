@@ -32,7 +32,16 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
-from srcjax.ops.record import METHODS, lookup
+from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
+    Const,
+    Scalar,
+    Type,
+    dtype_of,
+    replace,
+)
+from srcjax.ops.record import MAPPED, METHODS, key_of, lookup
 
 #: Where helpers live. (Nothing of this file needs them imported.)
 _HOME = "srcjax.runtime"
@@ -70,6 +79,25 @@ def helper_of(function: Any) -> Helper | None:
         return None
     home = function.__module__ or ""
     return _known(function) if f"{home}.".startswith(f"{_HOME}.") else None
+
+
+def result_like(function: Any, args: list[Type], kwargs: dict[str, Type]) -> Type:
+    """The type of what a helper gives, where its batch record tells it.
+
+    The adjoint of `x` has its shapes (`adjoint_type`), whatever the text of the helper
+    does to get there; its dtype is told where all arrays agree.
+    """
+    op = MAPPED.get(key_of(function))
+    if op is None or op.infer is None:
+        return UNKNOWN
+    try:
+        found = op.infer(**op.signature.bind(*args, **kwargs).arguments)
+    except (TypeError, KeyError):
+        return UNKNOWN
+    given = (*args, *kwargs.values())
+    dtypes = {dtype_of(t) for t in given if isinstance(t, (Array, Scalar, Const))}
+    alike = len(dtypes - {None}) == 1 or not isinstance(found, Array)
+    return found if alike else replace(found, dtype=None)
 
 
 _RECORDS: dict[pytypes.FunctionType, Helper] = {}

@@ -55,7 +55,9 @@ import sys
 import textwrap
 import threading
 import types as pytypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -312,6 +314,10 @@ _Written = TypeVar("_Written")
 TABLE: dict[Any, Op] = {}
 #: Functions that are operations for `vmap` alone; derivatives read their source.
 MAPPED: dict[Any, Op] = {}
+#: Makers of records that forward mode alone goes by; reverse mode reads the source.
+TANGENTS: dict[Any, Callable[[], Op]] = {}
+#: Whether tangents are what is written.
+_FORWARD: ContextVar[bool] = ContextVar("forward", default=False)
 #: Functions of the same value, by the function object that they stand for.
 COMPOSITES: dict[Any, pytypes.FunctionType] = {}
 #: Records for batches only, with the test whether they serve the arguments of a call:
@@ -343,8 +349,25 @@ def lookup(function: Any) -> Op | None:
     found = TABLE.get(key)
     if found is None and isinstance(function, pytypes.MethodType):
         found = TABLE.get(id(function.__func__))  # a method of any object of a class
+    if found is None and _FORWARD.get() and key in TANGENTS:
+        return _tangent_record(key)
     mapped = MAPPED.get(key) if is_mapping() else None
     return found if mapped is None else mapped
+
+
+@functools.cache
+def _tangent_record(key: Any) -> Op:
+    return TANGENTS[key]()
+
+
+@contextmanager
+def tangents(on: bool = True) -> Iterator[None]:
+    """Inside, operations are looked up for forward mode (or, off, not)."""
+    token = _FORWARD.set(on)
+    try:
+        yield
+    finally:
+        _FORWARD.reset(token)
 
 
 def composite_of(function: Any) -> Any:

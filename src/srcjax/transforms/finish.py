@@ -45,6 +45,7 @@ from srcjax.transforms.simplify.coalesce import (
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
+from srcjax.transforms.simplify.fitting import drop_sums
 from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
 from srcjax.transforms.simplify.kept_new import KeptNew, dropped
@@ -319,6 +320,10 @@ class Finisher(Tidying):
 
     def mark_backward(self) -> None:
         mark_backward(self.node.body)
+
+    def drop_sums(self) -> None:
+        inferred = functools.partial(self.written.inference.type_of, self.written)
+        drop_sums(self.node.body, inferred)
 
     def remove_dead(self) -> bool:
         before = self.outline()
@@ -639,6 +644,9 @@ class Finisher(Tidying):
                 return Leave(4, together=True)
             held = isinstance(index, gast.Constant) and not isinstance(base, Unknown)
             return Leave(3) if held else None
+        if isinstance(value, gast.List) and len(value.elts) <= 4:
+            plain = all(isinstance(e, gast.Constant) for e in value.elts)
+            return Leave(4, in_brackets=True) if plain else None
         if isinstance(value, gast.Compare):
             atoms = [value.left, *value.comparators]
             return Leave(2) if all(map(syntax.is_atom, atoms)) else None

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.distinct import distinct_names
+from srcjax.analysis.distinct import all_differ, distinct_names
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -368,8 +368,23 @@ class ContainerRules(RuleTemplates):
                     return "repeats"
         return kind
 
+    def lists_differ(self, entries: list[gast.expr]) -> bool:
+        """Whether the only index with axes is a list of different numbers, `[2, 0]`."""
+        for env in self.envs:
+            types = [
+                self.typer.type_of(e, env)
+                for e in entries
+                if not isinstance(e, (gast.Slice, gast.Constant))
+            ]
+            several = [t for t in types if not is_number(t)]
+            if len(several) != 1 or not all_differ(several[0]):
+                return False
+        return bool(self.envs)
+
     def names_each_once(self, entries: list[gast.expr]) -> bool:
         """Whether one of the index arrays has no entry twice, and fits the others."""
+        if self.lists_differ(entries):
+            return True
         if not any(isinstance(e, gast.Name) and e.id in self.distinct for e in entries):
             return False
         for env in self.envs:

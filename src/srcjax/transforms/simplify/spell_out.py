@@ -38,6 +38,8 @@ class Leave:
     together: bool = False
     #: Also where it would be evaluated once in every iteration.
     in_loops: bool = False
+    #: Only between the brackets of `x[...]`, where nothing can be written to it.
+    in_brackets: bool = False
 
 
 def spell_out(
@@ -190,6 +192,9 @@ class _Spelling:
 
     def fits(self, use: Any, name: str, value: gast.expr, leave: Leave) -> bool:
         """Whether the value may stand in the statement, and reads well there."""
+        reads = syntax.count_reads(use, name)
+        if leave.in_brackets and _reads_in_brackets(use, name) < reads:
+            return False
         for sub in syntax.walk(use):
             scope = isinstance(sub, (*_SCOPES, gast.FunctionDef))
             if scope and syntax.count_reads(sub, name):
@@ -209,7 +214,18 @@ class _Spelling:
             return True
         room = sum(isinstance(n, gast.expr) for n in syntax.walk(use))
         size = sum(isinstance(n, gast.expr) for n in syntax.walk(value)) - 1
-        return room + size * syntax.count_reads(use, name) <= LIMIT
+        return room + size * reads <= LIMIT
+
+
+def _reads_in_brackets(stmt: Any, name: str) -> int:
+    """How often a name is an index, or one of several."""
+    found = 0
+    for sub in syntax.walk(stmt):
+        if isinstance(sub, gast.Subscript):
+            index = sub.slice
+            entries = index.elts if isinstance(index, gast.Tuple) else [index]
+            found += sum(syntax.is_name(entry, name) for entry in entries)
+    return found
 
 
 def _replace(stmt: Any, name: str, value: gast.expr) -> None:

@@ -19,7 +19,9 @@ from srcjax import syntax
 from srcjax.backends.module import Module
 from srcjax.ops.words import as_latex, as_text, short
 from srcjax.process import tree_of
-from srcjax.transforms.batch.lane_loops import DONE, LANES, PART, STAY
+from srcjax.transforms.batch.lane_loops import LANES
+from srcjax.transforms.batch.regions import CHOSEN, TEST
+from srcjax.transforms.batch.rules import ALIKE, MOVED
 from srcjax.transforms.reasons import AGAIN, BROADCAST, RECOMPUTED, SEED, why
 
 _WIDTH = 88
@@ -34,8 +36,11 @@ _WEAK = (
     "a sum passes its adjoint on to each term",
     "the tangent goes where the value goes",
     "each part gets the adjoint of its place",
+    "only these examples",
     "the part that was read gets the adjoint, in its place",
 )
+#: What is not said where this is.
+_SAID_BY = {ALIKE.said: MOVED.said, TEST.said: CHOSEN.said}
 _SUMMED = "summed over the iterations"
 
 
@@ -142,12 +147,12 @@ class _Function:
     def of_rules(self, stmt: Any, loops: tuple[Any, ...]) -> Iterator[str]:
         """The rules of calculus in a statement."""
         reasons = list(why(stmt))
-        if any(r is LANES for loop in loops for r in why(loop)):
-            own = [r for r in reasons if r.slot != "batch" or r in (STAY, DONE, LANES)]
-            placed = any(hasattr(t, "slice") for t in _targets(stmt))
-            reasons = own if own or not placed else [PART]
+        named = [r for r in reasons if r is not ALIKE and r is not MOVED]
+        if named or any(r is LANES for loop in loops for r in why(loop)):
+            reasons = named
         every = [_as_words(r.words) for r in reasons]
         every = [w for w in dict.fromkeys(every) if w and self.holds(w, stmt)]
+        every = [w for w in every if _SAID_BY.get(w) not in every]
         strong = [w for w in every if w not in _WEAK]
         returned = type(stmt).__name__ == "Return" and not getattr(stmt, "quotes", 0)
         weak = [] if returned else every[-1:]
@@ -212,8 +217,6 @@ class _Function:
         if _is_backward(stmt):
             if self.takes_off(value):
                 return "from the tape: what was kept last comes first"
-            if not why(stmt) and _is_plain_name(value):
-                return "the value from before that line"
             return ""
         if not _is_ours(stmt) or not names:
             return ""
@@ -240,10 +243,6 @@ class _Function:
         )
 
 
-def _targets(stmt: Any) -> list[Any]:
-    return getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]
-
-
 def _computes(value: Any) -> bool:
     """Whether there is an operation in what is returned."""
     kinds = ("BinOp", "UnaryOp", "Call")
@@ -254,10 +253,6 @@ def _computes(value: Any) -> bool:
 
 def _is_none(value: Any) -> bool:
     return type(value).__name__ == "Constant" and value.value is None
-
-
-def _is_plain_name(value: Any) -> bool:
-    return type(value).__name__ == "Name"
 
 
 def _is_sum(node: Any) -> bool:

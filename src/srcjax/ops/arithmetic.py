@@ -289,6 +289,7 @@ def _(y, a, a_min=None, a_max=None):
 
 @tangent(np.clip)
 def _(y, a, a_min=None, a_max=None):
+    """Clipped values have no tangent; at a bound it counts half."""
     d[y] = clip_adjoint(d[a], a, a_min, a_max)
     d[y] = clip_adjoint_low(d[a_min], a, a_min, a_max)
     d[y] = clip_adjoint_high(d[a_max], a, a_min, a_max)
@@ -304,6 +305,7 @@ def _(y, a, min=None, max=None):
 
 @tangent(np.ndarray.clip)
 def _(y, a, min=None, max=None):
+    """Clipped values have no tangent; at a bound it counts half."""
     d[y] = clip_adjoint(d[a], a, min, max)
     d[y] = clip_adjoint_low(d[min], a, min, max)
     d[y] = clip_adjoint_high(d[max], a, min, max)

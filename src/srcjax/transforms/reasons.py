@@ -36,6 +36,7 @@ class Reason:
 #: What was broadcast forward is summed backward.
 BROADCAST = Reason(said="broadcast forward, sum backward")
 RECOMPUTED = Reason(said="computed again, which is cheaper than keeping it")
+RESTORED = Reason(said="the value from before that line")
 SPREAD = Reason(said="the one number stands for all elements")
 OWN = Reason(said="a copy, as it is written to in place")
 FILLED = Reason(said="a place for the adjoint of each item")
@@ -73,6 +74,7 @@ __all__ = [
     "FILLED",
     "OWN",
     "RECOMPUTED",
+    "RESTORED",
     "SEED",
     "SPREAD",
     "ZERO",

@@ -30,9 +30,13 @@ from srcjax.transforms.batch.lanes import batch_type
 from srcjax.transforms.batch.results import expected, with_axes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.inferred import given_as
+from srcjax.transforms.reasons import Reason, because
 from srcjax.transforms.signatures import copies_of_written, user_parameters
 from srcjax.transforms.unfollowed_calls import check_calls
 from srcjax.transforms.written import Written
+
+#: What explained text says of the number of examples.
+SIZE = Reason(slot="batch", said="how many examples there are")
 
 
 class Batch:
@@ -94,6 +98,7 @@ class Batch:
             if not sized:
                 source = self.sized(value, t)
                 head.append(syntax.assign(rules.size, source))
+                because(head[-1], SIZE)
                 sized = True
         if not sized:
             head.append(syntax.assign(rules.size, syntax.const(axis_size)))

@@ -30,7 +30,7 @@ from srcjax.transforms.reasons import Reason, because
 LANES = Reason(
     slot="batch", said="one loop for all examples, until the last one is done"
 )
-PART = Reason(slot="batch", said="only for the examples that are still in the loop")
+IN_LOOP = Reason(slot="batch", said="the numbers of the examples in the loop")
 STAY = Reason(slot="batch", said="the examples that stay in the loop")
 DONE = Reason(slot="batch", said="all examples are done")
 
@@ -91,6 +91,7 @@ class LaneLoops(Regions):
         out.append(
             syntax.assign(lanes, syntax.expression("np.arange(n)", n=self.count()))
         )
+        because(out[-1], IN_LOOP)
         go_on = self.flag()
         head: list[gast.stmt] = []
         body = syntax_with_stops(stmt.body, go_on.id)

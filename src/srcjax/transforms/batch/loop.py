@@ -36,6 +36,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.transforms.places import keyed_parts, read_part, rebuild
+from srcjax.transforms.reasons import Reason, because
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -102,6 +103,7 @@ class ExampleLoop:
         about = textwrap.wrap(f"A loop over the examples: {reason}", 80)
         body: list[gast.stmt] = [syntax.comment(line) for line in about]
         body.append(syntax.assign(examples, made))
+        because(body[-1], Reason(slot="batch", said="one example after the other"))
         body.append(gast.Return(self.stacked(examples, self.result, [], self.out_axes)))
         shown = [
             p.replace(annotation=p.empty, default=p.empty)

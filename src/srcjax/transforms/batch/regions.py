@@ -45,6 +45,7 @@ from srcjax.transforms.batch.items import reach_at
 from srcjax.transforms.batch.sharing import Sharing
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
+from srcjax.transforms.reasons import Reason, because
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 #: So many statements run for all examples at most, where each takes some of them.
@@ -59,6 +60,19 @@ def is_plain_array(t: Type) -> bool:
     if isinstance(t, Array):
         return not is_active(t)
     return any(map(is_plain_array, parts(t)))
+
+
+def _says(words: str) -> Reason:
+    return Reason(slot="batch", said=words)
+
+
+#: What explained text says of branches that some examples take and others do not.
+TEST = _says("which examples take this side")
+OTHERS = _says("the examples that are left")
+CHOSEN = _says("both sides for all examples, and each takes its own")
+ROOM = _says("a place for each example, filled below")
+GATHERED = _says("only these examples")
+PUT_BACK = _says("only for these examples")
 
 
 class Regions(Sharing):
@@ -196,6 +210,7 @@ class Regions(Sharing):
         self.check_merged(stmt, names)
         mask = self.held("taken", MASK)
         out: list[gast.stmt] = [syntax.assign(mask.id, test)]
+        because(out[0], TEST)
         values: list[dict[str, str]] = []
         for side, suffix in ((stmt.body, "then"), (stmt.orelse, "otherwise")):
             made = [s for each in side for s in self.one(each)]
@@ -222,6 +237,7 @@ class Regions(Sharing):
                     ),
                 )
             )
+            because(out[-1], CHOSEN)
         for s in out:
             s.backward = True
         return out
@@ -300,6 +316,7 @@ class Regions(Sharing):
             condition = test if k == 0 else own_test and self.condition(own_test)
             where = self.side_mask(condition, masks)
             out.append(syntax.assign(where.id, where.value))
+            because(out[-1], TEST if own_test is not None else OTHERS)
             masks.append(where)
             inside = [n for n in names if n in written[k]]
             for n in inside:
@@ -388,7 +405,9 @@ class Regions(Sharing):
         if dtype != np.dtype(float):
             shown = self.cast(syntax.const(0), dtype).args[0]
             empty.keywords = [gast.keyword("dtype", shown)]
-        return [syntax.assign(name, empty)]
+        made = syntax.assign(name, empty)
+        because(made, ROOM)
+        return [made]
 
     def own(self, name: str) -> list[gast.stmt]:
         """A copy that can be written to without any other name seeing it."""
@@ -479,6 +498,7 @@ class Regions(Sharing):
         out: list[gast.stmt] = []
         for n in gathered:
             out.append(syntax.assign(names[n], self.gather(n, where)))
+            because(out[-1], GATHERED)
             self.gathers.add(names[n])
         if self.size in syntax.names_read(body):
             fresh = self.unit.names.fresh(f"{self.size}_{word}")
@@ -495,10 +515,14 @@ class Regions(Sharing):
         syntax.rename(body, {**names, **temporaries})
         out += [s for s in body if not isinstance(s, gast.Pass)]
         for n in changed:
-            out += self.put_back(n, where, names[n])
+            back = self.put_back(n, where, names[n])
+            for s in back:
+                because(s, PUT_BACK)
+            out += back
         for n in in_place:
             item = gast.Subscript(syntax.name(n), syntax.clone(where), syntax.STORE)
             out.append(syntax.assign(item, syntax.name(names[n])))
+            because(out[-1], PUT_BACK)
         return out
 
     def reach_items(

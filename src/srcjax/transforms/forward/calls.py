@@ -30,7 +30,13 @@ from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.forward.rule_templates import TangentTemplates
+from srcjax.transforms.reasons import Reason, because
 from srcjax.transforms.rule_text import family_of
+
+#: What explained text says of calls of functions that have their own text.
+CHAIN = Reason(
+    slot="tangent", said="chain rule: the function gives its tangent as well"
+)
 
 #: Arguments of container methods that are kept or given back: positions.
 _VALUES = {
@@ -256,7 +262,9 @@ class CallTangents(TangentTemplates):
             return gast.Expr(call)
         dot = self.dot_name(name) if self.active(syntax.name(name)) else "_"
         both = [syntax.name(name, store=True), syntax.name(dot, store=True)]
-        return gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
+        made = gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
+        because(made, CHAIN)
+        return made
 
     def custom_call(
         self, value: gast.Call, callee: CustomTangent | CustomRules

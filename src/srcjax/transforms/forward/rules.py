@@ -39,6 +39,7 @@ from srcjax.transforms.rule_text import is_result_of_numpy
 from srcjax.transforms.writer import OLD
 
 #: What explained text says of what moves values and computes nothing.
+CONSTANT = "a constant has no tangent: zero"
 ALIKE = "the tangent goes where the value goes"
 
 #: Values that carry no derivative, whatever is inside.
@@ -120,6 +121,7 @@ class Rules(CallTangents):
             numbers = made_here and all(map(is_number, made_here))
             t = made_here[0] if numbers else self.type_of_name(name)
             tangent = self.zero(t, syntax.name(name))
+            self.reasons = (Reason(slot="tangent", said=CONSTANT),)
         tangent = self.typer.agree(tangent, self.envs)
         self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)

@@ -409,6 +409,7 @@ class ContainerRules(RuleTemplates):
 
     def constructor(self, name: str, value: gast.Call, cls: type) -> None:
         """A namedtuple or dataclass made from differentiated parts."""
+        self.reasons = (Reason(said=PARTS),)
         t = self.type_of_name(name)
         fields = getattr(cls, "_fields", None)
         if fields is None and (is_dataclass(cls) or cls is SimpleNamespace):
@@ -434,6 +435,7 @@ class ContainerRules(RuleTemplates):
 
     def sequence_copy(self, name: str, value: gast.Call) -> None:
         """`list(xs)`, `tuple(xs)`."""
+        self.reasons = (Reason(said=PARTS),)
         source = value.args[0]
         if not self.active(source):
             return

@@ -221,6 +221,7 @@ class InplaceRules(ContainerRules):
             )
         if not self.active(base):
             return
+        self.reasons = (Reason(said=STORED),)
         if base.id in self.views:
             self.store_attribute_of_item(target, value)
             return

@@ -41,7 +41,7 @@ from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reads_writes import backward_range, is_range
-from srcjax.transforms.reasons import RECOMPUTED, because
+from srcjax.transforms.reasons import RECOMPUTED, RESTORED, because
 from srcjax.transforms.reverse.container_rules import rest_of, start_of
 from srcjax.transforms.reverse.planning import Planner
 from srcjax.transforms.reverse.sweep import (
@@ -206,6 +206,8 @@ class Saver(Planner):
             # An adjoint starts as long as what the statement left, not what it found.
             starts = [s for s in code if getattr(s, "initial", False)]
             rest = [s for s in code if not getattr(s, "initial", False)]
+            for s in [*put_back, *last]:
+                because(s, RESTORED)
             code = [*starts, *put_back, *rest, *last]
         return forward, _commented(stmt, code)
 

@@ -73,6 +73,14 @@ def outcomes(places):
                 places(index).add(0.3, mode=mode, indices_are_sorted=False),
                 places(index).multiply(0.3, mode=mode, wrap_negative_indices=False),
             ]
+    for index in OUTSIDE.values():  # and what becomes of them without a mode
+        found += [
+            places(index).get(fill_value=7),
+            places(index).set(0.3),
+            places(index).add(0.3),
+            places(index).power(0.3),
+            places(index).max(1.7),
+        ]
     return found
 
 
@@ -84,10 +92,10 @@ def test_places_out_of_bounds_are_those_of_jax():
         assert_close(ours, np.asarray(wanted))
 
 
-def test_out_of_bounds_raises_without_a_mode():
+def test_broken_promises_and_unknown_modes_raise():
     for method, given in (("set", (1.0,)), ("add", (1.0,)), ("get", ())):
         with pytest.raises(IndexError):
-            getattr(at(X)[9], method)(*given)
+            getattr(at(X)[9], method)(*given, mode="promise_in_bounds")
     with pytest.raises(ValueError, match="mode is 'wrap'"):
         at(X)[1].set(1.0, mode="wrap")
 
@@ -139,6 +147,12 @@ def outside(x, v):
     return np.sum(at(y)[5, 0].get(mode="fill", fill_value=v) * y**2)
 
 
+def left_out(x, v):
+    y = at(x)[np.array([1, 9, -1, 1]), 1:].set(v * np.ones((4, 2)))
+    z = at(at(y)[7].multiply(v))[:, np.array([0, -9])].add(v)
+    return np.sum(z * at(x)[np.array([7, -9, 1, 0])].get())
+
+
 def in_a_loop(x, v):
     for i in range(1, 4):
         x = at(x)[i].multiply(x[i - 1]) if i < 3 else at(x)[i, 0].power(v)
@@ -149,7 +163,7 @@ def applied(x, v):
     return np.sum(at(x)[1:].apply(np.sin) * at(x)[2].min(v))
 
 
-PROGRAMS = [slices, repeated, masks, pairs, outside, in_a_loop, applied]
+PROGRAMS = [slices, repeated, masks, pairs, outside, left_out, in_a_loop, applied]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -246,6 +260,26 @@ def test_text_is_a_copy_and_an_update():
     assert "y[1:3] = item * v" in text
     assert "x.copy()" in text and "zeros(5).copy()" not in text
     assert "import numpy as np\n\n__all__" in text  # and no helper of srcjax
+
+
+def test_text_asks_for_bounds_only_where_they_are_not_known():
+    def fixed(x, v):
+        for i in range(1, len(x) - 1):
+            x = x.at[i + 1].set(v).at[-1].add(x[i]).at[len(x) - 1 - i].multiply(v)
+        return np.sum(x.at[2:5].get() ** 2)
+
+    text = srcjax.source(srcjax.grad(fixed), np.ones(6), 2.0)
+    assert " if " not in text.split("ValueError")[1]
+    assert "clip" not in text and "srcjax" not in text
+    assert "n >= 1" in text  # which -1 asks for
+
+    def open_(x, i, v):
+        return np.sum(x.at[i].set(v) ** 2)
+
+    text = srcjax.source(srcjax.grad(open_), np.ones(6), 2, 2.0)
+    assert "-n <= i < n" in text and "srcjax" not in text
+    assert_close(srcjax.grad(open_)(np.ones(3), 5, 2.0), 2 * np.ones(3))
+    assert_close(srcjax.grad(open_)(np.ones(3), -1, 2.0), [2.0, 2.0, 0.0])
 
 
 def test_copies_that_are_read_again_stay():

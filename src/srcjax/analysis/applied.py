@@ -14,6 +14,7 @@ from srcjax.analysis.foreign import foreign
 from srcjax.analysis.known_values import (
     fold_constants,
     sized_number,
+    spanned_number,
 )
 from srcjax.analysis.nested import NestedTransforms
 from srcjax.analysis.told import TextOfValues
@@ -100,6 +101,9 @@ class Applied(TextOfValues, NestedTransforms):
             if folded is not None:
                 return folded
         if not active and not kwargs:
+            spanned = spanned_number(function, everything)
+            if spanned is not None:
+                return spanned
             sized = sized_number(function, everything)
             if sized is not None:
                 return sized

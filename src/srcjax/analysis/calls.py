@@ -43,6 +43,7 @@ from srcjax.analysis.known_values import (
     has_attribute,
     is_instance,
     length,
+    span_of_range,
 )
 from srcjax.analysis.nested import fresh
 from srcjax.analysis.skeletons import type_of_structure
@@ -460,6 +461,12 @@ class Calls(Constructing):
         """
         given = [*args, *kwargs.values()]
         active = any(self.brings(t, env) for t in given)
+        op = lookup(value) if varies() is Varies.DERIVATIVES else None
+        if op is not None and op.inert:  # of an index, say: it is called at the latest
+            self.facts.nodes.append(node)
+            self.callee(node, value)
+            self.facts.unseen = self.facts.structural = True
+            return UNKNOWN
         if not active and varies() is not Varies.RUN_TIME:
             self.facts.nodes.append(node)
             self.callee(node, value)
@@ -589,7 +596,7 @@ class Calls(Constructing):
             if all(isinstance(n, int) for n in numbers):
                 values = range(*numbers)  # type: ignore[arg-type]
                 return Range(length=len(values), values=values)
-            return Range()
+            return Range(span=span_of_range(args))
         if value is slice and any(map(is_active, args)):
             if not self.settled:
                 return UNKNOWN
@@ -659,7 +666,8 @@ class Calls(Constructing):
             if known_items is not None:
                 rows_ = [Tuple(items=(INT, t)) for t in known_items]
                 return Tuple(items=tuple(rows_), view=View("enumerate"))
-            row = Tuple(items=(INT, self.element(args[0])))
+            span = span_of_range([length(args[0])])
+            row = Tuple(items=(replace(INT, span=span), self.element(args[0])))
             return List(elem=row, cls=tuple, view=View("enumerate"))
         if value is reversed and args:
             known_items = self.iteration(args[0])

@@ -491,7 +491,7 @@ class Effects:
             items = self.iteration(over)
             return (join_all(items) if items else None) or UNKNOWN
         if isinstance(over, Range):
-            return INT
+            return INT if over.span is None else replace(INT, span=over.span)
         if isinstance(over, Array):
             return self.subscript(over, INT, None)
         if isinstance(over, Const) and isinstance(over.value, (str, range, tuple)):

@@ -23,6 +23,8 @@ from srcjax.analysis.types import (
     Other,
     Range,
     Scalar,
+    Span,
+    Sym,
     Transformed,
     Tuple,
     Type,
@@ -33,6 +35,7 @@ from srcjax.analysis.types import (
     combined_dims,
     is_number,
     known_order,
+    plus,
     replace,
     same_dtype,
     shape_of,
@@ -134,6 +137,67 @@ def sized_number(function: Any, operands: list[Type]) -> Type | None:
         return None
     found = combined_dims(function.__name__, *map(as_dim, operands))
     return replace(INT, size=found) if isinstance(found, int) else as_number(found)
+
+
+def spanned_number(function: Any, operands: list[Type]) -> Type | None:
+    """Arithmetic on whole numbers that stay between others."""
+    if function not in (operator.add, operator.sub, operator.mod):
+        return None
+    if len(operands) != 2 or not all(map(_is_whole, operands)):
+        return None
+    a, b = operands
+    m, n = as_dim(a), as_dim(b)
+    if function is operator.mod:
+        positive = isinstance(n, Sym) and n.offset >= 0 or isinstance(n, int) and n > 0
+        return replace(INT, span=(0, n)) if positive else None
+    if all(getattr(t, "span", None) is None for t in operands):
+        return None
+    if function is operator.add and span_of(a) is None:
+        a, b, m, n = b, a, n, m
+    own = span_of(a)
+    if own is not None and isinstance(n, int):
+        offset = n if function is operator.add else -n
+        return replace(INT, span=(plus(own[0], offset), plus(own[1], offset)))
+    own = span_of(b)
+    if own is None or function is operator.add or not isinstance(m, int | Sym):
+        return None
+    least, most = _difference(m, plus(own[1], -1)), _difference(m, own[0])
+    if least is None or most is None:
+        return None
+    return replace(INT, span=(least, plus(most, 1)))
+
+
+def _difference(m: int | Sym, n: int | Sym) -> int | Sym | None:
+    """`m - n` of sizes, where it is a number or a size."""
+    if isinstance(n, int):
+        return plus(m, -n)
+    named = isinstance(m, Sym) and m.name == n.name
+    return m.offset - n.offset if named else None  # type: ignore[union-attr]
+
+
+def span_of(t: Type) -> Span | None:
+    """The numbers between which a whole number stays, None where that is not known."""
+    if isinstance(t, Scalar) and t.span is not None:
+        return t.span
+    dim = as_dim(t) if _is_whole(t) else None
+    return (dim, plus(dim, 1)) if isinstance(dim, int | Sym) else None
+
+
+def span_of_range(numbers: list[Type]) -> Span | None:
+    """The numbers between which those in `range(...)` stay."""
+    if not 1 <= len(numbers) <= 3:
+        return None
+    first, last = ([Const(value=0), *numbers] if len(numbers) == 1 else numbers)[:2]
+    step = getattr(numbers[2], "value", None) if len(numbers) == 3 else 1
+    if step == -1:
+        first, last = last, first
+    elif not isinstance(step, int) or step < 1:
+        return None
+    low, high = span_of(first), span_of(last)
+    if low is None or high is None:
+        return None
+    above = step == -1  # it goes down to what is above the last one
+    return plus(low[0], int(above)), plus(high[1], -1 + int(above))
 
 
 def _is_whole(t: Type) -> bool:

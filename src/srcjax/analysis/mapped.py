@@ -248,8 +248,8 @@ class MappedInterpreter(Interpreter):
         found = super().apply(op, function, args, kwargs, node)
         if op is not None and op.collective:
             return with_active(found, self.is_own(op, args, kwargs))
-        if op is not None and op.name in SHAPE_FUNCTIONS:
-            return found
+        if op is not None and (op.name in SHAPE_FUNCTIONS or isinstance(found, Const)):
+            return found  # types tell it, which all examples have
         operands = [*args, *kwargs.values()]
         if any(isinstance(t, _CONTAINERS) for t in (found, *args[:2])) and op is None:
             return found

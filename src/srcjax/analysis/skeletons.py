@@ -47,6 +47,8 @@ class Held:
         """What `isinstance` says of the value."""
         if isinstance(self.type, Array):
             return np.ndarray
+        if isinstance(self.type, Tuple) and self.type.cls is slice:
+            return slice
         dtype = getattr(self.type, "dtype", None)
         if isinstance(self.type, Scalar) and dtype is not None:
             return type(dtype.type(0).item()) if self.type.python else dtype.type
@@ -64,6 +66,11 @@ class Held:
     __hash__ = object.__hash__
 
     def __getattr__(self, name: str) -> Any:
+        """What an array is, as far as its type tells; nothing that is in it."""
+        if isinstance(self.type, Array) and name == "dtype" and self.type.dtype:
+            return self.type.dtype
+        if isinstance(self.type, Array) and name == "ndim" and self.type.shape:
+            return len(self.type.shape)
         if hasattr(np.ndarray, name):
             raise NotKnown
         raise AttributeError(name)

@@ -19,6 +19,8 @@ _FUNCTIONS: dict[int, tuple[Callable[..., Any], str | None, bool]] = {}
 def structural(by_item: str | None = None, calls: bool = False) -> Callable[[_F], _F]:
     """Say of a function that it never looks at what the leaves of containers are.
 
+    But for the classes of them, and the rank and the dtype of arrays.
+
     It passes them on, or gives them to the functions that are among its arguments, and
     uses nothing of what those return; but for `is_leaf`, which is asked what is a leaf.
 

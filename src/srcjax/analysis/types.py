@@ -80,6 +80,8 @@ def is_mapping() -> bool:
 
 Dim = int | Sym | Count | None
 Shape = tuple[Dim, ...]
+#: The least whole number of some, and the first one above all of them.
+Span = tuple[int | Sym, int | Sym]
 
 
 def _hash_of(t: Any, facts: Callable[[], tuple]) -> int:
@@ -181,21 +183,25 @@ def _alike(a: Any, b: Any) -> bool:
 class Scalar(Type):
     """A Python number (`python=True`) or NumPy scalar of the given dtype.
 
-    `size`: the dimension of an axis that has this (whole) number of places.
+    `size`: the dimension of an axis that has this (whole) number of places. `span`: the
+    least whole number that it may be, and the one that it stays below.
     """
 
     dtype: np.dtype | None = None
     python: bool = False
     size: Dim = None
+    span: Span | None = None
 
     def _facts(self) -> tuple:
-        return self.active, self.buffers, _spelled(self.dtype), self.python, self.size
+        known = self.active, self.buffers, _spelled(self.dtype), self.python
+        return *known, self.size, self.span
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, Scalar)
             and self.python == other.python
             and self.size == other.size
+            and self.span == other.span
             and _alike(self, other)
         )
 
@@ -290,10 +296,11 @@ class Object(Type):
 
 @dataclass(frozen=True)
 class Range(Type):
-    """`range(...)`; `length` and the range itself when known."""
+    """`range(...)`; `length` and the range itself when known, and what is in it."""
 
     length: int | None = None
     values: range | None = None
+    span: Span | None = None
 
 
 @dataclass(frozen=True)

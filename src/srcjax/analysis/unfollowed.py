@@ -333,8 +333,8 @@ def _widen(t: Type) -> Type:
     """A number in a recursive call: known as a number only."""
     if isinstance(t, Const) and type(t.value) in (int, float):
         return Scalar(dtype=np.dtype(type(t.value)), python=True)
-    if isinstance(t, Scalar) and t.size is not None:
-        return replace(t, size=None)
+    if isinstance(t, Scalar) and (t.size is not None or t.span is not None):
+        return replace(t, size=None, span=None)
     return map_parts(t, _widen)
 
 

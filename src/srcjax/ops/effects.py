@@ -174,7 +174,8 @@ def effect_of_function(function: Any, called: int = 0) -> Effect:
     if isinstance(function, type) and _is_named_tuple(function):
         return PURE
     if is_structural(function):
-        return UNKNOWN if calls(function) else PURE
+        op = lookup(function)
+        return UNKNOWN if calls(function) and not (op and op.inert) else PURE
     home = str(getattr(function, "__module__", "") or "").split(".")
     if isinstance(function, np.ufunc) or home[0] == "numpy":
         return _of_numpy(function, home, called)

@@ -16,6 +16,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.read import FunctionSource, read
+from srcjax.ops.record import PROPERTIES
 
 #: Functions that are called, and those that they call, are looked into so deep.
 DEPTH = 3
@@ -102,7 +103,8 @@ def _at_least(node: Any, rank: int, uses: dict[str, Uses]) -> None:
 
 def _subscript(node: Any, uses: dict[str, Uses]) -> None:
     place = node.slice
-    of = _of(node.value, uses)
+    base = node.value.value if _is_property(node.value) else node.value  # `x.at[i]`
+    of = _of(base, uses)
     if isinstance(place, gast.Constant) and isinstance(place.value, str):
         if place.value not in of.keys:
             of.keys.append(place.value)
@@ -112,7 +114,7 @@ def _subscript(node: Any, uses: dict[str, Uses]) -> None:
         return
     indices = place.elts if isinstance(place, gast.Tuple) else [place]
     plain = [k for k in indices if not _is_new_axis(k)]
-    _at_least(node.value, len(plain), uses)
+    _at_least(base, len(plain), uses)
     for index in indices:
         bounds = [index]
         if isinstance(index, gast.Slice):
@@ -123,6 +125,11 @@ def _subscript(node: Any, uses: dict[str, Uses]) -> None:
     axis = getattr(place, "value", None)
     if shape is not None and shape.attr == "shape" and type(axis) is int:
         _at_least(shape.value, max(axis + 1, -axis), uses)
+
+
+def _is_property(node: Any) -> bool:
+    """Whether it is an attribute that arrays have in transformed functions."""
+    return isinstance(node, gast.Attribute) and node.attr in PROPERTIES
 
 
 def _counts(node: Any, uses: dict[str, Uses]) -> None:
@@ -161,7 +168,7 @@ def _product(node: Any, uses: dict[str, Uses]) -> None:
 
 
 def _attribute(node: Any, uses: dict[str, Uses]) -> None:
-    if not hasattr(np.ndarray, node.attr):
+    if not hasattr(np.ndarray, node.attr) and not _is_property(node):
         _of(node.value, uses).other = True
     if node.attr == "T":
         _at_least(node.value, 2, uses)

@@ -651,6 +651,8 @@ class Operations(Lanes):
         result: Type,
     ) -> gast.expr:
         """An operation on batches, by its batch rule."""
+        if op.inert and isinstance(result, Const) and type(result.value) is bool:
+            return syntax.const(result.value)  # types tell it
         try:
             bound = flat_arguments(op.bind(args, keywords))
         except TypeError as error:

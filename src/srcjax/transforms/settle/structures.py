@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import parameter_names
+from srcjax.ops.record import lookup
 from srcjax.transforms.places import read_part
 from srcjax.transforms.settle.calls import CallSettling
 
@@ -78,6 +79,9 @@ class StructureSettling(CallSettling):
         except SrcjaxError:
             raise
         except NotKnown:
+            op = lookup(function)
+            if op is not None and op.inert:
+                return None  # it is called when the text runs
             raise error_at(
                 UnsupportedError,
                 self.unit.source,
@@ -181,7 +185,7 @@ class Writer:
             return self.test(t)
         if is_function(t):
             function = node if syntax.is_atom(node) else self.hold(node, "function")
-            return lambda *args: self.called(function, args)
+            return lambda *args: self.called(function, args, name)
         whole = Held(t)
         whole.node = node if syntax.is_atom(node) else self.hold(node, name)
         return skeleton(t, whole, self.lists)
@@ -215,14 +219,15 @@ class Writer:
         exec(text, namespace)
         return namespace[name]
 
-    def called(self, function: gast.expr, args: tuple) -> Held:
-        """The result of a function of the user's for leaves."""
+    def called(self, function: gast.expr, args: tuple, name: str) -> Held:
+        """The result of a function for leaves; what is no leaf's is called `name`."""
         nodes = [self.display(arg) for arg in args]
         call = gast.Call(syntax.clone(function), nodes, [])
         if any(is_held(arg) and is_open(arg.type) for arg in args):
             call = gast.Call(syntax.clone(self.call.func), [call.func, *nodes], [])
         result = Held(Type())
-        result.node = self.hold(call, base(next(filter(is_held, args), None)))
+        shown = base(next(filter(is_held, args), None))
+        result.node = self.hold(call, shown if is_part(args[-1]) else name)
         return result
 
     def hold(self, value: gast.expr, shown: str = "item") -> gast.Name:

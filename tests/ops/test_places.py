@@ -279,7 +279,7 @@ def test_text_asks_for_bounds_only_where_they_are_not_known():
     text = srcjax.source(srcjax.grad(open_), np.ones(6), 2, 2.0)
     assert "-n <= i < n" in text and "srcjax" not in text
     assert_close(srcjax.grad(open_)(np.ones(3), 5, 2.0), 2 * np.ones(3))
-    assert_close(srcjax.grad(open_)(np.ones(3), -1, 2.0), [2.0, 2.0, 0.0])
+    assert_close(srcjax.grad(open_)(np.ones(3), -1, 2.0), np.array([2.0, 2.0, 0.0]))
 
 
 def test_copies_that_are_read_again_stay():

@@ -35,6 +35,7 @@ napoleon_numpy_docstring = False
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
+nb_render_markdown_format = "myst"  # formulas in outputs
 nb_merge_streams = True
 suppress_warnings = ["config.cache"]
 

@@ -22,11 +22,11 @@ from srcjax.process import tree_of
 from srcjax.transforms.batch.lane_loops import LANES
 from srcjax.transforms.batch.regions import CHOSEN, TEST
 from srcjax.transforms.batch.rules import ALIKE, MOVED
-from srcjax.transforms.reasons import AGAIN, BROADCAST, RECOMPUTED, SEED, why
+from srcjax.transforms.reasons import AGAIN, BROADCAST, RECOMPUTED, RESTORED, SEED, why
 
 _WIDTH = 88
 #: What several rules say in full may be so long; else their names are enough.
-_LONG = 120
+_LONG = 160
 #: What is not said where there is something else to say.
 _WEAK = (
     SEED.said,
@@ -217,7 +217,8 @@ class _Function:
         if _is_backward(stmt):
             if self.takes_off(value):
                 return "from the tape: what was kept last comes first"
-            return ""
+            old = not why(stmt) and type(value).__name__ == "Name"
+            return RESTORED.said if old else ""
         if not _is_ours(stmt) or not names:
             return ""
         name = names[0].id

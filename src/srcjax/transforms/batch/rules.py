@@ -33,7 +33,7 @@ from srcjax.transforms.reasons import Reason, because
 
 #: What explained text says of statements on batches.
 ALIKE = Reason(slot="batch", said="all examples at once, by the same code")
-MOVED = Reason(slot="batch", said="axis 0 counts the examples")
+MOVED = Reason(slot="batch", said="for all examples: axis 0 counts them")
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 

@@ -430,3 +430,19 @@ def test_a_loop_over_examples_whose_sizes_have_to_be_known():
 def test_containers_of_other_classes_are_refused(kind):
     with pytest.raises(ArgumentError, match="`p` is of the container class"):
         srcjax.vmap(lambda p: p["a"] ** 2)(kind(a=np.arange(3.0)))
+
+
+def halvings(x):
+    n, half = 0, 0.1
+    while x > 1:
+        x, n, half = x / 2, n + 1, half / 2
+    return n * x, x > half, np.maximum(n, x), np.where(x > 0.5, half, x), n
+
+
+def test_pythons_numbers_of_each_example_leave_single_precision():
+    xs = np.array([0.1, 3.0, 0.7, 100.0], np.float32)
+    found = vmap(halvings)(xs)
+    wanted = [np.stack(parts) for parts in zip(*map(halvings, xs), strict=True)]
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)

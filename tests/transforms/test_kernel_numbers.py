@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import numpy as np
@@ -99,3 +100,35 @@ def test_shifts_of_arrays(n):
 
 
 jitted_shifted = jit(shifted)
+
+
+smallest = np.array([-(2**63), 7])
+halves = np.array([-np.inf, -0.0, 2.0])
+singles = np.array([0.1, 0.7], np.float32)
+
+
+def edges(n, x, zeros, p):
+    roots = x**p, np.power(x[0], p), x[1] ** p
+    return n // (n[1] - 8), *roots, np.maximum(zeros, 0.0), np.sign(zeros), x[0] ** 0.5
+
+
+def in_double(x):
+    wide = np.exp(x.astype(float)), np.float_power(x, x), np.log(float(x[0]))
+    return *wide, math.sin(x[0]), np.exp(np.arange(2).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (edges, (smallest, halves, np.array([-0.0, 0.0]), 0.5)),
+        (in_double, (singles,)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_at_the_edges_are_numpys(f, args):
+    with np.errstate(all="ignore"):
+        pairs = zip(jit(f)(*args), f(*args), strict=True)
+    for found, wanted in pairs:
+        assert np.result_type(found) == np.result_type(wanted)
+        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))

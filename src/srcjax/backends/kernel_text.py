@@ -45,6 +45,8 @@ def file_text(text: str, checked: Sequence[str] = ()) -> str:
     used: set[str] = set()
     words: set[str] = set()
 
+    node.body = [syntax.map_expressions(s, in_double) for s in node.body]
+
     def elementary(expr: Any) -> Any:
         if isinstance(expr, gast.Call):
             path = syntax.dotted(expr.func) or ""
@@ -55,6 +57,8 @@ def file_text(text: str, checked: Sequence[str] = ()) -> str:
                 used.add(name)
                 return gast.Call(syntax.name(f"{name}_"), expr.args, [])
         if isinstance(expr, gast.BinOp) and isinstance(expr.op, gast.Pow):
+            if is_half(expr.right):  # LLVM makes a root of it
+                return expr
             used.add("power")
             return syntax.call("power_", expr.left, expr.right)
         return expr
@@ -164,6 +168,20 @@ def extreme(stmt: Any) -> str | None:
         if syntax.equal(stmt.value, syntax.expression(step, x=x, y=y)):
             return word
     return None
+
+
+def in_double(expr: Any) -> Any:
+    """`float(x)` as `np.float64(x)`: Numba's `float` leaves single precision."""
+    if isinstance(expr, gast.Call) and syntax.is_name(expr.func, "float"):
+        return gast.Call(syntax.expression("np.float64"), expr.args, [])
+    return expr
+
+
+def is_half(node: Any) -> bool:
+    """Whether it is `0.5`, in either precision."""
+    if isinstance(node, gast.Call) and syntax.dotted(node.func) == "np.float32":
+        (node,) = node.args
+    return isinstance(node, gast.Constant) and node.value == 0.5
 
 
 def becomes_vectors(body: list[Any]) -> bool:

@@ -222,7 +222,7 @@ elementwise(
     "d * (a > b) + d * (a == b) / 2",
     "d * (b > a) + d * (a == b) / 2",
     says=_LARGER,
-    kernel="a if a >= b or a != a else b",
+    kernel="a if a > b or a != a else b",
     kinds="fi",
 )
 elementwise(
@@ -230,7 +230,7 @@ elementwise(
     "d * (a < b) + d * (a == b) / 2",
     "d * (b < a) + d * (a == b) / 2",
     says=_SMALLER,
-    kernel="a if a <= b or a != a else b",
+    kernel="a if a < b or a != a else b",
     kinds="fi",
 )
 elementwise(
@@ -352,7 +352,7 @@ elementwise(
     kernel="b if a == 0 else 1.0 if a > 0 else 0.0 if a < 0 else a",
 )
 elementwise((np.ldexp, math.ldexp), "np.ldexp(d, b)", None)
-elementwise(np.sign, None, kernel="np.sign(x)", kinds="fi", real_only=True)
+elementwise(np.sign, None, kernel="np.sign(x) + 0", kinds="fi", real_only=True)
 elementwise(np.floor, None, kernel="np.floor(x)")
 elementwise(np.ceil, None, kernel="np.ceil(x)")
 elementwise((np.trunc, np.fix), None, kernel="np.trunc(x)")

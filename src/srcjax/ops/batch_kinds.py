@@ -11,9 +11,18 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Type, is_active, parts, shape_of
+from srcjax.analysis.types import (
+    Const,
+    Scalar,
+    Type,
+    dtype_of,
+    is_active,
+    parts,
+    shape_of,
+)
 from srcjax.ops.batch_operands import axis_of, expr, flat, with_arrays
 from srcjax.ops.batching import MappedCall, Rule, all_axes, array_type, shifted, within
 from srcjax.ops.known import MISSING
@@ -50,14 +59,53 @@ def elementwise(call: MappedCall) -> gast.expr | None:
         aligned = align([(call.bound[p], call.type(p)) for p in operands])
         if aligned is None:
             return None
-        return call.rebuild(**dict(zip(operands, aligned, strict=True)))
-    highest = max((r for r in ranks if r is not None), default=0)
-    changes = {}
-    for parameter in operands:
-        new = call.lifted(parameter, highest)
-        assert new is not None
-        changes[parameter] = new
+        changes = dict(zip(operands, aligned, strict=True))
+    else:
+        highest = max((r for r in ranks if r is not None), default=0)
+        lifted = {p: call.lifted(p, highest) for p in operands}
+        changes = {p: new for p, new in lifted.items() if new is not None}
+        assert len(changes) == len(operands)
+    types = [call.type(p) for p in operands]
+    for parameter, value in changes.items():
+        changes[parameter] = beside_arrays(
+            value, call.type(parameter), types, dtype_of(call.result)
+        )
     return call.rebuild(**changes)
+
+
+def beside_arrays(
+    value: gast.expr, t: Type, types: list[Type], result: np.dtype | None
+) -> gast.expr:
+    """An operand that is one of Python's numbers, in the dtype of arrays beside it.
+
+    Those of all examples are an array, which would make single precision double.
+
+    Args:
+        t: the type of the operand.
+        types: those of all operands.
+        result: the dtype of what is computed.
+    """
+    own = dtype_of(t)
+    strong = [dtype_of(each) for each in types if not is_weak(each)]
+    known = [d for d in strong if d is not None]
+    if not (is_weak(t) and is_active(t)) or own is None or not known:
+        return value
+    dtype = np.result_type(*known)
+    wanted = np.result_type(dtype, own.type(0).item())
+    if len(known) < len(strong) or dtype.kind not in "fc":
+        return value
+    if wanted == np.result_type(dtype, own) or result not in (wanted, np.dtype(bool)):
+        return value
+    return syntax.expression(f"x.astype(np.{wanted.name})", x=value)
+
+
+def is_weak(t: Type) -> bool:
+    """Whether a value is one of Python's numbers, which have no say beside arrays."""
+    return (
+        isinstance(t, Const)
+        and type(t.value) in (bool, int, float, complex)
+        or (isinstance(t, Scalar) and t.python)
+    )
 
 
 def along_axis(
@@ -138,4 +186,4 @@ def _rank_of(node: gast.expr, t: Type, rank: int | None) -> gast.expr:
     return syntax.expression("x.ndim - 1" if is_active(t) else "np.ndim(x)", x=node)
 
 
-__all__ = ["align", "along_axis", "batch", "elementwise"]
+__all__ = ["align", "along_axis", "batch", "beside_arrays", "elementwise"]

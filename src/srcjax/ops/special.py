@@ -69,7 +69,12 @@ elementwise(normal_hazard, "-d * y * (x + y)")
 # -- logistic and entropies ---------------------------------------------------------
 special("expit", "d * y * (1 - y)", kernel="1 / (1 + np.exp(-x))")
 special("log_expit", "d * scipy.special.expit(-x)")
-special("logit", "d / (x * (1 - x))", kernel="np.log(x / (1 - x))")
+special(
+    "logit",
+    "d / (x * (1 - x))",
+    kernel="np.log(x / (1 - x)) if x < 0.3 or x > 0.65 "
+    "else np.log1p(2 * x - 1) - np.log1p(1 - 2 * x)",
+)
 special(
     "xlogy",
     "d * np.log(np.where(b > 0, b, 1))",
@@ -89,7 +94,7 @@ special("exp2", "d * y * math.log(2)", kernel="np.exp2(x)")
 special("exp10", "d * y * math.log(10)")
 special("expm1", "d * (y + 1)", kernel="np.expm1(x)")
 special("log1p", "d / (1 + x)", kernel="np.log1p(x)")
-special("cosm1", "-d * np.sin(x)", kernel="np.cos(x) - 1")
+special("cosm1", "-d * np.sin(x)", kernel="0.0 - 2 * np.sin(x / 2) * np.sin(x / 2)")
 special("cbrt", "d / (3 * y**2)", kernel="np.cbrt(x)")
 special(
     "huber",

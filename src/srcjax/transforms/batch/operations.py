@@ -41,7 +41,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import PerformanceWarning, SrcjaxError
 from srcjax.frontend.collective_calls import uses_collectives
-from srcjax.ops.batch_kinds import align, elementwise
+from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
@@ -267,15 +267,19 @@ class Operations(Lanes):
                 f"`{syntax.text(value)}` of a mapped value", "a comparison of numbers"
             )
         ranks = [self.rank(o) for o in operands]
+        types = [self.example(o) for o in operands]
         if None in ranks:
-            types = [self.example(o) for o in operands]
             aligned = align(list(zip(operands, types, strict=True)))
             vague = any(isinstance(t, Unknown) and is_active(t) for t in types)
             if aligned is None or vague:  # it may be a container of batches
                 raise self.refuse("a comparison of values of unknown rank", "an array")
             return gast.Compare(aligned[0], value.ops, aligned[1:])
         highest = max(r for r in ranks if r is not None)
-        new = [lift(o, self.example(o), highest) for o in operands]
+        new = [lift(o, t, highest) for o, t in zip(operands, types, strict=True)]
+        new = [
+            beside_arrays(n, t, types, np.dtype(bool))
+            for n, t in zip(new, types, strict=True)
+        ]
         return gast.Compare(new[0], value.ops, new[1:])
 
     def of_Attribute(self, value: gast.Attribute, result: Type) -> gast.expr:

@@ -519,8 +519,8 @@ _MAKERS = {"": "empty", "0.0": "zeros", "1.0": "ones", "0": "zeros", "1": "ones"
 def converted(value: gast.expr, of: Type, to: Type, stmt: Any) -> gast.expr:
     """A number in another dtype, as NumPy converts it. Raises NotCompiled."""
     if kind(to) == "f":
-        if kind(of) == "b":
-            value = as_float(value, "b")
+        if kind(of) in "ib":
+            value = as_float(value, kind(of))
         if is_single(to) != (is_single(of) and kind(of) == "f"):
             word = "np.float32(x)" if is_single(to) else "float(x)"
             return syntax.expression(word, x=value)

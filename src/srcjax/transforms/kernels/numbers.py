@@ -250,13 +250,15 @@ class Numbers:
         names = names_in(kernel)
         if set(operands) != names:
             raise NotCompiled(node, f"`{op.name}` with other arguments")
-        expanded = self.power(kernel, operands, types, result)
+        expanded = self.power(kernel, operation, operands, types, result)
         if expanded is not None:
             return expanded
-        values = {
-            n: self.fitting(node, op, n, operands[n], types, result) for n in operands
-        }
         python = all(map(is_pythons, types.values()))
+        special = kernel if python else for_special_values(operation, types, result)
+        values = {
+            n: self.fitting(node, op, n, operands[n], types, result, special)
+            for n in operands
+        }
         if kernel == "a ** b" and kind(types["a"]) != "f" and kind(result) == "f":
             types = {n: Scalar(dtype=np.dtype(float), python=python) for n in types}
         if python:
@@ -264,9 +266,9 @@ class Numbers:
         elif kernel in _SHIFTS:
             return self.shift(kernel, values, types)
         for name in values:
-            if names_in(kernel, name) > 1:
+            if names_in(special, name) > 1:
                 values[name] = self.atom(values[name], name)
-        found = syntax.expression(kernel, **values)
+        found = syntax.expression(special, **values)
         if is_single(result) and not _stays_single(kernel):
             found = syntax.call(syntax.expression("np.float32"), found)
         if python or raises_itself(operation.function):
@@ -286,11 +288,12 @@ class Numbers:
     def power(
         self,
         kernel: str,
+        operation: Operation,
         operands: dict[str, gast.expr],
         types: dict[str, Type],
         result: Type,
     ) -> gast.expr | None:
-        """`x**2` as the product that NumPy computes."""
+        """`x**2` as the product that NumPy computes, and `x**0.5` as its root."""
         if kernel != "a ** b" or kind(types["a"]) != "f":
             return None
         exponent = getattr(types["b"], "value", None)
@@ -312,7 +315,7 @@ class Numbers:
                 error = error_of("a ** b", a=1e200, b=exponent)
                 self.unless("y - y == 0 or x - x != 0", found, error, y=found, x=x)
             return found
-        if exponent == 0.5 and not python:
+        if exponent == 0.5 and not python and is_uniform(operation, types):
             return syntax.expression("np.sqrt(x)", x=operands["a"])
         if exponent == -1 and not python:
             one = "np.float32(1)" if is_single(result) else "1.0"
@@ -327,6 +330,7 @@ class Numbers:
         value: gast.expr,
         types: dict[str, Type],
         result: Type,
+        kernel: str,
     ) -> gast.expr:
         """An operand in the precision that the operation is computed in."""
         t = types[name]
@@ -349,6 +353,9 @@ class Numbers:
             if own in "ib" and "f" in op.kinds:
                 return as_float(value, own)
             if own == "f":
+                narrow = kind(result) == "f" and is_single(t) and not single
+                if narrow and not widens(kernel, types):
+                    return syntax.call("float", value)
                 return value
         elif (
             own in op.kinds
@@ -559,6 +566,42 @@ def as_float(value: gast.expr, own: str) -> gast.expr:
     if own == "b":
         return syntax.expression("1.0 if x else 0.0", x=value)
     return syntax.call("float", value)
+
+
+def for_special_values(
+    operation: Operation, types: dict[str, Type], result: Type
+) -> str:
+    """The kernel of NumPy's numbers, which has more cases than that of Python's."""
+    kernel = operation.op.kernel or ""
+    other = getattr(types.get("b"), "value", None)
+    if kernel == "a // b" and kind(result) == "i" and other in (None, -1):
+        return "-a if b == -1 else a // b"  # the smallest has no opposite
+    uniform = kernel == "a ** b" and is_uniform(operation, types)
+    if uniform and kind(result) == "f" and other in (None, 0.5):
+        return "np.sqrt(a) if b == 0.5 else a ** b"
+    return kernel
+
+
+def is_uniform(operation: Operation, types: dict[str, Type]) -> bool:
+    """Whether a power has one exponent, of which NumPy asks whether it is a half.
+
+    Its root of negative infinity is NaN, and that of -0.0 is -0.0, where C has infinity
+    and 0.0, and so have `**` of two numbers, exponents that are an array, and
+    `np.float_power`.
+    """
+    if operation.function is np.float_power:
+        return False
+    arrays = {name for name, t in types.items() if isinstance(t, Array) and t.shape}
+    return "b" not in arrays and ("a" in arrays or operation.function is np.power)
+
+
+def widens(kernel: str, types: dict[str, Type]) -> bool:
+    """Whether what a kernel calls is called with all operands, one of them wide."""
+    if all(is_single(t) or kind(t) != "f" for t in types.values()):
+        return False
+    found = [n for n in syntax.walk([_parsed(kernel)]) if isinstance(n, gast.Call)]
+    names = set(types)
+    return all({getattr(a, "id", "") for a in n.args} == names for n in found)
 
 
 def is_constant(node: gast.expr) -> bool:

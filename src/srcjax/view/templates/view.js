@@ -56,7 +56,7 @@ document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').f
     if (known && known.length) {
       const own = row && data.said[row.dataset.k];
       const where = known[0], rules = own ? [own] : known.slice(1);
-      parts.push(`<b>${escape(where)}</b>${rules.map(r => " &nbsp;" + escape(r)).join(" &middot;")}`);
+      parts.push(`<b>${escape(where)}</b>&ensp;${rules.map(escape).join(" &middot; ")}`);
     }
     else if (row && data.said[row.dataset.k]) parts.push(escape(data.said[row.dataset.k]));
     const pointed = point(name);
@@ -149,18 +149,20 @@ document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').f
       });
     });
   });
-  const letter = (() => {
+  // How wide a letter is beside a line.
+  function letter(place) {
     const probe = document.createElement("span");
     probe.textContent = "0".repeat(100);
-    one("pre.t").append(probe);
+    place.append(probe);
     const found = probe.getBoundingClientRect().width / 100 || 7.2;
     probe.remove();
     return found;
-  })();
+  }
 
   // The executions that there is room for, around the current one.
-  function columns(own, pane, start) {
-    let left = (pane.clientWidth - start - 20) / letter - own.name - 3;
+  function columns(own, pane, place) {
+    const start = place.firstElementChild.offsetLeft - pane.offsetLeft;
+    let left = (pane.clientWidth - start - 20) / letter(place) - own.name - 3;
     let low = own.at, high = own.at;
     const cost = k => k < 0 || k >= own.count ? Infinity : (own.wide[k] || 1) + 2;
     left -= cost(low);
@@ -206,8 +208,7 @@ document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').f
       const first = own.keys.map(key => rows.get(key)).find(row => row && one(".v", row));
       if (!first) return;
       const pane = first.closest(".pane"), place = one(".v", first);
-      const start = place.firstElementChild.offsetLeft - pane.offsetLeft;
-      const shown = columns(own, pane, start);
+      const shown = columns(own, pane, place);
       own.keys.forEach(key => {
         const place = rows.get(key) && one(".v", rows.get(key));
         if (!place) return;
@@ -263,6 +264,7 @@ document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').f
       input.setAttribute("aria-valuetext", told.textContent);
     };
     input.addEventListener("input", moved);
+    if (kind === "steps") new ResizeObserver(moved).observe(view);
     all("button", label).forEach(b => b.addEventListener("click", e => {
       e.preventDefault();
       input.value = +input.value + +b.dataset.by;

@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.ops.composites.places import at
     from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
     from srcjax.ops.structs import ShapeDtypeStruct
+    from srcjax.random.widths import enable_x64
     from srcjax.teaching.exercises import exercise
     from srcjax.teaching.graphs import graph
     from srcjax.teaching.modes import compare_modes
@@ -90,6 +91,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "debug_nans",
+    "enable_x64",
     "device_count",
     "device_get",
     "device_put",
@@ -177,6 +179,7 @@ _NAMES = {
     "teaching.modes": "compare_modes",
     "teaching.trace": "trace",
     "view.show": "show",
+    "random.widths": "enable_x64",
     "versions.config": "config",
     "versions.modes": "debug_nans disable_jit",
 }

@@ -194,6 +194,9 @@ def drawn_by_jax():
     def draw_double(key):
         return {f"64: {n}": call(random, key) for n, (_, call) in DOUBLE.items()}
 
+    def draw_wide(key):
+        return {f"wide: {name}": value for name, value in draw(key).items()}
+
     def gradient(f, args):
         count = range(len(args))
         return jax.grad(lambda *a: f(random, key, *a), tuple(count))(*args)
@@ -205,6 +208,7 @@ def drawn_by_jax():
             found[f"d: {name}, {k}"] = value
     with jax.enable_x64(True):
         found = found | jax.jit(draw_double)(random.PRNGKey(SEED))
+        found = found | jax.jit(draw_wide)(random.PRNGKey(SEED))
     return {name: np.asarray(value) for name, value in found.items()}
 
 

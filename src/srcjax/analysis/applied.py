@@ -87,6 +87,9 @@ class Applied(TextOfValues, NestedTransforms):
         self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
     ) -> Type:
         """The result of an operation on any types."""
+        if op is not None and op.rests_on is not None:
+            holder, name = op.rests_on
+            self.program.read(holder, name, getattr(holder, name))
         everything = [*args, *kwargs.values()]
         active = any(map(is_active, everything))
         if len(args) == 2 and getattr(function, "__module__", "") == "_operator":

@@ -40,6 +40,7 @@ from srcjax.ops.record import (
     surely,
     tangent,
 )
+from srcjax.random import widths
 
 # ruff: noqa: F821
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
@@ -59,7 +60,7 @@ def dtype_given(dtype: Type, default: Any) -> np.dtype | None:
     """The dtype that a call asks for; None where that is not known."""
     asked = known(dtype)
     if asked is None:
-        return np.dtype(default)
+        return widths.default(default)
     try:
         return None if asked is MISSING else np.dtype(asked)  # type: ignore[call-overload]
     except TypeError:
@@ -111,7 +112,12 @@ def infer_same_key(key: Type, *_: Type, **__: Type) -> Type:
 
 
 def infer_categorical(
-    key: Type, logits: Type, axis: Type | None = None, shape: Type = NONE, **_: Type
+    key: Type,
+    logits: Type,
+    axis: Type | None = None,
+    shape: Type = NONE,
+    replace: Type | None = None,
+    **_: Type,
 ) -> Type:
     leading, sizes = batch_of(key), shape_of(logits)
     place = known(axis, -1)
@@ -127,7 +133,10 @@ def infer_categorical(
             return UNKNOWN
         del rest[place]
         own = tuple(rest[len(leading) :])
-    dtype = np.dtype(np.int32)
+    found = known(replace, True)
+    dtype = widths.default(np.int32) if found is True else None
+    if found is False:
+        dtype = np.dtype(np.int32)
     if own is None:
         return Array(dtype=dtype)
     return value_of_shape(dtype, (*leading, *own))
@@ -355,7 +364,7 @@ def infer_permutation(key: Type, x: Type, *_: Type, **__: Type) -> Type:
     leading = batch_of(key)
     number = is_number(x)
     own = dims_of(x) if number else shape_of(x)
-    dtype = np.dtype(np.int32) if number else dtype_of(x)
+    dtype = widths.default(np.int32) if number else dtype_of(x)
     if leading is None or own is None:
         return Array(dtype=dtype)
     return Array(dtype=dtype, shape=(*leading, *own))
@@ -374,7 +383,7 @@ def infer_choice(
     drawn = () if shape is None else dims_of(shape)
     number = is_number(a)
     sizes: Shape | None = (None,) if number else shape_of(a)
-    dtype = np.dtype(np.int32) if number else dtype_of(a)
+    dtype = widths.default(np.int32) if number else dtype_of(a)
     place = 0 if number else place
     if None in (leading, drawn, sizes) or not isinstance(place, int):
         return Array(dtype=dtype)
@@ -390,6 +399,8 @@ def infer_vectors(
     key: Type, mean: Type, cov: Type, shape: Type = NONE, dtype: Type = NONE, **_: Type
 ) -> Type:
     found = dtype_given(dtype, np.float32)
+    if dtype == NONE and widths.WIDE:  # that of the parameters
+        found = None
     leading, one, two = batch_of(key), shape_of(mean), shape_of(cov)
     if leading is None or not one or not two or len(two) < 2:
         return Array(dtype=found)
@@ -459,3 +470,8 @@ batch(random.binomial)(of_each_key("n", "p"))
 inert(random.multinomial)
 inert(random.maxwell, infer=draws(np.float32))
 batch(random.maxwell)(without_parameters)
+
+for _name in random.__all__:
+    _op = lookup(getattr(random, _name))
+    if _op is not None:  # the dtype of what it gives is another one with x64
+        _op.rests_on = (widths, "WIDE")

@@ -158,6 +158,8 @@ class Op:
     alias: str = "fresh"
     #: No derivative flows through the result (comparison, index, shape, constructor).
     inert: bool = False
+    #: What the types of its results rest on: an attribute of a module.
+    rests_on: tuple[Any, str] | None = None
     #: Shape of the result is the broadcast of the arguments' shapes.
     elementwise: bool = False
     #: Over all examples of the axes named by `axis_name` (`ops.collectives`): whether

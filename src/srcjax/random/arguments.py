@@ -1,7 +1,8 @@
 """What the functions of this package are given: keys, shapes, dtypes.
 
 The default dtypes are JAX's: float32, int32 and uint32, whatever the arguments are.
-Those of 64 bits are other numbers, and are drawn where `dtype=` asks for them.
+Those of 64 bits are other numbers, and are drawn where `dtype=` asks for them, or
+where they are the default (`widths`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+
+from srcjax.random import widths
 
 FLOAT = np.dtype(np.float32)
 INT = np.dtype(np.int32)
@@ -48,7 +51,7 @@ def as_dtype(
     name: str, dtype: DTypeLike | None, default: np.dtype, kinds: str
 ) -> np.dtype:
     """The dtype of a draw: of one of the kinds of `np.dtype.kind`."""
-    found = default if dtype is None else np.dtype(dtype)
+    found = widths.default(default) if dtype is None else np.dtype(dtype)
     if found.kind not in kinds:
         words = {"f": "float", "i": "int", "u": "unsigned int", "c": "complex"}
         wanted = " or ".join(words[kind] for kind in kinds)
@@ -114,9 +117,18 @@ def size_of(shape: tuple[int, ...]) -> int:
 
 
 def real_dtype(value: Any) -> np.dtype:
-    """The dtype that JAX computes with for an argument: float64 numbers are float32."""
+    """The dtype that JAX computes with for an argument: float64 numbers are float32.
+
+    Unless draws are wide.
+    """
     dtype = np.asarray(value).dtype
-    return dtype if dtype in (np.dtype(np.float16), FLOAT) else FLOAT
+    narrow = dtype in (np.dtype(np.float16), FLOAT)
+    return dtype if narrow else widths.default(FLOAT)
+
+
+def as_places(found: Any) -> Any:
+    """Whole numbers that count places, in the dtype that JAX has for them."""
+    return np.asarray(found).astype(widths.default(INT))
 
 
 def value(x: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from srcjax.random import widths
 from srcjax.random.arguments import (
     INT,
     Shape,
@@ -174,7 +175,8 @@ def binomial(
     """
     keys = as_keys("binomial", key)
     dtype = float_dtype("binomial", dtype)
-    real = dtype if dtype == np.float64 else real_dtype(p)
+    given = real_dtype(p)
+    real = dtype if dtype == np.float64 and not widths.WIDE else given
     chance, count = np.asarray(p).astype(real), np.asarray(n).astype(real)
     full = full_shape("binomial", keys, shape, count.shape, chance.shape)
     rows = keys.reshape(-1, 2)
@@ -302,14 +304,15 @@ def multinomial(
     if keys.ndim > 1:
         raise ValueError("multinomial: one key; `srcjax.vmap` takes a batch of keys")
     dtype = float_dtype("multinomial", dtype)
-    chance = np.asarray(p).astype(dtype)
+    both = np.result_type(real_dtype(n), real_dtype(p))
+    chance = np.asarray(p).astype(both if widths.WIDE else dtype)
     full = chance.shape if shape is None else tuple(shape)
     chance = np.broadcast_to(chance, full)
-    left = np.broadcast_to(np.asarray(n).astype(dtype), full[:-1])
+    left = np.broadcast_to(np.asarray(n).astype(chance.dtype), full[:-1])
     after = np.cumsum(chance[..., ::-1], axis=-1)[..., ::-1]
     ratio = np.clip(chance / np.where(after == 0, 1, after), 0, 1)
     counts = np.empty(full, dtype)
     for k, own in enumerate(split(keys, full[-1])):
-        counts[..., k] = binomial(own, left, ratio[..., k], dtype=dtype)
+        counts[..., k] = binomial(own, left, ratio[..., k], dtype=chance.dtype)
         left = left - counts[..., k]
     return counts

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from srcjax.random import widths
 from srcjax.random.arguments import as_keys, as_shape, size_of
 from srcjax.random.threefry import fill, hashed
 
@@ -31,7 +32,7 @@ def key(seed: Any, *, impl: str | None = None) -> np.ndarray:
     """The key of a seed.
 
     Args:
-        seed: an integer, of which the lowest 32 bits count (as in JAX's default mode);
+        seed: an integer, of which the lowest 32 bits count, or 64 with `enable_x64`;
             or an array of seeds, of which each gives a key.
         impl: the generator: None or "threefry2x32", the only one.
 
@@ -44,13 +45,22 @@ def key(seed: Any, *, impl: str | None = None) -> np.ndarray:
     """
     _check_impl("key", impl)
     if np.ndim(seed) == 0:
-        return np.array([0, operator.index(seed) & 0xFFFFFFFF], np.uint32)
+        high = operator.index(seed) >> 32 if _counts_high(seed) else 0
+        low = operator.index(seed) & 0xFFFFFFFF
+        return np.array([high & 0xFFFFFFFF, low], np.uint32)
     seeds = np.asarray(seed)
     if seeds.dtype.kind not in "iu":
         raise TypeError(f"key: a seed is an integer, not {seeds.dtype}")
     keys = np.zeros((*seeds.shape, 2), np.uint32)
+    if _counts_high(seeds):
+        keys[..., 0] = seeds.astype(np.int64) >> 32 & 0xFFFFFFFF
     keys[..., 1] = seeds.astype(np.int64) & 0xFFFFFFFF
     return keys
+
+
+def _counts_high(seed: Any) -> bool:
+    """Whether the high bits of a seed count: it has them, and draws are wide."""
+    return widths.WIDE and getattr(seed, "dtype", np.dtype(int)).itemsize == 8
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> np.ndarray:

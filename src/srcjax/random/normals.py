@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from srcjax.random import widths
 from srcjax.random.arguments import (
     FLOAT,
     Shape,
@@ -15,6 +16,7 @@ from srcjax.random.arguments import (
     as_keys,
     float_dtype,
     full_shape,
+    real_dtype,
     value,
 )
 from srcjax.random.error_function import erf, erf_inv_in_place
@@ -113,7 +115,8 @@ def multivariate_normal(
         cov: the covariance, (..., n, n), positive definite; its symmetric part counts.
         shape: the shape of the draw without its last axis; None: that to which the
             leading axes of `mean` and `cov` broadcast.
-        dtype: float32 (default) or float64; what is computed has the same.
+        dtype: float32 (default) or float64; what is computed has the same. With
+            `enable_x64` that of `mean` and `cov` is the default.
         method: which factor of the covariance is taken: "cholesky", or "eigh" or
             "svd", which serve singular ones too. The last two are not unique, so that
             the numbers may be other ones than JAX's.
@@ -123,6 +126,8 @@ def multivariate_normal(
         has derivatives with respect to `mean` and `cov`.
     """
     keys = as_keys("multivariate_normal", key)
+    if dtype is None and widths.WIDE:
+        dtype = np.result_type(*map(real_dtype, (mean, cov)))
     dtype = float_dtype("multivariate_normal", dtype)
     if method not in ("cholesky", "eigh", "svd"):
         raise ValueError(

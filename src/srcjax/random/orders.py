@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from srcjax.random.arguments import (
-    INT,
     Shape,
     as_keys,
+    as_places,
     as_shape,
     real_dtype,
     size_of,
@@ -54,7 +54,7 @@ def permutation(
         return _taken(items, _order(keys, items.shape[axis]), axis, keys.ndim - 1)
     found = np.broadcast_to(items, (*keys.shape[:-1], *items.shape)).copy()
     for subkey in _rounds(keys, items.size):
-        numbers = bits(subkey, items.shape)
+        numbers = bits(subkey, items.shape, np.uint32)
         order = np.argsort(numbers, axis=axis - items.ndim, kind="stable")
         found = np.take_along_axis(found, order, axis - items.ndim)
     return found
@@ -90,13 +90,13 @@ def _order(key: np.ndarray, size: int) -> np.ndarray:
     places = np.arange(size, dtype=np.uint64)
     order = np.broadcast_to(places, (*key.shape[:-1], size))
     for subkey in _rounds(key, size):
-        pairs = bits(subkey, (size,)).astype(np.uint64)
+        pairs = bits(subkey, (size,), np.uint32).astype(np.uint64)
         pairs <<= np.uint64(32)
         pairs |= places
         pairs.sort(axis=-1)
         pairs &= np.uint64(0xFFFFFFFF)
         order = np.take_along_axis(order, pairs.view(np.int64), -1)
-    return order.astype(INT)
+    return as_places(order)
 
 
 def choice(
@@ -139,7 +139,7 @@ def choice(
     if not replace and count > size:
         raise ValueError(f"choice: {count} draws without replacement of {size} items")
     if count == 0:
-        places = np.zeros((*batch, *sizes), INT)
+        places = as_places(np.zeros((*batch, *sizes)))
     elif p is None:
         if replace:
             places = np.asarray(randint(keys, sizes, 0, size))
@@ -167,7 +167,7 @@ def _by_chance(
     if replace:
         sums = np.cumsum(p)
         reached = sums[-1] * (1 - uniform(key, shape, dtype))
-        return np.asarray(np.searchsorted(sums, reached)).astype(INT)
+        return as_places(np.searchsorted(sums, reached))
     with np.errstate(divide="ignore"):
         scores = gumbel(key, (size,), dtype, mode=mode) + np.log(p)
     return largest(scores, size_of(shape)).reshape(*key.shape[:-1], *shape)

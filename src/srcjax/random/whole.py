@@ -10,6 +10,7 @@ from srcjax.random.arguments import (
     Shape,
     as_dtype,
     as_keys,
+    as_places,
     as_shape,
     float_dtype,
     full_shape,
@@ -197,7 +198,7 @@ def categorical(
         own.insert(len(sizes) + place, count)
         scores = scores.reshape(*batch, *(1,) * len(leading), *sizes)
         scores = gumbel(keys, (*leading, *own), dtype, mode=mode) + scores
-        return np.argmax(scores, axis=place).astype(INT)
+        return as_places(np.argmax(scores, axis=place))
     draws = size_of(leading)
     if draws > count:
         raise ValueError(

@@ -101,6 +101,8 @@ class Config:
         `update("jax_num_cpu_devices", 4)`: there are four devices on the CPU, for
         `pmap`. `update("jax_debug_nans", True)` and `update("jax_disable_jit", True)`:
         what `srcjax.debug_nans` and `srcjax.disable_jit` do, from now on.
+        `update("jax_enable_x64", True)`: draws are of 64 bits, as `srcjax.enable_x64`
+        says; nothing else has a narrow default.
 
         Raises:
             ArgumentError: there is no such setting, or it has not such a value.
@@ -120,15 +122,16 @@ class Config:
         return f"<srcjax config: check={self.check}, threads={self.threads}>"
 
 
-def keep_draws_narrow(on: object) -> None:
-    """`jax_enable_x64`: nothing is narrowed here but draws. Raises ArgumentError."""
-    if on:
+def draw_wide(on: object) -> None:
+    """`jax_enable_x64`: nothing has a narrow default here but draws."""
+    from srcjax.random.widths import set_wide
+
+    try:
+        set_wide(on)
+    except TypeError as error:
         raise ArgumentError(
-            "config.update: draws are float32 and int32, as they are by JAX's default "
-            'settings; there is no `"jax_enable_x64"` that makes them wider',
-            instead="`dtype=np.float64` where numbers are drawn; all else keeps the "
-            "dtypes of its arguments anyway",
-        )
+            str(error), instead='`config.update("jax_enable_x64", True)`'
+        ) from None
 
 
 _OWN = ("check", "threads", "keep_texts", "full_tracebacks")
@@ -136,7 +139,7 @@ _OWN = ("check", "threads", "keep_texts", "full_tracebacks")
 _OF_JAX: dict[str, Callable[[object], None]] = {
     "jax_debug_nans": functools.partial(modes.turn, "debug_nans"),
     "jax_disable_jit": functools.partial(modes.turn, "disable_jit"),
-    "jax_enable_x64": keep_draws_narrow,
+    "jax_enable_x64": draw_wide,
     "jax_num_cpu_devices": set_cpu_devices,
 }
 

@@ -199,6 +199,7 @@ REVERSE = Simplify(
         *TIDY,
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),
+        Pass("collect", Finisher.collect, of=_LOOPS),
         Pass("sugar", Finisher.sugar),
         Pass("guard_last", Finisher.guard_last, of=_LOOPS),
     ),

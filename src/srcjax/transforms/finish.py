@@ -42,6 +42,7 @@ from srcjax.transforms.simplify.coalesce import (
     renumber,
     share_names,
 )
+from srcjax.transforms.simplify.collected import collect
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
@@ -378,6 +379,9 @@ class Finisher(Tidying):
 
     def join_copies(self) -> None:
         self.node.body = join_copies(self.node.body)
+
+    def collect(self) -> bool:
+        return collect(self.node, self.type_of)
 
     def sugar(self) -> None:
         sugar(self.node, self.unit.temps, self.as_long)

@@ -15,7 +15,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Position
-from srcjax.analysis.types import Array, all_buffers
+from srcjax.analysis.types import Array, List, all_buffers
 from srcjax.transforms.reads_writes import is_range
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read
@@ -42,15 +42,28 @@ class Intact(Memory):
 
     def item_is_intact(self, where: Position, stmt: Any) -> bool:
         """Whether `v = x[t]` gives the same when the backward sweep comes back."""
-        base = self.rules.type_of_name(stmt.value.value.id)
-        buffers = all_buffers(base)
-        if not isinstance(base, Array) or not buffers:
+        name = stmt.value.value.id
+        base = self.rules.type_of_name(name)
+        if isinstance(base, List):  # the item is the same object: what it holds apart
+            buffers = base.buffers
+            survives = self.is_over
+        else:
+            buffers = all_buffers(base)
+            survives = self.item_survives
+        if not isinstance(base, (Array, List)) or not buffers:
             return False
         return all(
-            self.item_survives(where, stmt, at, write)
+            survives(where, stmt, at, write)
             for at, write in self.writes
             if self.written_buffers(write) & buffers
         )
+
+    def is_over(self, where: Position, stmt: Any, at: Position, write: Any) -> bool:
+        """Whether the write never runs once the read has run."""
+        held = self.memory_of(stmt.value.value.id, Read(where, False))
+        ways = list(self.meetings(held, where, at, write))
+        shared = any(key in loops for loops in ways for key in where.loops)
+        return not ways or (not shared and at.order < where.order)
 
     def item_survives(
         self, where: Position, stmt: Any, at: Position, write: Any
@@ -68,11 +81,11 @@ class Intact(Memory):
             and len(self.defs.get(base, ())) == 1
         ):
             return False
+        if self.is_over(where, stmt, at, write):
+            return True
         held = self.memory_of(base, Read(where, False))
         ways = list(self.meetings(held, where, at, write))
         shared = [key for key in where.loops if any(key in loops for loops in ways)]
-        if not ways or (not shared and at.order < where.order):
-            return True
         read_parts = _parts(stmt.value.slice)
         write_parts = _parts(target.slice)
         for mine, other in zip(read_parts, write_parts, strict=False):

@@ -43,3 +43,22 @@ def test_a_number_is_a_mask_and_no_place(kind):
     np.testing.assert_allclose(srcjax.vmap(counted)(x, n), expected)
     slopes = srcjax.vmap(srcjax.grad(counted))(x, n)
     np.testing.assert_allclose(slopes, 2.0 ** n.astype(float))
+
+
+def doubled(t, v):
+    while t < 10:
+        t = t * 2
+        v = v + 1
+    return v * t
+
+
+def one_of_two(t, v):
+    return v * np.sum(t) if t >= 3.0 else v / 2
+
+
+@pytest.mark.parametrize("f", [doubled, one_of_two])
+@pytest.mark.parametrize("shape", [(3, 1), (3, 1, 1)])
+def test_an_array_of_one_item_is_a_test(f, shape):
+    t, v = np.array([2.0, 4.0, 5.0]).reshape(shape), np.arange(9.0).reshape(3, 3)
+    expected = [f(a, b) for a, b in zip(t, v, strict=True)]
+    np.testing.assert_array_equal(srcjax.vmap(f)(t, v), expected)

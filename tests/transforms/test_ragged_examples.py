@@ -127,3 +127,16 @@ def test_their_gradients_are_as_in_a_loop(f):
     np.testing.assert_allclose(srcjax.vmap(gradient)(SOME), expected)
     total = srcjax.grad(lambda x: np.sum(srcjax.vmap(f)(x)))
     np.testing.assert_allclose(total(SOME), expected)
+
+
+def lists_of_two_lengths(x):
+    coefficients = [1.0, 2.0] if x > 0 else [1.0, 2.0, 3.0]
+    total = 0.0
+    for c in coefficients:
+        total = total * x + c
+    return total
+
+
+def test_lists_of_two_lengths_are_refused():
+    with pytest.raises(SrcjaxError, match="2 items|3 items"):
+        srcjax.vmap(lists_of_two_lengths)(np.array([1.0, -1.0]))

@@ -61,8 +61,10 @@ class Operations(SpecialCalls):
 
     def in_parts(self, node: gast.expr) -> gast.expr:
         """An inert expression, with all that has an effect in statements before it."""
-        if not self.acts(node) or isinstance(node, gast.Lambda):
-            return node  # the names of a lambda are its own
+        if isinstance(node, gast.Lambda):
+            return node  # its names are its own
+        if not self.acts(node) and not self.varying.asks_for_structure(node):
+            return node
         handler: Callable | None = getattr(self, f"of_{type(node).__name__}", None)
         if handler is None:
             raise self.acts_inside(node)
@@ -205,6 +207,7 @@ class Operations(SpecialCalls):
         return syntax.name(id)
 
     def of_Call(self, node: gast.Call) -> gast.expr:
+        node.func = self.attribute_asked_for(node.func) or node.func
         special = self.special_call(node)
         if special is not None:
             return special

@@ -78,11 +78,9 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             return self.sorted_call(node)
         if is_builtin(node.func, "dict"):
             return self.dict_call(node)
-        if is_builtin(node.func, "getattr") and len(node.args) == 2:
-            key = node.args[1]
-            if isinstance(key, gast.Constant) and isinstance(key.value, str):
-                attribute = gast.Attribute(node.args[0], key.value, syntax.LOAD)
-                return self.operation(gast.copy_location(attribute, node))
+        attribute = self.attribute_asked_for(node)
+        if attribute is not None:
+            return self.operation(attribute)
         if is_builtin(node.func, "getattr") and len(node.args) == 3 and plain:
             picked = self.attribute_or_default(node)
             if picked is not None:
@@ -126,6 +124,18 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
         return None
+
+    def attribute_asked_for(self, node: gast.expr) -> gast.Attribute | None:
+        """`getattr(x, "mean")` as `x.mean`; None for anything else."""
+        if not isinstance(node, gast.Call) or len(node.args) != 2 or node.keywords:
+            return None
+        key = getattr(node.args[1], "value", None)
+        if not isinstance(key, str) or not self.varying.is_builtin(
+            node.func, "getattr"
+        ):
+            return None
+        attribute = gast.Attribute(node.args[0], key, syntax.LOAD)
+        return gast.copy_location(attribute, node)
 
     def partial_call(self, node: gast.Call) -> gast.expr:
         """`partial(f, a, k=v)` as a function defined here."""

@@ -21,6 +21,7 @@ from srcjax.analysis.flow.looking import (
     SHAPE_BUILTINS,
     SHAPE_FUNCTIONS,
 )
+from srcjax.analysis.structural import is_structural
 from srcjax.analysis.types import Varies, varies
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.frontend.unit import acting, is_place, own_attribute
@@ -199,7 +200,7 @@ class Varying:
                 self.carries(sub.value) or sub.target.id in self.names
                 for sub in syntax.walk(node)
                 if isinstance(sub, gast.NamedExpr)
-            )
+            ) or self.asks_for_structure(node)
         if isinstance(node, gast.IfExp) and not self.all_kinds:
             acts = self.has_walrus(node.test) or self.acts(node.test)
             return acts or self.carries([node.body, node.orelse])
@@ -211,6 +212,15 @@ class Varying:
             self.carries(value)
             for key, value in node.__dict__.items()
             if isinstance(value, (gast.AST, list)) and key != "ctx"
+        )
+
+    def asks_for_structure(self, node: gast.expr) -> bool:
+        """Whether a call is in it that is written out: `tree.leaves(p)[0].shape`."""
+        return any(
+            isinstance(sub, gast.Call)
+            and is_structural(self.value(sub.func))
+            and self.carries([*sub.args, *(k.value for k in sub.keywords)])
+            for sub in syntax.walk(node)
         )
 
     def is_array(self, node: gast.Name) -> bool:

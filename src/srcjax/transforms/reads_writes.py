@@ -138,3 +138,40 @@ def _keeps(node: Any, name: str) -> bool:
     held = node.value
     parts = held.elts if isinstance(held, (gast.Tuple, gast.List)) else [held]
     return any(syntax.is_name(part, name) for part in parts)
+
+
+def traded_items(node: Any) -> set[int]:
+    """The statements that put items back in `xs[i], xs[j] = xs[j], xs[i]`.
+
+        first = xs[j]
+        second = xs[i]
+        xs[i] = first
+        xs[j] = second
+
+    The items trade places: none of them is in the container twice that was not before.
+    """
+    counts = syntax.use_counts(node.body)
+    found: set[int] = set()
+    for block in syntax.blocks(node.body):
+        for four in zip(block, block[1:], block[2:], block[3:], strict=False):
+            if _trade(four, counts):
+                found |= {id(four[2]), id(four[3])}
+    return found
+
+
+def _trade(four: tuple, counts: Any) -> bool:
+    """Whether two items are taken, and put where the other one was."""
+    if not all(isinstance(s, gast.Assign) and len(s.targets) == 1 for s in four):
+        return False
+    taken = {s.targets[0].id: s.value for s in four[:2] if syntax.is_name(s.targets[0])}
+    put = {s.value.id: s.targets[0] for s in four[2:] if syntax.is_name(s.value)}
+    if len(taken) != 2 or taken.keys() != put.keys():
+        return False
+    places = [*taken.values(), *put.values()]
+    if not all(isinstance(p, gast.Subscript) for p in places):
+        return False
+    if any(counts[n] != 1 or n in syntax.names_read(places) for n in taken):
+        return False  # something else has the item too
+    (a, b), (c, d) = taken.values(), (put[n] for n in taken)
+    same = syntax.equal(syntax.as_load(c), b) and syntax.equal(syntax.as_load(d), a)
+    return same and all(isinstance(p.value, gast.Name) for p in places)

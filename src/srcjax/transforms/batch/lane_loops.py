@@ -21,6 +21,7 @@ from srcjax.analysis.flow.control import own_breaks
 from srcjax.analysis.types import (
     Array,
     Scalar,
+    shape_of,
 )
 from srcjax.transforms.batch.regions import BOOL, Regions
 from srcjax.transforms.call_effects import called
@@ -153,6 +154,11 @@ class LaneLoops(Regions):
     def as_mask(self, test: gast.expr) -> gast.expr:
         """A test that is a number as one that is true or false: no place in lanes."""
         t = self.example(test)
+        shape = shape_of(t)
+        if shape:
+            one = f"v[{', '.join('0' for _ in shape)}]"
+            known = all(d == 1 for d in shape)
+            test = syntax.expression(one if known else "np.reshape(v, ())", v=test)
         if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
             return syntax.expression("c != 0", c=test)
         return test

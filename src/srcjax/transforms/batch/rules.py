@@ -317,12 +317,21 @@ class Rules(Operations):
         if not self.reads_mapped(test) or isinstance(t, (List, Tuple, Dict)):
             return None
         value = self.batched(test, UNKNOWN)
+        value = self.of_one_item(value, shape_of(t))
         if isinstance(t, (Array, Scalar)) and (t.dtype is None or t.dtype.kind != "b"):
             return syntax.expression("c != 0", c=value)  # a mask, and no index
         if isinstance(t, Unknown) and not isinstance(test, gast.Compare):
             of_one = isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not)
             return value if of_one else syntax.call("true_for", value, self.count())
         return value
+
+    def of_one_item(self, value: gast.expr, shape: Any) -> gast.expr:
+        """A mask for all examples of tests that are arrays of one item."""
+        if not shape:
+            return value
+        if all(d == 1 for d in shape):
+            return syntax.expression(f"v[:{', 0' * len(shape)}]", v=value)
+        return syntax.expression("v.reshape(n)", v=value, n=self.count())
 
     def on_Delete(self, stmt: gast.Delete) -> list[gast.stmt]:
         for target in stmt.targets:

@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
 from srcjax.transforms.reads_writes import (
     changed_container,
     hands_over_new,
+    traded_items,
     written_name,
 )
 from srcjax.transforms.reverse.kept import Keeping
@@ -174,7 +175,10 @@ class Sharing(Keeping):
     ) -> list[tuple[frozenset, Position]]:
         """The memory as it is each time it becomes an item of the container."""
         found = []
+        traded = traded_items(self.unit.node)
         for stmt, where in self.linking:
+            if id(stmt) in traded:
+                continue  # each item is there as often as before
             into = changed_container(stmt)
             value = getattr(stmt, "value", None)
             if any(isinstance(self.rules.type_of_name(n), Array) for n in into):

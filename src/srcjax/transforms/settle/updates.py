@@ -52,13 +52,7 @@ class UpdateSettling(SettlingBase):
                 return [syntax.assign(target, gast.copy_location(value, stmt))]
             if isinstance(old, List) and old.cls is list:
                 if not isinstance(stmt.op, gast.Add):
-                    raise error_at(
-                        UnsupportedError,
-                        self.unit.source,
-                        stmt,
-                        "a list of differentiated values is repeated in place",
-                        f"a new list: `{target.id} = {target.id} * n`",
-                    )
+                    return self.repeated(stmt)
                 self.changed = True
                 call = syntax.expression(
                     "xs.extend(v)", xs=syntax.name(target.id), v=stmt.value
@@ -102,6 +96,31 @@ class UpdateSettling(SettlingBase):
         if not self.facts.of(stmt) or self.waits_for(held) or self.waits_for(item):
             return [stmt]
         return self.by_parts(stmt)
+
+    def repeated(self, stmt: Any) -> list[gast.stmt]:
+        """`xs *= 3` as `xs.extend(xs * 2)`; other numbers are refused."""
+        number = stmt.value
+        if isinstance(number, gast.Name):
+            number = self.type_before(stmt, number.id)
+        times = getattr(number, "value", None)
+        if type(stmt.op) is not gast.Mult or not isinstance(times, int) or times < 1:
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                stmt,
+                "a list of differentiated values is repeated in place",
+                f"a new list: `{stmt.target.id} = {stmt.target.id} * n`",
+            )
+        self.changed = True
+        if times == 1:
+            return [gast.Pass()]
+        xs, more = syntax.name(stmt.target.id), self.fresh("more")
+        value = syntax.expression(f"xs * {times - 1}", xs=xs)
+        call = syntax.expression("xs.extend(v)", xs=xs, v=syntax.name(more))
+        return [
+            syntax.assign(more, gast.copy_location(value, stmt)),
+            gast.Expr(gast.copy_location(call, stmt)),
+        ]
 
     def waits_for(self, held: Type | None) -> bool:
         """Whether what is updated may be known once more calls are inlined."""

@@ -1,0 +1,43 @@
+"""What people write in other words than most."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import tree
+from srcjax.errors import UnsupportedError
+
+
+def method_by_name(x):
+    a = np.array([1.0, 2.0]) * x
+    return getattr(a, "mean")() + getattr(a, "sum")(axis=0)  # noqa: B009
+
+
+def list_times(x):
+    xs = [x, x * x]
+    xs *= 3
+    xs[1] = x
+    return sum(xs) * xs[3]
+
+
+def shape_of_a_leaf(x):
+    params = {"a": x * np.ones(3), "b": x * 2}
+    return params["a"].sum() * tree.leaves(params)[0].shape[0]
+
+
+@pytest.mark.parametrize("f", [method_by_name, list_times, shape_of_a_leaf])
+def test_derivatives(f):
+    expected = (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(srcjax.grad(f)(1.3), expected, rtol=1e-6)
+    np.testing.assert_allclose(srcjax.jvp(f, (1.3,), (1.0,))[1], expected, rtol=1e-6)
+
+
+def list_times_a_number(x, n):
+    xs = [x]
+    xs *= n
+    return sum(xs)
+
+
+def test_a_number_that_is_not_known_is_refused():
+    with pytest.raises(UnsupportedError, match="repeated in place"):
+        srcjax.grad(list_times_a_number)(1.3, np.int64(0))

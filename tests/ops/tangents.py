@@ -37,6 +37,7 @@ from .helpers import (
     run_adjoint,
     run_template,
     spread,
+    taken,
     weakenings,
 )
 
@@ -184,17 +185,19 @@ def template_terms(
 ) -> list[Any]:
     """What each statement adds; zeros stand for the tangents that are not there."""
     name = template.parameters[0]
-    locals_ = [s for s in template.body if contribution_to(s) is None]
+    defaults = {
+        k: p.default
+        for k, p in op.signature.parameters.items()
+        if p.default is not p.empty
+    }
+    scope = {**HELPERS, **template.globals, **defaults, **bound, name: result}
+    statements = list(taken(template.body, scope))
+    locals_ = [s for s in statements if contribution_to(s) is None]
     terms = []
-    for statement in template.body:
+    for statement in statements:
         keys = adjoint_keys_read(statement)
         if contribution_to(statement) is None or not keys & set(along):
             continue
-        defaults = {
-            k: p.default
-            for k, p in op.signature.parameters.items()
-            if p.default is not p.empty
-        }
         missing = {k: zeros({**defaults, **bound}[k]) for k in keys - set(along)}
         body = [*locals_, statement]
         part = Template(lambda body=body: body, template.parameters, template.globals)

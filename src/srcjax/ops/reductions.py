@@ -33,7 +33,7 @@ from srcjax.ops.infer_rules import (
     value_of_shape,
 )
 from srcjax.ops.known import MISSING, known
-from srcjax.ops.record import Fold, adjoint, inert, operation, tangent
+from srcjax.ops.record import Fold, adjoint, inert, operation, surely, tangent
 from srcjax.runtime import summed
 
 # ruff: noqa: F821
@@ -297,14 +297,22 @@ for _function in (np.max, np.min, np.nanmax, np.nanmin):
         says="the adjoint goes to where the extreme is; equal ones share it",
     )
     def _(y, a, axis=None, *, keepdims=False):
-        d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
+        if surely(axis is not None and np.ndim(a) > 1):
+            chosen = a == unreduce(y, axis, keepdims, a)
+            d[a] = share_of_ties(d[y], chosen, axis, keepdims, a)
+        else:
+            d[a] = unreduce_extreme(d[y], y, axis, keepdims, a)
 
 
 for _function in (np.max, np.min):
 
     @tangent(_function)
     def _(y, a, axis=None, *, keepdims=False):
-        d[y] = reduce_extreme(d[a], y, axis, keepdims, a)
+        if surely(axis is not None and np.ndim(a) > 1):
+            chosen = a == unreduce(y, axis, keepdims, a)
+            d[y] = mean_of_ties(d[a], chosen, axis, keepdims, a)
+        else:
+            d[y] = reduce_extreme(d[a], y, axis, keepdims, a)
 
 
 for _function in (np.nanmax, np.nanmin):

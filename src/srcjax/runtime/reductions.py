@@ -100,9 +100,13 @@ def undo_dtypes(parts, dtype, arrays):
 
 def unreduce_extreme(d, y, axis, keepdims, x):
     """The adjoint of the maximum or minimum `y` of `x`: ties share it evenly."""
-    here = x == unreduce(y, axis, keepdims, x)
-    ties = np.sum(here, axis=axis, keepdims=True, dtype=np.result_type(x))
-    return unreduce(d, axis, keepdims, x) * here / ties
+    return share_of_ties(d, x == unreduce(y, axis, keepdims, x), axis, keepdims, x)
+
+
+def share_of_ties(d, chosen, axis, keepdims, x):
+    """The adjoint of what is the mean of the `chosen` elements of `x`."""
+    ties = np.sum(chosen, axis=axis, keepdims=True, dtype=np.result_type(x))
+    return unreduce(d, axis, keepdims, x) * chosen / ties
 
 
 def count_numbers(x, axis):

@@ -40,9 +40,13 @@ def mean_with_centred(d, axis, ddof, keepdims, x):
 
 def reduce_extreme(d, y, axis, keepdims, x):
     """The tangent of the maximum or minimum `y` of `x`: the mean over the ties."""
-    here = x == unreduce(y, axis, keepdims, x)
-    ties = np.sum(here, axis=axis, keepdims=keepdims, dtype=np.result_type(x))
-    return np.sum(d * here, axis=axis, keepdims=keepdims) / ties
+    return mean_of_ties(d, x == unreduce(y, axis, keepdims, x), axis, keepdims, x)
+
+
+def mean_of_ties(d, chosen, axis, keepdims, x):
+    """The mean of the `chosen` elements of `d`, which is like `x`."""
+    ties = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=np.result_type(x))
+    return np.sum(d * chosen, axis=axis, keepdims=keepdims) / ties
 
 
 def ptp_tangent(d, axis, keepdims, x):

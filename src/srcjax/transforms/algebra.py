@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -25,9 +26,10 @@ Bindings = dict[str, gast.expr]
 def tidy(expr: gast.expr, is_signed: Predicate, is_float: Predicate) -> gast.expr:
     """Rewrites arithmetic, from the inside out, without changing dtype or shape.
 
-    Values are kept to the last bit, with three exceptions that a reader would not
+    Values are kept to the last bit, with four exceptions that a reader would not
     write out: the sign of a zero (`x + 0`), the rounding of `x * (1 / y)`, which
-    becomes `x / y`, and that of nested constant factors such as `3 * (5 * x)`.
+    becomes `x / y`, that of nested constant factors such as `3 * (5 * x)`, and that of
+    their product: `3 * (0.1 * x)` is `0.3 * x`.
 
     **Arguments:**
 
@@ -95,8 +97,24 @@ def _is_short(value: Number) -> bool:
     return math.isfinite(value) and len(repr(abs(value))) <= 8
 
 
+def _times(c: Number, k: Number) -> Number:
+    """The product of two literals as a person computes it: 0.3 for 3 * 0.1."""
+    product = c * k
+    if not math.isfinite(product) or Fraction(c) * Fraction(k) == Fraction(product):
+        return product
+    written = Decimal(repr(c)) * Decimal(repr(k))
+    nearest = float(written)
+    return nearest if Decimal(repr(nearest)) == written else product
+
+
 def _product_is_exact(c: Number, k: Number) -> bool:
-    return _is_short(c * k) and Fraction(c) * Fraction(k) == Fraction(c * k)
+    """Whether the product can be written down, in few digits."""
+    product = _times(c, k)
+    if not _is_short(product):
+        return False
+    if Fraction(c) * Fraction(k) == Fraction(product):
+        return True
+    return Decimal(repr(c)) * Decimal(repr(k)) == Decimal(repr(product))
 
 
 def _float_product_is_exact(c: Number, k: Number) -> bool:
@@ -197,7 +215,7 @@ RULES = [
 _FOLDS: dict[type[gast.AST], Callable[[Any, Any], Any]] = {
     gast.Add: lambda x, y: x + y,
     gast.Sub: lambda x, y: x - y,
-    gast.Mult: lambda x, y: x * y,
+    gast.Mult: _times,
     gast.Div: lambda x, y: x / y,
     gast.FloorDiv: lambda x, y: x // y,
     gast.Mod: lambda x, y: x % y,
@@ -329,7 +347,7 @@ class _Tidier:
         for number in numbers[1:]:
             if not _product_is_exact(total, number):
                 return None
-            total *= number
+            total = _times(total, number)
         product: Any = _literal(total)
         for factor in rest:
             product = self._rewritten(gast.BinOp(product, gast.Mult(), factor))

@@ -175,6 +175,23 @@ def _unreduce_extreme(args: list[gast.expr], types: list[Type]) -> gast.expr | N
     )
 
 
+@expands(runtime.share_of_ties)
+def _share_of_ties(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    d, chosen, axis, keepdims, x = args
+    rest = ([axis, keepdims, x], [types[2], types[3], types[4]])
+    spread_d = expand_unreduce([d, *rest[0]], [types[0], *rest[1]])
+    over = over_axes(axis, types[2], rank_of(types[4]))
+    if spread_d is None or over is None or not isinstance(chosen, gast.Name):
+        return None
+    if not is_array(types[4]) or dtype_of(types[4]) is None or is_empty(types[4]):
+        return None
+    over = over and f", {over}"
+    if not is_float64(types[4]):
+        over += ", dtype=x.dtype"
+    form = f"d * c / np.sum(c{over})"
+    return syntax.expression(form, d=spread_d, c=chosen, x=x, axis=axis)
+
+
 @expands(runtime.norm_adjoint)
 def _norm_adjoint(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, y, _, axis, keepdims, x = args

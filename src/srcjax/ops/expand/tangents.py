@@ -54,6 +54,20 @@ def _reduce_extreme(args: Args, types: Types) -> gast.expr | None:
     )  # fmt: skip
 
 
+@expands(runtime.mean_of_ties)
+def _mean_of_ties(args: Args, types: Types) -> gast.expr | None:
+    d, chosen, axis, _, x = args
+    over = _over(types[2], types[3])
+    if over is None or not isinstance(chosen, gast.Name):
+        return None
+    if not is_array(types[4]) or dtype_of(types[4]) is None or is_empty(types[4]):
+        return None
+    dtype = "" if is_float64(types[4]) else ", dtype=x.dtype"
+    return syntax.expression(
+        f"np.sum(d * c{over}) / np.sum(c{over}{dtype})", d=d, c=chosen, x=x, axis=axis
+    )
+
+
 @expands(runtime.norm_tangent)
 def _norm(args: Args, types: Types) -> gast.expr | None:
     d, y, _, axis, _, x = args

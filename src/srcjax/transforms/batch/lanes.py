@@ -254,6 +254,8 @@ class Lanes(Writer):
                 return syntax.expression("np.zeros(n)", n=n)
             if type(known) is float and known == 1.0:
                 return syntax.expression("np.ones(n)", n=n)
+            if type(known) is int and known == 0:
+                return syntax.expression("np.zeros(n, dtype=int)", n=n)
             return syntax.expression("np.full(n, v)", n=n, v=syntax.const(known))
         if shape == ():
             full = syntax.expression("np.full(n, v)", n=n, v=value)

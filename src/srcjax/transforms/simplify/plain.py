@@ -444,10 +444,19 @@ def number_of(value: Any) -> gast.expr | None:
         number = syntax.const(known[chain])
     elif chain == "np.full" and len(value.args) == 2 and not value.keywords:
         number = value.args[1]
+    elif chain == "np.zeros" and len(value.args) == 1 and _are_ints(value.keywords):
+        number = syntax.const(0)
     plain = number.operand if isinstance(number, gast.UnaryOp) else number
     if not isinstance(plain, gast.Constant) or isinstance(value.args[0], gast.Tuple):
         return None
     return number
+
+
+def _are_ints(keywords: list[Any]) -> bool:
+    """Whether the only keyword is `dtype=int`."""
+    return len(keywords) == 1 and (
+        keywords[0].arg == "dtype" and syntax.is_name(keywords[0].value, "int")
+    )
 
 
 def store_number(stmt: Any) -> None:

@@ -393,3 +393,23 @@ def test_no_tangents():
     trace = srcjax.trace(srcjax.jvp(over_nothing), ([],), ([],), check=True)
     assert trace.reason == "no argument is moved by its tangent"
     assert "no tangent was measured" in str(trace)
+
+
+def scaled(x, by=3.0):
+    y = x * by
+    return y * y
+
+
+def test_tangents_of_star_arguments():
+    def horner(*values):
+        total = 1.0
+        for value in values:
+            total = total * value + 1
+        return total
+
+    given = (0.5, 1.5, 2.5), (1.0, 0.5, 0.0)
+    assert srcjax.jvp(horner)(*given) == srcjax.jvp(horner, *given)
+    trace = srcjax.trace(srcjax.jvp(horner), *given, check=True)
+    assert trace.right and not trace.wrong
+    trace = srcjax.trace(srcjax.jvp(scaled), (0.5,), (1.0,), check=True)
+    assert trace.right and not trace.wrong

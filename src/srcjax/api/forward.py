@@ -114,7 +114,7 @@ class Pushforward(Transform):
         """The primals and the tangents of a call of `jvp(f)`. Raises ArgumentError."""
         if named.keys() <= {"primals", "tangents"} and len(args) + len(named) == 2:
             primals, tangents = _CALLED.bind(*args, **named).args
-            if _are_listed(primals, tangents, self.parameters):
+            if _are_listed(primals, tangents, self):
                 return primals, tangents
         primals, tangents = _told_apart(self, args, named)
         return primals, tangents
@@ -266,10 +266,15 @@ def _pushforward(f: Callable, has_aux: bool, check: bool | None) -> Callable:
 _CALLED = inspect.signature(lambda primals, tangents: None)
 
 
-def _are_listed(primals: Any, tangents: Any, parameters: list[str]) -> bool:
-    """Whether they are a list of primals and one of tangents."""
+def _are_listed(primals: Any, tangents: Any, transform: Pushforward) -> bool:
+    """Whether they are a list of primals and one of tangents.
+
+    The one argument of a function may be a list itself.
+    """
     both = isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))
-    return both and (len(parameters) != 1 or len(primals) == 1)
+    known = list(transform.signature.parameters.values())
+    one = len(known) == 1 and known[0].kind is not known[0].VAR_POSITIONAL
+    return both and (not one or len(primals) == 1)
 
 
 def _told_apart(transform: Pushforward, args: tuple, named: dict) -> tuple:

@@ -40,7 +40,8 @@ def measure_tangents(trace: Any, transform: Any, args: tuple) -> None:
     primals, tangents = args
     with quiet():
         try:
-            beside = Beside(Runs(transform, tuple(primals), {}, trace.steps), tangents)
+            runs = Runs(transform, tuple(primals), {}, trace.steps)
+            beside = Beside(runs, _by_parameter(transform, primals, tangents))
         except NotMeasurable as why:
             trace.reason = str(why)
             return
@@ -54,6 +55,20 @@ def measure_tangents(trace: Any, transform: Any, args: tuple) -> None:
             trace.measured.append(found)
             step.measured[name] = found
         _result(trace, beside)
+
+
+def _by_parameter(transform: Any, primals: Any, tangents: Any) -> list[Any]:
+    """The tangent of each parameter, None for what is not moved."""
+    filled = [
+        np.zeros_like(x)[()] if t is None and is_real_leaf(x) else t
+        for x, t in zip(primals, tangents, strict=True)
+    ]
+    found = []
+    for name, parameter in transform.signature.parameters.items():
+        variadic = parameter.kind is parameter.VAR_POSITIONAL
+        bound = transform.signature.bind(*(filled if variadic else tangents))
+        found.append(bound.arguments.get(name))
+    return found
 
 
 def _pairs(steps: list[Step], runs: Runs) -> list[tuple[Step, str, str, list[int]]]:
@@ -87,11 +102,10 @@ def _pairs(steps: list[Step], runs: Runs) -> list[tuple[Step, str, str, list[int
 class Beside:
     """The values of all executions, for arguments beside those that are given."""
 
-    def __init__(self, runs: Runs, tangents: Any) -> None:
+    def __init__(self, runs: Runs, tangents: list[Any]) -> None:
         self.runs = runs
-        rest = len(runs.values) - len(tangents)  # defaults have none
-        self.tangents = [*tangents, *[None] * rest]
-        pairs = zip(runs.values, self.tangents, strict=True)
+        self.tangents = tangents
+        pairs = zip(runs.values, tangents, strict=True)
         given = [v for v, t in pairs if t is not None]
         sizes = [np.ravel(v) for v in leaves(given) if _is_moved(v)]
         moves = [np.ravel(t) for t in leaves([t for t in tangents if t is not None])]

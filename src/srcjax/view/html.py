@@ -151,7 +151,7 @@ class Writer:
         head = (
             f'<span class="tp">{_brackets(self.tapes, row.number)}</span>'
             f"{_number(row.number)}"
-            f'<span class="at" title="line of the function">{theirs}</span>'
+            f'<span class="at{" is" if theirs else ""}">{theirs:>4} </span>'
         )
         side = self.cells(values)
         kind = f"l{_SWEEPS[row.sweep]}{_wide(side, len(row.text) > LONG_RIGHT)}"
@@ -229,7 +229,8 @@ Tokens = list[tuple[str, int, int]]
 
 
 def _row(kind: str, key: str, mark: str, head: str, code: str, side: str) -> str:
-    side = side and f'<span class="v">{side}</span>'
+    # Without a style it reads as a comment.
+    side = side and f'<span class="v"><span class="gap">  # </span>{side}</span>'
     return (
         f'<span class="{kind}" data-k="{key}"{mark}>{head}'
         f'<span class="c">{code}</span>{side}\n</span>'

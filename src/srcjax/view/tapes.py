@@ -89,7 +89,9 @@ def _emptied(statement: Statement) -> set[str]:
     if isinstance(node, ast.For):
         return {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
     found = set()
-    for part in ast.walk(node.value) if isinstance(node, ast.Assign) else ():
+    for part in statement.nodes():
+        if isinstance(getattr(part, "ctx", None), ast.Store):
+            continue
         item = isinstance(part, ast.Subscript)
         popped = isinstance(part, ast.Attribute) and part.attr == "pop"
         if (item or popped) and isinstance(part.value, ast.Name):  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 (() => {
 "use strict";
-const MOST = 8, NARROW = 14, WIDE = 20;
+const MOST = 8, NARROW = 14, WIDE = 16;
 document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').forEach(view => {
   view.dataset.ready = "";
   const one = (what, inside = view) => inside.querySelector(what);
@@ -161,9 +161,12 @@ document.querySelectorAll('.srcjax-show[data-id="VIEW_ID"]:not([data-ready])').f
 
   // The executions that there is room for, around the current one.
   function columns(own, pane, place) {
-    const start = place.firstElementChild.offsetLeft - pane.offsetLeft;
-    let left = (pane.clientWidth - start - 20) / letter(place) - own.name - 3;
+    const start = one(".n", place).offsetLeft - pane.offsetLeft;
+    let left = (pane.clientWidth - start - 16) / letter(place) - own.name;
     let low = own.at, high = own.at;
+    const all = own.wide.reduce((sum, size) => sum + size + 2, 0);
+    if (all <= left && own.count <= MOST) return [...Array(own.count).keys()];
+    left -= 3;
     const cost = k => k < 0 || k >= own.count ? Infinity : (own.wide[k] || 1) + 2;
     left -= cost(low);
     for (;;) {

@@ -28,6 +28,7 @@ from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read
+from srcjax.transforms.reverse.sweep import Group
 from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
 #: Arithmetic that costs less than a tape.
@@ -440,9 +441,23 @@ class Recomputing(Intact):
         stop = min((o for o in nodes if o > end.order), default=None)
         return not any(
             w.order > start.order and (stop is None or w.order < stop)
-            for w, _ in [*self.defs.get(name, []), *self.swaps_of(name)]
+            for w, s in [*self.defs.get(name, []), *self.swaps_of(name)]
             if set(start.loops) <= set(w.loops)
+            if w.order != end.order or not self.is_back_first(name, s)
         )
+
+    def is_back_first(self, name: str, stmt: Any) -> bool:
+        """Whether backward code begins with what the name held before the statement.
+
+        As that of `x = a * b` does, which does not read the new `x`.
+        """
+        if not isinstance(stmt, gast.Assign) or id(stmt) in self.plan.contents:
+            return False
+        if len(stmt.targets) != 1 or not syntax.is_name(stmt.targets[0], name):
+            return False
+        block = self.blocks[self.where[id(stmt)].blocks[-1]]
+        node = next(n for n in block if n.stmt is stmt)
+        return isinstance(node, Group) and name not in syntax.read_counts(node.code)
 
     def swaps_of(self, name: str) -> list[tuple[Position, gast.stmt]]:
         """The swaps that give the name another buffer."""

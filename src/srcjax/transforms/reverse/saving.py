@@ -96,7 +96,7 @@ class Saver(Planner):
             for s in again:  # a part of what differentiates that line
                 s.user_line = getattr(node.stmt, "user_line", None)
                 because(s, RECOMPUTED)
-            backward = [*again, *second, *backward]
+            backward = [*_after_pops(second, again), *backward]
         key = id(nodes)
         names = self.plan.local.get(key, [])
         if names:
@@ -181,7 +181,9 @@ class Saver(Planner):
             elif reads_new:
                 code.append(syntax.assign(name, old))
             else:
-                restored.append(syntax.assign(name, old))
+                back = syntax.assign(name, old)
+                back.puts_back = True
+                restored.append(back)
         code = [*restored, *code]
         olds = {n for n in syntax.read_counts(code) if n.endswith(OLD)}
         code = syntax.substitute(
@@ -809,6 +811,17 @@ def _at_ends(stmts: list[gast.stmt], pushes: list[gast.stmt]) -> list[gast.stmt]
         last.orelse = _at_ends(last.orelse, pushes)
         return stmts
     return [*stmts, *syntax.clone(pushes)]
+
+
+def _after_pops(code: list[gast.stmt], again: list[gast.stmt]) -> list[gast.stmt]:
+    """The code with the other statements after the pops of what they read in it."""
+    read = syntax.names_read(again)
+    count = 0
+    for place, stmt in enumerate(code, 1):
+        if not getattr(stmt, "puts_back", False):
+            break
+        count = place if syntax.names_written(stmt) & read else count
+    return [*code[:count], *again, *code[count:]]
 
 
 def _in_order(pops: list[gast.stmt], again: list[gast.stmt]) -> list[gast.stmt]:

@@ -107,7 +107,8 @@ def _collected(
         over = syntax.call("enumerate", over)
     each = gast.comprehension(target, over, [], 0)
     made = syntax.assign(adjoints, gast.ListComp(item, [each]))
-    return _where(made, last)
+    lines = [s for s in before[1:] if getattr(s, "user_line", None)]
+    return _where(made, *lines, last)
 
 
 def _zeros(stmt: Any) -> tuple[str, str] | None:
@@ -224,8 +225,8 @@ def _fits(item: gast.expr, elem: Type, type_of: Callable[[gast.expr], Type]) -> 
     return same_shape(shape_of(type_of(item)), shape_of(elem))
 
 
-def _where(new: Any, old: Any) -> Any:
-    """The statement, for the user's line of another one."""
+def _where(new: Any, old: Any, *_: Any) -> Any:
+    """The statement, for the user's line that the first of others differentiates."""
     for key in ("user_line", "backward"):
         if hasattr(old, key):
             setattr(new, key, getattr(old, key))

@@ -124,7 +124,7 @@ def _may_come_first(pop: Any, body: list[Any]) -> bool:
     for stmt in body:
         if stmt is pop:
             return True
-        if bound & syntax.all_names(stmt) or not isinstance(stmt, gast.Assign):
+        if bound & syntax.all_names(stmt) or syntax.has_blocks(stmt):
             return False
     return False
 

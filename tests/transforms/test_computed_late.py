@@ -1,0 +1,99 @@
+"""Factors of what overwrites their operand, computed again from its old value."""
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax.testing import check_grads, check_passes
+
+
+def logistic(x, r):
+    for _ in range(5):
+        x = r * x * (1 - x)
+    return x
+
+
+def named(x, r):
+    for _ in range(5):
+        y = r * x
+        z = 1 - x
+        x = y * z
+    return x
+
+
+def arrays(x, r):
+    for _ in range(3):
+        x = (1 - x) * (r * 2.0)
+    return np.sum(x**2)
+
+
+def new_value_is_read(x, r):
+    """The slope of `exp` is its value, and one factor of it reads the old one."""
+    for _ in range(3):
+        y = r * x
+        x = np.exp(-y) * (1 - x)
+        r = x * y
+    return x + r
+
+
+def two_at_once(x, r):
+    for _ in range(4):
+        p = x * r
+        q = x + r
+        x, r = p * q, q * 0.3
+    return x * r
+
+
+def in_place(x, r):
+    for _ in range(3):
+        s = 1 - x
+        x *= r * s
+    return np.sum(x)
+
+
+def in_a_branch(x, r):
+    for k in range(5):
+        y = r * x
+        if k % 2:
+            x = y * (1 - x)
+            y = x
+        else:
+            x = y + x
+    return x
+
+
+def factor_read_later(x, r):
+    for _ in range(4):
+        y = r * x
+        x = y * (1 - x)
+        x = x + 0.1 * y * y
+    return x
+
+
+PROGRAMS = [
+    (logistic, 0.3, 3.2),
+    (named, 0.3, 3.2),
+    (arrays, np.array([0.3, 0.5]), 0.7),
+    (new_value_is_read, 0.3, 0.8),
+    (two_at_once, 0.3, 0.8),
+    (in_place, np.array([0.3, 0.5]), 0.7),
+    (in_a_branch, 0.3, 1.2),
+    (factor_read_later, 0.3, 2.2),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "r"), PROGRAMS, ids=lambda v: getattr(v, "__name__", "")
+)
+def test_gradient(f, x, r):
+    check_grads(f, (x, r))
+    check_passes(srcjax.grad(f, (0, 1)), x, r)
+    hessian = srcjax.hessian(f, (0, 1))(x, r)
+    np.testing.assert_allclose(hessian[0][1], np.transpose(hessian[1][0]), atol=1e-9)
+
+
+@pytest.mark.parametrize("f", [logistic, named])
+def test_one_value_of_a_trip_is_kept(f):
+    text = srcjax.source(srcjax.grad(f, (0, 1)), 0.3, 3.2)
+    assert text.count(".append(") == 1 and "x_tape.append(x)" in text
+    assert "for x in reversed(x_tape):" in text

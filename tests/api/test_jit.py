@@ -831,3 +831,39 @@ def test_a_broken_text_of_a_kernel_is_written_anew(kernel_folder, damage):
     again = Kernel(kernel.function)
     np.testing.assert_allclose(again(X), of_broken_text(X), rtol=1e-14)
     assert path.read_text() == content
+
+
+def moved(state, x):
+    count, mean = state
+    return (count + 1, mean + (x - mean) / (count + 1))
+
+
+def test_a_counter_that_begins_at_zero_makes_one_version():
+    compiled, state = srcjax.jit(moved), (0, np.zeros(7))
+    for _ in range(3):
+        wanted, state = moved(state, X), compiled(state, X)
+        assert state[0] == wanted[0]
+        np.testing.assert_allclose(state[1], wanted[1], rtol=1e-15)
+    transform = compiled.__srcjax_transform__
+    assert len({id(version) for version in transform.versions.values()}) == 1
+    from_one = srcjax.jit(moved)
+    for count in (1, 0, -1 - 2**40):  # no size is given where one was supposed
+        assert from_one((count, X), X)[0] == count + 1
+
+
+@pytest.mark.parametrize(("most", "times"), [(0, 1), (48, 2)])
+def test_a_function_that_stays_python_is_written_once(monkeypatch, most, times):
+    def looked_up(x):
+        total = np.exp(x) * 2 + x
+        print(total.shape)
+        return np.tanh(total) * np.median(x)
+
+    compiled = srcjax.jit(looked_up)
+    transform, built = compiled.__srcjax_transform__, []
+    build = transform.built
+    monkeypatch.setattr(srcjax.api.compiled, "MOST_PYTHON", most)
+    monkeypatch.setattr(
+        transform, "built", lambda *given: built.append(given) or build(*given)
+    )
+    np.testing.assert_allclose(compiled(X), looked_up(X))
+    assert len(built) == times

@@ -107,7 +107,8 @@ class Jit(Transform):
     def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:
         """A version for all sizes; for these alone where kernels have to know them."""
         version = super().version_for_sizes(types, values)
-        if not unfinished(version) or len(self.exact) >= MOST_EXACT:
+        left = unfinished(version)
+        if not left or MOST_PYTHON < left < math.inf or len(self.exact) >= MOST_EXACT:
             return version
         try:
             exact = self.built(types)
@@ -117,6 +118,18 @@ class Jit(Transform):
             return version
         self.exact.append(exact)
         return exact
+
+    def new_version(self, values: list[Any], key: Any) -> Version:
+        """The version for these argument values.
+
+        One for a counter that began at 0 serves it when it may be a size, too.
+        """
+        for known in list(self.versions):
+            version = self.served(known) if covers(known, key) else None
+            if version is not None:
+                self.versions[key], self.reals[key] = version, self.reals[known]
+                return version
+        return super().new_version(values, key)
 
     def of_examples(self, types: list[ty.Type]) -> modules.Module | None:
         """One kernel for all examples of a `vmap`, where each goes its own way."""
@@ -210,10 +223,28 @@ class Jit(Transform):
 MOST_EXACT = 8
 
 
+#: Of a function that is Python for the most part sizes by value finish little, and each
+#: set of them takes as long again.
+MOST_PYTHON = 48
+
+
 def unfinished(version: Version) -> float:
     """How much of a version stays Python."""
     module = version.module
     return math.inf if module.stays else len(module.python)
+
+
+def covers(known: Any, key: Any) -> bool:
+    """Whether a version for one signature serves another: of ints it supposes less."""
+    if known == key:
+        return True
+    if not (isinstance(known, tuple) and isinstance(key, tuple)):
+        return False
+    if len(known) != len(key):
+        return False
+    if known == (int, False):
+        return key == (int, True)
+    return all(map(covers, known, key))
 
 
 class Lowered:

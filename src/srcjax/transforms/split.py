@@ -55,6 +55,8 @@ class _Splitting:
         own = (self.unit.temps | self.unit.inlined) - set(self.unit.parameters)
         keys = {n: _keys(self.types[n]) for n in own & self.types.keys()}
         keys = {n: found for n, found in keys.items() if found}
+        if not keys:
+            return False
         names = set(keys)
         bound = syntax.binding_counts(self.unit.node)
         names = {n for n in names if bound[n]}

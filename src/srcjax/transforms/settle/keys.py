@@ -17,9 +17,36 @@ from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.frontend.unit import Unit
 
-#: Keys by the name that holds them: an index, as it may stand in brackets, and all the
-#: names that it goes by, its own too.
-Keys = dict[str, tuple[gast.expr, frozenset[str]]]
+
+class Keys:
+    """Keys by the name that holds them: an index, as it may stand in brackets."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, gast.expr] = {}
+        #: The names that each of them goes by, its own too, and the other way round.
+        self.names: dict[str, frozenset[str]] = {}
+        self.by: dict[str, set[str]] = {}
+
+    def copy(self) -> Keys:
+        found = Keys()
+        found.held, found.names = dict(self.held), dict(self.names)
+        found.by = {name: set(holders) for name, holders in self.by.items()}
+        return found
+
+    def hold(self, name: str, key: gast.expr) -> None:
+        """A key gets a name, which holds none."""
+        self.held[name] = key
+        self.names[name] = frozenset({name, *syntax.names_read(key)})
+        for each in self.names[name]:
+            self.by.setdefault(each, set()).add(name)
+
+    def forget(self, written: set[str]) -> None:
+        """Keep the keys that stay what they are when names are bound."""
+        for name in written & self.by.keys():
+            for holder in list(self.by.get(name, ())):
+                del self.held[holder]
+                for each in self.names.pop(holder):
+                    self.by[each].discard(holder)
 
 
 def write_out_keys(unit: Unit, is_builtin: Callable[[gast.expr, str], bool]) -> bool:
@@ -29,7 +56,7 @@ def write_out_keys(unit: Unit, is_builtin: Callable[[gast.expr, str], bool]) -> 
         is_builtin: whether an expression is what Python itself calls so.
     """
     writing = _Writing(unit.temps | unit.inlined, is_builtin)
-    writing.block(unit.node.body, {})
+    writing.block(unit.node.body, Keys())
     return writing.changed
 
 
@@ -42,24 +69,22 @@ class _Writing:
         self.is_builtin = is_builtin
         self.changed = False
 
-    def block(self, stmts: list[gast.stmt], keys: Keys) -> Keys:
+    def block(self, stmts: list[gast.stmt], keys: Keys) -> None:
         """Go through a block, given the keys that are made before."""
         for stmt in stmts:
             written = syntax.names_written(stmt)
             if is_compound(stmt):
-                keys = _without(keys, written)  # a loop comes here again
+                keys.forget(written)  # a loop comes here again
                 if not isinstance(stmt, gast.FunctionDef):
                     for part in syntax.inner_blocks(stmt):
-                        self.block(part, keys)
+                        self.block(part, keys.copy())
                 continue
-            if keys and gast.Subscript in syntax.kinds(stmt):
+            if keys.held and gast.Subscript in syntax.kinds(stmt):
                 self.use(stmt, keys)
-            keys = _without(keys, written)
+            keys.forget(written)
             key = self.key_in(stmt, keys)
             if key is not None:
-                name = stmt.targets[0].id
-                keys = {**keys, name: (key, frozenset({name, *syntax.names_read(key)}))}
-        return keys
+                keys.hold(stmt.targets[0].id, key)
 
     def use(self, stmt: gast.stmt, keys: Keys) -> None:
         """Write keys out in the statement."""
@@ -68,7 +93,7 @@ class _Writing:
                 return
         for node in syntax.walk(stmt):
             if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Name):
-                key, _ = keys.get(node.slice.id, (None, None))
+                key = keys.held.get(node.slice.id)
                 if key is not None:
                     node.slice = syntax.clone(key)
                     self.changed = True
@@ -89,7 +114,7 @@ class _Writing:
     def written_out(self, value: Any, keys: Keys) -> gast.expr | None:
         """A value as it may stand in brackets, if it is made of names and numbers."""
         if isinstance(value, gast.Name):
-            return keys[value.id][0] if value.id in keys else value
+            return keys.held.get(value.id, value)
         if isinstance(value, gast.Constant):
             return value
         if isinstance(value, gast.UnaryOp) and isinstance(value.operand, gast.Constant):
@@ -118,10 +143,3 @@ class _Writing:
 
 def _is_none(node: Any) -> bool:
     return node is None or isinstance(node, gast.Constant) and node.value is None
-
-
-def _without(keys: Keys, written: set[str]) -> Keys:
-    """The keys that stay what they are when names are bound."""
-    if not written or all(written.isdisjoint(names) for _, names in keys.values()):
-        return keys
-    return {n: held for n, held in keys.items() if written.isdisjoint(held[1])}

@@ -123,6 +123,21 @@ def clone_shallow(node: Any) -> Any:
     return new
 
 
+def line_behind(stmt: Any) -> Any:
+    """The user's line that a statement comes from: file, number, text; None of none.
+
+    Of what stands for none of them, such as a `return`, that of what it took in.
+    """
+    where = getattr(stmt, "user_line", None) or getattr(stmt, "taken_line", None)
+    return where if where is not None and where[1] else None
+
+
+def take_line(stmt: Any, taken: Any) -> None:
+    """A statement has taken in another one: without a line of its own it has that."""
+    if getattr(stmt, "taken_line", None) is None:
+        stmt.taken_line = line_behind(taken)
+
+
 def set_apart(tree: Any) -> None:
     """Give a node or list that stands at several places of the tree a copy at each.
 

@@ -324,6 +324,15 @@ def test_lambdas_and_second_derivatives():
     assert "steps" in view.html()
 
 
+def test_what_a_return_took_in_has_a_line():
+    def product(p):
+        return p["a"] * p["b"] ** 2
+
+    view = srcjax.show(srcjax.grad(product), {"a": 1.0, "b": 2.0})
+    (last,) = (r for r in view.sides.rows if r.text.startswith("    return"))
+    assert last.family is not None
+
+
 def test_what_is_refused():
     with pytest.raises(ArgumentError, match="was not made by srcjax"):
         srcjax.show(branch, 1.0)

@@ -355,8 +355,8 @@ def map_lines(text: str, module: gast.Module) -> LineMap:
     def pair(ours: list, theirs: list) -> None:
         mine = [s for s in ours if not syntax.is_comment(s)]
         for a, b in zip(mine, theirs, strict=False):
-            where = getattr(a, "user_line", None)
-            if where is not None and where[1]:
+            where = syntax.line_behind(a)
+            if where is not None:
                 lines[b.lineno] = where
             inside = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
             for inner, printed in zip(*inside, strict=False):

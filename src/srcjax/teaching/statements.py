@@ -205,8 +205,7 @@ def _pair(function: Function, ours: list, theirs: list) -> None:
     for a, b in zip(mine, theirs, strict=False):
         statement = function.by_line.get(b.lineno)
         if statement is not None and statement.node.lineno == b.lineno:
-            where = getattr(a, "user_line", None)
-            statement.place = where if where is not None and where[1] else None
+            statement.place = syntax.line_behind(a)
             statement.backward = bool(getattr(a, "backward", False))
         inside = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
         for inner, printed in zip(*inside, strict=False):

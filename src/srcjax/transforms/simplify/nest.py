@@ -370,6 +370,7 @@ class Nesting:
             self.replace(stmt, name, value)
             if not syntax.has_blocks(stmt):
                 take_over(stmt, stmts[position])
+                syntax.take_line(stmt, stmts[position])
         self.reads[name] = 0
         if isinstance(value, gast.Name):  # but for the read that goes with the name
             self.reads[value.id] = self.reads.get(value.id, 0) + count - 1
@@ -416,6 +417,7 @@ class Nesting:
             return False
         self.replace(use, name, value)
         take_over(use, stmts[position])
+        syntax.take_line(use, stmts[position])
         self.reads[name] = 0
         return True
 

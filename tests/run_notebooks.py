@@ -29,6 +29,7 @@ VARIES = "varies"
 #: training ends: their outputs are stored, and not compared.
 ROUNDING = "rounding"
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
+MARKUP = re.compile(r"<(style|script)\b.*?</\1>|<[^>]+>", re.S)
 #: How far numbers may be apart, relative to the larger one, and altogether.
 RELATIVE, ABSOLUTE = 1e-3, 1e-9
 #: What a kernel's files and objects are called on one machine, in one run.
@@ -85,12 +86,21 @@ def difference(stored: nbformat.NotebookNode, given: nbformat.NotebookNode) -> s
 def shown(output: nbformat.NotebookNode) -> str:
     """What is compared of an output: its texts, and of pictures that there is one."""
     data = output.get("data", {})
-    texts = [data[kind] for kind in sorted(data) if kind.startswith("text/")]
-    pictures = [kind for kind in sorted(data) if not kind.startswith("text/")]
+    texts = [read(kind, data[kind]) for kind in sorted(data) if is_text(kind)]
+    pictures = [kind for kind in sorted(data) if not is_text(kind)]
     parts = [output.output_type, output.get("text", ""), *map(str, texts), *pictures]
     if pictures:  # beside a picture stands how large it is
         parts = [output.output_type, *pictures]
     return "\n".join(parts)
+
+
+def is_text(kind: str) -> bool:
+    return kind.startswith("text/")
+
+
+def read(kind: str, text: str) -> str:
+    """What a reader sees: how it is coloured depends on the version of Pygments."""
+    return MARKUP.sub("", text) if kind == "text/html" else text
 
 
 def is_same(before: str, now: str) -> bool:

@@ -55,6 +55,20 @@ def test_what_differs():
     assert difference(stored, empty) == "cell 0 has 0 outputs"
 
 
+def test_colours_are_not_compared():
+    def shows(html):
+        notebook = one_cell("")
+        data = {"text/html": html, "text/plain": "x"}
+        notebook.cells[0].outputs = [
+            nbformat.v4.new_output("execute_result", data=data, execution_count=1)
+        ]
+        return notebook
+
+    one = shows("<style>a{}</style><pre><i class='k'>def</i> f</pre>")
+    assert not difference(one, shows("<pre><b>def</b> f</pre><script>1 < 2</script>"))
+    assert difference(one, shows("<pre><i class='k'>def</i> g</pre>")) == "cell 0"
+
+
 def test_numbers_but_for_rounding():
     assert is_same("[1.0e-17 2.5]", "[-3.0e-18 2.5]")
     assert is_same("dx = 0.30000000000000004 * x", "dx = 0.3 * x")

@@ -195,3 +195,40 @@ def test_formulas_are_texts_and_latex():
         r"matrix product: $C = A\,B$ gives $\bar{A} = \bar{C}\,B^{\top}$"
     )
     assert words.as_text("`d(sin(u)) = cos(u) * d(u)`") == "d sin(u) = cos(u) du"
+
+
+def returning(x, n):
+    for _ in range(n):
+        x = x * x
+        if x > 10:
+            return x
+    return x + 1
+
+
+def test_flags_counts_and_zeros_say_what_they_are_for():
+    text = explained(srcjax.grad(returning), 1.5, 4)
+    assert "returned = False  # remembers which way was taken" in text
+    assert "trips += 1        # counts the iterations" in text
+    assert "dresult = 0.0  # zero: nothing of it comes this way" in text
+    assert "for _ in range(trips):  # as many iterations as there were" in text
+
+
+def net(params, x):
+    for W, b in params:
+        x = np.tanh(x @ W + b)
+    return np.sum(x)
+
+
+def test_what_the_first_iteration_leaves_out_is_explained():
+    params = [(np.ones((3, 3)), np.ones(3)), (np.ones((3, 3)), np.ones(3))]
+    text = explained(srcjax.grad(net), params, np.ones((2, 3)))
+    assert "if i > 0:  # not in the first iteration: nothing before it needs" in text
+
+
+def pooled(x):
+    return np.sum(np.max(x, axis=1) ** 2)
+
+
+def test_maxima_say_what_happens_at_a_tie():
+    text = explained(srcjax.grad(pooled), np.ones((2, 3)))
+    assert "the adjoint goes to where the extreme is; equal ones share it" in text

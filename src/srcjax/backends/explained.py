@@ -75,7 +75,8 @@ def explain_lines(module: Module) -> list[Explained]:
     every = [s for node in module.functions for s in syntax.all_statements(node.body)]
     backward = {r.slot for s in every for r in why(s)} <= {"adjoint"}
     for node in module.functions:
-        function = _Function(node, printed[node.name], tapes, backward)
+        of_pair = node.name in module.backward
+        function = _Function(node, printed[node.name], tapes, backward, of_pair)
         found += function.lines()
     return sorted(found, key=lambda line: line.first)
 
@@ -110,6 +111,8 @@ class _Function:
     tapes: set[str]
     #: Whether reverse mode wrote it.
     has_backward: bool
+    #: Whether it is the backward function of a pair.
+    follows_forward: bool
     found: list[Explained] = field(default_factory=list)
 
     def lines(self) -> list[Explained]:
@@ -200,7 +203,7 @@ class _Function:
         if not _is_backward(stmt):
             return ""
         if getattr(stmt, "last_iteration", False):
-            return "before the first iteration there is none that needs this"
+            return "not in the first iteration: nothing before it needs this"
         return "back through the side that was taken"
 
     def of_Expr(self, stmt: Any) -> str:
@@ -219,14 +222,25 @@ class _Function:
                 return "from the tape: what was kept last comes first"
             old = not why(stmt) and type(value).__name__ == "Name"
             return RESTORED.said if old else ""
+        if _is_ours(stmt) and self.is_saved(stmt):
+            return "what the forward function kept"
         if not _is_ours(stmt) or not names:
             return ""
         name = names[0].id
         if name in self.tapes:
             return "a tape: what each iteration leaves for the backward sweep"
-        if name in self.back and not _is_none(value):
+        if name in self.back and type(getattr(value, "value", None)) is bool:
+            return "remembers which way was taken, for the backward sweep"
+        if name in self.back and type(value).__name__ != "Constant":
             return "kept for the backward sweep"
         return ""
+
+    def is_saved(self, stmt: Any) -> bool:
+        """Whether it is `x, y = saved` of a backward function."""
+        parameters = [a.arg for a in self.printed.args.args]
+        value = getattr(stmt.value, "id", "")
+        several = type(stmt.targets[0]).__name__ == "Tuple"
+        return self.follows_forward and several and parameters[:1] == [value]
 
     def takes_off(self, value: Any) -> bool:
         """Whether the value is taken off a tape."""
@@ -250,10 +264,6 @@ def _computes(value: Any) -> bool:
     return value is not None and any(
         type(n).__name__ in kinds for n in syntax.walk(value)
     )
-
-
-def _is_none(value: Any) -> bool:
-    return type(value).__name__ == "Constant" and value.value is None
 
 
 def _is_sum(node: Any) -> bool:
@@ -348,6 +358,13 @@ def _functions(module: Module) -> list[ast.FunctionDef]:
     return [n for n in body if isinstance(n, ast.FunctionDef)]
 
 
+def _is_guard(printed: ast.stmt) -> bool:
+    """Whether it is the docstring, or a test that raises for other arguments."""
+    if isinstance(printed, ast.If):
+        return isinstance(printed.body[0], ast.Raise)
+    return isinstance(printed, ast.Expr) and isinstance(printed.value, ast.Constant)
+
+
 def _columns(lines: list[str], after: dict[int, str]) -> dict[int, int]:
     """Where the comments of neighbouring lines begin: below each other."""
     found: dict[int, int] = {}
@@ -374,10 +391,11 @@ def _marks(module: Module, lines: list[str]) -> dict[int, list[str]]:
         every = list(syntax.all_statements(mine))
         tangents = any(r.slot != "adjoint" for s in every for r in why(s))
         users = [b.lineno for a, b in pairs if not (_is_ours(a) or _is_backward(a))]
+        begins = [b.lineno for a, b in pairs if not (_is_backward(a) or _is_guard(b))]
         back = [b.lineno for a, b in pairs if _is_backward(a)]
         if tangents or not users or not back or min(back) < min(users):
             continue
-        for number, mark in ((min(users), _FORWARD), (min(back), _BACKWARD)):
+        for number, mark in ((min(begins), _FORWARD), (min(back), _BACKWARD)):
             while lines[number - 2].lstrip().startswith("#"):
                 number -= 1
             found[number] = [" " * printed.body[0].col_offset + mark]

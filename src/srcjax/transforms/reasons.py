@@ -44,6 +44,9 @@ FILLED = Reason(said="a place for the adjoint of each item")
 AGAIN = Reason(said="the parts add up: used more than once")
 #: What adjoints that are added to start from.
 ZERO = Reason(said="starts at zero: what follows adds to it")
+#: Those of a branch that the value does not come from, and of a new iteration.
+ELSEWHERE = Reason(said="zero: nothing of it comes this way")
+ANEW = Reason(said="zero again: each iteration has its own")
 SEED = Reason(said="the derivative of the result with respect to itself")
 
 
@@ -70,7 +73,9 @@ def take_over(new: Any, *old: Any) -> None:
 
 __all__ = [
     "AGAIN",
+    "ANEW",
     "BROADCAST",
+    "ELSEWHERE",
     "FILLED",
     "OWN",
     "RECOMPUTED",

@@ -25,7 +25,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.transforms.places import Adjoint, Path, Place, part_of
-from srcjax.transforms.reasons import FILLED, ZERO
+from srcjax.transforms.reasons import ANEW, ELSEWHERE, FILLED, ZERO, Reason
 from srcjax.transforms.reverse.rules import Rules
 
 
@@ -196,9 +196,9 @@ class Sweep:
         second = self.places.snapshot()
         merged = self.merge(first, second)
         self.places.restore(first)
-        node.then_tail = self.fit(stmt, merged)
+        node.then_tail = self.fit(stmt, merged, ELSEWHERE)
         self.places.restore(second)
-        node.else_tail = self.fit(stmt, merged)
+        node.else_tail = self.fit(stmt, merged, ELSEWHERE)
         self.places.restore(merged)
         return node
 
@@ -218,13 +218,18 @@ class Sweep:
                 merged[place] = Adjoint(present.variable, None, present.owned)
         return merged
 
-    def fit(self, stmt: gast.stmt, wanted: dict[Place, Adjoint]) -> list[gast.stmt]:
-        """Code that brings the present adjoints to the wanted state."""
+    def fit(
+        self, stmt: gast.stmt, wanted: dict[Place, Adjoint], zero: Reason = ZERO
+    ) -> list[gast.stmt]:
+        """Code that brings the present adjoints to the wanted state.
+
+        `zero` says why those are zero that are not there.
+        """
         rules = self.rules
         rules.stmt, rules.code = stmt, []
         for place, want in wanted.items():
             name, path = place
-            rules.reasons = (FILLED if name in rules.single_pass else ZERO,)
+            rules.reasons = (FILLED if name in rules.single_pass else zero,)
             have = self.places.present.get(place)
             t = self.type_at(name, path)
             if have is None and want.lazy == UNKNOWN:
@@ -233,13 +238,13 @@ class Sweep:
                 self.places.partial.add(want.variable)
                 rules.emit(syntax.assign(want.variable, syntax.const(0.0)))
             elif have is None:
-                zero = (
+                start = (
                     rules.initial(name, t)
                     if not path
                     else rules.zero(t, rules.primal(name, path))
                 )
-                zero = self.if_bound(name, zero, stmt)
-                rules.emit(syntax.assign(want.variable, zero))
+                start = self.if_bound(name, start, stmt)
+                rules.emit(syntax.assign(want.variable, start))
             elif have.lazy is not None and want.lazy is None:
                 rules.materialise(name, path, t, have)
         rules.reasons = ()
@@ -304,7 +309,7 @@ class Sweep:
                 break
             head = merged
         node = Loop(stmt, body)
-        node.tail = self.fit(stmt, head)
+        node.tail = self.fit(stmt, head, ANEW)
         node.full_at_head = frozenset(
             state.variable
             for (name, path), state in after.items()

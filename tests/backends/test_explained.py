@@ -202,6 +202,8 @@ def returning(x, n):
         x = x * x
         if x > 10:
             return x
+        if x < 0.1:
+            return -x
     return x + 1
 
 

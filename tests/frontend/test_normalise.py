@@ -46,12 +46,13 @@ CASES = {
             returned = False
             for i in range(n):
                 if x > 1:
-                    result = x
                     returned = True
                     break
                 else:
                     x = x * 2
-            if not returned:
+            if returned:
+                result = x
+            else:
                 result = -x
             return result
         """,

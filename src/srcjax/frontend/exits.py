@@ -309,7 +309,7 @@ def _only_return(loop: Any) -> gast.Return | None:
     if not isinstance(loop, (gast.For, gast.While)) or loop.orelse:
         return None
     returns = [s for s in _own(loop.body) if isinstance(s, gast.Return)]
-    if len(returns) != 1 or isinstance(returns[0].value, gast.Name | None):
+    if len(returns) != 1 or returns[0].value is None:
         return None
     return returns[0] if _is_reached(loop.body, returns[0]) else None
 
@@ -332,6 +332,8 @@ def _is_known_behind(value: Any, loop: Any, bound: set[str]) -> bool:
     read = syntax.names_read(value)
     given = syntax.names_written(loop.target) if isinstance(loop, gast.For) else set()
     changed = syntax.names_written(loop.body) - given
+    if isinstance(value, gast.Name) and value.id not in changed:
+        return False
     return bool(read & (changed | given)) and read & changed <= bound
 
 

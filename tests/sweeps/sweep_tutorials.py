@@ -18,6 +18,7 @@ TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.txt"))
 
 def with_imports_changed(text):
     """The text for srcjax: nothing but lines that import something is another one."""
+    text = re.sub(r"^import optax$", "import srcjax.optim as optax", text, flags=re.M)
     text = re.sub(r"^import jax$", "import srcjax as jax", text, flags=re.M)
     return re.sub(r"^(import|from) jax\b", r"\1 srcjax", text, flags=re.M)
 

@@ -20,6 +20,10 @@ from srcjax import tree
 #: A number, or a function from the number of steps that were made to one.
 Schedule = Callable[[int], Any]
 Rate = float | Schedule
+#: Trees, in annotations of programs that were written for optax.
+Params = Any
+Updates = Any
+OptState = Any
 
 
 class GradientTransformation(NamedTuple):

@@ -47,6 +47,12 @@ def broken(x):
     yield x
 
 
+def positive(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x * x
+
+
 def nothing():
     return 1.0
 
@@ -272,6 +278,16 @@ def test_a_page_of_a_run(folder, capsys):
     both = [*given, "--args", "1.0", "2.0", "--shapes", "w=n"]
     status, _, err = run(capsys, *both)
     assert status == 1 and "--args and --shapes both" in err
+
+
+@pytest.mark.parametrize("command", [["show", "--html", "out.html"], ["trace"]])
+def test_a_run_that_raises(folder, capsys, command):
+    given = [command[0], "model_file.py:positive", *command[1:], "--args"]
+    status, out, err = run(capsys, *given, "-1.0")
+    assert (status, out) == (1, "")
+    assert err.startswith("srcjax: the run of `positive` fails: ValueError: negative\n")
+    assert "model_file.py:" in err and "Traceback" not in err
+    assert run(capsys, *given, "1.0")[0] == 0
 
 
 def test_the_values_of_a_run(folder, capsys):

@@ -285,14 +285,15 @@ def _gradient(module: ModuleType, options: argparse.Namespace) -> Callable:
 
 
 def _show(options: argparse.Namespace) -> int:
-    path, _ = options.target
+    path, name = options.target
     if options.args and options.shapes:
         raise CommandError("--args and --shapes both say what the arguments are")
     with loaded(path) as module:
         args = _values(module, options.args)
         df = _gradient(module, options)
         if options.html or options.open:
-            view = srcjax.show(df, *args, **dict(options.shapes))
+            with run_of(name):
+                view = srcjax.show(df, *args, **dict(options.shapes))
             return _as_page(options, view.name, view.html())
         text = api.source(df, *args, **dict(options.shapes))
         width = shutil.get_terminal_size((120, 40)).columns
@@ -306,12 +307,27 @@ def _trace(options: argparse.Namespace) -> int:
     with loaded(path) as module:
         args = _values(module, options.args)
         df = _gradient(module, options)
-        found = srcjax.trace(df, *args, check=options.check)
+        with run_of(name):
+            found = srcjax.trace(df, *args, check=options.check)
         if options.html or options.open:
             _as_page(options, f"the values of {name}", found.html())
         else:
             print(found)
     return FAILED if found.wrong else DONE
+
+
+@contextmanager
+def run_of(name: str) -> Iterator[None]:
+    """Says of what the user's function raises that it does. Raises CommandError."""
+    try:
+        yield
+    except SrcjaxError:
+        raise
+    except Exception as error:
+        where = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+        raise CommandError(
+            f"the run of `{name}` fails: {type(error).__name__}: {error}{where}"
+        ) from None
 
 
 def _exercise(options: argparse.Namespace) -> int:
@@ -337,7 +353,8 @@ def _graph(options: argparse.Namespace) -> int:
         args = _values(module, options.args)
         function = find(module, name, path)
         given = _gradient(module, options) if options.wrt else function
-        picture = str(srcjax.graph(given, *args))
+        with run_of(name):
+            picture = str(srcjax.graph(given, *args))
     if options.output is None:
         sys.stdout.write(picture)
     else:

@@ -12,6 +12,7 @@ if _typing.TYPE_CHECKING:
     from srcjax.api.devices import (
         Array,
         block_until_ready,
+        default_device,
         device_count,
         device_get,
         device_put,
@@ -91,6 +92,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "debug_nans",
+    "default_device",
     "enable_x64",
     "device_count",
     "device_get",
@@ -150,8 +152,8 @@ _NAMES = {
     "api.batch": "vmap",
     "api.compiled": "explain jit",
     "api.devices": (
-        "Array block_until_ready device_count device_get device_put devices "
-        "local_device_count local_devices process_count process_index"
+        "Array block_until_ready default_device device_count device_get device_put "
+        "devices local_device_count local_devices process_count process_index"
     ),
     "api.forward": "jvp linearize",
     "api.given_functions": "custom_gradient linear_transpose pure_callback",

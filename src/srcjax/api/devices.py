@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,17 +136,46 @@ def _local(platform: str) -> list[int]:
 _LOCAL_RANK = ("MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
 
+#: Where `device_put` puts arrays that are not said to go somewhere.
+_DEFAULT: ContextVar[str | None] = ContextVar("default device", default=None)
+
+
+@contextlib.contextmanager
+def default_device(device: str | None) -> Iterator[None]:
+    """Inside of it `device_put(x)` puts arrays on this device, in this thread.
+
+    What NumPy makes is on the CPU all the same, `srcjax.numpy` and `srcjax.random` too.
+
+    Args:
+        device: "cpu", "gpu", "gpu:1" and so on, an item of `devices()`, or None: a GPU
+            if there is one.
+
+    Raises:
+        ArgumentError: there is no such device.
+    """
+    if device is not None and device != "cpu" and device not in devices("cpu"):
+        with chosen(device):
+            pass
+    before = _DEFAULT.set(device)
+    try:
+        yield
+    finally:
+        _DEFAULT.reset(before)
+
+
 def device_put(x: Any, device: str | None = None) -> Any:
     """The same pytree with its arrays on a device; numbers stay what they are.
 
     Args:
         x: an array, or a pytree of arrays.
         device: "gpu", which is the current one, "gpu:1" and so on, or "cpu". Without
-            it a GPU if there is one, else the CPU.
+            it that of `default_device`, or a GPU if there is one, else the CPU.
 
     Raises:
         ArgumentError: there is no such device, or no CuPy.
     """
+    if device is None:
+        device = _DEFAULT.get()
     if device is None:
         device = "gpu" if gpu_count() else "cpu"
     if device == "cpu" or device in devices("cpu"):

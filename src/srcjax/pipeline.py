@@ -189,12 +189,10 @@ TIDY = (
     Pass("set_items", Finisher.set_items),
 )
 
-_FIT = Pass("drop_sums", Finisher.drop_sums)
-
 REVERSE = Simplify(
-    before_link=(_FIT, *TIDY),
+    as_written=(Pass("drop_sums", Finisher.drop_sums),),
+    before_link=TIDY,
     passes=(
-        _FIT,
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
         Pass("join_copies", Finisher.join_copies),

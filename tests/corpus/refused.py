@@ -109,6 +109,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "vmap(vmap)": {},
     "jvp(vmap)": {
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
+        "objects.dataclass_with_a_list": "after a `cached_property` of it was read",
     },
     "vmap(jvp)": {},
 }

@@ -202,3 +202,100 @@ def test_other_loops(f, x):
     gradient = srcjax.grad(f)
     wanted = (gradient(x + step) - gradient(x - step)) / (2 * step)
     np.testing.assert_allclose(hvp, wanted, rtol=1e-5, atol=1e-5)
+
+
+# -- items of dicts and lists that a loop goes on filling ------------------------------
+
+
+def keys_of_steps(x):
+    d = {0: x}
+    for t in range(1, 5):
+        d[t] = np.sin(d[t - 1]) * d[t - 1]
+    return d[4] * d[2]
+
+
+def keys_written_again(x):
+    d = {0: x, 1: x}
+    for t in range(1, 4):
+        d[t] = d[t - 1] ** 2 + d[t]
+        d[t + 1] = d[t] * d[t - 1]
+    return d[3] * d[4]
+
+
+def key_behind(x):
+    d = {0: x, 1: 2 * x, 2: x * x}
+    for t in range(3):
+        y = d[t + 1] if t < 2 else d[0]
+        d[t] = y**2
+    return d[0] * d[1] * d[2]
+
+
+def keys_given_back(x):
+    d = {-1: x}
+    for t in range(4):
+        d[t] = d[t - 1] ** 2 * 1.1
+        del d[t - 1]
+    return d[3]
+
+
+def index_from_the_start(x):
+    xs = [x]
+    for t in range(4):
+        xs.append(np.sin(xs[t]) * xs[t])
+    return xs[4] * xs[2]
+
+
+def index_from_the_end(x):
+    xs = [x]
+    for _ in range(4):
+        xs.append(np.sin(xs[-1]) * xs[-1])
+    return xs[4] * xs[2]
+
+
+def index_before_the_start(x):
+    xs = [x, 2 * x]
+    for t in range(3):
+        xs.append(xs[t - 1] ** 2 + xs[t])
+    return xs[4] * xs[2]
+
+
+def list_of_places(x):
+    xs = [x] * 6
+    for t in range(4):
+        xs[t + 1] = np.sin(xs[t]) * xs[t - 1]
+    return xs[4] * xs[5]
+
+
+def dict_under_another_name(x):
+    d = {0: x}
+    e = d
+    for t in range(3):
+        d[t + 1] = d[t] ** 2
+        e[t] = d[t + 1] * d[t]
+    return d[3] * d[0] * d[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        keys_of_steps,
+        keys_written_again,
+        key_behind,
+        keys_given_back,
+        index_from_the_start,
+        index_from_the_end,
+        index_before_the_start,
+        list_of_places,
+        dict_under_another_name,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_items_are_as_they_were(f):
+    check_grads(f, (1.1,))
+    check_passes(srcjax.grad(f), 1.1)
+
+
+@pytest.mark.parametrize("f", [keys_of_steps, index_from_the_start])
+def test_are_read_again(f):
+    """Of each trip the sine alone is kept."""
+    assert "tape.append(sin_" in srcjax.source(srcjax.grad(f), 1.1)

@@ -98,6 +98,9 @@ def simplify_groups(
     """
     finishers: list[Finisher] = []
     for written in groups:
+        for w in written:
+            run_passes(todo.as_written, Finisher(w), watch, written)
+    for written in groups:
         if is_recording():
             for w in written:
                 Finisher(w).mark_derivatives()

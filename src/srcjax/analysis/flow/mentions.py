@@ -69,11 +69,14 @@ class Known:
         self.simple: dict[int, Mentions] = {}
         #: Of statements with blocks, until something in them changes.
         self.compound: dict[int, Mentions] = {}
+        #: The statements: while they are here, no new one is known by their identity.
+        self.kept: list[Any] = []
 
     def of(self, stmt: Any) -> Mentions:
         """What the statement and the statements in it mention."""
         found = self.simple.get(id(stmt)) or self.compound.get(id(stmt))
         if found is None:
+            self.kept.append(stmt)
             inner = syntax.inner_blocks(stmt)
             if inner:
                 found = self.compound[id(stmt)] = self._joined(stmt, inner)

@@ -1,4 +1,4 @@
-"""Items of an array that a loop writes step by step, and never twice.
+"""Items of an array or container that a loop writes step by step, and never twice.
 
     for t in range(n):
         x[t + 1] = x[t] + dt * f(x[t])
@@ -15,7 +15,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Position
-from srcjax.analysis.types import Array, List, all_buffers
+from srcjax.analysis.types import Array, Dict, List, all_buffers
 from srcjax.transforms.reads_writes import is_range
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read
@@ -44,19 +44,30 @@ class Intact(Memory):
         """Whether `v = x[t]` gives the same when the backward sweep comes back."""
         name = stmt.value.value.id
         base = self.rules.type_of_name(name)
-        if isinstance(base, List):  # the item is the same object: what it holds apart
-            buffers = base.buffers
-            survives = self.is_over
-        else:
-            buffers = all_buffers(base)
-            survives = self.item_survives
-        if not isinstance(base, (Array, List)) or not buffers:
+        if not isinstance(base, (Array, List, Dict)):
             return False
-        return all(
-            survives(where, stmt, at, write)
+        # An item of a container is the same object, whatever that holds by then.
+        buffers = all_buffers(base) if isinstance(base, Array) else base.buffers
+        return bool(buffers) and all(
+            self.item_survives(where, stmt, at, write)
+            or (isinstance(base, List) and self.is_longer(where, stmt, write))
             for at, write in self.writes
             if self.written_buffers(write) & buffers
         )
+
+    def is_longer(self, where: Position, stmt: Any, write: Any) -> bool:
+        """Whether the write makes a list longer, behind an item with a known place."""
+        call = write.value if isinstance(write, gast.Expr) else None
+        if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
+            return False
+        if call.func.attr != "append" or not isinstance(call.func.value, gast.Name):
+            return False
+        found = self.affine(stmt.value.slice, where)
+        if found is None or found[0] is None:
+            return found is not None and found[1] >= 0
+        loop = self.defs[found[0]][0][1]
+        _, least = _direction(loop.iter)
+        return least is not None and least + found[1] >= 0
 
     def is_over(self, where: Position, stmt: Any, at: Position, write: Any) -> bool:
         """Whether the write never runs once the read has run."""
@@ -70,6 +81,8 @@ class Intact(Memory):
     ) -> bool:
         """Whether the write, when it runs after the read, writes to other items."""
         base = stmt.value.value.id if isinstance(stmt.value, gast.Subscript) else ""
+        if base and self.is_over(where, stmt, at, write):
+            return True
         target = write.targets[0] if isinstance(write, gast.Assign) else None
         if isinstance(write, gast.AugAssign):
             target = write.target
@@ -81,8 +94,6 @@ class Intact(Memory):
             and len(self.defs.get(base, ())) == 1
         ):
             return False
-        if self.is_over(where, stmt, at, write):
-            return True
         held = self.memory_of(base, Read(where, False))
         ways = list(self.meetings(held, where, at, write))
         shared = [key for key in where.loops if any(key in loops for loops in ways)]
@@ -94,25 +105,38 @@ class Intact(Memory):
             first, second = self.affine(mine, where), self.affine(other, at)
             if first is None or second is None:
                 return False  # an array or `...`: the parts after it do not match up
-            if self.differ(first, second, shared, at.order < where.order):
+            counts_back = not isinstance(self.rules.type_of_name(base), Dict)
+            before = at.order < where.order
+            if self.differ(first, second, shared, before, counts_back):
                 return True
         return False
 
     def differ(
-        self, read: Affine, write: Affine, shared: list[int], written_before: bool
+        self,
+        read: Affine,
+        write: Affine,
+        shared: list[int],
+        written_before: bool,
+        counts_back: bool,
     ) -> bool:
-        """Whether no write from the read on has the index of the read."""
+        """Whether no write from the read on has the index of the read.
+
+        `counts_back`: numbers below zero count from the end, as no keys of dicts do.
+        """
         if read[0] != write[0]:
             return False
         if read[0] is None:
-            return min(read[1], write[1]) >= 0 and read[1] != write[1]
+            differ = read[1] != write[1]
+            return differ and (not counts_back or min(read[1], write[1]) >= 0)
         outermost = self.loops[shared[0]].stmt if shared else None
         if not isinstance(outermost, gast.For) or not syntax.is_name(
             outermost.target, read[0]
         ):
             return False
         step, least = _direction(outermost.iter)
-        if step == 0 or least is None or least + min(read[1], write[1]) < 0:
+        if step == 0:
+            return False
+        if counts_back and (least is None or least + min(read[1], write[1]) < 0):
             return False
         ahead = (write[1] - read[1]) * step
         return ahead > 0 or (ahead == 0 and written_before)

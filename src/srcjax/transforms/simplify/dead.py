@@ -42,7 +42,8 @@ class DeadCode:
         self.looking = False
         #: What is live around a loop, by the loop and what is live after it.
         self.around: dict[tuple[int, frozenset[str]], set[str]] = {}
-        self.reads: dict[int, frozenset[str]] = {}
+        #: What statements read, and they themselves: an id is not used again.
+        self.reads: dict[int, tuple[Any, frozenset[str]]] = {}
         #: What is live after each loop around, and in its next iteration.
         self.exits: list[tuple[set[str], set[str]]] = []
 
@@ -75,8 +76,8 @@ class DeadCode:
             for target in stmt.targets:
                 live -= stored_names(target)
         if id(stmt) not in self.reads:
-            self.reads[id(stmt)] = frozenset(own_mentions(stmt).reads)
-        live |= self.reads[id(stmt)]
+            self.reads[id(stmt)] = stmt, frozenset(own_mentions(stmt).reads)
+        live |= self.reads[id(stmt)][1]
         return stmt
 
     def compound(self, stmt: Any, run: Control, live: set[str]) -> Any:

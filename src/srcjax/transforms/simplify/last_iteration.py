@@ -58,11 +58,12 @@ class _Guard(DeadCode):
         """Positions of the statements that the last iteration does not need."""
         live = set(after)
         plain = DeadCode(self.shares, self.local, self.given)
-        found = set()
-        for position in reversed(range(len(body))):
-            if plain.statement(syntax.clone(body[position]), live) is None:
-                found.add(position)
-        return found
+        copies = syntax.clone(body)  # all of them: statements are known by identity
+        return {
+            position
+            for position in reversed(range(len(body)))
+            if plain.statement(copies[position], live) is None
+        }
 
     def is_costly(self, stmt: Any) -> bool:
         if not getattr(stmt, "backward", False):

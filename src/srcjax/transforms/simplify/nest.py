@@ -149,6 +149,7 @@ class Nesting:
             return written_bases(stmt)
         found = self.bases.get(id(stmt))
         if found is None:
+            self.known.kept.append(stmt)
             found = self.bases[id(stmt)] = written_bases(stmt)
         return found
 

@@ -180,10 +180,13 @@ class _Seen:
 
     def __init__(self) -> None:
         self.known: dict[int, _Does] = {}
+        #: The statements: while they are here, no new one is known by their identity.
+        self.kept: list[Any] = []
 
     def of(self, stmt: Any) -> _Does:
         """What the statement does."""
         if id(stmt) not in self.known:
+            self.kept.append(stmt)
             returns = any(isinstance(s, gast.Return) for s in syntax.walk(stmt))
             self.known[id(stmt)] = _Does(
                 syntax.all_names(stmt),

@@ -74,3 +74,10 @@ def test_shrinking_keeps_what_fails() -> None:
     assert fails(short)
     ast.parse(short)
     assert len(short) < 60
+
+
+def test_shrinking_texts_with_fields() -> None:
+    """What is left of an f-string is one still."""
+    text = 'def f(x, s):\n    return g(f"{x + 1:{s}.{2 * s}f} and {x!r}", s)\n'
+    short = shrink(text, lambda candidate: "{" in candidate)
+    assert "{x" in short

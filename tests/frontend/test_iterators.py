@@ -103,3 +103,14 @@ def test_what_is_not_followed(f):
     with pytest.raises(UnsupportedError, match="iterator"):
         srcjax.grad(f)(1.3)
     assert srcjax.jit(f)(1.3) == f(1.3)
+
+
+def unread_count(x):
+    it = iter([0.4, 0.7, 0.9])
+    width = len(f"{next(it):5.1f}")  # noqa: F841
+    return next(it) * x[1]
+
+
+def test_a_count_that_nobody_reads_takes_items():
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(srcjax.vmap(unread_count)(x), 0.7 * x[:, 1])

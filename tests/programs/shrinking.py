@@ -67,7 +67,11 @@ def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, int | None]]:
     """Each place that holds an expression: its owner, field and position."""
     found: list[tuple[ast.AST, str, int | None]] = []
     for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            continue  # it has texts and fields, and nothing else
         for key, value in ast.iter_fields(node):
+            if key == "format_spec":
+                continue
             if isinstance(value, ast.expr):
                 found.append((node, key, None))
             elif isinstance(value, list):
@@ -104,15 +108,23 @@ def _with_operand(text: str, place: int) -> Iterator[str]:
     value = value if k is None else value[k]
     if isinstance(getattr(value, "ctx", ast.Load()), (ast.Store, ast.Del)):
         return
-    operands = [c for c in ast.iter_child_nodes(value) if isinstance(c, ast.expr)]
+    operands = _operands(value)
     for number in range(len(operands)):
         tree = ast.parse(text)
         owner, key, k = _expressions(tree)[place]
         field = getattr(owner, key)
         value = field if k is None else field[k]
-        operands = [c for c in ast.iter_child_nodes(value) if isinstance(c, ast.expr)]
+        operands = _operands(value)
         if k is None:
             setattr(owner, key, operands[number])
         else:
             field[k] = operands[number]
         yield ast.unparse(tree) + "\n"
+
+
+def _operands(value: ast.AST) -> list[ast.expr]:
+    """What the expression is made of; of a text with fields, what they show."""
+    parts = ast.iter_child_nodes(value)
+    if isinstance(value, ast.JoinedStr):
+        return [c.value for c in parts if isinstance(c, ast.FormattedValue)]
+    return [c for c in parts if isinstance(c, ast.expr)]

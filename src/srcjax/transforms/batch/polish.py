@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called
+from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.callees import Callees
 
 
@@ -82,7 +82,7 @@ def counts(value: gast.expr) -> bool:
         "len",
         "np.count_nonzero",
     )
-    return counting or isinstance(value, gast.Constant)
+    return (counting and is_pure(value)) or isinstance(value, gast.Constant)
 
 
 __all__ = ["drop_unused_parameters"]

@@ -13,6 +13,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.types import (
+    UNKNOWN,
     Array,
     Scalar,
     Unknown,
@@ -90,9 +91,23 @@ class TangentTemplates(Tangents):
             for parameter in group:
                 given = bound.get(parameter, ())
                 for node in given if isinstance(given, tuple) else (given,):
-                    tangents[id(node)] = self.dot(node)
+                    tangents[id(node)] = self.as_owner(value, node, self.dot(node))
             terms.append(syntax.replaced(value, tangents))
         return terms
+
+    def as_owner(self, value: gast.expr, node: Any, tangent: gast.expr) -> gast.expr:
+        """The tangent of what a method is called of, or an item taken.
+
+        That is a number of NumPy's if it is one; its tangent may be one of Python's.
+        """
+        place = value.func if isinstance(value, gast.Call) else value
+        t = self.type_of(node) if isinstance(node, gast.Name) else UNKNOWN
+        owner = isinstance(place, (gast.Attribute, gast.Subscript))
+        if not owner or place.value is not node:
+            return tangent
+        if not isinstance(t, Scalar) or t.dtype is None:
+            return tangent
+        return syntax.expression(f"np.{t.dtype.name}(v)", v=tangent)
 
     def items(self, op: Op, given: Any) -> list[gast.expr]:
         """The items of an argument that the operation is linear in one by one."""

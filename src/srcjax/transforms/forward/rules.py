@@ -487,9 +487,8 @@ class Rules(CallTangents):
     ) -> gast.expr | None:
         if not self.active(value.value):
             return None
-        return gast.Subscript(
-            self.dot(value.value), syntax.clone(value.slice), syntax.LOAD
-        )
+        tangent = self.as_owner(value, value.value, self.dot(value.value))
+        return gast.Subscript(tangent, syntax.clone(value.slice), syntax.LOAD)
 
     def of_Attribute(
         self, name: str, value: gast.Attribute, _: Any

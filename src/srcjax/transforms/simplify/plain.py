@@ -7,6 +7,7 @@ from keyword import iskeyword
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
@@ -146,6 +147,28 @@ def sign_outside(node: gast.expr) -> gast.expr:
             total = gast.Call(method, [], node.keywords)
             return gast.UnaryOp(gast.USub(), total)
     return node
+
+
+def method_of_number(node: gast.expr) -> gast.expr:
+    """`(1.0).reshape(s)` is `np.reshape(1.0, s)`.
+
+    A gradient starts with a number, where the result may be an array of one item.
+    """
+    method: Any = getattr(node, "func", None)
+    if not isinstance(method, gast.Attribute) or not _is_float(method.value):
+        return node
+    if hasattr(float, method.attr) or not hasattr(np.ndarray, method.attr):
+        return node
+    call: Any = node
+    if not hasattr(np, method.attr) or len(call.args) > 1:  # the sizes one by one
+        return node
+    function = syntax.expression(f"np.{method.attr}")
+    return gast.Call(function, [method.value, *call.args], call.keywords)
+
+
+def _is_float(node: Any) -> bool:
+    """Whether it is written as a number, which has none of the methods of arrays."""
+    return isinstance(node, gast.Constant) and type(node.value) is float
 
 
 def constant_last(node: gast.expr) -> gast.expr:

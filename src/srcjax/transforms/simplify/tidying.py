@@ -37,6 +37,7 @@ from srcjax.transforms.simplify.plain import (
     item_of_sum,
     join_choices,
     join_halves,
+    method_of_number,
     plain_axis,
     plain_count,
     plain_list,
@@ -90,6 +91,7 @@ class Tidying:
             (every, without_copies),
             (operators, lambda node: without_slices(node, self.is_array)),
             ((call,), plain_unbroadcast),
+            ((call,), method_of_number),
             ((attribute,), self.plain_transpose),
             ((attribute, call), sign_outside),
             ((call,), self.plain_length),
@@ -248,6 +250,8 @@ class Tidying:
         if node.attr == "size" and isinstance(inner, gast.Call) and not operands:
             return self.size_of_reduction(node, inner)
         whole = shape_of(self.type_of(inner)) if operands else None
+        if whole == ():  # the operands may be numbers of Python
+            return syntax.expression("1" if node.attr == "size" else "()")
         for operand in operands:
             if isinstance(operand, gast.Constant):
                 continue
@@ -296,6 +300,8 @@ class Tidying:
         inner = transposed(node)
         if inner is None:
             return node
+        if isinstance(self.type_of(inner), Scalar):
+            return inner  # it may be a number of Python
         if transposed(inner) is not None:
             return transposed(inner) or node
         if isinstance(inner, gast.BinOp) and isinstance(inner.op, gast.MatMult):

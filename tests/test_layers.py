@@ -65,11 +65,11 @@ ORDER = [
     ("made",),  # names by which what transforms made is unpickled
     ("tree",),
     ("tree_util",),
+    ("flatten_util",),
     ("lax",),
     ("nn",),
     ("image",),
     ("optim",),
-    ("flatten_util",),
     ("testing",),  # a user of the library, as the rooms below
     ("test_util",),
     ("demo",),

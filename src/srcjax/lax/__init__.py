@@ -168,7 +168,7 @@ from srcjax.lax.slices import (
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
 )
-from srcjax.lax.solving import custom_root
+from srcjax.lax.solving import custom_linear_solve, custom_root
 from srcjax.ops.collectives import (
     all_gather,
     all_to_all,
@@ -253,6 +253,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_linear_solve",
     "custom_root",
     "div",
     "dot",

@@ -1,5 +1,7 @@
 """Arrays that a loop makes anew, and what earlier iterations made."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -150,3 +152,19 @@ def popped_twice(x):
 def test_seen_by_the_next_iteration_under_another_name(f, reason):
     with pytest.raises(UnsupportedError, match=reason):
         srcjax.grad(f)(X)
+
+
+def moved_out_and_cleared(x):
+    """The tangent of `z` is one of a view, which is written to."""
+    y = 2 * x
+    z = json.loads("[1.0, 2.0, 3.0]") + y[1:]
+    y[1:] = 0.0
+    return np.sum(z**2) + np.sum(y)
+
+
+def test_tangents_in_the_shape_of_their_values_are_no_views():
+    x = np.arange(1.0, 5.0)
+    got = srcjax.jvp(moved_out_and_cleared, (x,), (np.ones(4),))[1]
+    step = 1e-6
+    wanted = moved_out_and_cleared(x + step) - moved_out_and_cleared(x - step)
+    np.testing.assert_allclose(got, wanted / (2 * step), rtol=1e-6)

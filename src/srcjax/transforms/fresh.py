@@ -11,8 +11,9 @@ from typing import Any
 import gast
 import numpy as np
 
-from srcjax import syntax
+from srcjax import runtime, syntax
 from srcjax.analysis.types import Array, Type, is_number
+from srcjax.ops.helpers import helper_of
 from srcjax.ops.record import lookup
 from srcjax.transforms.call_effects import called, is_pure
 
@@ -29,11 +30,18 @@ def alias_of(name: str) -> str:
     return op.alias
 
 
+@cache
+def shares_first(name: str) -> bool:
+    """Whether it is a helper whose result may share memory with its first argument."""
+    helper = helper_of(runtime.HELPERS.get(name))
+    return helper is not None and helper.parameters[0] in helper.shares
+
+
 def alias_of_call(call: gast.Call) -> tuple[str, gast.expr | None]:
     """What the result of a call shares, and the argument (or owner) that it is of."""
     chain = called(call)
     if chain.startswith("np.") or isinstance(call.func, gast.Name):
-        if chain in ("unbroadcast", "unreduce"):
+        if shares_first(chain):
             return "maybe", call.args[0]
         # A function of NumPy's may have been imported by its name.
         alias = alias_of(chain.removeprefix("np."))

@@ -51,8 +51,8 @@ class Simplify:
     #: function, which then returns just that.
     before_link: tuple[Pass, ...]
     passes: tuple[Pass, ...]
-    #: Those that ask inference of functions as they were written: they are run on all of
-    #: them before any other pass changes one.
+    #: Those that ask inference of functions as they were written: they are run on all
+    #: of them before any other pass changes one.
     as_written: tuple[Pass, ...] = ()
     #: Those that make the copies without which what is written, or given to the caller,
     #: shares memory: text from before these passes cannot be run as it is. They go by

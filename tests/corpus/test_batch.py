@@ -24,13 +24,13 @@ from .refused import IN_A_LOOP, LEFT_OUT, NOT_REAL, REFUSED
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
 SAMPLE = {
-    "test_vmap": 12,
-    "test_what_runs_in_a_loop_is_listed": 5,
-    "test_vmap_of_grad": 3,
-    "test_grad_of_vmap": 4,
-    "test_vmap_of_vmap": 4,
-    "test_jvp_of_vmap": 4,
-    "test_vmap_of_jvp": 4,
+    "test_vmap": 16,
+    "test_what_runs_in_a_loop_is_listed": 8,
+    "test_vmap_of_grad": 5,
+    "test_grad_of_vmap": 6,
+    "test_vmap_of_vmap": 6,
+    "test_jvp_of_vmap": 6,
+    "test_vmap_of_jvp": 6,
 }
 
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)

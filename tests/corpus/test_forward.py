@@ -21,12 +21,12 @@ from .harness import assert_close, cotangent, numeric_gradient, tolerance, uncha
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
 SAMPLE = {
-    "test_jvp": 12,
-    "test_forward_over_reverse": 4,
-    "test_forward_over_forward": 5,
-    "test_reverse_over_forward": 5,
-    "test_deep": 8,
-    "test_linearize": 2,
+    "test_jvp": 16,
+    "test_forward_over_reverse": 6,
+    "test_forward_over_forward": 8,
+    "test_reverse_over_forward": 8,
+    "test_deep": 12,
+    "test_linearize": 3,
 }
 ALL = os.environ.get("SRCJAX_CORPUS") == "all"
 

@@ -41,13 +41,13 @@ HERE = Path(__file__).resolve().parent
 #: out here are run by `sweep_corpus`.
 SAMPLE = {
     "test_differences_agree_with_jax": 20,
-    "test_generated_again": 16,
-    "test_grad": 12,
-    "test_grad_alone_and_called_again": 10,
-    "test_grad_of_a_reduction": 7,
-    "test_program_changes_nothing": 8,
-    "test_program_runs_the_same_twice": 6,
-    "test_text": 20,
+    "test_generated_again": 24,
+    "test_grad": 16,
+    "test_grad_alone_and_called_again": 15,
+    "test_grad_of_a_reduction": 10,
+    "test_program_changes_nothing": 12,
+    "test_program_runs_the_same_twice": 9,
+    "test_text": 30,
 }
 
 # Programs that srcjax refuses with an error of its own. To be emptied.

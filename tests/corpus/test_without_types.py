@@ -9,7 +9,7 @@ from . import Program, scalar_programs
 from .harness import assert_close
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_numbers": 12}
+SAMPLE = {"test_numbers": 18}
 
 # What the text cannot do, but says so when it runs. To be emptied.
 RAISES: dict[str, type[Exception]] = {

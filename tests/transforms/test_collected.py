@@ -6,6 +6,8 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads, check_passes
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = {"test_other_loops": 3, "test_items_are_as_they_were": 3}
 V = np.array([0.5, -1.0, 2.0])
 
 

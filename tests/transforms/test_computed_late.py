@@ -7,6 +7,10 @@ import srcjax
 from srcjax.testing import check_grads, check_passes
 
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = {"test_gradient": 3}
+
+
 def logistic(x, r):
     for _ in range(5):
         x = r * x * (1 - x)

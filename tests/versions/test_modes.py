@@ -77,9 +77,12 @@ def test_settings_by_the_names_of_jax():
     assert np.isnan(srcjax.jit(loss)(BAD))
     with pytest.raises(ArgumentError, match="must be True or False, not 1"):
         srcjax.config.update("jax_disable_jit", 1)
-    srcjax.config.update("jax_enable_x64", False)
-    with pytest.raises(ArgumentError, match="draws are float32"):
-        srcjax.config.update("jax_enable_x64", True)
+    srcjax.config.update("jax_enable_x64", True)
+    try:
+        assert srcjax.random.normal(srcjax.random.key(0)).dtype == np.float64
+    finally:
+        srcjax.config.update("jax_enable_x64", False)
+    assert srcjax.random.normal(srcjax.random.key(0)).dtype == np.float32
 
 
 CALLS = []

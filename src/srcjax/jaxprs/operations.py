@@ -22,6 +22,8 @@ from srcjax.jaxprs.traced import (
     lowering,
     trace_of,
 )
+from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
+from srcjax.ops.composites import places as at_places
 
 #: NumPy's (and SciPy's) functions of single items, by the primitives that they are.
 ELEMENTWISE = {
@@ -826,6 +828,13 @@ def setitem(x: Traced, index: Any, value: Any) -> Traced:
     places = [p for p in parts if is_place(p)]
     index = index_text(parts)
     return x.trace.emit("scatter", [x, *places, value], x.shape, x.dtype, index=index)
+
+
+@lowering(at_places.is_plain)
+def is_plain(x: Any, index: Any, mode: Any, wrap: bool) -> bool:
+    """`x.at[i]`, as one `gather` or `scatter`: they are about bounds what `.at` is."""
+    usual = "promise_in_bounds" if mode is None else mode
+    return at_places.is_plain(x, index, usual, wrap)
 
 
 def index_text(parts: list[Any]) -> str:

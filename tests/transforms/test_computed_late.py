@@ -6,7 +6,6 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads, check_passes
 
-
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
 SAMPLE = {"test_gradient": 3}
 

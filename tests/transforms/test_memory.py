@@ -168,3 +168,31 @@ def test_tangents_in_the_shape_of_their_values_are_no_views():
     step = 1e-6
     wanted = moved_out_and_cleared(x + step) - moved_out_and_cleared(x - step)
     np.testing.assert_allclose(got, wanted / (2 * step), rtol=1e-6)
+
+
+class Pair:
+    def __init__(self, v, w):
+        self.v, self.w = v, w
+
+    def grow(self, k):
+        self.v *= k
+        return self.w
+
+    def both(self):
+        return [self.v, self.w]
+
+
+def filled_and_bound_again(x, s):
+    """The adjoint of the zeros has two names, one of which a loop binds again."""
+    pair = Pair(np.zeros(3), x)
+    pair.w[...] = pair.grow(x)
+    pair.both()[0].fill(s)
+    for _ in range(1):
+        pair.v = np.tanh(pair.v)
+    return pair.v.sum()
+
+
+def test_adjoints_that_share_memory_are_added_to_in_place():
+    found = srcjax.grad(filled_and_bound_again, (0, 1))(np.ones(3), 0.5)
+    np.testing.assert_allclose(found[0], 0.0)
+    np.testing.assert_allclose(found[1], 3 * (1 - np.tanh(0.5) ** 2))

@@ -619,11 +619,20 @@ class Finisher(Tidying):
         """Whether nothing but the name holds what it is assigned.
 
         An adjoint is added to under one name (`own_written` copies what it starts
-        from); a tangent is the memory of all names that its array has.
+        from), but for shadows; a tangent is the memory of all names that its array has.
         """
-        if not self.written.forward or is_new_array(stmt.value):
+        if is_new_array(stmt.value):
+            return True
+        if not self.written.forward and not self.is_shadow(stmt.targets[0]):
             return True
         return self.is_immutable(stmt.value)
+
+    def is_shadow(self, place: gast.expr) -> bool:
+        """Whether it names an adjoint that shares memory as its value does."""
+        shadows = getattr(self.rules, "shadows", None)
+        return shadows is not None and any(
+            syntax.is_name(place, name) for name in shadows.names.values()
+        )
 
     def may_spell_out(self, name: str) -> bool:
         """Names for what is cheap to write twice: gathered examples are not."""

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import re
+import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -466,3 +467,19 @@ def test_a_tuple_that_is_not_taken_apart_keeps_its_types():
         found, wanted = srcjax.jit(f)(given), f(given)
         assert list(map(type, found)) == list(map(type, wanted))
         same(found, wanted)
+
+
+def joined_and_dropped(x, s):
+    zeros = np.zeros(3)
+    numbers = np.zeros(3)
+    for _n, item in zip(numbers, x, strict=False):
+        joined = np.concatenate([zeros, [item]])  # noqa: F841
+    return s
+
+
+def test_parts_joined_of_unknown_rank():
+    """They stay Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", srcjax.PerformanceWarning)
+        found = srcjax.jit(srcjax.vmap(joined_and_dropped))(np.ones((2, 3)), np.ones(2))
+    np.testing.assert_array_equal(found, [1.0, 1.0])

@@ -123,7 +123,7 @@ class Filled(Arrays):
         axis = self.option(given.pop("axis", None), 0)
         given.pop("dtype", None)
         rank = len(shape_of(t) or ())
-        if given or not isinstance(t, Array) or type(axis) is not int:
+        if given or not isinstance(t, Array) or type(axis) is not int or not rank:
             return False
         function = operation.op.name
         if self.is_tape(operation.operands[first]) and not axis:

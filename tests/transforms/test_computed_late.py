@@ -95,6 +95,46 @@ def test_gradient(f, x, r):
     np.testing.assert_allclose(hessian[0][1], np.transpose(hessian[1][0]), atol=1e-9)
 
 
+def damped(a):
+    x = a
+    for _ in range(6):
+        step = (x**3 + x - a) / (3 * x**2 + 1)
+        x = x - 0.8 * step
+    return x
+
+
+def constant_factor(x):
+    for _ in range(4):
+        x = 3.2 * x * (1 - x)
+    return x
+
+
+def two_operands(x, r):
+    """Neither of the two is kept for the other's sake."""
+    for _ in range(4):
+        x = (x + r) * (x - 1)
+        r = (2 - r) * (r + 0.5)
+    return x * r
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "kept"),
+    [
+        (damped, (0.7,), ["x_tape.append(x)"]),
+        (constant_factor, (0.3,), ["x_tape.append(x)"]),
+        (two_operands, (0.3, 0.4), ["tape.append((r, x))", "tape.append((x, r))"]),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_one_value_is_kept_for_several(f, args, kept):
+    """Also where none of them alone would spare a save."""
+    argnums = tuple(range(len(args)))
+    text = srcjax.source(srcjax.grad(f, argnums), *args)
+    assert text.count(".append(") == 1 and any(line in text for line in kept), text
+    check_grads(f, args)
+    check_passes(srcjax.grad(f, argnums), *args)
+
+
 @pytest.mark.parametrize("f", [logistic, named])
 def test_one_value_of_a_trip_is_kept(f):
     text = srcjax.source(srcjax.grad(f, (0, 1)), 0.3, 3.2)

@@ -213,6 +213,7 @@ class Recomputing(Intact):
                         changed |= self.move_late(name, block, stmt)
                         if name in self.plan.local[block]:
                             changed |= self.move_chain_late(name, block, stmt)
+                changed |= self.move_together(block)
         for name, where, stmt in self.standing_in_branches():
             side = where.blocks[-1]
             beside = {
@@ -254,12 +255,52 @@ class Recomputing(Intact):
         saved = {n for names in self.plan.local.values() for n in names}
         return bool(syntax.names_read(stmt) & saved)
 
+    def move_together(self, block: int) -> bool:
+        """Compute numbers late that are made of one other, if that one saves some.
+
+        As both factors of `x = 3 * x * (1 - x)`, for which `x` is kept.
+        """
+        saved = {n for n in self.plan.local[block] if self.is_made_once(n)}
+        operands = {
+            other
+            for name in saved
+            for other in self.names_in_definition(name)
+            if other in self.defs and other not in saved
+        }
+        for operand in sorted(operands):
+            kept = self.remember()
+            before, others = self.plan.saves(), saved
+            todo = [n for n in sorted(saved) if operand in self.names_in_definition(n)]
+            while todo:
+                name = todo.pop()
+                if self.move_late(name, block, self.defs[name][0][1], free=True):
+                    new = set(self.plan.local[block]) - others
+                    others = others | new
+                    todo += sorted(filter(self.is_made_once, new))
+            if self.plan.saves() < before:
+                return True
+            self.restore(kept)
+        return False
+
+    def is_made_once(self, name: str) -> bool:
+        """Whether it is a number with one definition."""
+        return len(self.defs[name]) == 1 and is_number(self.rules.type_of_name(name))
+
+    def names_in_definition(self, name: str) -> set[str]:
+        """What the one definition of a name reads."""
+        return syntax.names_read(self.defs[name][0][1])
+
     def move_late(
-        self, name: str, block: int, stmt: Any, standing: bool = False
+        self,
+        name: str,
+        block: int,
+        stmt: Any,
+        standing: bool = False,
+        free: bool = False,
     ) -> bool:
         """Plan to compute the name again late, if that costs no other save.
 
-        `standing`: it need not be saved either.
+        `standing`: it need not be saved either. `free`: whatever that costs.
         """
         where = self.where.get(id(stmt))
         if where is None or not isinstance(stmt, gast.Assign):
@@ -295,7 +336,7 @@ class Recomputing(Intact):
             return False
         moved_again = any(s is stmt for s in kept[0].get(block, []))
         limit = before if moved_again or standing else before - 1
-        if self.plan.saves() > limit or not self.late_are_right():
+        if (self.plan.saves() > limit and not free) or not self.late_are_right():
             self.restore(kept)
             return False
         return True

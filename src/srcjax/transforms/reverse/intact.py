@@ -60,8 +60,11 @@ class Intact(Memory):
         call = write.value if isinstance(write, gast.Expr) else None
         if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
             return False
-        if call.func.attr != "append" or not isinstance(call.func.value, gast.Name):
+        owner = call.func.value
+        if call.func.attr != "append" or not isinstance(owner, gast.Name):
             return False
+        if getattr(self.rules.type_of_name(owner.id), "cls", None) is not list:
+            return False  # what its `append` does is not known here
         found = self.affine(stmt.value.slice, where)
         if found is None or found[0] is None:
             return found is not None and found[1] >= 0

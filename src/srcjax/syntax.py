@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import gast
 
@@ -165,6 +165,36 @@ def set_apart(tree: Any) -> None:
                         fields[key] = value = clone(value)
                     add(id(value))
                     push(value)
+
+
+_Known = TypeVar("_Known")
+
+
+class ByNode(Generic[_Known]):
+    """What is known of nodes, by their identity: they are kept as long as that is.
+
+    A node that is gone leaves its place in memory to others, which would be taken for
+    it.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[int, tuple[Any, _Known]] = {}
+
+    def get(self, node: Any) -> _Known | None:
+        found = self.held.get(id(node))
+        return None if found is None else found[1]
+
+    def __setitem__(self, node: Any, known: _Known) -> None:
+        self.held[id(node)] = node, known
+
+    def forget(self, node: Any) -> None:
+        self.held.pop(id(node), None)
+
+    def clear(self) -> None:
+        self.held.clear()
+
+    def values(self) -> list[_Known]:
+        return [known for _, known in self.held.values()]
 
 
 def is_tree(value: Any) -> bool:

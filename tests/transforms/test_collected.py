@@ -1,5 +1,7 @@
 """Lists that are looked at again, and their adjoints, as comprehensions."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,7 @@ def test_is_a_comprehension(f):
     text = srcjax.source(srcjax.grad(f), AT[f])
     assert WRITTEN[f] in text, text
     assert "_tape.append(h" not in text
+    assert "power rule" in srcjax.source(srcjax.grad(f), AT[f], explain=True)
     check_grads(f, (AT[f],))
     check_passes(srcjax.grad(f), AT[f])
 
@@ -277,9 +280,49 @@ def dict_under_another_name(x):
     return d[3] * d[0] * d[1]
 
 
+class Front:
+    """What is appended comes first."""
+
+    def __init__(self, first):
+        self.items = [first]
+
+    def append(self, item):
+        self.items.insert(0, item)
+
+
+def appended_in_front(x):
+    front = Front(x)
+    total = 0.0
+    for t in range(3):
+        total += front.items[0] ** 2
+        front.append(x * (t + 5))
+    return total
+
+
+def put_in_front(x):
+    xs = [x, 2 * x]
+    total = 0.0
+    for t in range(2):
+        total += xs[t] ** 3
+        xs.insert(0, x * (t + 5))
+    return total
+
+
+def of_limited_length(x):
+    last = deque([x, 2 * x], maxlen=2)
+    total = 0.0
+    for t in range(2):
+        total += last[t] ** 2
+        last.append(x * (t + 5))
+    return total
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        appended_in_front,
+        put_in_front,
+        of_limited_length,
         keys_of_steps,
         keys_written_again,
         key_behind,

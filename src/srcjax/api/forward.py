@@ -444,6 +444,5 @@ def _linear_function(
         return linear(kept, *dots)
 
     f_jvp.__srcjax_inside__ = _by_jvp(f, primals)  # type: ignore[attr-defined]
-    f_jvp.__srcjax_text__ = version.module.text  # type: ignore[attr-defined]
     f_jvp.__srcjax_module__ = version.module  # type: ignore[attr-defined]
     return f_jvp

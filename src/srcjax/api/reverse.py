@@ -278,7 +278,6 @@ def pull_back(
             modes.refuse_nans(of, result, run)
         return (result,) if count == 1 else result
 
-    pullback.__srcjax_text__ = module.text  # type: ignore[attr-defined]
     pullback.__srcjax_module__ = module  # type: ignore[attr-defined]
     readable = _readable(backward, saved, count == 1, consumes)
     pullback.__srcjax_function__ = readable  # type: ignore[attr-defined]
@@ -291,7 +290,6 @@ def pull_back(
 
             return pullback((dy, zeros_like(aux)))
 
-        pullback_of_value.__srcjax_text__ = module.text  # type: ignore[attr-defined]
         pullback_of_value.__srcjax_module__ = module  # type: ignore[attr-defined]
         return value, pullback_of_value, aux
     return y, pullback
@@ -507,10 +505,9 @@ def source(
         return 2 * x
     <BLANKLINE>
     """
-    text = getattr(f, "__srcjax_text__", None)
-    if text is not None:  # of one call, such as that of `linearize`
-        module = getattr(f, "__srcjax_module__", None)
-        return explained(module, "", explain) if explain else Source(text)
+    module = getattr(f, "__srcjax_module__", None)
+    if module is not None:  # of one call, such as that of `linearize`
+        return explained(module, "", explain) if explain else Source(module.text)
     transform = transform_of(f, "srcjax.source(srcjax.grad(f))")
     if general is not False and "general" in transform.signature.parameters:
         kwargs["general"], general = general, False  # the function has an own one

@@ -15,14 +15,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import gast
+
 from srcjax import syntax
 from srcjax.backends.module import Module
-from srcjax.ops.words import as_latex, as_text, short
+from srcjax.ops.words import SIGN, TERM, as_latex, as_text, short
 from srcjax.process import tree_of
 from srcjax.transforms.batch.lane_loops import LANES
-from srcjax.transforms.batch.regions import CHOSEN, TEST
+from srcjax.transforms.batch.regions import CHOSEN, GATHERED, TEST
 from srcjax.transforms.batch.rules import ALIKE, MOVED
-from srcjax.transforms.reasons import AGAIN, BROADCAST, RECOMPUTED, RESTORED, SEED, why
+from srcjax.transforms.reasons import (
+    AGAIN,
+    BROADCAST,
+    ITEM,
+    MOVES,
+    PARTS,
+    RECOMPUTED,
+    RENAMED,
+    RESTORED,
+    SEED,
+    why,
+)
 
 _WIDTH = 88
 #: What several rules say in full may be so long; else their names are enough.
@@ -31,13 +44,13 @@ _LONG = 160
 _WEAK = (
     SEED.said,
     RECOMPUTED.said,
-    "the sign turns",
-    "another name: the adjoint is that of the value",
-    "a sum passes its adjoint on to each term",
-    "the tangent goes where the value goes",
-    "each part gets the adjoint of its place",
-    "only these examples",
-    "the part that was read gets the adjoint, in its place",
+    SIGN,
+    RENAMED.said,
+    TERM,
+    MOVES.said,
+    PARTS.said,
+    GATHERED.said,
+    ITEM.said,
 )
 #: What is not said where this is.
 _SAID_BY = {ALIKE.said: MOVED.said, TEST.said: CHOSEN.said}
@@ -140,11 +153,10 @@ class _Function:
 
     def words(self, stmt: Any, loops: tuple[Any, ...]) -> Iterator[str]:
         """What there is to say of a statement."""
-        kind = type(stmt).__name__
-        structural = getattr(self, f"of_{kind}", None)
+        structural = getattr(self, f"of_{type(stmt).__name__}", None)
         if structural is not None and self.has_backward and structural(stmt):
             yield structural(stmt)
-        elif kind != "Return" or _computes(stmt.value):
+        elif not isinstance(stmt, gast.Return) or _computes(stmt.value):
             yield from self.of_rules(stmt, loops)
 
     def of_rules(self, stmt: Any, loops: tuple[Any, ...]) -> Iterator[str]:
@@ -157,7 +169,7 @@ class _Function:
         every = [w for w in dict.fromkeys(every) if w and self.holds(w, stmt)]
         every = [w for w in every if _SAID_BY.get(w) not in every]
         strong = [w for w in every if w not in _WEAK]
-        returned = type(stmt).__name__ == "Return" and not getattr(stmt, "quotes", 0)
+        returned = isinstance(stmt, gast.Return) and not getattr(stmt, "quotes", 0)
         weak = [] if returned else every[-1:]
         only = [w for w in strong if w != AGAIN.said] or weak
         for words in only:
@@ -172,17 +184,17 @@ class _Function:
         if words == BROADCAST.said:
             return any(_is_sum(n) for n in syntax.walk(value))
         if words == AGAIN.said:
-            added = type(stmt).__name__ == "AugAssign"
-            return added or type(getattr(value, "op", None)).__name__ in ("Add", "Sub")
+            added = isinstance(stmt, gast.AugAssign)
+            return added or isinstance(getattr(value, "op", None), (gast.Add, gast.Sub))
         return True
 
     def is_of_passes(self, stmt: Any, loops: tuple[Any, ...]) -> bool:
         """Whether a sum goes on from one pass of the loop to the next."""
-        if not loops or type(stmt).__name__ != "AugAssign":
+        if not loops or not isinstance(stmt, gast.AugAssign):
             return False
         name = syntax.root_of(stmt.target)
         inside = syntax.all_statements(loops[-1].body)
-        others = [s for s in inside if type(s).__name__ == "Assign"]
+        others = [s for s in inside if isinstance(s, gast.Assign)]
         return not any(syntax.is_name(t, name) for s in others for t in s.targets)
 
     def of_For(self, stmt: Any) -> str:
@@ -220,7 +232,7 @@ class _Function:
         if _is_backward(stmt):
             if self.takes_off(value):
                 return "from the tape: what was kept last comes first"
-            old = not why(stmt) and type(value).__name__ == "Name"
+            old = not why(stmt) and isinstance(value, gast.Name)
             return RESTORED.said if old else ""
         if _is_ours(stmt) and self.is_saved(stmt):
             return "what the forward function kept"
@@ -231,7 +243,7 @@ class _Function:
             return "a tape: what each iteration leaves for the backward sweep"
         if name in self.back and type(getattr(value, "value", None)) is bool:
             return "remembers which way was taken, for the backward sweep"
-        if name in self.back and type(value).__name__ != "Constant":
+        if name in self.back and not isinstance(value, gast.Constant):
             return "kept for the backward sweep"
         return ""
 
@@ -239,7 +251,7 @@ class _Function:
         """Whether it is `x, y = saved` of a backward function."""
         parameters = [a.arg for a in self.printed.args.args]
         value = getattr(stmt.value, "id", "")
-        several = type(stmt.targets[0]).__name__ == "Tuple"
+        several = isinstance(stmt.targets[0], gast.Tuple)
         return self.follows_forward and several and parameters[:1] == [value]
 
     def takes_off(self, value: Any) -> bool:
@@ -260,10 +272,8 @@ class _Function:
 
 def _computes(value: Any) -> bool:
     """Whether there is an operation in what is returned."""
-    kinds = ("BinOp", "UnaryOp", "Call")
-    return value is not None and any(
-        type(n).__name__ in kinds for n in syntax.walk(value)
-    )
+    kinds = (gast.BinOp, gast.UnaryOp, gast.Call)
+    return value is not None and any(isinstance(n, kinds) for n in syntax.walk(value))
 
 
 def _is_sum(node: Any) -> bool:

@@ -40,18 +40,19 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.infer_rules import NONE, infer_elementwise, value_of_shape
 from srcjax.ops.record import adjoint, elementwise, inert, operation, tangent
+from srcjax.ops.words import SIGN, TERM
 
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
 d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 _SUM = {
-    "a": "a sum passes its adjoint on to each term",
-    "b": "a sum passes its adjoint on to each term",
+    "a": TERM,
+    "b": TERM,
     "y": "sum rule: `d(u + v) = d(u) + d(v)`",
 }
 _DIFFERENCE = {
-    "a": "a sum passes its adjoint on to each term",
+    "a": TERM,
     "b": "what is subtracted gets the adjoint with a minus",
     "y": "sum rule: `d(u - v) = d(u) - d(v)`",
 }
@@ -125,9 +126,7 @@ elementwise(
 )
 elementwise((np.fmod, math.fmod), "d", "-d * np.trunc(a / b)", kernel="np.fmod(a, b)")
 elementwise(math.remainder, "d", "-d * np.rint(a / b)")
-elementwise(
-    (np.negative, operator.neg), "-d", says="the sign turns", kernel="-x", kinds="fi"
-)
+elementwise((np.negative, operator.neg), "-d", says=SIGN, kernel="-x", kinds="fi")
 elementwise(
     (np.positive, operator.pos), "d", says="nothing changes", kernel="x", kinds="fi"
 )

@@ -28,6 +28,9 @@ from srcjax.ops.record import Op, Template
 _SYMBOLS = {"x": "u", "a": "u", "b": "v", "c": "w", "e": "t"}
 _LINEAR_TANGENT = "linear: the tangent goes through the same operation"
 _LINEAR_ADJOINT = "linear: the adjoint goes through the transposed operation"
+#: Words that rules share with those who leave them out where there are others.
+SIGN = "the sign turns"
+TERM = "a sum passes its adjoint on to each term"
 _FORMULA = re.compile(r"`([^`]*)`")
 
 

@@ -48,6 +48,11 @@ ZERO = Reason(said="starts at zero: what follows adds to it")
 ELSEWHERE = Reason(said="zero: nothing of it comes this way")
 ANEW = Reason(said="zero again: each iteration has its own")
 SEED = Reason(said="the derivative of the result with respect to itself")
+#: What only hands an adjoint or tangent on.
+ITEM = Reason(said="the part that was read gets the adjoint, in its place")
+PARTS = Reason(said="each part gets the adjoint of its place")
+RENAMED = Reason(said="another name: the adjoint is that of the value")
+MOVES = Reason(slot="tangent", said="the tangent goes where the value goes")
 
 
 def why(stmt: Any) -> tuple[Reason, ...]:
@@ -77,8 +82,12 @@ __all__ = [
     "BROADCAST",
     "ELSEWHERE",
     "FILLED",
+    "ITEM",
+    "MOVES",
     "OWN",
+    "PARTS",
     "RECOMPUTED",
+    "RENAMED",
     "RESTORED",
     "SEED",
     "SPREAD",

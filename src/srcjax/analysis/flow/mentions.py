@@ -66,22 +66,19 @@ class Known:
     """
 
     def __init__(self) -> None:
-        self.simple: dict[int, Mentions] = {}
+        self.simple: syntax.ByNode[Mentions] = syntax.ByNode()
         #: Of statements with blocks, until something in them changes.
-        self.compound: dict[int, Mentions] = {}
-        #: The statements: while they are here, no new one is known by their identity.
-        self.kept: list[Any] = []
+        self.compound: syntax.ByNode[Mentions] = syntax.ByNode()
 
     def of(self, stmt: Any) -> Mentions:
         """What the statement and the statements in it mention."""
-        found = self.simple.get(id(stmt)) or self.compound.get(id(stmt))
+        found = self.simple.get(stmt) or self.compound.get(stmt)
         if found is None:
-            self.kept.append(stmt)
             inner = syntax.inner_blocks(stmt)
             if inner:
-                found = self.compound[id(stmt)] = self._joined(stmt, inner)
+                found = self.compound[stmt] = self._joined(stmt, inner)
             else:
-                found = self.simple[id(stmt)] = mentions(stmt)
+                found = self.simple[stmt] = mentions(stmt)
         return found
 
     def _joined(self, stmt: Any, inner: list[list[Any]]) -> Mentions:
@@ -98,8 +95,8 @@ class Known:
 
         It is to be said of the statements around it too.
         """
-        self.simple.pop(id(node), None)
-        self.compound.pop(id(node), None)
+        self.simple.forget(node)
+        self.compound.forget(node)
 
     def renamed(self, name: str, new: str) -> None:
         """A name became another one, everywhere."""

@@ -34,13 +34,12 @@ from srcjax.analysis.types import (
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.forward.calls import CallTangents
 from srcjax.transforms.fresh import own
-from srcjax.transforms.reasons import Reason, because, why
+from srcjax.transforms.reasons import MOVES, Reason, because, why
 from srcjax.transforms.rule_text import is_result_of_numpy
 from srcjax.transforms.writer import OLD
 
 #: What explained text says of what moves values and computes nothing.
 CONSTANT = "a constant has no tangent: zero"
-ALIKE = "the tangent goes where the value goes"
 
 #: Values that carry no derivative, whatever is inside.
 _INERT = (
@@ -281,7 +280,7 @@ class Rules(CallTangents):
                     "an object that is made in the function",
                 )
             return [stmt]
-        self.reasons = (Reason(slot="tangent", said=ALIKE),)
+        self.reasons = (MOVES,)
         place = syntax.clone(target)
         place.value = self.dot(target.value)
         value = self.dot(stmt.value)
@@ -401,7 +400,7 @@ class Rules(CallTangents):
             mirrored = self.effect_of(value) if self.container_method(value) else None
         if mirrored is None:
             return [stmt]
-        self.reasons = (Reason(slot="tangent", said=ALIKE),)
+        self.reasons = (MOVES,)
         mirrored = self.typer.agree(mirrored, self.envs)
         effect = gast.Expr(mirrored)
         if self.changes_base(value):
@@ -431,7 +430,7 @@ class Rules(CallTangents):
         """
         if isinstance(value, _INERT):
             return None
-        self.reasons = (Reason(slot="tangent", said=ALIKE),)
+        self.reasons = (MOVES,)
         if isinstance(value, (gast.Name, gast.Starred)):
             return self.dot(value) if self.any_active(value) else None
         handler = getattr(self, f"of_{type(value).__name__}", None)

@@ -57,7 +57,7 @@ class Writing:
         self.bound = syntax.names_written(unit.node.body) | set(unit.parameters)
         #: Whether arrays without axes are taken for numbers.
         self.no_axes = False
-        self.known: dict[int, tuple[Any, Type]] = {}
+        self.known: syntax.ByNode[Type] = syntax.ByNode()
         self.operations = Operations(program.facts.callees, self.type_of)
         self.numbers = Numbers(
             self.type_of, self.operations, self.bound.__contains__, self.fresh
@@ -87,14 +87,13 @@ class Writing:
         """The type of an expression, over all executions."""
         if isinstance(node, gast.Name) and node.id in self.bound:
             return self.types.get(node.id, UNKNOWN)
-        found = self.known.get(id(node))
+        found = self.known.get(node)
         if found is None:
-            t = self.typer.type_of(node, self.types)
-            if self.no_axes and isinstance(t, Array) and t.shape == ():
-                t = Scalar(dtype=t.dtype)
-            found = node, t
-            self.known[id(node)] = found
-        return found[1]
+            found = self.typer.type_of(node, self.types)
+            if self.no_axes and isinstance(found, Array) and found.shape == ():
+                found = Scalar(dtype=found.dtype)
+            self.known[node] = found
+        return found
 
     def fresh(self, base: str) -> str:
         """A new name, which may be nested away again."""

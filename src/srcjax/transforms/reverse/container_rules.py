@@ -40,13 +40,11 @@ from srcjax.transforms.places import (
     part_of,
     read_part,
 )
-from srcjax.transforms.reasons import Reason
+from srcjax.transforms.reasons import ITEM, PARTS, Reason
 from srcjax.transforms.reverse.rule_templates import RuleTemplates
 from srcjax.transforms.reverse.views import new_axes
 
 #: What explained text says of containers and their parts.
-ITEM = "the part that was read gets the adjoint, in its place"
-PARTS = "each part gets the adjoint of its place"
 APPENDED = "what was appended takes its adjoint off the end"
 TAKEN = "what was taken out gives its adjoint back to where it was"
 CHANGED = "the container was changed: its adjoint is changed back"
@@ -83,7 +81,7 @@ class ContainerRules(RuleTemplates):
 
     def of_Tuple(self, name: str, value: Any) -> None:
         elements = value.elts
-        self.reasons = (Reason(said=PARTS),)
+        self.reasons = (PARTS,)
         if any(isinstance(e, gast.Starred) for e in elements):
             self.starred_display(name, elements)
             return
@@ -138,7 +136,7 @@ class ContainerRules(RuleTemplates):
 
     def of_Dict(self, name: str, value: gast.Dict) -> None:
         t = self.type_of_name(name)
-        self.reasons = (Reason(said=PARTS),)
+        self.reasons = (PARTS,)
         for key, element in zip(value.keys, value.values, strict=True):
             if not self.active(element):
                 continue
@@ -161,7 +159,7 @@ class ContainerRules(RuleTemplates):
         if not self.active(base):
             return
         t = self.type_of_name(base.id)
-        self.reasons = (Reason(said=ITEM),)
+        self.reasons = (ITEM,)
         if isinstance(t, Object) or (isinstance(t, Tuple) and t.cls is not None):
             key: Any = value.attr
             if isinstance(t, Tuple):
@@ -223,7 +221,7 @@ class ContainerRules(RuleTemplates):
             return
         t = self.type_of_name(base.id)
         kind = self.kind(base.id)
-        self.reasons = (Reason(said=ITEM),)
+        self.reasons = (ITEM,)
         if kind == "split":
             key = self.static_key(t, index)
             if key is not None:
@@ -368,35 +366,19 @@ class ContainerRules(RuleTemplates):
                     return "repeats"
         return kind
 
-    def lists_differ(self, entries: list[gast.expr]) -> bool:
-        """Whether the only index with axes is a list of different numbers, `[2, 0]`."""
-        for env in self.envs:
-            types = [
-                self.typer.type_of(e, env)
-                for e in entries
-                if not isinstance(e, (gast.Slice, gast.Constant))
-            ]
-            several = [t for t in types if not is_number(t)]
-            if len(several) != 1 or not all_differ(several[0]):
-                return False
-        return bool(self.envs)
-
     def names_each_once(self, entries: list[gast.expr]) -> bool:
         """Whether one of the index arrays has no entry twice, and fits the others."""
-        if self.lists_differ(entries):
-            return True
-        if not any(isinstance(e, gast.Name) and e.id in self.distinct for e in entries):
-            return False
+        placed = [e for e in entries if not isinstance(e, (gast.Slice, gast.Constant))]
+        known = any(syntax.is_name(e) and e.id in self.distinct for e in placed)
         for env in self.envs:
-            types = [
-                self.typer.type_of(e, env)
-                for e in entries
-                if not isinstance(e, (gast.Slice, gast.Constant))
-            ]
+            types = [self.typer.type_of(e, env) for e in placed]
             arrays = [t for t in types if not is_number(t)]
+            if len(arrays) == 1 and all_differ(arrays[0]):
+                continue  # a list that says its places
+            if not known or not all(isinstance(t, Array) for t in arrays):
+                return False
             first = shape_of(arrays[0])
-            fits = all(same_shape(first, shape_of(t)) for t in arrays[1:])
-            if not all(isinstance(t, Array) for t in arrays) or not fits:
+            if not all(same_shape(first, shape_of(t)) for t in arrays[1:]):
                 return False
         return bool(self.envs)
 
@@ -409,7 +391,7 @@ class ContainerRules(RuleTemplates):
 
     def constructor(self, name: str, value: gast.Call, cls: type) -> None:
         """A namedtuple or dataclass made from differentiated parts."""
-        self.reasons = (Reason(said=PARTS),)
+        self.reasons = (PARTS,)
         t = self.type_of_name(name)
         fields = getattr(cls, "_fields", None)
         if fields is None and (is_dataclass(cls) or cls is SimpleNamespace):
@@ -435,7 +417,7 @@ class ContainerRules(RuleTemplates):
 
     def sequence_copy(self, name: str, value: gast.Call) -> None:
         """`list(xs)`, `tuple(xs)`."""
-        self.reasons = (Reason(said=PARTS),)
+        self.reasons = (PARTS,)
         source = value.args[0]
         if not self.active(source):
             return
@@ -604,7 +586,7 @@ class ContainerRules(RuleTemplates):
             self.contribute(base, syntax.call(kind, self.adjoint(name)))
 
     def dict_get(self, name: str | None, base: str, args: list) -> None:
-        self.reasons = (Reason(said=ITEM),)
+        self.reasons = (ITEM,)
         if name is None or not self.has_adjoint(name):
             return
         key = self.static_key(self.type_of_name(base), args[0])
@@ -666,7 +648,7 @@ class ContainerRules(RuleTemplates):
 
     def list_index(self, name: str | None, base: str, args: list) -> None:
         """Positions and keys carry no derivative."""
-        self.reasons = (Reason(said=ITEM),)
+        self.reasons = (ITEM,)
 
     list_count = dict_keys = list_index
 
@@ -682,7 +664,7 @@ class ContainerRules(RuleTemplates):
         t = self.type_of_name(value.id)
         active = self.active(value)
         kind = self.kind(value.id)
-        self.reasons = (Reason(said=ITEM),)
+        self.reasons = (ITEM,)
         if active and isinstance(t, Unknown) and value.id not in self.views:
             self.unpack_unknown(target, value)
             return

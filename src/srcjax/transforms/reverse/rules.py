@@ -18,7 +18,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.reasons import Reason
+from srcjax.transforms.reasons import RENAMED, Reason
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
@@ -206,7 +206,7 @@ class Rules(InplaceRules):
     def of_Name(self, name: str, value: gast.Name) -> None:
         if not self.active(value):
             return
-        self.reasons = (Reason(said="another name: the adjoint is that of the value"),)
+        self.reasons = (RENAMED,)
         if self.kind(name) == "split" and self.kind(value.id) == "split":
             for place in self.places.of(name):
                 state = self.places.present[place]

@@ -32,6 +32,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.fresh import is_new_array
+from srcjax.transforms.reasons import take_over
+from srcjax.transforms.simplify.sugar import read_elsewhere, runs_after
 
 #: Parts of an item beyond which a comprehension is hard to read.
 LIMIT = 40
@@ -97,7 +99,8 @@ def _collected(
     read = syntax.names_read(item)
     if adjoints in read or values in read or adjoints in bound or values in bound:
         return None
-    if _read_outside(node, loop, bound):
+    later = runs_after(node, loop)
+    if any(read_elsewhere(later, loop, name) for name in bound):
         return None
     if not _may_stand(item, type_of(syntax.name(values)), type_of):
         return None
@@ -107,8 +110,11 @@ def _collected(
         over = syntax.call("enumerate", over)
     each = gast.comprehension(target, over, [], 0)
     made = syntax.assign(adjoints, gast.ListComp(item, [each]))
-    lines = [s for s in before[1:] if getattr(s, "user_line", None)]
-    return _where(made, *lines, last)
+    lines = (getattr(s, "user_line", None) for s in (*before[1:], last))
+    made.user_line = next(filter(None, lines), None)
+    made.backward = getattr(last, "backward", False)
+    take_over(made, *before[1:], last)
+    return made
 
 
 def _zeros(stmt: Any) -> tuple[str, str] | None:
@@ -175,31 +181,6 @@ def _is_long(item: gast.expr) -> bool:
     return sum(isinstance(n, gast.expr) for n in syntax.walk(item)) > LIMIT
 
 
-def _read_outside(node: gast.FunctionDef, loop: gast.For, names: set[str]) -> bool:
-    """Whether one of the names may be read after the loop that binds it.
-
-    Other loops bind their targets themselves, and read them inside alone.
-    """
-    inside = {id(n) for n in syntax.walk(loop)}
-    loops = [n for n in syntax.walk(node) if isinstance(n, gast.For) and n is not loop]
-    for other in loops:
-        own = syntax.names_written(other.target)
-        first = [s for s in other.body[:1] if isinstance(s, gast.Assign)]
-        own |= syntax.names_written(first) - syntax.names_read(first)
-        inside |= {
-            id(n)
-            for n in syntax.walk(other.body)
-            if isinstance(n, gast.Name) and n.id in own
-        }
-    return any(
-        isinstance(n, gast.Name)
-        and n.id in names
-        and isinstance(n.ctx, gast.Load)
-        and id(n) not in inside
-        for n in syntax.walk(node)
-    )
-
-
 def _may_stand(
     item: gast.expr, values: Type, type_of: Callable[[gast.expr], Type]
 ) -> bool:
@@ -223,14 +204,6 @@ def _fits(item: gast.expr, elem: Type, type_of: Callable[[gast.expr], Type]) -> 
     if not isinstance(elem, Array) or not is_new_array(item):
         return False
     return same_shape(shape_of(type_of(item)), shape_of(elem))
-
-
-def _where(new: Any, old: Any, *_: Any) -> Any:
-    """The statement, for the user's line that the first of others differentiates."""
-    for key in ("user_line", "backward"):
-        if hasattr(old, key):
-            setattr(new, key, getattr(old, key))
-    return new
 
 
 __all__ = ["collect"]

@@ -42,8 +42,8 @@ class DeadCode:
         self.looking = False
         #: What is live around a loop, by the loop and what is live after it.
         self.around: dict[tuple[int, frozenset[str]], set[str]] = {}
-        #: What statements read, and they themselves: an id is not used again.
-        self.reads: dict[int, tuple[Any, frozenset[str]]] = {}
+        #: What statements read.
+        self.reads: syntax.ByNode[frozenset[str]] = syntax.ByNode()
         #: What is live after each loop around, and in its next iteration.
         self.exits: list[tuple[set[str], set[str]]] = []
 
@@ -75,9 +75,10 @@ class DeadCode:
         if isinstance(stmt, gast.Assign):
             for target in stmt.targets:
                 live -= stored_names(target)
-        if id(stmt) not in self.reads:
-            self.reads[id(stmt)] = stmt, frozenset(own_mentions(stmt).reads)
-        live |= self.reads[id(stmt)][1]
+        reads = self.reads.get(stmt)
+        if reads is None:
+            reads = self.reads[stmt] = frozenset(own_mentions(stmt).reads)
+        live |= reads
         return stmt
 
     def compound(self, stmt: Any, run: Control, live: set[str]) -> Any:

@@ -51,7 +51,7 @@ class Nesting:
         self.moved = 0
         self.known = Known()
         #: The memory that simple statements write to.
-        self.bases: dict[int, set[str]] = {}
+        self.bases: syntax.ByNode[set[str]] = syntax.ByNode()
         #: The statements of a block that read a name, or did, with their places in it.
         self.readers: _Mentioning | None = None
         #: Those that bind a name.
@@ -147,16 +147,15 @@ class Nesting:
         """The names whose memory the statement writes to."""
         if syntax.has_blocks(stmt):
             return written_bases(stmt)
-        found = self.bases.get(id(stmt))
+        found = self.bases.get(stmt)
         if found is None:
-            self.known.kept.append(stmt)
-            found = self.bases[id(stmt)] = written_bases(stmt)
+            found = self.bases[stmt] = written_bases(stmt)
         return found
 
     def changed_in(self, node: Any) -> None:
         """The statement, or something in it, is not what it was."""
         self.known.changed(node)
-        self.bases.pop(id(node), None)
+        self.bases.forget(node)
 
     def changed_around(self) -> None:
         """The block at hand is not what it was."""

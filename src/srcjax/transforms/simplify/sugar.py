@@ -164,7 +164,7 @@ def _rewrite(
     rest = loop.body[count:]
     if index in syntax.names_read(rest) or (backwards and number is not None):
         return
-    if _read_elsewhere(function.body, loop, index):
+    if read_elsewhere(function.body, loop, index):
         return
     changed: set[str] = set()
     for stmt in rest:
@@ -192,9 +192,9 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
     if not isinstance(over, gast.Call) or called(over) != "reversed":
         return
     indices = syntax.names_written(loop.target)
-    later = _after(function, loop)
+    later = runs_after(function, loop)
     if indices & syntax.names_read(loop.body) or any(
-        _read_elsewhere(later, loop, index) for index in indices
+        read_elsewhere(later, loop, index) for index in indices
     ):
         return
     numbers = over.args[0]
@@ -224,7 +224,7 @@ def _counted(node: Any) -> list[str] | None:
     return None
 
 
-def _after(function: gast.FunctionDef, loop: gast.For) -> list[Any]:
+def runs_after(function: gast.FunctionDef, loop: gast.For) -> list[Any]:
     """The statements that run when the loop is over; all of them, if unclear."""
     scopes = (gast.FunctionDef, gast.Lambda)
     if any(isinstance(n, scopes) for n in syntax.walk(function.body)):
@@ -233,13 +233,13 @@ def _after(function: gast.FunctionDef, loop: gast.For) -> list[Any]:
     return function.body[at + 1 :]
 
 
-def _read_elsewhere(stmts: list[Any], loop: gast.For, index: str) -> bool:
+def read_elsewhere(stmts: list[Any], loop: gast.For, index: str) -> bool:
     """Whether the index is read there, outside of loops that bind it themselves."""
     inside = {id(n) for n in syntax.walk(loop)}
     owners = [
         n
         for n in syntax.walk(stmts)
-        if isinstance(n, gast.For) and syntax.is_name(n.target, index)
+        if isinstance(n, gast.For) and index in syntax.names_written(n.target)
     ]
     bound = {id(n) for o in owners for n in syntax.walk(o.body)}
     return any(

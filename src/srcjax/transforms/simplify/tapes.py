@@ -179,22 +179,20 @@ class _Seen:
     """What statements do: looked at once for all tapes that may pass them."""
 
     def __init__(self) -> None:
-        self.known: dict[int, _Does] = {}
-        #: The statements: while they are here, no new one is known by their identity.
-        self.kept: list[Any] = []
+        self.known: syntax.ByNode[_Does] = syntax.ByNode()
 
     def of(self, stmt: Any) -> _Does:
         """What the statement does."""
-        if id(stmt) not in self.known:
-            self.kept.append(stmt)
+        found = self.known.get(stmt)
+        if found is None:
             returns = any(isinstance(s, gast.Return) for s in syntax.walk(stmt))
-            self.known[id(stmt)] = _Does(
+            found = self.known[stmt] = _Does(
                 syntax.all_names(stmt),
                 syntax.names_written(stmt),
                 bool(written_bases(stmt)),
                 returns or has_jump(stmt),
             )
-        return self.known[id(stmt)]
+        return found
 
     def mentions(self, name: str, stmt: Any) -> bool:
         """Whether the statement mentions the name."""

@@ -124,8 +124,9 @@ def test_mentions_are_as_known(program, mode, monkeypatch):
         moved = run(self)
         for stmt in syntax.all_statements(self.node.body):
             for known in (self.known.simple, self.known.compound):
-                if id(stmt) in known and known[id(stmt)] != mentions(stmt):
-                    wrong.append((syntax.text(stmt), known[id(stmt)]))
+                found = known.get(stmt)
+                if found is not None and found != mentions(stmt):
+                    wrong.append((syntax.text(stmt), found))
         return moved
 
     wrong = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types as pytypes
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -44,6 +44,7 @@ from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
+from srcjax.transforms.batch.effects import felt_by_all
 from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
 from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.layouts import is_told, written_later
@@ -252,11 +253,22 @@ class Operations(Lanes):
     def of_BoolOp(self, value: gast.BoolOp, result: Type) -> gast.expr:
         if not any(map(self.mapped, value.values)):
             return self.shapes(value)
+        self.check_effects(value.values[1:])
         name = "logical_and" if isinstance(value.op, gast.And) else "logical_or"
         total = syntax.clone(value.values[0])
         for other in value.values[1:]:
             total = syntax.call(f"np.{name}", total, syntax.clone(other))
         return total
+
+    def check_effects(self, values: Iterable[Any]) -> None:
+        """What is computed for some examples only must not be felt by the others."""
+        callees = self.facts.callees
+        found = felt_by_all(values, self.example, lambda call: callees.get(id(call)))
+        if found is not None:
+            raise self.refuse(
+                f"`{syntax.text(found)}` for some of the examples",
+                "a call before the branch",
+            )
 
     def of_Compare(self, value: gast.Compare, _: Type) -> gast.expr:
         operands = [value.left, *value.comparators]

@@ -191,7 +191,14 @@ class Regions(Sharing):
                 self.block(stmt.orelse),
             )
             return [new]
+        self.check_for_some([*stmt.body, *stmt.orelse])
         return self.chosen(stmt, test) or self.taken_apart(stmt, test)
+
+    def check_for_some(self, stmts: list[gast.stmt]) -> None:
+        """Statements that some of the examples come to must not be felt by others."""
+        done = (gast.Raise, gast.FunctionDef)
+        some = [s for s in syntax.all_statements(stmts) if not isinstance(s, done)]
+        self.check_effects(map(syntax.head, some))
 
     def chosen(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt] | None:
         """Both sides for all examples, and `np.where`; None if that may be seen."""
@@ -444,6 +451,7 @@ class Regions(Sharing):
         keep: frozenset[str] = frozenset(),
     ) -> list[gast.stmt]:
         """The statements on the examples at `where`, gathered and put back."""
+        self.check_for_some(stmts)
         self.apart += 1
         body = self.block(stmts)
         self.apart -= 1

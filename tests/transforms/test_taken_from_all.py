@@ -1,4 +1,4 @@
-"""What one example takes from an iterator or a generator of numbers, others go without."""
+"""What one example takes from an iterator or from random numbers, others go without."""
 
 import warnings
 

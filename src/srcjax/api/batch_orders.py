@@ -21,7 +21,7 @@ from srcjax import runtime, syntax
 from srcjax.analysis.types import Array, Scalar, Type, dtype_of, map_parts, parts
 from srcjax.backends.load import load
 from srcjax.backends.module import Module
-from srcjax.errors import ArgumentError, UnsupportedError
+from srcjax.errors import ArgumentError, NoRuleError, UnsupportedError
 from srcjax.versions.facts import without_activity
 from srcjax.versions.reverse_mode import Gradient
 
@@ -43,7 +43,7 @@ def other_order(batch: Any, batches: list[Type], axes: list[Any]) -> Module | No
             return gradient_of_batch(batch, types, axes)
         if isinstance(batch.inner, type(batch)):
             return batch_of_batches(batch, types, axes)
-    except (UnsupportedError, ArgumentError):
+    except (UnsupportedError, ArgumentError, NoRuleError):
         pass
     return None
 

@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
 )
+from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import effect_of, written_operands
 
 
@@ -32,7 +33,7 @@ def felt_by_all(
 ) -> Any:
     """The first part of the values that may do more than to write to arrays; or None.
 
-    `followed` tells of a call whether it is of a function that is transformed.
+    `followed` gives the functions, and records of operations, that a call may be of.
     """
 
     def is_felt(node: Any) -> bool:
@@ -44,15 +45,23 @@ def felt_by_all(
             )
         if not isinstance(node, gast.Call):
             return False
-        if not (effect_of(node).contained or followed(node)):
+        callees = followed(node)
+        if not (effect_of(node).contained or callees):
+            return True
+        if not all(is_of_each(type_of(v)) for v in written_operands(node)):
             return True
         given = [*node.args, *(k.value for k in node.keywords)]
-        return any(may_run_out(type_of(v)) for v in given) or not all(
-            is_of_each(type_of(v)) for v in written_operands(node)
+        return not all(map(takes_arrays, callees or [None])) and any(
+            may_run_out(type_of(v)) for v in given
         )
 
     nodes = (node for value in values for node in syntax.walk(value))
     return next(filter(is_felt, nodes), None)
+
+
+def takes_arrays(callee: Any) -> bool:
+    """Whether it makes an array of what it is given: an iterator is none."""
+    return isinstance(callee, Op) and callee.name.startswith("numpy.")
 
 
 def may_run_out(t: Type) -> bool:

@@ -263,7 +263,9 @@ class Operations(Lanes):
     def check_effects(self, values: Iterable[Any]) -> None:
         """What is computed for some examples only must not be felt by the others."""
         callees = self.facts.callees
-        found = felt_by_all(values, self.example, lambda call: callees.get(id(call)))
+        found = felt_by_all(
+            values, self.example, lambda call: callees.get(id(call), [])
+        )
         if found is not None:
             raise self.refuse(
                 f"`{syntax.text(found)}` for some of the examples",

@@ -163,8 +163,10 @@ def called(call: Any) -> str:
 
 
 def copied(node: Any) -> Any:
-    """`x` of `x.copy()`; None of anything else."""
+    """`x` of `x.copy()`; None of anything else, as a method of the user's."""
     if not isinstance(node, gast.Call) or node.args or node.keywords:
+        return None
+    if not effect_of(node).pure:
         return None
     method = isinstance(node.func, gast.Attribute) and node.func.attr == "copy"
     return node.func.value if method else None

@@ -9,6 +9,7 @@ examples cannot be done for all at once.
 
 from __future__ import annotations
 
+import types as pytypes
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -60,8 +61,10 @@ def felt_by_all(
 
 
 def takes_arrays(callee: Any) -> bool:
-    """Whether it makes an array of what it is given: an iterator is none."""
-    return isinstance(callee, Op) and callee.name.startswith("numpy.")
+    """Whether it is known and takes nothing out of an iterator, as `sum` does."""
+    if not isinstance(callee, Op):
+        return False
+    return not any(isinstance(f, pytypes.BuiltinFunctionType) for f in callee.functions)
 
 
 def may_run_out(t: Type) -> bool:

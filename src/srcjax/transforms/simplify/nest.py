@@ -21,9 +21,10 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import control
+from srcjax.analysis.flow.evaluation import evaluated
 from srcjax.analysis.flow.mentions import Known, mentions
 from srcjax.frontend.joined_tapes import taken
-from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.call_effects import called, effect_of, is_pure, written_bases
 from srcjax.transforms.fresh import shared_argument
 from srcjax.transforms.reasons import take_over
 from srcjax.transforms.simplify.kin import may_be_one_of
@@ -450,16 +451,14 @@ class Nesting:
     def evaluated_first(self, use: gast.stmt, name: str, value: gast.expr) -> bool:
         """Whether nothing with an effect, or that an effect changes, comes before."""
         changes = written_bases(gast.Expr(value))
-        for sub in syntax.walk(use):
-            if isinstance(sub, gast.Name) and sub.id in changes:
-                return False
+        run = control(use)
+        for sub in evaluated(run.head if run else use):
             if isinstance(sub, gast.Name) and sub.id == name:
                 return True
-            if isinstance(sub, gast.Call) and not is_pure(sub):
-                arguments = [sub.func, *sub.args]
-                return bool(arguments) and any(
-                    syntax.count_reads(a, name) for a in arguments
-                )
+            if isinstance(sub, gast.Name) and sub.id in changes:
+                return False
+            if sub is None or not effect_of(sub).pure:
+                return False
         return False
 
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:

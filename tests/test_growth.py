@@ -17,7 +17,7 @@ import srcjax
 from srcjax import config, pipeline
 from srcjax.analysis import infer
 
-SAMPLE = {"test_work_grows_with_the_length": 3}
+SAMPLE = {"test_work_grows_with_the_length": 6}
 
 SHORT, LONG = 20, 80
 

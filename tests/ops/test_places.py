@@ -10,6 +10,9 @@ import srcjax.numpy as snp
 from srcjax import at
 from tests.corpus.harness import assert_close, differences
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 3
+
 X = np.linspace(0.5, 2.5, 12).reshape(4, 3)
 REPEATED = np.array([1, 1, 3, 1])
 INDICES = {

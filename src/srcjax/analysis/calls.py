@@ -44,6 +44,7 @@ from srcjax.analysis.known_values import (
     is_instance,
     length,
     span_of_range,
+    tells_ints,
 )
 from srcjax.analysis.nested import fresh
 from srcjax.analysis.skeletons import type_of_structure
@@ -154,7 +155,8 @@ class Calls(Constructing):
 
         Only of what is differentiated, which stays no part of the text as it is.
         """
-        if self.attempts and is_active(base) and has_attribute(base, name) is False:
+        lacks = not isinstance(base, Object) and has_attribute(base, name) is False
+        if self.attempts and is_active(base) and lacks:
             self.facts.lacking.add(id(node))
             self.facts.nodes.append(node)
             raise Unreachable
@@ -583,6 +585,13 @@ class Calls(Constructing):
                     self.facts.nodes.append(nodes[place])
         return found
 
+    def is_whole(self, t: Type) -> bool:
+        """Whether the text has all that sets attributes of an object, if it is one."""
+        if not isinstance(t, Object):
+            return True
+        made = all(isinstance(buffer, int) for buffer in t.buffers)
+        return self.settled and made and self.facts.constructed.isdisjoint(t.buffers)
+
     def special(
         self, value: Any, args: list[Type], kwargs: dict, node: Any, env: Env
     ) -> Type | None:
@@ -630,12 +639,16 @@ class Calls(Constructing):
         if value is hasattr and len(args) == 2:
             name = getattr(args[1], "value", None)
             found = has_attribute(args[0], name) if isinstance(name, str) else None
+            if found is False and not self.is_whole(args[0]):
+                return BOOL
             return BOOL if found is None else Const(value=found)
         if value is type and len(args) == 1:
             cls = class_of(args[0])
+            self.program.asks_for_ints |= is_active(args[0]) and cls is float
             return UNKNOWN if cls is None else Const(value=cls)
         if value is isinstance and len(args) == 2:
-            return is_instance(args[0], args[1])
+            self.program.asks_for_ints |= is_active(args[0]) and tells_ints(*args)
+            return is_instance(*args)
         if value in (list, tuple) and len(args) == 1:
             return self.convert(value, args[0], node)
         if value is list and not args:

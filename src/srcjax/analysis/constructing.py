@@ -111,6 +111,7 @@ class Constructing(Unfollowed):
                 return made
             unit = self.active_unit(init, [made, *args], kwargs)
             if unit is not None:
+                self.facts.constructed.add(id(node))
                 self.facts.nodes.append(node)
                 return replace(made, active=active)
         if active:

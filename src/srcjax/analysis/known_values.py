@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
 import types as pytypes
@@ -10,6 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcjax import syntax
 from srcjax.analysis.types import (
     BOOL,
     INT,
@@ -40,6 +43,9 @@ from srcjax.analysis.types import (
     same_dtype,
     shape_of,
 )
+from srcjax.errors import SrcjaxError
+from srcjax.frontend.dataclass_init import describe_init
+from srcjax.frontend.read import read
 
 OPERATORS = {
     gast.Add: operator.add,
@@ -336,14 +342,65 @@ def is_instance(value: Type, cls: Type) -> Type:
         return BOOL
 
 
+def tells_ints(value: Type, cls: Type) -> bool:
+    """Whether `isinstance` gives something else of a Python float than of an int."""
+    if class_of(value) is not float:
+        return False
+    both = [is_instance(Const(value=number), cls) for number in (0, 0.0)]
+    return both[0] != both[1]
+
+
 def has_attribute(value: Type, name: str) -> bool | None:
-    """Whether a number, an array or a container has it; None where it is not known."""
+    """Whether a value has it; None where it is not known."""
+    if isinstance(value, Object) and value.cls is not None:
+        return _object_has(value, name)
     number = isinstance(value, Const) and type(value.value) in (int, float, complex)
     named = isinstance(value, Tuple) and value.cls is not None
     if named or not (number or isinstance(value, (Array, Scalar, Tuple, List, Dict))):
         return None
     cls = class_of(value)
     return None if cls is None else hasattr(cls, name)
+
+
+def _object_has(value: Object, name: str) -> bool | None:
+    """Whether an object has an attribute, where its class or its making tells.
+
+    What is among the items may be set on some paths alone. What is not, nor in the
+    class, an object has not that is made in the text, where all is that sets any.
+    """
+    cls: Any = value.cls
+    static = inspect.getattr_static(cls, name, None)
+    if isinstance(static, pytypes.FunctionType):
+        return True
+    slot = isinstance(static, pytypes.MemberDescriptorType)
+    asked = any(hasattr(cls, way) for way in ("__getattr__", "__slots__"))
+    plain = cls.__getattribute__ is object.__getattribute__
+    if asked or slot or not plain or hasattr(type(static), "__get__"):
+        return None
+    if static is not None or name in attributes_set(cls, cls.__init__):
+        return True
+    return None if name in dict(value.items) else False
+
+
+@functools.lru_cache(maxsize=256)
+def attributes_set(cls: type, init: Any) -> frozenset[str]:
+    """The attributes that each object of the class gets from its `__init__`."""
+    describe_init(cls)
+    made: Any = cls.__new__
+    if made is not object.__new__ or not isinstance(init, pytypes.FunctionType):
+        return frozenset()
+    try:
+        node = read(init).node
+    except SrcjaxError:
+        return frozenset()
+    first = node.args.args[0].id if node.args.args else ""
+    found: set[str] = set()
+    for stmt in node.body:
+        if any(isinstance(each, gast.Return) for each in syntax.walk(stmt)):
+            break
+        places = [t for t in getattr(stmt, "targets", ()) if hasattr(t, "attr")]
+        found |= {t.attr for t in places if syntax.is_name(t.value, first)}
+    return frozenset(found)
 
 
 def class_of(value: Type) -> Any:

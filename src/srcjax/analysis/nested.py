@@ -43,6 +43,7 @@ from srcjax.analysis.types import (
     is_mapping,
     join,
     map_parts,
+    parts,
     replace,
     type_of,
     varies,
@@ -269,7 +270,7 @@ class NestedTransforms(Effects):
         env: Env,
     ) -> Type:
         """`jvp(f, primals, tangents)`, `vjp(f, *primals)`."""
-        kind, transform_of, *only_reals = way
+        kind, transform_of = way
         active = any(map(is_active, [*args, *kwargs.values()]))
         try:
             bound = inspect.signature(value).bind(*args, **kwargs)
@@ -321,9 +322,10 @@ class NestedTransforms(Effects):
             i
             for i, source in enumerate(lifted.given)
             if source[0] == "arg"
-            and not (tangents and tangents[source[1]] == Const(value=None))
-            and not (only_reals and _is_whole(types[i]))
+            and not (tangents and _is_held(types[i], tangents[source[1]]))
         )
+        if kind == "vjp" and any(may_move(types[i]) for i in moving):
+            moving = tuple(i for i in moving if may_move(types[i]))
         dots = [tangents[lifted.given[i][1]] for i in moving] if tangents else []
         call = NestedCall(
             kind,
@@ -515,10 +517,20 @@ def fresh(t: Type, buffer: Any) -> Type:
     return visit(t)
 
 
-def _is_whole(t: Type) -> bool:
-    """Whether it is known to be a number or an array that is not real."""
+def may_move(t: Type) -> bool:
+    """Whether a real number may be in it: it is not known to be whole numbers."""
     dtype = dtype_of(t)
-    return dtype is not None and dtype.kind in "biu"
+    if dtype is not None:
+        return dtype.kind not in "biu"
+    inside = parts(t)
+    return any(map(may_move, inside)) if inside else not isinstance(t, Const)
+
+
+def _is_held(primal: Type, tangent: Type) -> bool:
+    """Whether a tangent is None, or zero of what has no real number."""
+    value = getattr(tangent, "value", tangent)
+    zero = isinstance(value, (int, float)) and not value
+    return value is None or (zero and not may_move(primal))
 
 
 def _value_of(t: Any) -> tuple[Any] | None:

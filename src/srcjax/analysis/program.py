@@ -111,6 +111,8 @@ class Facts:
     unsure: set[int] = field(default_factory=set)
     #: Calls that made memory of which it is not known what it holds.
     opaque: set[int] = field(default_factory=set)
+    #: Calls of classes whose `__init__` sets attributes that the type has not.
+    constructed: set[int] = field(default_factory=set)
     #: Whether complex numbers take part; None: not looked at yet.
     complex: bool | None = None
     #: The same, unknown values included.
@@ -174,6 +176,8 @@ class Program:
         self.made: dict[int, Any] = {}
         #: How often a function was normalised again.
         self.widenings = 0
+        #: Whether it asks of a differentiated Python number whether it is an int.
+        self.asks_for_ints = False
         self._alive: list[Any] = []
         #: Why functions are not followed, by identity: what their text has.
         self.refusals: dict[int, SrcjaxError] = {}

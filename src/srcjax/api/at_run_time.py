@@ -96,15 +96,8 @@ def vjp_checkpointed(checkpointed: Any, *args: Any) -> tuple[Any, Callable]:
     return value, pullback
 
 
-ONLY_REALS = "only reals"  # integers are held
-vjp_at_run_time.__srcjax_nested__ = (  # type: ignore[attr-defined]
-    *vjp.__srcjax_nested__,  # type: ignore[attr-defined]
-    ONLY_REALS,
-)
-jvp_at_run_time.__srcjax_nested__ = (  # type: ignore[attr-defined]
-    *jvp.__srcjax_nested__,  # type: ignore[attr-defined]
-    ONLY_REALS,
-)
+vjp_at_run_time.__srcjax_nested__ = vjp.__srcjax_nested__  # type: ignore[attr-defined]
+jvp_at_run_time.__srcjax_nested__ = jvp.__srcjax_nested__  # type: ignore[attr-defined]
 
 
 def pullback_of(f: Any) -> Callable:

@@ -170,7 +170,8 @@ def jvp(
         f: a Python function of NumPy values.
         primals: a tuple (or list) with the arguments of `f`.
         tangents: a tuple with a tangent for each: the same structure, shapes and dtypes
-            as the argument; None for an argument to hold constant.
+            as the argument; None, or zeros of whole numbers and flags, for an argument
+            to hold constant.
         has_aux: `f` returns `(y, aux)`, and the result is `(y, y_dot, aux)`.
         check: compare the first call for each kind of arguments with differences and
             with the other mode, and raise DerivativeMismatch if it is wrong. Without
@@ -210,6 +211,7 @@ def jvp(
             instead="`srcjax.custom_jvp`, which serves both modes",
         )
     f = with_source(f, len(primals))
+    tangents = _without_zeros_of_ints(primals, tangents)
     active = tuple(k for k, t in enumerate(tangents) if t is not None)
     transform = _transform_of(f, active, len(primals))
     version, values, keywords = transform.prepare(tuple(primals), {})
@@ -230,6 +232,16 @@ def jvp(
     if has_aux:
         return y[0], y_dot[0], y[1]
     return y, y_dot
+
+
+def _without_zeros_of_ints(primals: Any, tangents: Any) -> list[Any]:
+    """The tangents, None for whole numbers along which nothing moves."""
+    if not any(map(tree.is_whole, primals)):
+        return list(tangents)
+    return [
+        None if tree.is_whole(x) and is_leaf(t) and not np.any(t) else t
+        for x, t in zip(primals, tangents, strict=True)
+    ]
 
 
 def _with_zeros(primals: Any, tangents: Any) -> tuple:

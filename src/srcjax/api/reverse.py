@@ -185,6 +185,9 @@ def vjp(
 
     `pullback(dy)` takes an adjoint of the structure and shapes of `y` and returns a
     tuple with the adjoint of each primal. It may be called any number of times.
+    Whole numbers and flags beside real numbers are held, as they are: an int stays an
+    int, and the adjoint of what holds no real number is zero. Where no primal has a
+    real number, Python ints are taken for real numbers, as `grad` does.
     It reads arrays among the primals, and arrays that `f` reads from around it, as they
     are then: nothing is copied, so give `vjp` a copy of what you will write to before.
     With `has_aux`, `f` returns `(y, aux)` and the result is `(y, pullback, aux)`. With
@@ -204,8 +207,14 @@ def vjp(
     if isinstance(f, CustomRule) and f.fwd is not None:
         return custom_vjp_call(f, primals)
     f = with_source(f, len(primals))
-    pullback = _pullback_of(f, tuple(range(len(primals))))
-    return pull_back(pullback, primals, has_aux, check)
+    active = tuple(k for k, x in enumerate(primals) if tree.has_reals(x))
+    if not active:  # as `grad` does
+        pullback = _pullback_of(f, tuple(range(len(primals))), ints_are_real=True)
+        return pull_back(pullback, primals, has_aux, check)
+    y, pulled, *aux = pull_back(_pullback_of(f, active), primals, has_aux, check)
+    if len(active) < len(primals) or any(map(tree.holds_whole, primals)):
+        pulled = _with_held(pulled, primals, active)
+    return y, pulled, *aux
 
 
 def _value_and_pullback(
@@ -222,6 +231,43 @@ def _value_and_pullback(
     options = {"has_aux": has_aux, "check": check}
     dress(value_and_pullback, transform, Recipe("vjp", f, options))
     return value_and_pullback
+
+
+def _with_held(pulled: Callable, primals: tuple, active: tuple[int, ...]) -> Callable:
+    """The pullback, with zeros for the primals that are held, and their parts."""
+    from srcjax.runtime import zeros_like
+
+    places = [active.index(k) if k in active else None for k in range(len(primals))]
+
+    def with_zeros(found: Callable, filled: Callable) -> Callable:
+        def pullback(dy: Any) -> tuple:
+            dx = found(dy)
+            both = zip(places, primals, strict=True)
+            return tuple(
+                zeros_like(x) if k is None else filled(dx[k], x) for k, x in both
+            )
+
+        return pullback
+
+    pullback: Any = boundary(with_zeros(pulled, _zeros_for_whole))
+    readable = getattr(pulled, "__srcjax_function__", pulled)
+    pullback.__srcjax_function__ = with_zeros(readable, lambda dx, x: dx)
+    pullback.__srcjax_module__ = pulled.__srcjax_module__  # type: ignore[attr-defined]
+    return pullback
+
+
+def _zeros_for_whole(dx: Any, x: Any) -> Any:
+    """An adjoint in which None for an array of whole numbers is zero."""
+    from srcjax.runtime import zeros_like
+
+    if dx is None:
+        return zeros_like(x) if tree.is_whole(x) else None
+    if isinstance(x, dict):
+        return {key: _zeros_for_whole(d, x[key]) for key, d in dx.items()}
+    if isinstance(x, (list, tuple)):
+        items = [_zeros_for_whole(d, part) for d, part in zip(dx, x, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    return dx
 
 
 def _readable(backward: Callable, saved: Any, single: bool, consumes: bool) -> Callable:
@@ -322,9 +368,17 @@ def custom_vjp_call(f: CustomRule, primals: tuple) -> tuple:
 _PULLBACKS = Kept()
 
 
-def _pullback_of(f: Callable, argnums: tuple[int, ...]) -> Pullback:
+def _pullback_of(
+    f: Callable, argnums: tuple[int, ...], ints_are_real: bool = False
+) -> Pullback:
     """The transform of `vjp(f, ...)`, kept while `f` is the same function."""
-    found: Pullback = _PULLBACKS.get((id(f), argnums), f, lambda: Pullback(f, argnums))
+
+    def made() -> Pullback:
+        transform = Pullback(f, argnums)
+        transform.ints_are_real = ints_are_real
+        return transform
+
+    found: Pullback = _PULLBACKS.get((id(f), argnums, ints_are_real), f, made)
     return found
 
 

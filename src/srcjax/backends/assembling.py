@@ -125,6 +125,7 @@ def assemble(
         module.adjoints = module.made & adjoint_names(functions)
     module.kept = {f.name: kept_names(g) for g, _ in groups for f in g}
     module.opinions = has_opinions(program)
+    module.asks_for_ints = program.asks_for_ints
     module.result = program.facts.results.get(program.entry, UNKNOWN)
     module.writes_arguments = any(map(is_given, program.facts.written()))
     backward = [group[0][1] for group in groups if len(group[0]) == 2]

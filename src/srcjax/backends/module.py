@@ -83,6 +83,8 @@ class Module:
     #: Whether derivatives in it were given by the user (`custom_vjp`,
     #: `stop_gradient`): they need not be those of the function.
     opinions: bool = False
+    #: Whether the function asks of what is differentiated whether it is an int.
+    asks_for_ints: bool = False
     #: The names of the backward functions.
     backward: frozenset[str] = frozenset()
     #: What the function that was transformed returns.

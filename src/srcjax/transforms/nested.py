@@ -29,7 +29,7 @@ import gast
 import numpy as np
 
 from srcjax import runtime, syntax
-from srcjax.analysis.nested import NestedCall, Unclear
+from srcjax.analysis.nested import NestedCall, Unclear, may_move
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     Array,
@@ -367,6 +367,9 @@ class _Writer:
         transform = _transform(
             call.transform_of(function, call.directions, len(call.types))
         )
+        transform.ints_are_real = not any(
+            may_move(call.types[i]) for i in call.directions
+        )
         version = self.version(transform, call)
         args = self.arguments(call, version)
         backward = getattr(version.loaded, version.module.functions[-1].name)
@@ -387,11 +390,37 @@ class _Writer:
         pullback = self.fresh("pullback")
         made.append(
             self.pullback(
-                call, pullback, saved, backward, names[1:], version.module.restores
+                call,
+                pullback,
+                saved,
+                backward,
+                names[1:],
+                version.module.restores,
+                self.gradients(call, args),
             )
         )
         self.parts = [names[0], pullback, *names[1:]]
         return [*made, *self.as_parts(self.parts)]
+
+    def gradients(self, call: NestedCall, args: list[gast.expr]) -> str:
+        """What a pullback gives, of `dx`: zeros for what has no real number."""
+        given = [k for k, (kind, _) in enumerate(call.lifted.given) if kind == "arg"]
+        one = len(call.directions) == 1
+        if len(given) == len(call.directions):
+            return "(dx,)" if one else "dx"
+        dx = iter(["dx"] if one else [f"dx[{k}]" for k in range(len(call.directions))])
+        found = [
+            next(dx) if k in call.directions else self.zero(call.types[k], args[k])
+            for k in given
+        ]
+        return f"({', '.join(found)})"
+
+    def zero(self, t: Type, value: gast.expr) -> str:
+        """The text of a zero of what holds no real number."""
+        if is_number(t):
+            return "0.0"
+        zero = self.resolved(syntax.expression("zeros_like(v)", v=value))
+        return self.temp(zero, "zero").id
 
     def pullback(
         self,
@@ -401,6 +430,7 @@ class _Writer:
         backward: Any,
         aux: list[str],
         once: bool,
+        result: str,
     ) -> gast.stmt:
         """`def pullback(dy): ...`, which is put in place of its calls later."""
         function = self.function(backward).id
@@ -408,7 +438,6 @@ class _Writer:
         if aux:
             zero = zero_of(with_active(call.aux, True), syntax.name(aux[0]))
             seed = gast.Tuple([seed, self.resolved(zero)], syntax.LOAD)
-        result = _gradients(call)
         text = (
             f"def {name}(dy):\n"
             f"    dx = {function}({saved}, seed)\n"
@@ -485,17 +514,6 @@ def _without_binding(block: list[Any], name: str) -> list[Any]:
         ):
             out.append(stmt)
     return out
-
-
-def _gradients(call: NestedCall) -> str:
-    """What a pullback gives, of `dx`: zeros for numbers that are no reals."""
-    given = [k for k, (kind, _) in enumerate(call.lifted.given) if kind == "arg"]
-    one = len(call.directions) == 1
-    if len(given) == len(call.directions):
-        return "(dx,)" if one else "dx"
-    dx = iter(["dx"] if one else [f"dx[{k}]" for k in range(len(call.directions))])
-    found = [next(dx) if k in call.directions else "0.0" for k in given]
-    return f"({', '.join(found)})"
 
 
 def _transform(found: Any) -> Any:

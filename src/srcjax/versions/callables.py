@@ -128,6 +128,8 @@ class Transform:
     name = "transform"
     #: Whether arguments have a batch axis (`vmap`, `vectorize`).
     maps = False
+    #: Whether Python ints in differentiated arguments stand for real numbers.
+    ints_are_real = True
     #: The class of arrays for which calls are told apart fast.
     array_class: type = np.ndarray
     #: For those, inside a transformed function, what each parameter gets: an "arg" by
@@ -321,15 +323,16 @@ class Transform:
             self.versions[key] = self.of_this(version)
             return version
         types = [
-            tree.argument_type(value, name, name in self.wrt)
+            tree.argument_type(value, name, name in self.wrt, self.ints_are_real)
             for name, value in zip(self.parameters, values, strict=True)
         ]
         self.reals[key] = [
             i
             for i, (name, value) in enumerate(zip(self.parameters, values, strict=True))
-            if name in self.wrt and tree.has_ints(value)
+            if self.ints_are_real and name in self.wrt and tree.has_ints(value)
         ]
         version = self.version_for_sizes(types, values)
+        self.refuse_asked(version, [self.parameters[i] for i in self.reals[key]])
         place.keep(version, self.reals[key])
         self.versions[key] = version
         self.forget_stale()
@@ -720,7 +723,7 @@ class Transform:
         types = version.types
         if version.kept:
             types = [
-                tree.argument_type(value, name, name in self.wrt)
+                tree.argument_type(value, name, name in self.wrt, self.ints_are_real)
                 for name, value in zip(self.parameters, values, strict=True)
             ]
         match = dispatch.matcher(
@@ -930,11 +933,24 @@ class Transform:
             for n, t in zip(self.parameters, types, strict=True)
         ]
         types = [
-            tree.as_real(t) if n in self.wrt else t
+            tree.as_real(t) if self.ints_are_real and n in self.wrt else t
             for n, t in zip(self.parameters, own, strict=True)
         ]
         with ty.mapping(False):
-            return self.version_of_own(types)
+            found = self.version_of_own(types)
+        each = zip(self.parameters, own, types, strict=True)
+        self.refuse_asked(found, [n for n, t, real in each if t != real])
+        return found
+
+    def refuse_asked(self, version: Version, ints: list[str]) -> None:
+        """Raise ArgumentError if it asks for ints, and these are taken for reals."""
+        if ints and version.module.asks_for_ints:
+            raise ArgumentError(
+                f"argument `{ints[0]}` is an int, taken for a real number, and "
+                f"{self.shown_name} asks whether a number is an int",
+                instead=f"`float({ints[0]})`, or leave it out of what is "
+                "differentiated",
+            )
 
     def version_of_own(self, types: list[ty.Type]) -> Version:
         """The version for arguments of these types, each in memory of its own.

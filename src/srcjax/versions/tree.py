@@ -117,8 +117,14 @@ def map_items(t: ty.Type, place: str, f: Callable[[ty.Type, str], ty.Type]) -> t
     return t
 
 
-def argument_type(value: Any, name: str, active: bool) -> ty.Type:
-    """The type of an argument. Raises ArgumentError if it cannot be differentiated."""
+def argument_type(
+    value: Any, name: str, active: bool, ints_are_real: bool = True
+) -> ty.Type:
+    """The type of an argument. Raises ArgumentError if it cannot be differentiated.
+
+    With `ints_are_real`, Python ints of a differentiated one are floats, and other
+    whole numbers are refused; else nothing flows into any of them.
+    """
     t = ty.type_of(value, ("param", name))
     if isinstance(value, np.matrix):
         check_leaf(value, name)
@@ -128,8 +134,8 @@ def argument_type(value: Any, name: str, active: bool) -> ty.Type:
                 f"argument `{name}` is None; it cannot be differentiated",
                 instead="a float or an array of floats, or leave it out of argnums",
             )
-        check_differentiable(value, name)
-        t = as_real(t)
+        check_differentiable(value, name, whole=not ints_are_real)
+        t = as_real(t) if ints_are_real else t
         t = ty.with_active(t, True)
     return t
 
@@ -193,6 +199,21 @@ def has_reals(value: Any) -> bool:
     return dtype is not None and getattr(dtype, "kind", "") in ("f", "c")
 
 
+def is_whole(leaf: Any) -> bool:
+    """Whether it is an int, a flag, or an array of them."""
+    if type(leaf) in (int, bool):
+        return True
+    plain = isinstance(leaf, (np.ndarray, np.generic))
+    return plain and leaf.dtype.kind in "biu" and not isinstance(leaf, np.matrix)
+
+
+def holds_whole(value: Any) -> bool:
+    """Whether an array of whole numbers is in a list, tuple or dict."""
+    if isinstance(value, (list, tuple)):
+        return any(is_whole(part) or holds_whole(part) for part in value)
+    return isinstance(value, dict) and holds_whole(list(value.values()))
+
+
 def with_reals(value: Any) -> Any:
     """The value with Python ints as floats."""
 
@@ -212,8 +233,11 @@ def with_reals(value: Any) -> Any:
     return optree.tree_map(convert, value, none_is_leaf=True)
 
 
-def check_differentiable(value: Any, name: str) -> None:
-    """Raise ArgumentError unless every leaf is a real (or complex) number or array."""
+def check_differentiable(value: Any, name: str, whole: bool = False) -> None:
+    """Raise ArgumentError unless every leaf is a real (or complex) number or array.
+
+    Or one of whole numbers or flags, if these may be among them (`whole`).
+    """
     names = record_fields(value)
     if names is not None:
         for field in names:
@@ -223,6 +247,8 @@ def check_differentiable(value: Any, name: str) -> None:
     paths, leaves, _ = optree.tree_flatten_with_path(value, none_is_leaf=True)
     for path, leaf in zip(paths, leaves, strict=True):
         where = name + "".join(f"[{key!r}]" for key in path)
+        if whole and is_whole(leaf):
+            continue
         if record_fields(leaf) is None:
             check_leaf(leaf, where)
         else:

@@ -15,9 +15,18 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
+from srcjax.analysis.known_values import class_of
 from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Closure, Const, Varies, is_number, site_of, varies
+from srcjax.analysis.types import (
+    Closure,
+    Const,
+    Varies,
+    is_active,
+    is_number,
+    site_of,
+    varies,
+)
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
@@ -119,6 +128,8 @@ class Settling(LoopSettling, ValueSettling):
             raised = gast.copy_location(gast.Raise(error, None), stmt)
             raised.kind = AttributeError
             return [raised]
+        if not compound and self.named_class(stmt):
+            return [stmt]
         caught = self.caught_at_once(stmt)
         if caught is not None:
             self.changed = True
@@ -186,6 +197,24 @@ class Settling(LoopSettling, ValueSettling):
             if id(node) in self.facts.lacking:
                 return str(node.attr)
         return None
+
+    def named_class(self, stmt: gast.stmt) -> bool:
+        """`t = type(x)` of a differentiated (or mapped) value: `t = float`."""
+        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Call):
+            return False
+        value = stmt.value
+        if self.facts.callees.get(id(value)) or len(value.args) != 1:
+            return False
+        of = value.args[0]
+        if not self.is_builtin(value.func, "type") or not isinstance(of, gast.Name):
+            return False
+        t = self.type_before(stmt, of.id)
+        cls = None if t is None or not is_active(t) else class_of(t)
+        if cls is None:
+            return False
+        stmt.value = syntax.name(self.inliner.constant(cls, cls.__name__))
+        self.changed = True
+        return True
 
     def caught_at_once(self, stmt: gast.stmt) -> list[gast.stmt] | None:
         """What the handler does of a `try` that begins with a known error.

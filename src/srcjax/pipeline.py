@@ -76,7 +76,7 @@ from srcjax.transforms.copies import spare_copies
 from srcjax.transforms.dissolve import dissolve
 from srcjax.transforms.finish import Finisher
 from srcjax.transforms.forward.calls import TangentCallees
-from srcjax.transforms.forward.entry import Forward
+from srcjax.transforms.forward.entry import Forward, drop_value
 from srcjax.transforms.inferred import (
     WrittenProgram,
     check_written,
@@ -92,6 +92,7 @@ from srcjax.transforms.reverse.entry import Reverse
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
+from srcjax.transforms.simplify.carried import carry_comments
 from srcjax.transforms.split import split_containers
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
@@ -237,12 +238,16 @@ _SIDE_BY_SIDE = (
     Pass("return_directly", Finisher.return_directly),
 )
 
+#: The last one: comments stand above statements as these are by then.
+_CARRIED = WholePass("carry_comments", _in_each(carry_comments))
+
 FORWARD = Simplify(
     before_link=(),
     passes=(
         *_SIDE_BY_SIDE,
         Pass("restore_augmented", Finisher.restore_augmented),
     ),
+    whole=(_CARRIED,),
 )
 
 BATCH = Simplify(
@@ -251,6 +256,7 @@ BATCH = Simplify(
     whole=(
         WholePass("unused_parameters", drop_unused_parameters),
         WholePass("read_at_once", _in_each(read_at_once)),
+        _CARRIED,
     ),
 )
 
@@ -698,11 +704,15 @@ def _reverse_module(
 # -- forward mode --------------------------------------------------------------------
 
 
-def jvp(request: Request) -> Module:
-    """The module with `jvp_f(x, x_dot) -> (y, y_dot)`."""
+def jvp(request: Request, pushforward: str = "") -> Module:
+    """The module with `jvp_f(x, x_dot) -> (y, y_dot)`.
+
+    Args:
+        pushforward: the name of a function that gives `y_dot` alone, in place of it.
+    """
     stages = StageTexts()
     program, unit = analyse(request, stages, forward=True)
-    entry = entry_name(program, f"jvp_{unit.name}")
+    entry = entry_name(program, pushforward or f"jvp_{unit.name}")
     names = names_around(program, entry)
     callees = TangentCallees(program, names)
 
@@ -715,12 +725,15 @@ def jvp(request: Request) -> Module:
     key = id(unit.source.func)
     if (
         key in recursive_functions(program)
+        and not pushforward
         and callees.active(unit) == request.wrt
         and not copies_of_written(forward.rules)
     ):
         callees.wanted[key] = (unit, (entry,))  # it calls itself
         callees.entry = key
     written = forward.write(entry, request.wrt, top=True)
+    if pushforward:
+        drop_value(written)
     types = forward.arguments(request.types)
     return _assemble(
         program,

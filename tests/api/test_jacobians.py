@@ -295,6 +295,40 @@ def jacrev_vector_to_vector(x):
     assert '__all__ = ["jacrev_vector_to_scalar"]' in text and "np.eye" not in text
 
 
+def nearest(centers, points):
+    total = 0.0
+    for p in points:
+        total += np.min(np.sum((centers - p) ** 2, axis=1))
+    return total
+
+
+def test_values_that_only_the_gradient_needs_are_left_out():
+    """A second derivative keeps what it reads, and computes no gradient beside it."""
+    args = np.eye(3)[:, :2], np.arange(8.0).reshape(4, 2)
+    text = str(srcjax.source(srcjax.hessian(nearest), *args))
+    assert text.count("tape") == 3, text  # made, filled and read
+    gradient, step = srcjax.grad(nearest), 1e-6 * np.eye(6).reshape(6, 3, 2)
+    found = srcjax.hessian(nearest)(*args).reshape(3, 2, 6)
+    for k, s in enumerate(step):
+        moved = gradient(args[0] + s, args[1]) - gradient(args[0] - s, args[1])
+        np.testing.assert_allclose(found[..., k], moved / 2e-6, atol=1e-8)
+
+
+def iterated(x):
+    for _ in range(3):
+        x = x * np.sin(x)
+    return x
+
+
+def test_the_second_derivative_of_a_number_is_all_that_is_computed():
+    second = srcjax.hessian(iterated)
+    text = str(srcjax.source(second, 0.7))
+    assert "return pushforward_iterated(x, 1.0)" in text and "[1]" not in text
+    first = srcjax.grad(iterated)
+    moved = (first(0.7 + 1e-5) - first(0.7 - 1e-5)) / 2e-5
+    np.testing.assert_allclose(second(0.7), moved, rtol=1e-8)
+
+
 def test_text_without_examples():
     """Helpers look at the structure; the values are the same."""
     for make in (jacfwd, jacrev):

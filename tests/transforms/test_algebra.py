@@ -61,6 +61,16 @@ x * y + y * x -> 2 * x * y
 n * m + m * n -> n * m + m * n
 x + y + x -> 2 * x + y
 x - y + x -> 2 * x - y
+x * y - x * z -> x * (y - z)
+x * z + y * z -> (x + y) * z
+n * x + n * y -> n * (x + y)
+n * m + n * k -> n * m + n * k
+2 * x * y - 2 * z -> 2 * (x * y - z)
+dy * x * y + dy * x * z -> dy * x * (y + z)
+x * y - x -> x * y - x
+x / z - y / z -> (x - y) / z
+n / z - m / z -> n / z - m / z
+x * y / z - np.sin(x) / z -> (x * y - np.sin(x)) / z
 n - y + n -> n - y + n
 0.5 * x - 1.5 * x -> -x
 2 * n + 3 * n -> 2 * n + 3 * n

@@ -226,6 +226,18 @@ CASES = [
         "def f(x):\n    for i in range(3):\n        x = x * 2\n    return x",
     ),
     (
+        dead,  # a name gets the value that it has
+        "def f(x, a, b):\n    t = x\n    a += x * b\n    x = t\n    return a, x, t",
+        "def f(x, a, b):\n    t = x\n    a += x * b\n    return (a, x, t)",
+    ),
+    (
+        dead,  # it had another one in between
+        "def f(x, b):\n    t = x\n    if b:\n        x = 2\n    b = x\n    x = t\n"
+        "    return x, b",
+        "def f(x, b):\n    t = x\n    if b:\n        x = 2\n    b = x\n    x = t\n"
+        "    return (x, b)",
+    ),
+    (
         dead,  # one of its values is read: it must stay in step
         "def f(x):\n    t = []\n    t.append(x)\n    t.append(x * 2)\n"
         "    y = t.pop()\n    z = t.pop()\n    return z",
@@ -547,3 +559,22 @@ def test_how_many_there_are_is_asked_of_an_argument():
     w, inputs = np.ones((3, 2)), np.linspace(0.0, 1.0, 12).reshape(4, 3)
     text = srcjax.source(srcjax.grad(mean_of_largest), w, inputs)
     assert "len(inputs)" in text and ".size" not in text, text
+
+
+def smoothed(x, n):
+    for _ in range(n):
+        x = np.tanh(x)
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize(
+    "second", [srcjax.hessian, lambda f: srcjax.vmap(srcjax.grad(f), (0, None))]
+)
+def test_texts_of_texts_quote_the_users_lines(second):
+    """What stands above the lines of a gradient stands above those made of them."""
+    x = np.ones((2, 3)) if second is not srcjax.hessian else np.ones(3)
+    lines = str(srcjax.source(second(smoothed), x, 2)).splitlines()
+    quotes = [line for line in lines if line.lstrip().startswith("# ")]
+    assert quotes[:2] == ["    # return np.sum(x**2)", "        # x = np.tanh(x)"]
+    below = lines[lines.index(quotes[1]) + 1]
+    assert "1 - x**2" in below, lines

@@ -10,7 +10,7 @@ calls `pushforward_f` (or `f_forward` and `f_backward`), and can be transformed 
 All columns, or rows, are computed at once, as `vmap` would; where that is not possible
 (an operation without a batch rule, types that are not known) the text is a loop:
 
-    columns = [jvp_f(x, x_dot)[1] for x_dot in np.eye(x.size)]
+    columns = [pushforward_f(x, x_dot) for x_dot in np.eye(x.size)]
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Jacobian(Transform):
 
     def build(self, types: list[Type], typed: bool) -> Module:
         self.check_arguments(types)
-        request = self.request(types)
         writer: Writer
         if self.name == "jacrev":
+            request = self.request(types)
             module = pipeline.vjp(request)
             self.check_value(self.value(module))
             if is_number(self.value(module)):
@@ -112,14 +112,30 @@ class Jacobian(Transform):
                 pipeline.keep_saved(module)
             writer = found or Rows(self, module, types)
         else:
-            module = pipeline.jvp(request)
-            self.check_value(self.value(module))
-            writer = columns_at_once(self, module, types) or Columns(
-                self, module, types
-            )
+            writer = self.batched_columns(types) or self.columns(types)
         writer.write()
         writer.module.print()
         return writer.module
+
+    def batched_columns(self, types: list[Type]) -> Writer | None:
+        """What writes all columns at once; None where that is not possible."""
+        if all(is_number(t) for t in self.moved(types)):
+            return None
+        module = pipeline.jvp(self.request(types))
+        self.check_value(self.value(module))
+        return columns_at_once(self, module, types)
+
+    def columns(self, types: list[Type]) -> Writer:
+        """What writes column by column, each of a pushforward without the value."""
+        name = "" if self.has_aux else f"pushforward_{self.source.name}"
+        module = pipeline.jvp(self.request(types), name)
+        self.check_value(self.value(module))
+        return Columns(self, module, types)
+
+    def moved(self, types: list[Type]) -> list[Type]:
+        """The types of the arguments that it is with respect to."""
+        named = dict(zip(self.parameters, types, strict=True))
+        return [named[n] for n in self.wrt]
 
     def along(self, values: list[Any], tangents: list[Any], weights: Any) -> Any:
         args, kwargs = self.arguments(values)

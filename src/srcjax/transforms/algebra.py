@@ -6,6 +6,7 @@ dy * 1.0 + -(2 * (0.5 * x))    ->    dy - x
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,10 +27,11 @@ Bindings = dict[str, gast.expr]
 def tidy(expr: gast.expr, is_signed: Predicate, is_float: Predicate) -> gast.expr:
     """Rewrites arithmetic, from the inside out, without changing dtype or shape.
 
-    Values are kept to the last bit, with four exceptions that a reader would not
+    Values are kept to the last bit, with five exceptions that a reader would not
     write out: the sign of a zero (`x + 0`), the rounding of `x * (1 / y)`, which
-    becomes `x / y`, that of nested constant factors such as `3 * (5 * x)`, and that of
-    their product: `3 * (0.1 * x)` is `0.3 * x`.
+    becomes `x / y`, that of nested constant factors such as `3 * (5 * x)`, that of
+    their product (`3 * (0.1 * x)` is `0.3 * x`), and that of what two terms of a sum
+    have in common: `x * y - x * z` is `x * (y - z)`.
 
     **Arguments:**
 
@@ -325,7 +327,49 @@ class _Tidier:
             found: Bindings = {}
             if _matches(rule.tree, node, found) and self._applies(rule, found):
                 return self._built(rule.template, found)
-        return _left_out_once(node) or self._gathered(node) or _sign_out(node) or node
+        return (
+            _left_out_once(node)
+            or self._gathered(node)
+            or self._shared(node)
+            or _sign_out(node)
+            or node
+        )
+
+    def _shared(self, node: gast.AST) -> Any:
+        """What both terms of a sum have, once: a·(b - c) for a·b - a·c, (a + b)/c.
+
+        A person does not write it out either: 2·(a·b + c·d), with the 2 in front.
+        """
+        if not isinstance(node, gast.BinOp):
+            return None
+        if not isinstance(node.op, (gast.Add, gast.Sub)):
+            return None
+        left, right = node.left, node.right
+        if not (isinstance(left, gast.BinOp) and isinstance(right, gast.BinOp)):
+            return None
+        if isinstance(left.op, gast.Div) and isinstance(right.op, gast.Div):
+            same = same_value(left.right, right.right) and is_pure(left.right)
+            over = left.left, right.left
+            if not same or not all(map(self._is_floating, over)):
+                return None
+            return gast.BinOp(self._combined(node, *over), gast.Div(), left.right)
+        first, second = list(_factors(left)), list(_factors(right))
+        if min(len(first), len(second)) < 2 or not is_pure(node):
+            return None
+        for end in (1, -1):
+            count = _in_common(first[::end], second[::end])
+            parts = [each[::end][count:][::end] for each in (first, second)]
+            if not count or not all(any(map(self._is_floating, p)) for p in parts):
+                continue
+            shared = first[:count] if end == 1 else first[-count:]
+            rest = self._combined(node, *map(_product, parts))
+            factors = [*shared, rest] if end == 1 else [rest, *shared]
+            return self._rewritten(_product(factors))
+        return None
+
+    def _combined(self, node: gast.BinOp, left: Any, right: Any) -> Any:
+        """The sum, or the difference, of other terms."""
+        return self._rewritten(gast.BinOp(left, node.op, right))
 
     def _gathered(self, node: gast.AST) -> Any:
         """Constants in front of a product: 12·a·b for a·4·b·3, and 2·a for a·2.
@@ -462,6 +506,18 @@ def _factors(node: gast.AST) -> Iterator[gast.AST]:
         yield node
 
 
+def _product(factors: list[Any]) -> Any:
+    """The product of factors, from left to right."""
+    return functools.reduce(lambda a, b: gast.BinOp(a, gast.Mult(), b), factors)
+
+
+def _in_common(first: list[Any], second: list[Any]) -> int:
+    """With how many factors both lists begin; each has one more at least."""
+    most = min(len(first), len(second)) - 1
+    pairs = zip(first[:most], second[:most], strict=True)
+    return sum(1 for _ in itertools.takewhile(lambda pair: same_value(*pair), pairs))
+
+
 def _parted(factor: Any) -> list[Any]:
     """The constant and the rest of a factor that has new axes: 2 and a[:, None]."""
     if not isinstance(factor, gast.Subscript) or not _adds_axes(factor.slice):
@@ -469,9 +525,7 @@ def _parted(factor: Any) -> list[Any]:
     inner = list(_factors(factor.value))
     if _constant(inner[0]) is None or len(inner) == 1:
         return [factor]
-    rest = inner[1]
-    for each in inner[2:]:
-        rest = gast.BinOp(rest, gast.Mult(), each)
+    rest = _product(inner[1:])
     return [inner[0], gast.Subscript(rest, factor.slice, factor.ctx)]
 
 

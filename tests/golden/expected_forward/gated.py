@@ -12,6 +12,7 @@ def gated_forward(x, W, b):
 
 def gated_backward(saved, dresult):
     W, z, exp_negative, total = saved
+    # z = x @ W + b
     return (dresult / total + dresult * z / total**2 * exp_negative) @ W.T
 
 

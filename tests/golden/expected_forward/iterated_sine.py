@@ -16,28 +16,19 @@ def iterated_sine_forward(x):
 
 def iterated_sine_residuals(saved):
     x_tape, sin_x_tape = saved
-    cos_x_tape = []
-    sin_x_tape2 = []
-    x_tape2 = []
+    total_tape = []
     for _ in range(4):
         sin_x = sin_x_tape.pop()
         x = x_tape.pop()
-        cos_x_tape.append(np.cos(x))
-        sin_x_tape2.append(sin_x)
-        x_tape2.append(x)
-    return cos_x_tape, sin_x_tape2, x_tape2
+        total_tape.append(sin_x + x * np.cos(x))
+    return (total_tape,)
 
 
 def iterated_sine_linear(residuals, x_dot):
-    cos_x_tape, sin_x_tape2, x_tape2 = residuals
-    cos_x_tape = cos_x_tape.copy()
-    sin_x_tape2 = sin_x_tape2.copy()
-    x_tape2 = x_tape2.copy()
+    (total_tape,) = residuals
+    total_tape = total_tape.copy()
     for _ in range(4):
-        cos_x = cos_x_tape.pop()
-        sin_x = sin_x_tape2.pop()
-        x = x_tape2.pop()
-        x_dot = x_dot * cos_x * x + x_dot * sin_x
+        x_dot = x_dot * total_tape.pop()
     return x_dot
 
 

@@ -9,6 +9,7 @@ def jvp_grad_logistic_loss(w, w_dot):
         raise ValueError("jvp_grad_logistic_loss is for w: (3,)")
     exp_product2 = np.exp(-LABELS * (SAMPLES @ w))
     exp_product2_dot = -(SAMPLES @ w_dot * LABELS * exp_product2)
+    # return np.mean(np.log1p(np.exp(-LABELS * (SAMPLES @ w))))
     total = 1 + exp_product2
     ratio = 1 / exp_product2.size / total
     return (

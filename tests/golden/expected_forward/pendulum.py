@@ -14,9 +14,8 @@ def jvp_pendulum(angle, gravity, steps, angle_dot, gravity_dot):
     for _ in range(steps):
         sin_angle = math.sin(angle)
         speed = speed - 0.01 * gravity * sin_angle
-        speed_dot = speed_dot - (
-            0.01 * gravity_dot * sin_angle
-            + 0.01 * angle_dot * math.cos(angle) * gravity
+        speed_dot = speed_dot - 0.01 * (
+            gravity_dot * sin_angle + angle_dot * math.cos(angle) * gravity
         )
         angle = angle + 0.01 * speed
         angle_dot = angle_dot + 0.01 * speed_dot

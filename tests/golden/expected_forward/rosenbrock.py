@@ -7,6 +7,7 @@ def pushforward_rosenbrock(x, x_dot):
     batch_size = len(x_dot)
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
+    # return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
     dx_part_dot = 2 * x_part_dot
     ddifference_dot = 200 * (x_dot[:, 1:] - 2 * x_part_dot * x_part)
     dx_part_dot -= 2 * ddifference_dot * x_part + x_part_dot * (

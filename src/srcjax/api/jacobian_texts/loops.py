@@ -52,7 +52,7 @@ class Columns(Writer):
     def known(self) -> str:
         outputs = leaves_of(self.value, "")
         transform = self.transform
-        inside = "[0]" if transform.has_aux else ""
+        inside = "[1][0]" if transform.has_aux else ""
         wrt = {n: self.types[n] for n in transform.wrt}
         leaves = [leaf for n in wrt for leaf in leaves_of(wrt[n], n)]
         #: For each output, the block of each input by its path.
@@ -72,11 +72,14 @@ class Columns(Writer):
                 moved = f"np.zeros_like({path})"
             dots = {n: self.rebuilt(wrt[n], {path: moved}, n) for n in wrt}
             call = self.pushed(dots)
+            bare = [p for p, _ in outputs] == [""] and path in wrt
+            if number and bare and transform.single and not transform.has_aux:
+                return call
             if number or empty:
                 self.line(f"{value} = {call}")
                 aux = aux or f"{value}[0][1]"
                 for block, (out, u) in zip(blocks, outputs, strict=True):
-                    block[path] = f"{value}[1]{inside}{out}"
+                    block[path] = f"{value}{inside}{out}"
                     if empty:
                         shape = f"{shape_text(block[path], u)} + {path}.shape"
                         block[path] = f"np.zeros({shape})"
@@ -85,11 +88,10 @@ class Columns(Writer):
                 self.comment(
                     f"Each column: the derivative along one element of {path}."
                 )
-            part = "" if transform.has_aux else "[1]"
-            self.line(f"{value} = [{call}{part} for {dot} in {self.basis(path, t)}]")
+            self.line(f"{value} = [{call} for {dot} in {self.basis(path, t)}]")
             aux = aux or f"{value}[0][0][1]"
             for block, (out, u) in zip(blocks, outputs, strict=True):
-                step = f"[1][0]{out}" if transform.has_aux else out
+                step = f"{inside}{out}"
                 block[path] = self.stacked(value, step, path, t, u)
         jacobian = self.assembled(outputs, blocks, wrt)
         return f"{jacobian}, {aux}" if transform.has_aux else jacobian
@@ -130,7 +132,7 @@ class Columns(Writer):
         dot, columns = self.names.fresh(f"{name}_dot"), self.names.fresh("columns")
         call = self.pushed({name: dot})
         self.comment(f"Each column: the derivative along one element of {name}.")
-        self.line(f"{columns} = [{call}[1] for {dot} in unit_tangents({name})]")
+        self.line(f"{columns} = [{call} for {dot} in unit_tangents({name})]")
         return f"stack_columns({columns}, {name})"
 
 

@@ -191,6 +191,12 @@ class Forward:
         new.iter = syntax.call("zip", syntax.clone(stmt.iter), rules.dot(stmt.iter))
 
 
+def drop_value(written: Written) -> None:
+    """Return the tangent alone, of a function as `Forward.write` wrote it, in place."""
+    last: Any = written.node.body[-1]
+    last.value = last.value.elts[1]
+
+
 def _depends(later: list[gast.stmt], earlier: list[gast.stmt]) -> bool:
     """Whether statements may not be moved in front of others."""
     written, read = syntax.names_written(later), syntax.names_read(later)

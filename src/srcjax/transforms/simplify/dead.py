@@ -12,7 +12,8 @@ neither it nor anything that shares its memory is read later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from typing import Any
 
 import gast
@@ -21,6 +22,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import stored_names
 from srcjax.analysis.flow.control import Control, Way, control
 from srcjax.analysis.flow.mentions import own_mentions
+from srcjax.frontend.joined_tapes import emptied, popped, pushed
 from srcjax.transforms.call_effects import called, effect_of, is_pure, written_operands
 from srcjax.transforms.simplify.kin import may_be_one_of
 
@@ -227,34 +229,38 @@ def _popped(stmt: gast.Assign) -> str | None:
     return tape if dot and method == "pop" and "." not in tape else None
 
 
-def _is_tape(node: gast.FunctionDef, name: str) -> bool:
-    """Whether the name is a list that is only appended to and popped from."""
-    uses = bindings = 0
+def _tapes(node: gast.FunctionDef) -> set[str]:
+    """Names of lists that are only appended to and popped from."""
+    made: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
+    mentions: Counter[str] = Counter()
     for sub in syntax.walk(node):
-        if isinstance(sub, gast.Assign) and syntax.is_name(sub.targets[0], name):
-            bindings += syntax.equal(sub.value, syntax.expression("[]"))
-        elif isinstance(sub, gast.Call) and called(sub) in (
-            f"{name}.append",
-            f"{name}.pop",
-        ):
-            uses += 1
-    mentions = sum(
-        isinstance(sub, gast.Name) and sub.id == name for sub in syntax.walk(node)
-    )
-    return bindings == 1 and mentions == uses + bindings
+        if isinstance(sub, gast.Name):
+            mentions[sub.id] += 1
+        elif isinstance(sub, gast.stmt):
+            made[emptied(sub)] += 1
+            uses[pushed(sub)] += 1
+        else:
+            uses[popped(sub)] += 1
+    del made[""]
+    once = [name for name, count in made.items() if count == 1]
+    return {name for name in once if mentions[name] == uses[name] + 1}
 
 
-def given_away(body: list[gast.stmt], own: set[str]) -> frozenset[str]:
+def given_away(
+    body: list[gast.stmt], own: set[str], tapes: Collection[str] = ()
+) -> frozenset[str]:
     """Names of what is seen from outside, where only the `own` names are not.
 
-    What the user's calls may keep: what they write to may hold it. And what is there
-    before: `cache = shared` of a global.
+    What the user's calls may keep: what they write to may hold it, but for `tapes`. And
+    what is there before: `cache = shared` of a global.
     """
     found: set[str] = set()
     for node in syntax.walk(body):
         if isinstance(node, gast.Call):
             effect = getattr(node, "effect", None)
-            if effect and (effect.to_all or effect.writes):
+            taped = not syntax.names_read(node.func).isdisjoint(tapes)
+            if effect and (effect.to_all or (effect.writes and not taped)):
                 found |= syntax.names_read(node)
         elif isinstance(node, gast.Assign):
             root = getattr(node.value, "id", None)
@@ -263,17 +269,57 @@ def given_away(body: list[gast.stmt], own: set[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def drop_returned(body: list[gast.stmt]) -> None:
+    """Drop what gives a name the value that it has, in place.
+
+    Before:                              After:
+
+        dtotal = dx                          dtotal = dx
+        da += dx * dt                        da += dx * dt
+        dx = dtotal                          dv += dtotal * dt
+        dv += dtotal * dt
+    """
+    for block in list(syntax.blocks(body)):
+        idle = {k for k in range(1, len(block)) if _has_it(block, k)}
+        if idle:
+            block[:] = [s for k, s in enumerate(block) if k not in idle]
+
+
+def _has_it(block: list[Any], k: int) -> bool:
+    """Whether statement `k` is `v = t` after `t = v`, with both names as they were."""
+    names = _copied(block[k])
+    if names is None:
+        return False
+    for stmt in reversed(block[:k]):
+        if _copied(stmt) == names[::-1]:
+            return True
+        if not syntax.names_written(stmt).isdisjoint(names):
+            return False
+    return False
+
+
+def _copied(stmt: Any) -> tuple[str, str] | None:
+    """The two names of `t = v`."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Name):
+        return None
+    target = stmt.targets[0]
+    alone = len(stmt.targets) == 1 and isinstance(target, gast.Name)
+    return (target.id, stmt.value.id) if alone else None
+
+
 def remove_dead(
     node: gast.FunctionDef,
     shares: Shares = lambda name: set(),
 ) -> None:
     """Remove dead code from the function, in place."""
+    drop_returned(node.body)
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     local = syntax.names_written(node.body) - parameters
-    given = given_away(node.body, local | parameters)
+    all_tapes = _tapes(node) & local
+    given = given_away(node.body, local | parameters, all_tapes)
     first = DeadCode(shares, local, given)
     node.body = first.block(node.body, set()) or [gast.Pass()]
-    tapes = {t for t in first.idle_tapes if _is_tape(node, t)}
+    tapes = first.idle_tapes & _tapes(node)
     if not tapes:
         return
     again = DeadCode(shares, local, given)

@@ -234,3 +234,19 @@ def pooled(x):
 def test_maxima_say_what_happens_at_a_tie():
     text = explained(srcjax.grad(pooled), np.ones((2, 3)))
     assert "the adjoint goes to where the extreme is; equal ones share it" in text
+
+
+def test_what_a_gradient_says_is_said_of_what_is_made_of_it():
+    """Of a gradient for each example, and of a second derivative, which has two rules."""
+    of_batch = explained(
+        srcjax.vmap(srcjax.grad(recurrent), (0, None)), np.ones(2), np.ones(3)
+    )
+    lines = [" ".join(line.split()) for line in of_batch.splitlines()]
+    assert "# ---- backward: from the result to the arguments" in lines
+    assert any("# kept for the backward sweep" in line for line in lines)
+    assert any("from the tape: what was kept last" in line for line in lines)
+    second = explained(srcjax.jvp(srcjax.grad(recurrent)), 0.5, np.ones(3))
+    assert "in the first derivative, " in second
+    assert "d tanh(u) = (1 - tanh(u)**2) du" in second
+    alone = explained(srcjax.vmap(quotient), np.ones(2), np.ones(2))
+    assert "backward" not in alone

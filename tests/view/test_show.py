@@ -324,6 +324,29 @@ def test_lambdas_and_second_derivatives():
     assert "steps" in view.html()
 
 
+def turning(x, n):
+    for _ in range(n):
+        x = np.tanh(x)
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_what_is_made_of_a_gradient_has_its_sweeps(batched):
+    made = srcjax.vmap(srcjax.grad(turning), (0, None))
+    df = made if batched else srcjax.hessian(turning)
+    rows = srcjax.show(df, np.ones((2, 2)) if batched else X, 2).sides.rows
+    name = next(row.function for row in rows if row.sweep)
+    rows = [r for r in rows if r.function == name and r.statement is not None]
+    sweeps = [row.sweep for row in rows if row.sweep]
+    assert sweeps == sorted(sweeps, reverse=True) and set(sweeps) == {
+        "forward",
+        "backward",
+    }
+    turned = next(row for row in rows if row.sweep == "backward")
+    assert turned.text.split(" = ")[0].strip() in ("dx", "dx_dot"), turned.text
+    assert rows[-1].text.split()[0] == "return" and rows[-1].sweep == "backward"
+
+
 def test_what_a_return_took_in_has_a_line():
     def product(p):
         return p["a"] * p["b"] ** 2

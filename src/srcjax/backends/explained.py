@@ -13,11 +13,13 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import gast
 
 from srcjax import syntax
+from srcjax.backends.load import generated_module
+from srcjax.backends.marks import TREES_OF
 from srcjax.backends.module import Module
 from srcjax.ops.words import SIGN, TERM, as_latex, as_text, short
 from srcjax.process import tree_of
@@ -54,6 +56,8 @@ _WEAK = (
 )
 #: What is not said where this is.
 _SAID_BY = {ALIKE.said: MOVED.said, TEST.said: CHOSEN.said}
+#: Before what the line says that a second derivative was made of.
+_OF_FIRST = "in the first derivative, "
 _SUMMED = "summed over the iterations"
 
 
@@ -67,6 +71,10 @@ class Explained:
     #: with formulas between backticks (`srcjax.ops.words`).
     words: tuple[str, ...] = ()
     backward: bool = False
+    #: Whether reverse mode wrote it, or what it was made of, on the way back.
+    on_the_way_back: bool = False
+    #: Whether it is a `return` of what was computed before.
+    is_return: bool = False
 
     @property
     def text(self) -> str:
@@ -74,12 +82,66 @@ class Explained:
         return as_text(_in_full(self.words))
 
 
-def explain_lines(module: Module) -> list[Explained]:
+class _Written(Protocol):
+    """Generated functions as trees with reasons, and the text that they are."""
+
+    functions: list[Any]
+    backward: frozenset[str]
+
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass
+class _Loaded:
+    """Those of a module that was loaded."""
+
+    text: str
+    functions: list[Any]
+    backward: frozenset[str]
+
+
+class _Below:
+    """What the lines say of texts that the explained one was made of."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, dict[int, Explained]] = {}
+
+    def line(self, stmt: Any) -> Explained | None:
+        """The line of a generated text that a statement comes from."""
+        where = syntax.line_behind(stmt)
+        return self.lines(where[0]).get(where[1]) if where is not None else None
+
+    def is_backward(self, stmt: Any) -> bool:
+        """Whether a statement comes from the backward sweep of a text."""
+        line = self.line(stmt)
+        return line is not None and line.on_the_way_back
+
+    def is_no_value(self, stmt: Any) -> bool:
+        """Whether a statement comes from no text at all."""
+        return self.line(stmt) is None
+
+    def lines(self, name: str) -> dict[int, Explained]:
+        """Those of a generated text, by their numbers; none of another file."""
+        if name not in self.texts:
+            module = generated_module(name)
+            trees = None if module is None else TREES_OF.get(module)
+            found = []
+            if module is not None and trees is not None:
+                text = module.__loader__.text  # type: ignore[union-attr]
+                found = explain_lines(_Loaded(text, *trees), self)
+            self.texts[name] = {line.first: line for line in found}
+        return self.texts[name]
+
+
+def explain_lines(module: _Written, below: _Below | None = None) -> list[Explained]:
     """The statements of generated functions, in the order of their lines.
 
     `module` has to be one that was transformed now: texts that were kept from another
-    process know no rules.
+    process know no rules. What was made of a text that srcjax wrote, such as a second
+    derivative, says what that one says.
     """
+    below = below or _Below()
     found: list[Explained] = []
     printed = {
         n.name: n for n in tree_of(module.text).body if isinstance(n, ast.FunctionDef)
@@ -89,7 +151,7 @@ def explain_lines(module: Module) -> list[Explained]:
     backward = {r.slot for s in every for r in why(s)} <= {"adjoint"}
     for node in module.functions:
         of_pair = node.name in module.backward
-        function = _Function(node, printed[node.name], tapes, backward, of_pair)
+        function = _Function(node, printed[node.name], tapes, backward, of_pair, below)
         found += function.lines()
     return sorted(found, key=lambda line: line.first)
 
@@ -126,6 +188,7 @@ class _Function:
     has_backward: bool
     #: Whether it is the backward function of a pair.
     follows_forward: bool
+    below: _Below
     found: list[Explained] = field(default_factory=list)
 
     def lines(self) -> list[Explained]:
@@ -142,8 +205,14 @@ class _Function:
         mine = [s for s in ours if not syntax.is_comment(s)]
         for a, b in zip(mine, theirs, strict=True):
             words = tuple(dict.fromkeys(filter(None, self.words(a, loops))))
-            last = _end_of_head(b)
-            self.found.append(Explained(b.lineno, last, words, _is_backward(a)))
+            last, line = _end_of_head(b), self.below.line(a)
+            back = self.has_backward and _is_backward(a)
+            if line is not None:
+                words = tuple(dict.fromkeys(_with_those_below(a, words, line)))
+                back = back or (line.on_the_way_back and not self.has_backward)
+            end = isinstance(a, gast.Return) and not _computes(a.value)
+            found = Explained(b.lineno, last, words, _is_backward(a), back, end)
+            self.found.append(found)
             inside = (*loops, a) if isinstance(b, (ast.For, ast.While)) else loops
             blocks = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
             for inner, shown in zip(*blocks, strict=True):
@@ -270,6 +339,26 @@ class _Function:
         )
 
 
+def _with_those_below(
+    stmt: Any, words: tuple[str, ...], line: Explained
+) -> tuple[str, ...]:
+    """The words of a statement, and those of the line that it was made of.
+
+    What is done for all examples is what is done for one. A derivative of that line is
+    another thing, whose rule comes first.
+    """
+    if not line.words:
+        return words
+    if all(r.slot == "batch" or not r.words for r in why(stmt)):
+        return (*line.words, *(w for w in words if w != _as_words(ALIKE.said)))
+    rules = [r for r in why(stmt) if r.words and r is not MOVES]
+    if not rules or all(_as_words(r.words) in _WEAK for r in rules):
+        return line.words
+    said = (w for w in line.words if w not in words)
+    first = next(said, "") if line.backward else ""
+    return (*words, f"{_OF_FIRST}{first}", *said) if first else words
+
+
 def _computes(value: Any) -> bool:
     """Whether there is an operation in what is returned."""
     kinds = (gast.BinOp, gast.UnaryOp, gast.Call)
@@ -394,16 +483,19 @@ def _columns(lines: list[str], after: dict[int, str]) -> dict[int, int]:
 def _marks(module: Module, lines: list[str]) -> dict[int, list[str]]:
     """What stands above the two sweeps of a function that has both."""
     found: dict[int, list[str]] = {}
+    below = _Below()
     nodes = {node.name: node for node in module.functions}
     for printed in _functions(module):
         mine = [s for s in nodes[printed.name].body if not syntax.is_comment(s)]
         pairs = list(zip(mine, printed.body, strict=True))
         every = list(syntax.all_statements(mine))
-        tangents = any(r.slot != "adjoint" for s in every for r in why(s))
-        users = [b.lineno for a, b in pairs if not (_is_ours(a) or _is_backward(a))]
-        begins = [b.lineno for a, b in pairs if not (_is_backward(a) or _is_guard(b))]
-        back = [b.lineno for a, b in pairs if _is_backward(a)]
-        if tangents or not users or not back or min(back) < min(users):
+        of_text = any(r.slot != "adjoint" for s in every for r in why(s))
+        is_back = below.is_backward if of_text else _is_backward
+        is_ours = below.is_no_value if of_text else _is_ours
+        users = [b.lineno for a, b in pairs if not (is_ours(a) or is_back(a))]
+        begins = [b.lineno for a, b in pairs if not (is_back(a) or _is_guard(b))]
+        back = [b.lineno for a, b in pairs if is_back(a)]
+        if not users or not back or min(back) < min(users):
             continue
         for number, mark in ((min(begins), _FORWARD), (min(back), _BACKWARD)):
             while lines[number - 2].lstrip().startswith("#"):

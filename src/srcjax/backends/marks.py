@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -46,7 +46,12 @@ KEPT_MADE: WeakKeyDictionary[FunctionType, tuple[frozenset[str], frozenset[str]]
 )
 #: Tapes of tuples among them, and of which tapes they are made.
 JOINED_MADE: WeakKeyDictionary[FunctionType, Joined] = WeakKeyDictionary()
-#: All of these, but for the functions that are tested.
+#: Modules of generated functions: the functions as trees, with the reasons of their
+#: statements, and the names of the backward ones. What is made of them says these too.
+TREES_OF: WeakKeyDictionary[ModuleType, tuple[list[Any], frozenset[str]]] = (
+    WeakKeyDictionary()
+)
+#: All tables by function, but for the functions that are tested.
 TABLES: dict[str, WeakKeyDictionary[FunctionType, Any]] = {
     "made": NAMES_MADE,
     "adjoints": ADJOINTS_MADE,

@@ -26,6 +26,7 @@ from srcjax.backends.marks import (
     NAMES_MADE,
     RESTS_ON,
     TESTED,
+    TREES_OF,
 )
 from srcjax.backends.python_text import emit
 from srcjax.frontend.helper_names import HELPERS
@@ -150,6 +151,8 @@ class Module:
         )
         # What the text writes out is the very object: others may take its place.
         vars(module).update(self.live_values())
+        if self.functions:
+            TREES_OF[module] = self.functions, self.backward
         for function in self.functions:
             NAMES_MADE[getattr(module, function.name)] = self.made
             ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints

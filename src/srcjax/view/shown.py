@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from srcjax.backends.explained import explain_lines
 from srcjax.backends.load import generated_module, line_map_of
 from srcjax.backends.module import Module
 from srcjax.teaching.statements import (
@@ -229,20 +230,40 @@ def rows_of(
 
 
 def _mark_sweeps(rows: list[Row], module: Module, tangents: bool) -> None:
-    """Which sweep each line belongs to; in forward mode, what is a tangent."""
-    if not (module.adjoints or module.backward or tangents):
-        return
+    """Which sweep each line belongs to; in forward mode, what is a tangent.
+
+    Lines of second derivatives, and of gradients of a batch, belong to the sweep of the
+    gradient that they were made of.
+    """
     turned, tested = set(module.backward), _tested(module)
+    back = _on_the_way_back(module)
+    if not (module.adjoints or turned or tangents or back):
+        return
+    inner = {row.function for row in rows if row.number in back}
     for row in rows:
         statement = row.statement
         if statement is None or _is_docstring(statement) or row.number in tested:
             continue
         if tangents:
-            row.sweep = "tangent" if statement.backward else "forward"
+            values = "backward" if row.number in back else "forward"
+            row.sweep = "tangent" if statement.backward else values
+            continue
+        if back and not (module.adjoints or module.backward):
+            if row.function in inner:
+                row.sweep = "backward" if row.number in back else "forward"
             continue
         if statement.backward:
             turned.add(row.function)
         row.sweep = "backward" if row.function in turned else "forward"
+
+
+def _on_the_way_back(module: Module) -> set[int]:
+    """The lines that come from a backward sweep, and a `return` after them."""
+    found: set[int] = set()
+    for line in explain_lines(module):
+        if line.on_the_way_back or (line.is_return and line.first - 1 in found):
+            found.update(range(line.first, line.last + 1))
+    return found
 
 
 def _tested(module: Module) -> range:

@@ -9,6 +9,7 @@ from typing import Any
 import optree
 
 import srcjax
+from srcjax.versions.trials import at_once
 
 from .compiled_cases import Work, families
 from .peers import JAX_JIT, OURS, available, on_module, the_jax
@@ -63,7 +64,8 @@ def on_jax(function: Any) -> Callable:
 def shape_of(work: Work) -> str:
     """What `jit` made of it."""
     compiled = srcjax.jit(transformed(work, work.function, srcjax))
-    compiled(*work.args)
+    with at_once():
+        compiled(*work.args)
     module = compiled.__srcjax_transform__.module_for(work.args, {})
     if module.stays:
         return "as it is"
@@ -74,11 +76,17 @@ def shape_of(work: Work) -> str:
 
 
 def compare(works: list[Work], rounds: int) -> str:
-    """One row per case; the last one has the geometric means."""
+    """One row per case; the last one has the geometric means.
+
+    The first call may run the function itself; kernels are compiled before they are
+    measured, and how long that takes is a column of its own.
+    """
     rows, gains, leads = [], [], []
     for work in works:
         calls = calls_of(work)
         first = {peer: seconds(call) for peer, call in calls.items()}
+        with at_once():
+            compiling = seconds(calls[JIT])
         times = interleaved(calls, rounds)
         gains.append(times[OURS] / times[JIT])
         jax = times.get(JAX_JIT)
@@ -94,13 +102,14 @@ def compare(works: list[Work], rounds: int) -> str:
                 ratio(jax, times[JIT]),
                 spell(first[JIT]),
                 spell(first.get(JAX_JIT)),
+                spell(compiling),
                 shape_of(work),
             ]
         )
     means = [f"{mean(gains):.2f}x", f"{mean(leads):.2f}x" if leads else "-"]
-    rows.append(["geometric mean", "", "", "", *means, "", "", ""])
+    rows.append(["geometric mean", "", "", "", *means, "", "", "", ""])
     head = ["case", OURS, JIT, JAX_JIT, "gain", "JAX / jit"]
-    return table([*head, "first call", "JAX's", "kernels"], rows)
+    return table([*head, "first call", "JAX's", "compiling", "kernels"], rows)
 
 
 def mean(values: list[float]) -> float:

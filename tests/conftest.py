@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 os.environ["SRCJAX_KEEP_TEXTS"] = "0"  # here, and in processes that tests start
+os.environ.setdefault("SRCJAX_JIT_AT_ONCE", "1")  # kernels are what is tested
 
 from srcjax import pipeline
 from srcjax.backends import tracebacks

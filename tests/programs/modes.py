@@ -22,6 +22,8 @@ from tests.plain_kernels import kernels_as_python
 from tests.programs.judging import arguments, tangent_along
 from tests.programs.judging import projected_gradient as projected
 
+srcjax.config.jit_at_once = True  # kernels are what is tested
+
 Arguments = tuple[Any, ...]
 #: What the results of a batch are weighted with where one number is needed.
 WEIGHTS = np.array([1.0, -0.7, 0.4])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from srcjax.errors import (
     SrcjaxError,
     UnsupportedError,
 )
+from srcjax.frontend.stage_texts import is_recording
 from srcjax.late import late
+from srcjax.versions import trials
 from srcjax.versions.callables import Transform, Version, make_callable
+from srcjax.versions.config import config
 from srcjax.versions.dressed import dress
 from srcjax.versions.functions import calling_as_it_is, underlying
 from srcjax.versions.recipes import Recipe
@@ -57,7 +60,7 @@ class Jit(Transform):
     name = "jit"
     compiles = True
     reads_supposed = False
-    OWN = Transform.OWN | {"exact", "on_gpu"}
+    OWN = Transform.OWN | {"exact", "on_gpu", "trials", "account"}
 
     def __init__(
         self, function: Callable, device: str = "cpu", place: str | None = None
@@ -69,10 +72,66 @@ class Jit(Transform):
         self.place = place
         #: Versions for sizes by value.
         self.exact: list[Version] = []
+        #: Calls of the function itself, by key, as long as nothing is compiled.
+        self.trials: dict[Any, trials.Trial] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.exact = []
+        self.exact, self.trials = [], {}
         super().__setstate__(state)
+
+    def anew(self) -> Self:
+        other = super().anew()
+        other.trials = {}
+        return other
+
+    @functools.cached_property
+    def account(self) -> trials.Account:
+        """How long the function itself took so far, in the place of kernels."""
+        return trials.account_of(self)
+
+    def trial(self, values: list[Any], key: Any) -> trials.Trial | None:
+        """A call of the function itself; None where it is or is to be compiled."""
+        if trials.is_at_once() or self.device != "cpu" or config.check:
+            return None
+        found = self.trials.get(key)
+        if key in self.versions:  # something else asked for it
+            self.trials.pop(key, None)
+            return None
+        if found is None:
+            if is_recording() or self.is_served(values, key):
+                return None
+            found = trials.Trial(self.function, self.account, self.allowance(values))
+            self.trials[key] = found
+        if not found.is_over:
+            return found
+        self.account.spent = 0.0
+        self.trials.pop(key, None)
+        return None
+
+    def is_served(self, values: list[Any], key: Any) -> bool:
+        """Whether nothing has to be compiled for these arguments, or is on the CPU."""
+        if device_of(values, self.parameters) != "cpu":
+            return True
+        known = [k for k in list(self.versions) if covers(k, key)]
+        if any(self.served(k) is not None for k in [key, *known]):
+            return True
+        if not self.general:
+            return False
+        types = [
+            tree.argument_type(value, name, False)
+            for name, value in zip(self.parameters, values, strict=True)
+        ]
+        _, common, sizes = tree.generalise(types, self.parameters)
+        found = self.general_version(self.general.get(common, []), sizes)
+        return found is not None and not unfinished(found)
+
+    def allowance(self, values: list[Any]) -> float:
+        """The seconds that calls of the function itself may take, about."""
+        found = self.account.allowance(self.function, values)
+        before = self.places
+        kept = self.place_for(values).version() if found else None
+        self.places = before
+        return min(found, trials.to_load()) if kept is not None else found
 
     @functools.cached_property
     def source(self) -> reading.FunctionSource:
@@ -268,10 +327,12 @@ class Lowered:
 
 
 class CompiledFor:
-    """What `lower(...).compile()` gives. Its first call compiles the kernels."""
+    """What `lower(...).compile()` gives. Its first call compiles all kernels."""
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
+        #: Whether it was called.
+        self.called = False
 
     def as_text(self) -> str:
         """The generated text."""
@@ -289,7 +350,12 @@ class CompiledFor:
                 f"compiled for {self.lowered.args_info}, and called with {found}",
                 instead="`lower` for these arguments, or what `jit` gives",
             )
-        return self.lowered.function(*args, **kwargs)
+        if self.called:
+            return self.lowered.function(*args, **kwargs)
+        with trials.at_once():
+            result = self.lowered.function(*args, **kwargs)
+        self.called = True
+        return result
 
 
 @overload
@@ -322,6 +388,12 @@ def jit(
     that fit the cache, with `out=`; where arrays are small the function runs as it is.
     Threads share blocks, and kernels of one long loop over elements
     (`srcjax.config.threads`).
+
+    To write kernels and compile them takes from half a second to many. So the first
+    calls run the function itself, until they have taken about a quarter of that time;
+    what may take long in one call, by its loops, is compiled in the first. Last digits
+    may differ from then on. With `srcjax.config.jit_at_once = True` first calls
+    compile, and so does the first call of `lower(*args).compile()`.
 
     Arrays of CuPy stay on their GPU: the same loops are CUDA kernels there, with one
     thread for each element, row or example, and numbers that only kernels read stay
@@ -399,7 +471,8 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
         raise ArgumentError(
             "explain needs a function that jit made", instead="`explain(jit(f), x)`"
         )
-    with transform.nothing_kept():
+    tried = transform.account.calls
+    with transform.nothing_kept(), trials.at_once():
         f(*args, **kwargs)
         module = transform.module_for(args, kwargs)
     if module.stays:
@@ -421,6 +494,8 @@ def explain(f: Callable, *args: Any, **kwargs: Any) -> str:
     for stmt, reason in module.python:
         first = syntax.text(stmt).splitlines()[0]
         lines.append(f"Python: {first}  # {reason}")
+    if tried:
+        lines.append(f"{tried} calls before this one ran {transform.shown_name} itself")
     return "\n".join(lines)
 
 

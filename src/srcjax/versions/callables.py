@@ -81,6 +81,8 @@ class Version:
 
     #: Whether another process made it.
     kept = False
+    #: Whether it is a call of the function itself (`trials.Trial`).
+    tries = False
 
     def __init__(
         self, module: Module, types: list[ty.Type], sizes: sz.Sizes | None = None
@@ -357,12 +359,9 @@ class Transform:
         general, common, sizes = tree.generalise(types, self.parameters)
         self.demand(values, general, sizes)
         known = self.general.setdefault(common, [])
-        for k, version in enumerate(known):
-            if version.sizes.holds(sizes.example):
-                now = self.current(version)
-                if now is not None:
-                    known[k] = now
-                    return now
+        found = self.general_version(known, sizes)
+        if found is not None:
+            return found
         longer = tree.of_any_length(general, self.parameters)
         for version in self.any_length.get(longer, ()) if longer else ():
             accepts = version.module.accepts
@@ -378,6 +377,16 @@ class Transform:
         if longer and version.module.accepts is not None:
             self.any_length.setdefault(longer, []).append(version)
         return version
+
+    def general_version(self, known: list[Version], sizes: sz.Sizes) -> Version | None:
+        """That one of the versions, all for the same types, which is for such sizes."""
+        for k, version in enumerate(known):
+            if version.sizes.holds(sizes.example):
+                now = self.current(version)
+                if now is not None:
+                    known[k] = now
+                    return now
+        return None
 
     def demand(self, values: list[Any], types: list[ty.Type], sizes: sz.Sizes) -> None:
         """Demand of arguments what the transform does that made the function.
@@ -674,8 +683,14 @@ class Transform:
         )
         return all(p.kind in simple for p in self.signature.parameters.values())
 
-    def prepare(self, args: tuple, kwargs: dict) -> tuple[Version, list, dict]:
-        """The version for a call, and the arguments for its function."""
+    def prepare(
+        self, args: tuple, kwargs: dict, called: bool = False
+    ) -> tuple[Version, list, dict]:
+        """The version for a call, and the arguments for its function.
+
+        Args:
+            called: whether the version is called with them, and nothing else is asked.
+        """
         if self.hot and not kwargs and len(args) == len(self.parameters):
             for match, _, version in self.hot:
                 if match(*args):
@@ -688,12 +703,19 @@ class Transform:
         else:
             values = self.bind(args, kwargs)
         key = self.key(values)
+        trial = self.trial(values, key) if called else None
+        if trial is not None:
+            return trial, *self.arguments(values)
         version = self.version(values, key)
         for i in self.reals[key]:
             values[i] = tree.with_reals(values[i])
         if self.positional:
             return version, values, {}
         return version, *self.arguments(values)
+
+    def trial(self, values: list[Any], key: Any) -> Any:
+        """What stands for a version that is not worth making yet; None without it."""
+        return None
 
     def run(self, version: Version, values: list, keywords: dict) -> Any:
         """What a version gives."""
@@ -1030,7 +1052,9 @@ class Calls:
     def called(self, args: tuple, kwargs: dict) -> Any:
         """What a version gives."""
         transform = self.transform
-        version, values, keywords = transform.prepare(args, kwargs)
+        version, values, keywords = transform.prepare(args, kwargs, True)
+        if version.tries:
+            return version.call(*values, **keywords)
         result = transform.run(version, values, keywords)
         if transform.is_to_be_checked(version):
             transform.prove(version, args, kwargs)

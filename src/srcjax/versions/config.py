@@ -12,6 +12,7 @@ from srcjax.late import late
 from srcjax.parallel.counting import set_cpu_devices
 from srcjax.versions import modes
 from srcjax.versions.store import Setting as Kept
+from srcjax.versions.trials import Setting as Trying
 
 if TYPE_CHECKING:
     from srcjax.backends import threads as shared
@@ -31,6 +32,10 @@ class Config:
     - `keep_texts`: whether what is generated is kept in the user's cache folder, for
       other processes that call the same function with the same around it. The variable
       `SRCJAX_KEEP_TEXTS=0` of the environment turns it off.
+
+    - `jit_at_once`: whether what `jit` made compiles in its first call. Else the first
+      calls run the function itself, until they have taken so long that compiling it is
+      worth it. The variable `SRCJAX_JIT_AT_ONCE=1` of the environment turns it on.
 
     - `full_tracebacks`: whether tracebacks of errors show the lines of srcjax too, not
       only those of the user's code and of generated text. The variable
@@ -95,6 +100,19 @@ class Config:
             )
         Traces.full = on
 
+    @property
+    def jit_at_once(self) -> bool:
+        return Trying.at_once
+
+    @jit_at_once.setter
+    def jit_at_once(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise ArgumentError(
+                f"config.jit_at_once must be True or False, not {on!r}",
+                instead="`srcjax.config.jit_at_once = True`",
+            )
+        Trying.at_once = on
+
     def update(self, name: str, value: object) -> None:
         """Set what JAX's programs set by JAX's name, or a setting above by its own.
 
@@ -134,7 +152,7 @@ def draw_wide(on: object) -> None:
         ) from None
 
 
-_OWN = ("check", "threads", "keep_texts", "full_tracebacks")
+_OWN = ("check", "threads", "keep_texts", "full_tracebacks", "jit_at_once")
 #: Settings by JAX's names, and what sets them.
 _OF_JAX: dict[str, Callable[[object], None]] = {
     "jax_debug_nans": functools.partial(modes.turn, "debug_nans"),

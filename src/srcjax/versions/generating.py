@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,6 +23,13 @@ NEVER = 2**31 - 1
 _LOCK = threading.RLock()
 
 
+class Taken:
+    """The seconds in such blocks so far, in all threads, and how deep this one is."""
+
+    seconds = 0.0
+    depth = 0
+
+
 @contextmanager
 def generating() -> Iterator[None]:
     """No other thread is in such a block, and no full garbage collection happens.
@@ -30,7 +38,7 @@ def generating() -> Iterator[None]:
     that is off (`gc.disable()`, or a threshold of 0) stays off, and thresholds that
     someone else sets meanwhile stay as they are.
     """
-    with _LOCK:
+    with _LOCK, _timed():
         found = gc.get_threshold()
         young, middle, oldest = found
         if young <= 0 or oldest == NEVER:
@@ -43,3 +51,15 @@ def generating() -> Iterator[None]:
         finally:
             if gc.get_threshold() == ours:
                 gc.set_threshold(*found)
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    start = time.perf_counter()
+    Taken.depth += 1
+    try:
+        yield
+    finally:
+        Taken.depth -= 1
+        if not Taken.depth:
+            Taken.seconds += time.perf_counter() - start

@@ -94,6 +94,7 @@ class KeptVersion:
     """A version as `callables.Version`, of an entry."""
 
     kept = True
+    tries = False
 
     def __init__(self, transform: Any, module: KeptModule, loaded: Any) -> None:
         self.transform = transform

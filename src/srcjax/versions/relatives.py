@@ -16,7 +16,7 @@ _KEPT: dict[Any, tuple[Any, Any]] = {}
 
 def keep(transform: Any) -> None:
     """Remember a transform that has versions."""
-    key, code = _key(transform)
+    key, code = key_of(transform)
     if key is None:
         return
     if len(_KEPT) >= MOST:
@@ -31,7 +31,7 @@ def forget() -> None:
 
 def of(transform: Any) -> Any:
     """The same transform of a function made of the same code; None without one."""
-    found = _KEPT.get(_key(transform)[0])
+    found = _KEPT.get(key_of(transform)[0])
     return None if found is None or found[1] is transform else found[1]
 
 
@@ -60,7 +60,7 @@ def take_over(transform: Any) -> None:
             vars(transform).setdefault(name, vars(relative)[name])
 
 
-def _key(transform: Any) -> tuple[Any, Any]:
+def key_of(transform: Any) -> tuple[Any, Any]:
     """The transforms and the code that they are of, and that code itself."""
     kinds = []
     while True:

@@ -1,0 +1,192 @@
+"""First calls of what `jit` made run the function itself, where that is worth it."""
+
+import functools
+import math
+import types
+
+import numpy as np
+import pytest
+
+import srcjax
+from srcjax import lax
+from srcjax.errors import ArgumentError
+from srcjax.versions import trials
+from srcjax.versions.effort import effort_of, longest
+
+X = np.linspace(0.1, 1.0, 5)
+
+
+@pytest.fixture(autouse=True)
+def tried(monkeypatch):
+    monkeypatch.setattr(srcjax.config, "jit_at_once", False)
+
+
+def squares(x):
+    return np.sum(x * x) + X[0]
+
+
+def summed(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(3):
+            total += x[i] * j
+    return total
+
+
+def halved(x):
+    while x > 1.0:
+        x = x / 2
+    return x
+
+
+def recursive(n):
+    return 1 if n < 2 else n * recursive(n - 1)
+
+
+def of_container(x, functions=(np.sin, np.cos)):
+    for function in functions:
+        x = function(x)
+    return x
+
+
+def replaced(x):
+    return x.at[0].set(1.0)
+
+
+def with_method(model, x):
+    return model.predict(x)
+
+
+def looping(x):
+    return lax.while_loop(lambda v: v > 1.0, lambda v: v / 2, x)
+
+
+def scanned(xs):
+    return lax.scan(lambda carry, x: (carry + x * x, carry), 0.0, xs)
+
+
+def mean_of_squares(x):
+    return srcjax.grad(squares)(x) / len(x)
+
+
+def versions(compiled):
+    return compiled.__srcjax_transform__.versions
+
+
+def test_first_calls_run_the_function_itself():
+    seen = []
+
+    def f(x):
+        seen.append(1)
+        return np.sum(x * x)
+
+    compiled = srcjax.jit(f)
+    for _ in range(3):
+        assert compiled(X) == f(X)
+    assert len(seen) == 6 and not versions(compiled)
+
+
+def test_it_is_compiled_once_that_is_worth_it():
+    compiled = srcjax.jit(squares)
+    value = compiled(X)
+    account = compiled.__srcjax_transform__.account
+    assert account.calls == 1 and 0 < account.spent < 0.2
+    account.spent = 10.0
+    np.testing.assert_allclose(compiled(X), value, rtol=1e-14)
+    (version,) = set(versions(compiled).values())
+    assert version.module.whole is not None and account.spent == 0
+    # One for all sizes serves other sizes, and is compiled.
+    np.testing.assert_allclose(compiled(X[:3]), squares(X[:3]), rtol=1e-14)
+    assert account.calls == 1 and len(versions(compiled)) == 2
+    text = srcjax.explain(compiled, X)
+    assert text.endswith("1 calls before this one ran squares itself")
+    # Other types are tried anew.
+    compiled(X.astype("float32"))
+    assert account.calls == 2
+
+
+def test_functions_made_anew_have_one_account():
+    def one():
+        return srcjax.jit(lambda x: x + 1.0)
+
+    for count in range(3):
+        made = one()
+        made(2.0)
+        assert made.__srcjax_transform__.account.calls == count + 1
+
+
+def test_what_is_asked_for_is_compiled():
+    compiled = srcjax.jit(summed)
+    assert "kernel(" in srcjax.source(compiled, X)
+    np.testing.assert_allclose(compiled(X), summed(X))
+    assert compiled.__srcjax_transform__.account.calls == 0
+
+    again = srcjax.jit(mean_of_squares)
+    again(X)
+    assert not versions(again)
+    np.testing.assert_allclose(again.lower(X).compile()(X), mean_of_squares(X))
+    np.testing.assert_allclose(again(X), mean_of_squares(X))
+    assert again.__srcjax_transform__.account.calls == 1 and versions(again)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (halved, (3.0,)),
+        (recursive, (3,)),
+        (of_container, (X,)),
+        (replaced, (X,)),
+        (with_method, (X, X)),
+        (looping, (3.0,)),
+        (srcjax.grad(halved), (3.0,)),
+        (functools.partial(halved), (3.0,)),
+        (lambda x: [halved(v) for v in x], (X,)),
+        (lambda x: x.block_until_ready(), (X,)),
+    ],
+)
+def test_what_may_take_long_or_not_run_is_compiled_at_once(function, args):
+    assert effort_of(function, longest(args)).steps == math.inf
+    assert trials.Account().allowance(function, list(args)) == 0.0
+
+
+def test_objects_are_compiled_at_once():
+    class Model:
+        def predict(self, x):
+            return x
+
+    assert longest([Model(), X]) is None
+    assert longest([{"a": X}, 3, None, "name"]) == 5
+    assert trials.Account().allowance(squares, [Model()]) == 0.0
+
+
+def test_steps_are_those_of_loops_and_of_what_is_called():
+    assert effort_of(squares, 1000).steps == 2
+    found = effort_of(summed, 1000)
+    assert 1000 * 3 <= found.steps < 1000 * 6
+    assert effort_of(lambda x: summed(x) + summed(x), 10).steps > 2 * 30
+    assert 1000 < effort_of(scanned, 1000).steps < 20_000
+    assert effort_of(mean_of_squares, 1000).steps < 10
+    long = trials.Account().allowance(summed, [np.zeros(1_000_000)])
+    assert long == 0.0 < trials.Account().allowance(summed, [X])
+
+
+HOLDER = types.SimpleNamespace(weights=X, apply=halved)
+
+
+def test_attributes_of_objects_around_it():
+    assert (
+        effort_of(
+            lambda x: HOLDER.weights[0] + len(list(zip(x, X, strict=True))), 10
+        ).steps
+        < 30
+    )
+    assert effort_of(lambda x: HOLDER.apply(x), 10).steps == math.inf
+
+
+def test_the_setting_is_a_truth_value():
+    with pytest.raises(ArgumentError, match="jit_at_once must be True or False"):
+        srcjax.config.jit_at_once = 1
+    srcjax.config.update("jit_at_once", True)
+    compiled = srcjax.jit(lambda x: x + 2.0)
+    compiled(1.0)
+    assert versions(compiled)

@@ -69,7 +69,7 @@ from srcjax.transforms.batch.entry import Batch, batched
 from srcjax.transforms.batch.masked import reduce_masked
 from srcjax.transforms.batch.polish import drop_unused_parameters
 from srcjax.transforms.call_effects import mark_effects
-from srcjax.transforms.callees import Callees
+from srcjax.transforms.callees import Callees, recursive_functions
 from srcjax.transforms.cancelling import mark_cancelling
 from srcjax.transforms.common import share_common
 from srcjax.transforms.copies import spare_copies
@@ -523,35 +523,6 @@ def result_type(request: Request) -> Type:
     """The type of what a function returns, in memory of the arguments or its own."""
     program, _ = analyse(request, StageTexts())
     return program.facts.results.get(program.entry, UNKNOWN)
-
-
-def recursive_functions(program: Program) -> set[int]:
-    """Functions that call themselves, directly or by way of others."""
-    called: dict[int, set[int]] = {}
-    for node, callees in program.facts.callees.items():
-        for callee in callees:
-            function = getattr(callee, "function", callee)
-            function = getattr(function, "__func__", function)
-            if id(function) in program.units:
-                called.setdefault(node, set()).add(id(function))
-    if not called:
-        return set()
-    calls: dict[int, set[int]] = {}
-    for key, unit in program.units.items():
-        found = (called.get(id(node), ()) for node in syntax.walk(unit.node))
-        calls[key] = set().union(*found)
-    recursive = set()
-    for key in calls:
-        seen: set[int] = set()
-        todo = list(calls[key])
-        while todo:
-            other = todo.pop()
-            if other not in seen:
-                seen.add(other)
-                todo.extend(calls.get(other, ()))
-        if key in seen:
-            recursive.add(key)
-    return recursive
 
 
 # -- reverse mode --------------------------------------------------------------------

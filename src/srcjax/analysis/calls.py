@@ -864,8 +864,7 @@ class Calls(Constructing):
         elif written and isinstance(node, gast.expr):
             self.wrote(node, Unknown(False, written))
         self.facts.nodes.append(node)
-        passed = map(all_buffers, [*args, *kwargs.values()])
-        return returned_by(result, id(node), NONE.union(*passed))
+        return self.handed_back(result, [*args, *kwargs.values()], written, node)
 
     def where_library_is_called(
         self, error: SrcjaxError, function: Any, node: Any

@@ -94,6 +94,8 @@ class Effects:
         self.memo: dict[tuple, Type | None] = {}
         #: What those calls filled, of what they were given.
         self.fills: dict[tuple, Buffers] = {}
+        #: What calls left in containers that they were given, by call.
+        self.puts: dict[tuple, Buffers] = {}
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
@@ -111,6 +113,10 @@ class Effects:
         self.trees: dict[int, frozenset[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
         self.hidden: Buffers = NONE
+        #: What containers in that memory may hold since then.
+        self.put: Buffers = NONE
+        #: What the latest call in its own unit left in containers that it was given.
+        self.left: Buffers = NONE
         #: Memory from outside of the function at hand that got a value which varies.
         self.filled: Buffers = NONE
         #: The same of calls in this statement that are followed in their own unit.
@@ -418,6 +424,7 @@ class Effects:
         """
         self.fill_handed(env)
         hidden, self.hidden = self.hidden, NONE
+        put, self.put = self.put, NONE
         if not hidden:
             return []
         self.beyond += 1
@@ -426,7 +433,7 @@ class Effects:
             t = map_parts(t, visit)
             if t.buffers.isdisjoint(hidden):
                 return t
-            return forgotten(t, self.settled and is_active(t))
+            return forgotten(t, self.settled and is_active(t), put)
 
         changed = []
         for name, t in env.items():
@@ -569,27 +576,28 @@ class Effects:
         raise NotImplementedError
 
 
-def forgotten(t: Type, active: bool = False) -> Type:
+def forgotten(t: Type, active: bool = False, put: Buffers = NONE) -> Type:
     """The container with any items in place of its own, the object with attributes.
 
-    With `active`, anything in it may carry a derivative from now on.
+    With `active`, anything in it may carry a derivative from now on. The items may be
+    in the memory that is `put` there, too.
     """
     if isinstance(t, Object):
-        attributes = ((key, _replaced(held, active)) for key, held in t.items)
+        attributes = ((key, _replaced(held, active, put)) for key, held in t.items)
         return replace(t, items=tuple(attributes))
     changes = isinstance(t, Dict) or (isinstance(t, List) and t.cls is list)
     if not changes:
         return t
-    memory = NONE.union(*map(all_buffers, parts(t)))
+    memory = put.union(*map(all_buffers, parts(t)))
     held = Unknown(active or any(map(is_active, parts(t))), memory)
     return replace(t, items=None, elem=held)
 
 
-def _replaced(t: Type, active: bool) -> Type:
+def _replaced(t: Type, active: bool, put: Buffers) -> Type:
     """Another value in the place of one; a container or object is thought to stay."""
     if isinstance(t, Object) or parts(t):
         return t
-    return Unknown(active or is_active(t), all_buffers(t))
+    return Unknown(active or is_active(t), all_buffers(t) | put)
 
 
 def _item_of_range(base: Range, index: Type) -> Type:

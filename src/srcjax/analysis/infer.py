@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Closure,
     Const,
     Dict,
@@ -49,6 +50,7 @@ from srcjax.analysis.types import (
     is_active,
     is_differentiable,
     join,
+    parts,
     replace,
     with_active,
 )
@@ -72,6 +74,13 @@ _BINDING = (gast.Assign, gast.Expr, gast.AugAssign)
 
 #: Of how many executions of a loop it is kept what they ended with.
 KEPT = 8
+
+
+def held_in_containers(unit: Unit, end: Env) -> Buffers:
+    """The memory that lists, dicts and objects hold which a function was given."""
+    given = (end.get(name) for name in unit.parameters)
+    held = (all_buffers(part) for t in given if t is not None for part in parts(t))
+    return NONE.union(*held)
 
 
 class Interpreter(Expressions):
@@ -101,6 +110,7 @@ class Interpreter(Expressions):
     def body_of(self, unit: Unit, env: Env) -> Type:
         outer, self.unit = self.unit, unit
         hidden, self.hidden = self.hidden, NONE
+        put, self.put = self.put, NONE
         handed, self.handed = self.handed, NONE
         if id(unit.node) in self.counting:  # of a call around this one
             env = dict(env)
@@ -117,10 +127,11 @@ class Interpreter(Expressions):
             known = self.facts.results.get(key)
             plain = ageless(result)
             self.facts.results[key] = join(known, plain) if known else plain
+            self.left = held_in_containers(unit, end)
             return result
         finally:
             self.unit = outer
-            self.hidden, self.handed = hidden, handed
+            self.hidden, self.handed, self.put = hidden, handed, put
 
     def returned(self, last: gast.Return, end: Env) -> Type:
         """What the last statement of a unit returns."""

@@ -35,6 +35,7 @@ from srcjax.analysis.types import (
     map_parts,
     parts,
     replace,
+    returned_by,
     varies,
 )
 from srcjax.errors import SrcjaxError, UnsupportedError
@@ -79,6 +80,7 @@ class Unfollowed(Applied):
             if any(key == k for _, k in self.stack):
                 self.provisional.append(key)
             self.hand_over(arguments, self.fills.get(key, NONE))
+            self.left = self.puts.get(key, NONE)
             if known is None:
                 raise Unreachable
             return known
@@ -91,20 +93,23 @@ class Unfollowed(Applied):
         try:
             for attempt in range(8):
                 before, known_fills = self.memo[key], self.fills.get(key, NONE)
+                known_puts = self.puts.get(key, NONE)
                 learned = self.learned()
                 try:
                     result = self.body_of(unit, dict(arguments))
                 except Unreachable:
-                    result = None
+                    result, self.left = None, NONE
                 if before is not None and result is not None:
                     result = join(before, result)
                 if attempt == 6 and result is not None and result != before:
                     result = Unknown(is_active(result), all_buffers(result))
                 self.memo[key] = result
                 self.fills[key] = known_fills | self.filled
+                self.puts[key] = known_puts | self.left
                 # Sure, if nothing rests on what was supposed of the call.
                 sure = key not in self.provisional and self.learned() == learned
                 same = result == before and self.fills[key] == known_fills
+                same = same and self.puts[key] == known_puts
                 if sure or same:
                     break
         finally:
@@ -114,12 +119,13 @@ class Unfollowed(Applied):
             self.provisional = outer + unfinished
         found = self.memo[key]
         self.hand_over(arguments, self.fills[key])
+        self.left = self.puts[key]
         if self.recording:
             self.enters(unit, arguments, self.fills[key])
         if found is None or unfinished:
             # It rests on a call further out that is not finished: not to be kept.
             del self.memo[key]
-            del self.fills[key]
+            del self.fills[key], self.puts[key]
         if found is None:
             raise Unreachable
         return found
@@ -219,6 +225,17 @@ class Unfollowed(Applied):
         memory = NONE.union(*map(all_buffers, given))
         return frozenset(b for b in memory if ageless_buffers(frozenset([b])) & written)
 
+    def handed_back(
+        self, result: Type, given: list[Type], written: Buffers, node: Any
+    ) -> Type:
+        """What a call in its own unit gives: what it wrote to may hold that, too."""
+        passed = NONE.union(*map(all_buffers, given))
+        if written:
+            self.put |= returned_by(
+                Unknown(buffers=self.left), id(node), passed
+            ).buffers
+        return returned_by(result, id(node), passed)
+
     def wrote_in(self, unit: Unit, given: list[Type], node: Any) -> None:
         """Remember what a call that is not followed writes to."""
         self.wrote_parts(self.written_in(unit, given), node)
@@ -270,6 +287,7 @@ class Unfollowed(Applied):
             self.wrote(node, Unknown(False, memory))
             self.facts.unclear.add(id(node))
             self.hidden |= ageless_buffers(memory) | memory
+            self.put |= memory
 
     def drawn(
         self,

@@ -46,6 +46,7 @@ from srcjax.frontend.match import lower_match
 from srcjax.frontend.numpy_names import name_numpy
 from srcjax.frontend.operations import Operations
 from srcjax.frontend.redefined import lower_redefined
+from srcjax.frontend.remembered import with_memos
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, is_place, parameter_names
 from srcjax.frontend.varying import Varying, find_varying
@@ -59,7 +60,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     """
     varying_names = list(varying_names)
     source = name_numpy(make_way(source))
-    source = _with_choices(name_inherited(source))
+    source = with_memos(_with_choices(name_inherited(source)))
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     free = syntax.Names(syntax.all_names(node) | _global_names(node, source))

@@ -60,4 +60,33 @@ class Callees:
         return {name: resolved(value) for name, value in self.values.items()}
 
 
-__all__ = ["Callees"]
+def recursive_functions(program: Program) -> set[int]:
+    """Functions that call themselves, directly or by way of others."""
+    called: dict[int, set[int]] = {}
+    for node, callees in program.facts.callees.items():
+        for callee in callees:
+            function = getattr(callee, "function", callee)
+            function = getattr(function, "__func__", function)
+            if id(function) in program.units:
+                called.setdefault(node, set()).add(id(function))
+    if not called:
+        return set()
+    calls: dict[int, set[int]] = {}
+    for key, unit in program.units.items():
+        found = (called.get(id(node), ()) for node in syntax.walk(unit.node))
+        calls[key] = set().union(*found)
+    recursive = set()
+    for key in calls:
+        seen: set[int] = set()
+        todo = list(calls[key])
+        while todo:
+            other = todo.pop()
+            if other not in seen:
+                seen.add(other)
+                todo.extend(calls.get(other, ()))
+        if key in seen:
+            recursive.add(key)
+    return recursive
+
+
+__all__ = ["Callees", "recursive_functions"]

@@ -222,7 +222,10 @@ class WrittenInterpreter(Interpreter):
             items = self.items(saved, len(generated.given))
             env |= dict(zip(generated.given, items, strict=True))
         if id(unit) not in self.reads:
-            read = frozenset(() if generated is None else generated.saves)
+            saves = () if generated is None else generated.saves
+            read = frozenset(
+                [*saves, *unit.parameters]
+            )  # a caller sees what is in them
             self.reads[id(unit)] = LastReads(unit.node.body, read)
         if self.recording:
             held = NONE.union(*map(all_buffers, env.values()))
@@ -395,12 +398,13 @@ class WrittenInterpreter(Interpreter):
         arguments = bind_types(callee.unit, args, kwargs)
         result = self.call_unit(callee.unit, arguments)
         given = [*args, *kwargs.values()]
-        self.hidden |= self.written_in(callee.unit, given)
+        written = self.written_in(callee.unit, given)
+        self.hidden |= written
         self.calls_of_written.append(node)
         self.wrote_in(callee.unit, given, node)
         self.calls_of_written.pop()
         self.facts.nodes.append(node)
-        return returned_by(result, id(node), NONE.union(*map(all_buffers, given)))
+        return self.handed_back(result, given, written, node)
 
     def nested(
         self,

@@ -317,6 +317,11 @@ class Contributions(OneStep):
             self.own(variable, t)
         self.places.present[(name, ())] = Adjoint(variable, None, True)
 
+    def adjoint_in_place(self, name: str) -> gast.expr:
+        """The adjoint of an array or container, for a function that adds to it."""
+        self.ensure_buffer(name)
+        return self.adjoint(name)
+
     def own(self, variable: str, t: Type) -> None:
         d = syntax.name(variable)
         copy = "copied(d)" if isinstance(t, Unknown) else "d.copy()"

@@ -73,6 +73,8 @@ class Reverse:
         self.moved_on: set[str] = set()
         #: Whether the backward code puts overwritten parts of arrays back.
         self.restores = False
+        #: Arguments whose adjoints the backward function is given, with their names.
+        self.carried: dict[str, str] = {}
 
     def sweeps(
         self, seeds: list[tuple[tuple, str]]
@@ -112,6 +114,9 @@ class Reverse:
                 place = (self.result.id, path)
                 rules.places.present[place] = Adjoint(variable, None, False)
                 rules.places.name(place, variable)
+        for name, variable in self.carried.items():
+            rules.places.present[name, ()] = Adjoint(variable, None, True)
+            rules.places.name((name, ()), variable)
         nodes = Sweep(rules).block(self.unit.node.body[:-1])
         saver = Saver(rules, nodes)
         forward, backward = saver.write()
@@ -541,6 +546,11 @@ class Reverse:
                     spread = self.seeds(t, dy, syntax.name(dy))
                 else:
                     seeds = [((), dy)]
+        if not top:
+            self.carried = {
+                n: self.unit.names.fresh(syntax.adjoint_name(rules.base(n)))
+                for n in self.pairs.carried(self.unit)
+            }
         if spread:
             forward, backward = self.sweeps_of_parts(seeds)
         else:
@@ -550,7 +560,8 @@ class Reverse:
         rules.code = []
         rules.stmt = self.returned
         rules.envs = [{}]
-        results = [self.adjoint_of_parameter(n) for n in wrt]
+        returned_for = [n for n in wrt if n not in self.carried]
+        results = [self.adjoint_of_parameter(n) for n in returned_for]
         if top:
             results = [
                 self.as_nodes(rules.type_of_name(n), d, syntax.name(n))
@@ -562,6 +573,8 @@ class Reverse:
         head += self.keep_given(wrt, results, tail)
         backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
+        if self.carried and not results:
+            result = syntax.const(None)
         for s in [*backward, *tail]:
             s.backward = True
         ending = [*backward, *tail, gast.Return(result)]
@@ -575,7 +588,13 @@ class Reverse:
                 returned = deep_copy(self.unit, rules.needs, returned)
         first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
         arguments = gast.arguments(
-            [_argument(saved), _argument(dy)], [], None, [], [], None, []
+            [*map(_argument, (saved, dy, *self.carried.values()))],
+            [],
+            None,
+            [],
+            [],
+            None,
+            [],
         )
         second = gast.FunctionDef(backward_name, arguments, ending, [], None, None, [])
         return (

@@ -7,6 +7,7 @@ y = g(a, b)          forward:   y, saved = g_forward(a, b)
 from __future__ import annotations
 
 import types as pytypes
+from collections.abc import Collection
 from typing import Any
 
 import gast
@@ -27,17 +28,19 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Closure,
+    Dict,
     Scalar,
     Tuple,
     Type,
     Unknown,
     all_buffers,
+    parts,
     replace,
 )
 from srcjax.frontend.unit import Unit
 from srcjax.runtime import zeros_like
 from srcjax.transforms.call_effects import made_from, written_operands
-from srcjax.transforms.callees import Callees
+from srcjax.transforms.callees import Callees, recursive_functions
 from srcjax.transforms.reasons import Reason
 from srcjax.transforms.writer import OLD
 
@@ -89,7 +92,8 @@ class Pairs(Callees):
         signature = signature_of(unit.node.args, unit.source)
         keywords = {k.arg: k.value for k in value.keywords}
         bound = signature.bind(*value.args, **keywords).arguments
-        self.check_read_after(rules, value, unit, bound)
+        carried = self.carried_in(rules, unit, bound)
+        self.check_read_after(rules, value, unit, bound, carried)
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
@@ -97,13 +101,14 @@ class Pairs(Callees):
         rules.saved.add(saved)
         rules.forward[id(rules.stmt)][0].keeps = "saved"
         d = rules.adjoint_for(name, self.type_of_result(unit))
-        result = gast.Call(syntax.name(backward), [syntax.name(saved), d], [])
+        begun = [rules.adjoint_in_place(bound[p].id) for p in carried]
+        result = gast.Call(syntax.name(backward), [syntax.name(saved), d, *begun], [])
         result = made_from(result, value)
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
         names = {t.id for t in targets if t is not None and rules.active(t)}
         first = {n for n in names if not rules.has_adjoint(n)}
-        self.receive(rules, result, targets)
+        self.receive(rules, result, targets, {bound[p].id for p in carried})
         rules.left_out.after_callee(unit.source.func, value.args, first)
 
     def type_of_result(self, unit: Unit) -> Type:
@@ -114,14 +119,21 @@ class Pairs(Callees):
         return self.program.types_of(unit).get(result.id, UNKNOWN)
 
     def check_read_after(
-        self, rules: Any, value: gast.Call, unit: Unit, bound: dict[str, Any]
+        self,
+        rules: Any,
+        value: gast.Call,
+        unit: Unit,
+        bound: dict[str, Any],
+        carried: list[str],
     ) -> None:
         """What the call writes to must not be read after it.
 
-        The backward function starts the adjoint of an argument anew, and does not carry
-        on the one of what was read after the call.
+        The backward function starts the adjoint of an argument anew, unless it is one
+        of those that it carries on.
         """
-        intact = [v for p, v in bound.items() if not self.writes_to(unit, p)]
+        intact = [
+            v for p, v in bound.items() if p in carried or not self.writes_to(unit, p)
+        ]
         for operand in written_operands(value):
             if any(operand is v for v in intact):
                 continue
@@ -133,6 +145,48 @@ class Pairs(Callees):
                         "what it returns in place of what it changed, or a copy for "
                         "the call: `.copy()`",
                     )
+
+    def carried(self, unit: Unit) -> list[str]:
+        """Parameters whose adjoints the backward function is given, and goes on with.
+
+            memo[n] = fib(n - 1, memo) + memo[n - 2]
+
+        A table that a recursion fills is read before and after each of its calls: there
+        is one adjoint of it, in which each call finds what the later ones put there.
+        """
+        if id(unit.source.func) not in recursive_functions(self.program):
+            return []
+        types = self.program.types_of(unit)
+        result = getattr(unit.node.body[-1].value, "id", "")
+        given_back = all_buffers(types.get(result, UNKNOWN))
+        return [
+            p
+            for p in self.active(unit)
+            if isinstance(types.get(p), Dict)
+            and self.writes_to(unit, p)
+            and syntax.count_bindings(unit.node, p) == 1
+            and not types[p].buffers & given_back
+        ]
+
+    def carried_in(self, rules: Any, unit: Unit, bound: dict[str, Any]) -> list[str]:
+        """Those of them in a call: each argument is a name of its own."""
+        carried = self.carried(unit)
+        names = [getattr(bound.get(p), "id", None) for p in carried]
+        for p, name in zip(carried, names, strict=True):
+            alone = name is not None and names.count(name) == 1
+            if not alone or rules.kind(name) != "dict" or not rules.active(bound[p]):
+                raise rules.refuse(
+                    f"`{p}`, which `{unit.name}` fills while it calls itself",
+                    "a name for the dict, which is filled by nothing else",
+                )
+            items = NONE.union(*map(all_buffers, parts(rules.type_of_name(name))))
+            if items & rules.written:  # what a call gave has an adjoint of its own
+                raise rules.refuse(
+                    f"an array in `{p}` is changed in place, which `{unit.name}` fills "
+                    "while it calls itself",
+                    "a new array: `y = 2 * y` for `y *= 2`",
+                )
+        return carried
 
     def writes_to(self, unit: Unit, parameter: str) -> bool:
         """Whether the function may write to what it is given for the parameter.
@@ -165,12 +219,27 @@ class Pairs(Callees):
         buffers = [all_buffers(rules.type_of_name(n)) for n in shared]
         rules.types[other] = Unknown(buffers=NONE.union(*buffers))
 
-    def receive(self, rules: Any, result: gast.expr, targets: list[Any]) -> None:
-        """Contribute the adjoints that a backward function returns."""
+    def receive(
+        self,
+        rules: Any,
+        result: gast.expr,
+        targets: list[Any],
+        carried: Collection[str] = (),
+    ) -> None:
+        """Contribute the adjoints that a backward function returns.
+
+        Those of the names in `carried` it was given, and has written to.
+        """
+        targets = [t for t in targets if getattr(t, "id", None) not in carried]
+        if not targets:
+            rules.emit(gast.Expr(result))
+            return
         active = [t if rules.active(t) else None for t in targets]
         if len(targets) == 1:
             if active[0] is not None:
                 rules.contribute(active[0].id, result)
+            elif carried:
+                rules.emit(gast.Expr(result))
             return
         names: list[gast.expr] = []
         held: list[tuple[Any, str]] = []

@@ -1,0 +1,253 @@
+"""Recursions that remember what they gave: in a dict of their own, or by `cache`."""
+
+import functools
+import warnings
+from functools import cache, lru_cache
+
+import numpy as np
+import pytest
+
+import srcjax
+
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = {"test_derivatives": 16}
+
+X = np.array([0.5, 0.3, 0.9, 0.2])
+
+
+def vectors(x):
+    memo = {}
+
+    def f(n):
+        if n in memo:
+            return memo[n]
+        r = x * n if n < 2 else np.sin(f(n - 1)) + f(n - 2) * x[0]
+        memo[n] = r
+        return r
+
+    return np.sum(f(5) * memo[3]) + np.sum(memo[2])
+
+
+def changed_result(x):
+    memo = {}
+
+    def f(n):
+        if n in memo:
+            return memo[n]
+        r = x * n if n < 2 else np.sin(f(n - 1)) + f(n - 2) * x[0]
+        memo[n] = r
+        return r
+
+    y = f(4)
+    y *= 2
+    return np.sum(f(4)) + np.sum(memo[3])
+
+
+def two(x):
+    a, b = {}, {}
+
+    def f(n):
+        if n not in a:
+            a[n] = x[0] if n == 0 else g(n - 1) * x[1] + a.get(n - 1, 1.0)
+        return a[n]
+
+    def g(n):
+        if n not in b:
+            b[n] = x[1] if n == 0 else f(n - 1) + x[0] * g(n - 1)
+        return b[n]
+
+    return f(4) * g(3) + a[2] + b[1]
+
+
+def popped(x):
+    memo = {}
+
+    def f(n):
+        if n in memo:
+            return memo.pop(n)
+        r = x[0] if n < 2 else f(n - 1) * f(n - 2) + x[1]
+        memo[n] = r
+        return r
+
+    return f(5)
+
+
+def setd(x):
+    memo = {}
+
+    def f(n):
+        if n in memo:
+            return memo[n]
+        return memo.setdefault(
+            n, x[0] * n if n < 2 else f(n - 1) * 0.5 + f(n - 2) * x[1]
+        )
+
+    return f(6)
+
+
+def getd(x):
+    memo = {}
+
+    def f(n):
+        v = memo.get(n)
+        if v is not None:
+            return v
+        memo[n] = v = x[0] * n + 1 if n < 2 else f(n - 1) * 0.5 + f(n - 2) * x[1]
+        return v
+
+    return f(6)
+
+
+def outer_fills(x):
+    memo = {0: x[0] * x[1], 1: x[1]}
+
+    def f(n):
+        if n in memo:
+            return memo[n]
+        memo[n] = f(n - 1) * 0.5 + f(n - 2) * x[1]
+        return memo[n]
+
+    for n in range(4):
+        memo[n + 1] = f(n + 1) * 2
+    s = sum(memo.values())
+    return f(7) + s
+
+
+def cached(x):
+    @cache
+    def v(i, j=0):
+        if i == 5:
+            return x[0] ** j
+        i = i + 1
+        return 0.4 * v(i, j) + 0.6 * v(i, j + 1) * x[1]
+
+    return v(0)
+
+
+def cached_kw(x):
+    @cache
+    def v(i, *, j):
+        if i == 5:
+            return x[0] ** j
+        return 0.4 * v(i + 1, j=j) + 0.6 * v(i + 1, j=j + 1) * x[1]
+
+    return v(0, j=0)
+
+
+def cached_vec(x):
+    @functools.lru_cache
+    def basis(i, k):
+        if k == 0:
+            return np.where((x >= i * 0.2) & (x < (i + 1) * 0.2), 1.0, 0.0)
+        return (x - i * 0.2) / (0.2 * k) * basis(i, k - 1) + ((i + k + 1) * 0.2 - x) / (
+            0.2 * k
+        ) * basis(i + 1, k - 1)
+
+    return np.sum(basis(0, 3) * np.arange(4.0)) + np.sum(basis(1, 2) ** 2)
+
+
+def edit(x):
+    y = np.array([0.3, 0.8, 0.1])
+
+    @functools.cache
+    def d(i, j):
+        if i == 0:
+            return j * 0.7
+        if j == 0:
+            return i * 0.7
+        return min(
+            d(i - 1, j) + 0.7,
+            d(i, j - 1) + 0.7,
+            d(i - 1, j - 1) + (x[i - 1] - y[j - 1]) ** 2,
+        )
+
+    return d(3, 3)
+
+
+def knap(x):
+    w = [2, 3, 4, 5]
+    memo = {}
+
+    def best(i, c):
+        if i == len(w) or c <= 0:
+            return 0.0
+        if (i, c) not in memo:
+            skip = best(i + 1, c)
+            take = x[i] + best(i + 1, c - w[i]) if w[i] <= c else -1e9
+            memo[i, c] = max(skip, take)
+        return memo[i, c]
+
+    return best(0, 8)
+
+
+def chebyshev(x):
+    @lru_cache(None)
+    def T(n):
+        return 1.0 if n == 0 else x[0] if n == 1 else 2 * x[0] * T(n - 1) - T(n - 2)
+
+    return sum(c * T(k) for k, c in enumerate(x))
+
+
+PROGRAMS = [
+    vectors, two, popped, setd, getd, outer_fills, cached, cached_kw, cached_vec, edit,
+    knap, chebyshev,
+]  # fmt: skip
+
+
+def slopes(f, x, step=1e-6):
+    places = np.eye(len(x)) * step
+    return np.array([(f(x + d) - f(x - d)) / (2 * step) for d in places])
+
+
+MODES = {
+    "grad": lambda f: (srcjax.grad(f)(X), slopes(f, X)),
+    "vjp twice": lambda f: twice(srcjax.vjp(f, X)[1], slopes(f, X)),
+    "jvp": lambda f: (srcjax.jvp(f, (X,), (X,))[1], slopes(f, X) @ X),
+    "jit(grad)": lambda f: (srcjax.jit(srcjax.grad(f))(X), slopes(f, X)),
+    "vmap": lambda f: (srcjax.vmap(f)(np.stack([X, X + 0.1])), [f(X), f(X + 0.1)]),
+    "vmap(grad)": lambda f: (
+        srcjax.vmap(srcjax.grad(f))(np.stack([X, X + 0.1])),
+        [slopes(f, X), slopes(f, X + 0.1)],
+    ),
+}
+
+
+def twice(pullback, expected):
+    pullback(1.0)
+    return pullback(2.0)[0], 2 * expected
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_derivatives(f, mode):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", srcjax.PerformanceWarning)
+        found, expected = MODES[mode](f)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_what_a_recursion_gave_is_what_it_remembers():
+    """`y` is the array in the dict: where it is changed, so is that."""
+    tangent = srcjax.jvp(changed_result, (X,), (X,))[1]
+    np.testing.assert_allclose(tangent, slopes(changed_result, X) @ X, rtol=1e-5)
+    batch = srcjax.vmap(changed_result)(np.stack([X, X]))
+    np.testing.assert_allclose(batch, changed_result(X))
+    with pytest.raises(srcjax.errors.UnsupportedError, match="changed in place"):
+        srcjax.grad(changed_result)(X)
+
+
+def test_the_recursion_is_not_made_again():
+    """One call for each item, in the derivative too: 2**60 would not end."""
+
+    def price(s):
+        @cache
+        def value(i, j):
+            if i == 60:
+                return s * j
+            return 0.5 * (value(i + 1, j) + value(i + 1, j + 1))
+
+        return value(0, 0)
+
+    np.testing.assert_allclose(srcjax.grad(price)(1.3), 30.0)
+    text = srcjax.source(srcjax.grad(price), 1.3)
+    assert "def value_backward(saved, dresult, dvalue_memo):" in text

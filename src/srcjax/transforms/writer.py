@@ -6,6 +6,7 @@ The passes that simplify ask the same object about the names of what it wrote.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.custom import CustomTangent
+from srcjax.analysis.known_values import class_of, has_attribute
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -28,7 +30,7 @@ from srcjax.analysis.types import (
     with_active,
     without_buffers,
 )
-from srcjax.errors import NoRuleError, UnsupportedError, error_at
+from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import ATTRIBUTES, Op
 from srcjax.transforms.places import Places, rebuild, record_class
@@ -202,7 +204,7 @@ class DerivativeWriter(Writer):
         """The operation that an attribute of a differentiated value is."""
         op = ATTRIBUTES.get(value.attr)
         if op is None:
-            raise self.refuse(
+            raise self.missing(value, NoRuleError) or self.refuse(
                 f"attribute `{value.attr}` of a differentiated value is not known",
                 "an operation that srcjax has a rule for, or a rule of your own",
                 NoRuleError,
@@ -298,7 +300,7 @@ class DerivativeWriter(Writer):
 
     def uses_active(self, function: gast.expr) -> Exception:
         """The error that a function which is not known holds differentiated values."""
-        error: Exception = self.refuse(
+        error: Exception = self.missing(function) or self.refuse(
             f"which function `{syntax.text(function)}` is, is only known when "
             "the program runs, and it uses differentiated values from around it",
             "pass these values to it as arguments, or call each function in a "
@@ -306,5 +308,28 @@ class DerivativeWriter(Writer):
         )
         return error
 
+    def missing(
+        self, read: gast.expr, kind: type[SrcjaxError] = UnsupportedError
+    ) -> Exception | None:
+        """The error that a value has no such attribute; None if that is not known."""
+        base = read.value if isinstance(read, gast.Attribute) else None
+        t = self.types.get(base.id) if isinstance(base, gast.Name) else None
+        if t is None or has_attribute(t, read.attr) is not False:
+            return None
+        cls: Any = t.cls if isinstance(t, Object) else class_of(t)
+        owner = _KINDS.get(cls) or f"an object of the class `{cls.__name__}`"
+        public = [name for name in dir(cls) if name[0] != "_"]
+        close = difflib.get_close_matches(read.attr, public, 1, 0.7)
+        error: Exception = self.refuse(
+            f"{owner} has no attribute `{read.attr}`",
+            f"`{close[0]}`" if close else _ANOTHER,
+            kind,
+        )
+        return error
+
+
+_ANOTHER = "one that it has: the function itself fails as well"
+#: What users call values of these classes.
+_KINDS: dict[Any, str] = {np.ndarray: "an array", float: "a number", list: "a list"}
 
 __all__ = ["OLD", "DerivativeWriter", "Writer"]

@@ -1,11 +1,17 @@
 """Prints how long each generated gradient is beside the one a textbook writes.
 
-`python -m tests.golden.ratios` measures the texts as they are generated now.
+`python -m tests.golden.ratios` measures the texts as they are generated now, and with
+`course` those of functions that the passes were not tuned to, in several modes.
 """
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
 
 import srcjax
 
-from . import textbook
+from . import course, course_by_hand, textbook
 from .functions import GOLDEN, Golden
 from .inspect_text import LIMIT, generated_statements, textbook_statements
 
@@ -36,5 +42,43 @@ def table() -> str:
     return "\n".join([head, *(text for _, text in rows)])
 
 
+def texts_of_course(name: str) -> Iterator[tuple[str, str]]:
+    """The texts of a function of the course: gradients, batches, second derivatives."""
+    f, (args, argnums) = getattr(course, name), course.ARGS[name]
+    first = argnums if isinstance(argnums, int) else argnums[0]
+    many = list(args)
+    many[first] = np.stack([np.asarray(args[first])] * 3)
+    axes = tuple(0 if k == first else None for k in range(len(args)))
+    gradient = srcjax.grad(f, argnums=argnums)
+    yield "grad", str(srcjax.source(gradient, *args))
+    yield "untyped", str(srcjax.source(gradient, general=True))
+    batch = srcjax.vmap(srcjax.grad(f, argnums=first), axes)
+    yield "vmap(grad)", str(srcjax.source(batch, *many))
+    yield "hessian", str(srcjax.source(srcjax.hessian(f, argnums=first), *args))
+
+
+def course_ratios() -> dict[str, dict[str, float]]:
+    """By mode and function, the statements beside those of the gradient by hand."""
+    found: dict[str, dict[str, float]] = {}
+    for name in course.ARGS:
+        by_hand = textbook_statements(course_by_hand, name)
+        for mode, text in texts_of_course(name):
+            ratio = generated_statements(text) / by_hand
+            found.setdefault(mode, {})[name] = ratio
+    return found
+
+
+def course_table() -> str:
+    """One row per function of the course: the ratio in each mode."""
+    found = course_ratios()
+    rows = [f"{'function':20}" + "".join(f"{mode:>12}" for mode in found)]
+    for name in course.ARGS:
+        rows.append(
+            f"{name:20}" + "".join(f"{of[name]:12.2f}" for of in found.values())
+        )
+    means = [np.mean(list(of.values())) for of in found.values()]
+    return "\n".join([*rows, f"{'mean':20}" + "".join(f"{m:12.2f}" for m in means)])
+
+
 if __name__ == "__main__":
-    print(table())
+    print(course_table() if "course" in sys.argv[1:] else table())

@@ -99,8 +99,8 @@ def merge_handed_on(program: Program, unit: Unit) -> bool:
             q.a = q.a * x
             p = q
 
-    So it is where one statement makes it, and all others that bind the names hand it
-    on: it is the same object whichever of them is read.
+    So it is where one statement makes it, or the call gives it, and all others that
+    bind the names hand it on: it is the same object whichever of them is read.
     """
     copies: dict[int, tuple[str, str]] = {}
     for stmt in syntax.all_statements(unit.node.body):
@@ -113,7 +113,10 @@ def merge_handed_on(program: Program, unit: Unit) -> bool:
         here = {key: pair for key, pair in copies.items() if set(pair) <= names}
         if not _is_one_object(program, unit, names, here):
             continue
-        first = min(names, key=lambda n: (n in unit.temps, n in unit.inlined, n))
+        given = names & set(unit.parameters)
+        first = min(
+            given or names, key=lambda n: (n in unit.temps, n in unit.inlined, n)
+        )
         syntax.rename(unit.node.body, dict.fromkeys(names - {first}, first))
         merged |= set(here)
     if merged:
@@ -136,9 +139,8 @@ def _is_one_object(
     """Whether the names hold one object that is changed, wherever they are read."""
     bound = syntax.binding_counts(unit.node)
     again = {target for target, _ in copies.values() if bound[target] > 1}
-    if not again or names & set(unit.parameters):
-        return False
-    if sum(bound[n] for n in names) != len(copies) + 1:
+    given = names & set(unit.parameters)
+    if not again or sum(bound[n] for n in names) != len(copies) + 1:
         return False
     for stmt in syntax.walk(unit.node.body):
         if isinstance(stmt, gast.FunctionDef) and names & syntax.all_names(stmt):
@@ -149,6 +151,8 @@ def _is_one_object(
         return False
     if not any(all_buffers(types[n]) & written for n in names):
         return False
+    if given:
+        return not (names - given) & exposed(unit.node.body)
     return _made_before_all(unit, names, copies)
 
 

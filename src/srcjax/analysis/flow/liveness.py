@@ -227,6 +227,16 @@ class Meeting(Liveness):
         return live | {n for n in self.pair if n in mentioned.reads}
 
 
+def is_defined_of(node: gast.FunctionDef, name: str, other: str) -> bool:
+    """Whether a statement defines `name` from `other`: `name = f(other)`."""
+    return any(
+        isinstance(stmt, gast.Assign)
+        and name in syntax.names_written(stmt)
+        and other in syntax.names_read(stmt.value)
+        for stmt in syntax.walk(node.body)
+    )
+
+
 def is_defined_while(node: gast.FunctionDef, name: str, other: str) -> bool:
     """Whether `name` may be defined while the value of `other` is still needed."""
     for sub in syntax.walk(node.body):

@@ -11,7 +11,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import swap_pairs
-from srcjax.analysis.flow.liveness import is_defined_while
+from srcjax.analysis.flow.liveness import is_defined_of, is_defined_while
 from srcjax.analysis.repeats import made_in_loops, repeats
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -196,7 +196,10 @@ def fixed_views(rules: DerivativeWriter, shadows: Shadows) -> tuple[Views, set[s
         rebound = (
             name != target.id
             and bound[name] > 1
-            and is_defined_while(rules.unit.node, name, target.id)
+            and (
+                is_defined_while(rules.unit.node, name, target.id)
+                or is_defined_of(rules.unit.node, name, target.id)
+            )
         )
         if rebound and not read_only:
             error = rules.refuse(

@@ -46,6 +46,7 @@ from srcjax.transforms.kernels.entry import (
 from srcjax.transforms.kernels.given import Given
 from srcjax.transforms.kernels.naming import renumber
 from srcjax.transforms.kernels.renewed import renew
+from srcjax.transforms.kernels.stopped import without_stops
 from srcjax.transforms.kernels.wrapping import (
     WORDS,
     with_checks_by_name,
@@ -114,6 +115,7 @@ def jitted_examples(
             if sorted(unit.parameters) != sorted(mapped):
                 return None
             without_decided(program, unit)
+            without_stops(program, unit)
             with_attributes_first(program, unit)
             entry = entry_name(program, f"jit_vmap_{unit.name}")
             own = names_around(program, entry).fresh(f"vmap_{unit.name}")
@@ -131,6 +133,7 @@ def blocked_module(program: Program, unit: Unit, request: Request) -> Module:
     if own in syntax.all_names(unit.node.body) | set(unit.parameters):
         own = names_around(program, entry).fresh(own)
     unit.names.taken.add(own)
+    without_stops(program, unit)
     renew(program, unit)
     found = blocked(program, unit, entry, own)
     module = Module(entry, found.functions, {}, entry=entry)
@@ -150,6 +153,7 @@ def kernel_module(
     own = names_around(program, entry).fresh(unit.name)
     unit.names.taken.add(own)  # none of what is made inside
     without_decided(program, unit)
+    without_stops(program, unit)
     with_attributes_first(program, unit)
     renew(program, unit)
     on_cpu = device == "cpu"

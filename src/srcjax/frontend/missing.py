@@ -588,7 +588,8 @@ def with_bound(source: FunctionSource) -> gast.FunctionDef:
         out: list[Any] = []
         for stmt in stmts:
             if not isinstance(stmt, _SCOPES):
-                reads = set().union(*map(free_reads, map(_listed, syntax.head(stmt))))
+                heads = map(_listed, syntax.head(stmt))
+                reads = set().union(*(free_reads(h, later=False) for h in heads))
                 state = paths.before.get(id(stmt), {})
                 for name in sorted(reads & plain):
                     if UNBOUND in state.get(name, ()):

@@ -7,6 +7,7 @@ arrays for what NumPy's do not have has to be asked for it in another way.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 import types
@@ -26,11 +27,50 @@ def property_of(x: Any, name: str) -> Any:
     return getattr(x, name)
 
 
+def _attributes(code: types.CodeType) -> set[str]:
+    """The names of attributes (and of globals) in a function and those inside it."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return set(code.co_names).union(*map(_attributes, inner))
+
+
+def _by_position(partial: functools.partial) -> Any:
+    """The function, which takes by position what a partial lets pass by name alone."""
+    inside = partial.func
+    while isinstance(inside, functools.partial):
+        inside = inside.func
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    own = inspect.signature(inside).parameters
+    parameters = inspect.signature(partial).parameters.values()
+    left = [p for p in parameters if p.name not in partial.keywords]
+    first = sum(p.kind is not by_name for p in left)
+    after = [
+        p.name
+        for p in left
+        if p.kind is by_name and p.name in own and own[p.name].kind is not by_name
+    ]
+    if not after:
+        return partial
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        named = dict(zip(after, args[first:], strict=True))
+        return partial(*args[:first], **named, **kwargs)
+
+    return called
+
+
 def runnable(function: Any) -> Any:
-    """The function, or one that does the same and runs on NumPy's arrays."""
+    """The function, or one that does the same and runs on NumPy's arrays.
+
+    What a partial gives by name is no parameter any more, and those behind it are
+    passed by position all the same.
+    """
+    if isinstance(function, functools.partial) and function.keywords:
+        inside = runnable(function.func)
+        bound = functools.partial(inside, *function.args, **function.keywords)
+        return _by_position(bound)
     if not isinstance(function, types.FunctionType) or function in NAMES_MADE:
         return function  # what was written says `np.add.at` alone
-    if not set(function.__code__.co_names) & PROPERTIES.keys():
+    if not _attributes(function.__code__) & PROPERTIES.keys():
         return function
     try:
         tree = tree_of(textwrap.dedent(inspect.getsource(function)))

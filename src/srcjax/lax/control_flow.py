@@ -97,8 +97,8 @@ def scan(
             carry, y = f(carry, x)
             ys.append(y)
     else:
-        steps = range(length_of(xs) if length is None else length)
-        for i in reversed(steps) if reverse else steps:
+        count = length_of(xs) if length is None else length
+        for i in range(count - 1, -1, -1) if reverse else range(count):
             carry, y = f(carry, tree.map(lambda x: x[i], xs))  # noqa: B023
             ys.append(y)
     if reverse:

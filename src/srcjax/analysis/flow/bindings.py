@@ -152,11 +152,19 @@ def _reads_first(stmt: Any) -> set[str]:
     return reads
 
 
-def free_reads(node: Any) -> set[str]:
-    """Names that are read, but for the variables of the comprehensions inside."""
+def free_reads(node: Any, later: bool = True) -> set[str]:
+    """Names that are read, but for the variables of comprehensions and lambdas inside.
+
+    Without `later` those are left out that a lambda reads when it is called.
+    """
     found: set[str] = set()
     for child in gast.iter_child_nodes(node):
-        found |= free_reads(child)
+        found |= free_reads(child, later)
+    if isinstance(node, gast.Lambda):
+        names = (n for n in syntax.walk(node.args) if isinstance(n, gast.Name))
+        own = {n.id for n in names if isinstance(n.ctx, gast.Param)}
+        inside = free_reads(gast.Expr(node.body)) - own if later else set()
+        return inside | free_reads(node.args, later)
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
         found.add(node.id)
     elif isinstance(node, _COMPREHENSIONS):

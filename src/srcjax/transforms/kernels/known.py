@@ -323,10 +323,13 @@ class Knowledge:
             for n in syntax.walk(node)
         ):
             return None
-        values = {n: self.env[n] for n in names}
-        if not all(isinstance(v, gast.Constant) for v in values.values()):
-            return None
-        return self.evaluated(syntax.substitute(node, values))
+        values = {}
+        for name in names:
+            found = self.env[name]
+            if not isinstance(found, gast.Constant):
+                return None
+            values[name] = found.value
+        return self.evaluated(node, values)
 
     def folded_call(self, node: gast.Call) -> gast.Constant | None:
         """`len(items)`, `min(2, n)`."""
@@ -345,9 +348,11 @@ class Knowledge:
             return None
         return self.evaluated(syntax.call(node.func.id, *known))
 
-    def evaluated(self, node: gast.expr) -> gast.Constant | None:
+    def evaluated(self, node: gast.expr, values: Any = None) -> gast.Constant | None:
         try:
-            value = eval(syntax.text(node), {"__builtins__": vars(builtins)})
+            value = eval(
+                syntax.text(node), {"__builtins__": vars(builtins)}, values or {}
+            )
         except Exception:
             return None
         found = syntax.const(value) if syntax.is_literal(value) else None

@@ -252,7 +252,8 @@ class Writer:
             return self.node_of(value)
         if value is None or type(value) in (bool, int, float, str):
             return syntax.const(value)
-        if not is_part(value) and value not in ((), [], {}):
+        parts_are_read = whole and type(value) in (tuple, list)
+        if not parts_are_read and not is_part(value) and value not in ((), [], {}):
             constant = self.settling.inliner.constant(value, "structure")
             return syntax.name(constant)
         made = self.container(value)

@@ -60,13 +60,14 @@ ORDER = [
     ("view",),  # a function and its derivative, to be stepped through
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
-    ("numpy", "scipy", "debug"),
+    ("numpy", "debug"),
     ("__init__",),
     ("made",),  # names by which what transforms made is unpickled
     ("tree",),
     ("tree_util",),
     ("flatten_util",),
     ("lax",),
+    ("scipy",),  # SciPy's, and solvers that `lax` has the derivatives for
     ("nn",),
     ("image",),
     ("optim",),

@@ -20,14 +20,21 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
         An array of shape (n,), of the dtype that all leaves fit in, and a function that
         gives the pytree of such a vector, with the shapes and dtypes of the leaves.
     """
+    if isinstance(pytree, np.ndarray):
+        shape, dtype = pytree.shape, pytree.dtype
+
+        def unravel_array(vector: Any) -> Any:
+            return np.reshape(vector, shape).astype(dtype)
+
+        return np.ravel(pytree), unravel_array
     leaves, structure = tree.flatten(pytree)
-    parts = [np.ravel(leaf) for leaf in leaves]
-    flat = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+    flat = as_vector(pytree)
+    like = tuple(leaves)
 
     def unravel(vector: Any) -> Any:
         found = []
         start = 0
-        for leaf in leaves:
+        for leaf in like:
             end = start + np.size(leaf)
             part = np.reshape(vector[start:end], np.shape(leaf))
             found.append(part.astype(np.asarray(leaf).dtype))
@@ -35,6 +42,12 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
         return tree.unflatten(structure, found)
 
     return flat, unravel
+
+
+def as_vector(pytree: Any) -> Any:
+    """The vector alone."""
+    parts = [np.ravel(leaf) for leaf in tree.leaves(pytree)]
+    return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 
 __all__ = ["ravel_pytree"]

@@ -10,7 +10,7 @@ import numpy as np
 from srcjax import tree
 from srcjax.analysis.stopped import stop_gradient
 from srcjax.api.forward import jvp
-from srcjax.flatten_util import ravel_pytree
+from srcjax.flatten_util import as_vector, ravel_pytree
 
 
 def custom_root(
@@ -46,15 +46,15 @@ def custom_root(
         return jvp(f, (root,), (v,))[1]
 
     flat, restore = ravel_pytree(root)
+    vector = np.ravel if isinstance(root, np.ndarray) else as_vector
     columns = [
-        ravel_pytree(tangent_solve(along, restore(unit)))[0]
-        for unit in np.eye(len(flat))
+        vector(tangent_solve(along, restore(unit))) for unit in np.eye(len(flat))
     ]
     inverse = stop_gradient(np.stack(columns, axis=1))
 
     moved = flat
     for _ in range(3):
-        moved = moved - inverse @ ravel_pytree(f(restore(moved)))[0]
+        moved = moved - inverse @ vector(f(restore(moved)))
     moved = restore(moved)
     found = tree.map(lambda r, t: r + (t - stop_gradient(t)), root, moved)
     return (found, stop_gradient(aux)) if has_aux else found

@@ -10,7 +10,17 @@ from srcjax import optim, tree
 
 optax = pytest.importorskip("optax")
 
+#: One test in so many runs here (see conftest); the second stage runs all.
+SAMPLE = {
+    "test_more_steps": 13,
+    "test_more_schedules": 10**9,
+    "test_steps_without_numbers_are_not_made": 10**9,
+    "test_means_of_parameters": 10**9,
+}
+
 STEPS = 4
+#: Rectified Adam is Adam from the sixth step on.
+LONGER = {"radam": 8}
 SCHEDULE = {"init_value": 0.1, "transition_steps": 2, "decay_rate": 0.5}
 MASK = {"w": True, "layers": [(False, True)]}
 
@@ -66,12 +76,12 @@ def gradients(params, k):
     return tree.map(lambda p: (np.cos(3 * p + k) * 2 + p).astype(np.float32), params)
 
 
-def run(library, make, map_arrays):
+def run(library, make, map_arrays, steps=STEPS):
     params = tree.map(map_arrays, start())
     optimizer = make(library)
     state = optimizer.init(params)
     trail = []
-    for k in range(STEPS):
+    for k in range(steps):
         grads = tree.map(map_arrays, gradients(tree.map(np.asarray, params), k))
         updates, state = optimizer.update(grads, state, params)
         params = library.apply_updates(params, updates)
@@ -81,14 +91,46 @@ def run(library, make, map_arrays):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_steps(name):
-    make = OPTIMIZERS[name]
-    found = run(optim, make, np.array)
-    expected = run(optax, make, jnp.asarray)
+    check_steps(name, OPTIMIZERS[name])
+
+
+def check_steps(name, make):
+    steps = LONGER.get(name, STEPS)
+    found = run(optim, make, np.array, steps)
+    expected = run(optax, make, jnp.asarray, steps)
     for ours, theirs in zip(found, expected, strict=True):
         assert tree.structure(ours) == tree.structure(theirs)
         for a, b in zip(tree.leaves(ours), tree.leaves(theirs), strict=True):
             assert a.dtype == np.float32
             np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-6)
+
+
+#: As above; one of them in the first stage.
+MORE = {
+    "adabelief": lambda o: o.adabelief(1e-2),
+    "yogi": lambda o: o.yogi(1e-2),
+    "radam": lambda o: o.radam(1e-2, b2=0.9),
+    "radam, at first": lambda o: o.radam(1e-2),
+    "adamax": lambda o: o.adamax(1e-2),
+    "adamaxw": lambda o: o.adamaxw(1e-2, weight_decay=0.1, mask=MASK),
+    "adadelta": lambda o: o.adadelta(0.5, weight_decay=0.1),
+    "sign_sgd": lambda o: o.sign_sgd(1e-2),
+    "gathered": lambda o: o.MultiSteps(o.adam(1e-2), 2).gradient_transformation(),
+    "gathered, summed": lambda o: o.MultiSteps(o.sgd(1e-2), 3, use_grad_mean=False),
+    "injected": lambda o: o.inject_hyperparams(o.adam)(
+        o.exponential_decay(**SCHEDULE), b1=0.8
+    ),
+    "partition": lambda o: o.partition(
+        {"train": o.yogi(1e-2), "keep": o.set_to_zero()},
+        {"w": "train", "layers": "keep"},
+    ),
+    "finite": lambda o: o.apply_if_finite(o.adam(1e-2), 2),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_more_steps(name):
+    check_steps(name, MORE[name])
 
 
 SCHEDULES = {
@@ -109,9 +151,30 @@ SCHEDULES = {
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules(name):
-    ours, theirs = SCHEDULES[name](optim), SCHEDULES[name](optax)
+    check_schedule(SCHEDULES[name])
+
+
+def check_schedule(make):
+    ours, theirs = make(optim), make(optax)
     for count in (0, 1, 3, 4, 5, 6, 9, 12, 20):
         np.testing.assert_allclose(ours(count), theirs(count), rtol=1e-5, atol=1e-7)
+
+
+MORE_SCHEDULES = {
+    "warmup, exponential": lambda o: o.warmup_exponential_decay_schedule(
+        0.0, 1.0, 4, 3, 0.5, 1, end_value=0.1
+    ),
+    "restarts": lambda o: o.sgdr_schedule(
+        {"init_value": 0.0, "peak_value": p, "warmup_steps": 2, "decay_steps": 6}
+        for p in (1.0, 0.5)
+    ),
+    "one cycle": lambda o: o.cosine_onecycle_schedule(14, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", MORE_SCHEDULES)
+def test_more_schedules(name):
+    check_schedule(MORE_SCHEDULES[name])
 
 
 X = np.linspace(-2.0, 3.0, 12).reshape(4, 3).astype(np.float32)
@@ -218,3 +281,36 @@ def test_errors():
         frozen.init(params)
     with pytest.raises(ValueError, match="decay_steps"):
         optim.cosine_decay_schedule(1.0, 0)
+
+
+def test_steps_without_numbers_are_not_made():
+    params = {"w": np.float32([1, 2])}
+    bad = {"w": np.float32([np.nan, 1])}
+    for make in (
+        lambda o: o.chain(o.zero_nans(), o.sgd(0.1)),
+        lambda o: o.apply_if_finite(o.sgd(0.1), 1),
+    ):
+        ours, theirs = make(optim), make(optax)
+        state, expected = ours.init(params), theirs.init(params)
+        for _ in range(3):
+            found, state = ours.update(bad, state, params)
+            wanted, expected = theirs.update(tree.map(jnp.asarray, bad), expected)
+            np.testing.assert_array_equal(found["w"], wanted["w"])
+    assert (state.total_notfinite, state.last_finite) == (3, False)
+
+
+def test_means_of_parameters():
+    new, old = {"w": np.float32([1, 2])}, {"w": np.float32([3, 6])}
+    mean = optax.incremental_update(new, old, 0.25)["w"]
+    np.testing.assert_allclose(optim.incremental_update(new, old, 0.25)["w"], mean)
+    assert optim.periodic_update(new, old, 3, 3) is new
+    assert optim.periodic_update(new, old, 4, 3) is old
+
+
+def test_numbers_in_the_state_may_be_written():
+    optimizer = optim.inject_hyperparams(optim.sgd)(0.5)
+    state = optimizer.init(np.ones(2))
+    assert state.hyperparams["learning_rate"] == 0.5
+    state.hyperparams["learning_rate"] = 0.1
+    updates, state = optimizer.update(np.ones(2), state)
+    np.testing.assert_allclose(updates, [-0.1, -0.1])

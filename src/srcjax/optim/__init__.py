@@ -9,8 +9,10 @@
         updates, state = optimizer.update(grads, state, params)
         params = optim.apply_updates(params, updates)
 
-A step reads as the paper's formula does: `adaptive.py`, `momentum.py`, `factored.py`.
-Schedules are in `schedules.py`, and losses in `losses.py`.
+A step reads as the paper's formula does: `adaptive.py`, `relatives.py`,
+`momentum.py`, `factored.py`.
+What stands around a step is in `training.py`, schedules are in `schedules.py`, losses
+in `losses.py`.
 """
 
 from srcjax.optim.adaptive import (
@@ -52,6 +54,7 @@ from srcjax.optim.combine import (
     chain,
     masked,
     multi_transform,
+    partition,
 )
 from srcjax.optim.factored import FactoredState, adafactor, scale_by_factored_rms
 from srcjax.optim.losses import (
@@ -78,16 +81,36 @@ from srcjax.optim.momentum import (
     sgd,
     trace,
 )
+from srcjax.optim.relatives import (
+    ScaleByAdaDeltaState,
+    ScaleByBeliefState,
+    adabelief,
+    adadelta,
+    adamax,
+    adamaxw,
+    radam,
+    scale_by_adadelta,
+    scale_by_adamax,
+    scale_by_belief,
+    scale_by_radam,
+    scale_by_sign,
+    scale_by_yogi,
+    sign_sgd,
+    yogi,
+)
 from srcjax.optim.schedules import (
     constant_schedule,
     cosine_decay_schedule,
+    cosine_onecycle_schedule,
     exponential_decay,
     join_schedules,
     linear_schedule,
     piecewise_constant_schedule,
     polynomial_schedule,
+    sgdr_schedule,
     warmup_constant_schedule,
     warmup_cosine_decay_schedule,
+    warmup_exponential_decay_schedule,
 )
 from srcjax.optim.simple import (
     ScaleByScheduleState,
@@ -101,8 +124,49 @@ from srcjax.optim.simple import (
     scale_by_schedule,
     scale_by_trust_ratio,
 )
+from srcjax.optim.training import (
+    ApplyIfFiniteState,
+    InjectHyperparamsState,
+    MultiSteps,
+    MultiStepsState,
+    ZeroNansState,
+    apply_if_finite,
+    incremental_update,
+    inject_hyperparams,
+    periodic_update,
+    zero_nans,
+)
 
 __all__ = [
+    "ScaleByAdaDeltaState",
+    "ScaleByBeliefState",
+    "adabelief",
+    "adadelta",
+    "adamax",
+    "adamaxw",
+    "radam",
+    "scale_by_adadelta",
+    "scale_by_adamax",
+    "scale_by_belief",
+    "scale_by_radam",
+    "scale_by_sign",
+    "scale_by_yogi",
+    "sign_sgd",
+    "yogi",
+    "ApplyIfFiniteState",
+    "InjectHyperparamsState",
+    "MultiSteps",
+    "MultiStepsState",
+    "ZeroNansState",
+    "apply_if_finite",
+    "incremental_update",
+    "inject_hyperparams",
+    "periodic_update",
+    "zero_nans",
+    "cosine_onecycle_schedule",
+    "sgdr_schedule",
+    "warmup_exponential_decay_schedule",
+    "partition",
     "EmaState",
     "EmptyState",
     "FactoredState",

@@ -119,3 +119,7 @@ def multi_transform(
         return updates, PartitionState(states)
 
     return GradientTransformation(init, update)
+
+
+#: The same by the name that optax has for it now.
+partition = multi_transform

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from srcjax.optim.base import Schedule
@@ -167,3 +168,80 @@ def warmup_cosine_decay_schedule(
         ],
         [warmup_steps],
     )
+
+
+def warmup_exponential_decay_schedule(
+    init_value: float,
+    peak_value: float,
+    warmup_steps: int,
+    transition_steps: int,
+    decay_rate: float,
+    transition_begin: int = 0,
+    staircase: bool = False,
+    end_value: float | None = None,
+) -> Schedule:
+    """Up to `peak_value` on a line, then down as `exponential_decay` does."""
+    return join_schedules(
+        [
+            linear_schedule(init_value, peak_value, warmup_steps),
+            exponential_decay(
+                peak_value,
+                transition_steps,
+                decay_rate,
+                transition_begin,
+                staircase,
+                end_value,
+            ),
+        ],
+        [warmup_steps],
+    )
+
+
+def sgdr_schedule(cosine_kwargs: Iterable[dict[str, Any]]) -> Schedule:
+    """One `warmup_cosine_decay_schedule` after the other, each from `decay_steps` on.
+
+    Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017,
+    https://arxiv.org/abs/1608.03983
+
+    Args:
+        cosine_kwargs: the arguments of each.
+    """
+    given = list(cosine_kwargs)
+    ends = itertools.accumulate(one["decay_steps"] for one in given)
+    schedules = [warmup_cosine_decay_schedule(**one) for one in given]
+    return join_schedules(schedules, list(ends)[:-1])
+
+
+def cosine_onecycle_schedule(
+    transition_steps: int,
+    peak_value: float,
+    pct_start: float = 0.3,
+    div_factor: float = 25.0,
+    final_div_factor: float = 1e4,
+) -> Schedule:
+    """From `peak_value / div_factor` up to `peak_value` and down, on halves of cosines.
+
+    Up in the first `pct_start` of the steps; at the end it is the first value by
+    `final_div_factor`. Smith and Topin, "Super-Convergence", 2017,
+    https://arxiv.org/abs/1708.07120
+
+    Raises:
+        ValueError: there are no steps.
+    """
+    if transition_steps <= 0:
+        raise ValueError(
+            f"cosine_onecycle_schedule: transition_steps is {transition_steps}"
+        )
+    places = [0, int(pct_start * transition_steps), transition_steps]
+    first = peak_value / div_factor
+    values = [first, peak_value, peak_value / (div_factor * final_div_factor)]
+
+    def schedule(count: int) -> Any:
+        if count >= places[2]:
+            return values[2]
+        k = 0 if count < places[1] else 1
+        done = (count - places[k]) / (places[k + 1] - places[k])
+        half = (math.cos(math.pi * done) + 1) / 2
+        return values[k + 1] + (values[k] - values[k + 1]) * half
+
+    return schedule

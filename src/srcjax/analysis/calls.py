@@ -853,6 +853,9 @@ class Calls(Constructing):
         self.meet_followed(function, args, kwargs, node, followed=True)
         try:
             result = self.call_unit(unit, arguments)
+            varying = self.varying_later(node, args, kwargs, result)
+            if varying is not None:
+                result = self.call_unit(unit, bind_types(unit, *varying))
         except SrcjaxError as error:
             raise self.where_library_is_called(error, function, node) from None
         written = self.written_in(unit, [*args, *kwargs.values()])
@@ -865,6 +868,42 @@ class Calls(Constructing):
             self.wrote(node, Unknown(False, written))
         self.facts.nodes.append(node)
         return self.handed_back(result, [*args, *kwargs.values()], written, node)
+
+    def varying_later(
+        self, node: Any, args: list[Type], kwargs: dict[str, Type], result: Type
+    ) -> tuple[list[Type], dict[str, Type]] | None:
+        """The arguments with those active that vary later, in memory of the result.
+
+            v = first_of(items)     a tangent of `v` is one of an item, though it is
+            v += x                  only here that `items` varies
+
+        None where there are none.
+        """
+        if not isinstance(node, gast.Call) or len(node.args) != len(args):
+            return None
+        given = all_buffers(result)
+        own = self.unit.varying
+
+        def late(value: Any, t: Type) -> bool:
+            varies = isinstance(value, gast.Name) and value.id in own
+            return varies and not is_active(t) and bool(all_buffers(t) & given)
+
+        def active(t: Type) -> Type:
+            t = map_parts(t, active)
+            return t if t.buffers.isdisjoint(given) else with_active(t, True)
+
+        named = {k.arg: k.value for k in node.keywords}
+        positions = [late(v, t) for v, t in zip(node.args, args, strict=True)]
+        keys = {k for k, t in kwargs.items() if late(named.get(k), t)}
+        if not (any(positions) or keys):
+            return None
+        return (
+            [
+                active(t) if is_late else t
+                for is_late, t in zip(positions, args, strict=True)
+            ],
+            {k: active(t) if k in keys else t for k, t in kwargs.items()},
+        )
 
     def where_library_is_called(
         self, error: SrcjaxError, function: Any, node: Any

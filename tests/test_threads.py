@@ -119,6 +119,7 @@ SHARED = {
     "KEPT_MADE": "what is put there twice is equal",
     "JOINED_MADE": "what is put there twice is equal",
     "RESTS_ON": "a function is in one thread until it is there",
+    "TREES_OF": "a module is in one thread until it is there",
     "_HELPERS": "what is put there twice is equal",
     "_TREES": "what is put there twice is equal",
     "_FIELDS": "what is put there twice is equal",

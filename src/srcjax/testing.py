@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcjax.backends.marks import transform_of
-from srcjax.checks.leaves import long_dtype, put, walk
+from srcjax.checks.leaves import is_real_leaf, long_dtype, put, walk
 from srcjax.checks.passes import changes_of
 from srcjax.errors import ArgumentError
 from srcjax.teaching.compared import compare
@@ -50,8 +50,8 @@ def check_grads(
 ) -> None:
     """Check the derivatives of `f` at `args` against finite differences.
 
-    Every argument is differentiated; to keep one fixed, bind it (a closure or a
-    lambda). The value may be a number, an array or a pytree of them. Each leaf of the
+    Every argument is differentiated, but for whole numbers beside real ones, which
+    `vjp` holds; to keep another one fixed, bind it (a closure or a lambda). The value may be a number, an array or a pytree of them. Each leaf of the
     arguments is moved in one random direction, with one random cotangent for the
     value; both are the same in each run.
 
@@ -165,7 +165,8 @@ def check_order(
     precision = precision_of([*primals.values, *results.values], *wanted)
     rng = np.random.default_rng(0)
     weights = [weight(leaf, rng) for leaf in results.values]
-    tangents = [weight(leaf, rng) for leaf in primals.values]
+    held = any(map(is_real_leaf, primals.values))
+    tangents = [weight(leaf, rng, held) for leaf in primals.values]
     numeric = [
         sum_of_products(weights, difference(f, primals, i, tangent, precision.eps))
         for i, tangent in enumerate(tangents)
@@ -299,15 +300,18 @@ def check_leaf(leaf: Any, name: str) -> None:
     )
 
 
-def weight(leaf: Any, rng: np.random.Generator) -> Any:
-    """A random cotangent or tangent for a leaf: zero for what is not floating."""
+def weight(leaf: Any, rng: np.random.Generator, held: bool = False) -> Any:
+    """A random cotangent or tangent for a leaf: zero for what is not floating.
+
+    So for whole numbers of Python only if these are held, as beside real ones.
+    """
     dtype = np.asarray(leaf).dtype
     drawn = np.asarray(rng.normal(size=np.shape(leaf)))
     if dtype.kind == "c":
         drawn = drawn + 1j * rng.normal(size=np.shape(leaf))
         return drawn.astype(dtype)[()] if hasattr(leaf, "dtype") else complex(drawn)
     if dtype.kind != "f":
-        if isinstance(leaf, int) and not isinstance(leaf, bool):
+        if isinstance(leaf, int) and not (held or isinstance(leaf, bool)):
             return float(drawn)
         return np.zeros_like(drawn)[()]
     if hasattr(leaf, "dtype"):

@@ -882,11 +882,15 @@ class Calls(Constructing):
         if not isinstance(node, gast.Call) or len(node.args) != len(args):
             return None
         given = all_buffers(result)
-        own = self.unit.varying
+        function = id(self.unit.source.func)
 
         def late(value: Any, t: Type) -> bool:
-            varies = isinstance(value, gast.Name) and value.id in own
-            return varies and not is_active(t) and bool(all_buffers(t) & given)
+            if not isinstance(value, gast.Name) or is_active(t):
+                return False
+            if all_buffers(t).isdisjoint(given):
+                return False
+            self.given_back.add((function, value.id))
+            return (function, value.id) in self.program.filled_later
 
         def active(t: Type) -> Type:
             t = map_parts(t, active)

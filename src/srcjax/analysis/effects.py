@@ -121,6 +121,8 @@ class Effects:
         self.filled: Buffers = NONE
         #: The same of calls in this statement that are followed in their own unit.
         self.handed: Buffers = NONE
+        #: Names, by function, that calls got which gave back what they hold.
+        self.given_back: set[tuple[int, str]] = set()
         #: Calls that are followed in some visit, by node and function, and what the
         #: visits that are not pass to the callee.
         self.followed: set[tuple[int, int]] = set()
@@ -389,9 +391,21 @@ class Effects:
         """Let a name have another type, as what it holds was written to."""
         if is_active(new) and not is_active(t):
             self.require(name)
+            self.note_filled(name)
             if self.recording:
                 self.facts.note_change(self.unit.node, name, new)
         env[name] = new
+
+    def note_filled(self, name: str) -> None:
+        """What a name holds varies from here on: a call may have given it back before.
+
+        Then it is executed again, and varies in there, too.
+        """
+        key = (id(self.unit.source.func), name)
+        if key not in self.program.filled_later:
+            self.program.filled_later.add(key)
+            if key in self.given_back:
+                raise Missed(self.unit, {name})
 
     def vary(self, written: Buffers, env: Env) -> list[str]:
         """All in this memory varies from now on; as `update` of each buffer and type.
@@ -462,6 +476,7 @@ class Effects:
             env[name] = new = visit(t)
             if is_active(new) and not is_active(t):
                 self.require(name)
+                self.note_filled(name)
                 if self.recording:
                     self.facts.note_change(self.unit.node, name, new)
 

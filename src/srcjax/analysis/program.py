@@ -167,6 +167,8 @@ class Program:
         self.facts = Facts()
         #: Parameters that some call passes a differentiated value for, by function.
         self.entry_active: dict[int, set[str]] = {}
+        #: Names of functions that hold what varies only since it was written to.
+        self.filled_later: set[tuple[int, str]] = set()
         #: Attributes that are not what arrays call so (`unit.own_attribute`).
         self.own_attributes: set[str] = set()
         #: Normal forms as they were before passes changed them, for `stages`.

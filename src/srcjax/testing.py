@@ -51,9 +51,10 @@ def check_grads(
     """Check the derivatives of `f` at `args` against finite differences.
 
     Every argument is differentiated, but for whole numbers beside real ones, which
-    `vjp` holds; to keep another one fixed, bind it (a closure or a lambda). The value may be a number, an array or a pytree of them. Each leaf of the
-    arguments is moved in one random direction, with one random cotangent for the
-    value; both are the same in each run.
+    `vjp` holds; to keep another one fixed, bind it (a closure or a lambda). The value
+    may be a number, an array or a pytree of them. Each leaf of the arguments is moved
+    in one random direction, with one random cotangent for the value; both are the same
+    in each run.
 
     Args:
         f: the function. It has to be smooth near `args`.

@@ -190,3 +190,14 @@ def test_the_setting_is_a_truth_value():
     compiled = srcjax.jit(lambda x: x + 2.0)
     compiled(1.0)
     assert versions(compiled)
+
+
+def shifted(x, offset=None):
+    return np.sin(x) if offset is None else x + offset
+
+
+@pytest.mark.parametrize("args", [(X, None), (X, 2.0)])
+def test_a_vmap_of_a_function_with_defaults(args):
+    """`jit` makes a `vmap` of its own of them, which has to run, too."""
+    batched = srcjax.vmap(shifted, in_axes=(0, None))
+    np.testing.assert_allclose(srcjax.jit(batched)(*args), batched(*args))

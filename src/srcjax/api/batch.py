@@ -6,7 +6,7 @@ import types as pytypes
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -101,6 +101,15 @@ class Batched(Transform):
 
     def summary(self) -> str:
         return f"What {self.shown_name} gives for each example of a batch"
+
+    def rebased(self, function: Callable, count: int | None = None) -> Callable:
+        """The same transform of another function, which can be called itself."""
+        made: Any = vmap(
+            *(function, self.in_axes, self.out_axes, self.axis_size, self.axis_name)
+        )
+        transform = made.__srcjax_transform__
+        transform.given, transform.check = self.given, self.check
+        return cast("Callable", made)
 
     def annotations(self, given: dict[str, Any]) -> dict[str, Any]:
         """None: hints are about one example."""

@@ -75,7 +75,6 @@ REASONS = {
     ],
     "an object of which some parts are the same for all": [
         "objects.planets_that_attract_each_other",
-        "objects.shapes_of_several_classes",
     ],
     "a mask that selects": [
         "arrays.masks",

@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    View,
     aged,
     dtype_of,
     is_active,
@@ -340,7 +341,7 @@ class Expressions(Calls):
         return Dict(False, site, None, join_all([t.items[1] for t in found]))
 
     def of_GeneratorExp(self, node: Any, env: Env) -> Type:
-        return replace(self.of_ListComp(node, env), cls=tuple)
+        return replace(self.of_ListComp(node, env), cls=tuple, view=View("generator"))
 
     def assign_quiet(self, target: Any, value: Type, env: Env) -> None:
         """Bind a comprehension's target: nothing is required of its names."""

@@ -72,6 +72,9 @@ _PLAIN = (gast.Assign, gast.Expr, gast.AugAssign, gast.If, gast.For, gast.While)
 #: what is executed.
 _BINDING = (gast.Assign, gast.Expr, gast.AugAssign)
 
+#: What gives its items once, and takes those of what it is given by and by.
+_LAZY = (enumerate, filter, iter, map, reversed, zip)
+
 #: Of how many executions of a loop it is kept what they ended with.
 KEPT = 8
 
@@ -281,7 +284,8 @@ class Interpreter(Expressions):
                 return
             value = self.eval(stmt.value, env)
             if self.gives_iterator(stmt.value, env) and not is_active(value):
-                value = UNKNOWN  # not the tuple of its items: they are given once
+                # Not the tuple of its items: they are given once.
+                value = self.iterator_over(stmt.value, env)
             for target in stmt.targets:
                 self.assign(stmt, target, value, env)
         elif isinstance(stmt, gast.AugAssign):
@@ -308,10 +312,23 @@ class Interpreter(Expressions):
 
     def gives_iterator(self, node: gast.expr, env: Env) -> bool:
         """Whether the value is an iterator, which the types know by its items."""
-        if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+        if isinstance(node, gast.GeneratorExp):
+            return True
+        if not isinstance(node, gast.Call) or not syntax.dotted(node.func):
             return False
         function = getattr(self.eval(node.func, env), "value", None)
-        return any(function is lazy for lazy in (zip, enumerate, reversed))
+        home = getattr(function, "__module__", "")
+        return home == "itertools" or any(function is lazy for lazy in _LAZY)
+
+    def iterator_over(self, node: gast.expr, env: Env) -> Type:
+        """The type of an iterator, which shares memory with all that it reads."""
+        self.facts.nodes.append(node)
+        read = syntax.names_read(node)
+        for name in sorted(read):
+            if isinstance(function := env.get(name), Closure):
+                read |= syntax.names_read(function.definition)
+        held = [all_buffers(env[n]) for n in sorted(read) if n in env]
+        return Unknown(False, frozenset([id(node)]).union(*held))
 
     def swap(self, stmt: gast.Assign, pairs: list[tuple[str, str]], env: Env) -> None:
         """`a, b = b, a` of arrays: each name keeps its buffer, the contents move."""

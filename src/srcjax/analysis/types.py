@@ -278,6 +278,12 @@ class List(Type):
         )
 
 
+def is_iterator(t: Type) -> bool:
+    """Whether values of the type are iterators, which give each of their items once."""
+    view = t.view if isinstance(t, (Tuple, List)) else None
+    return view is not None and view.memory is None
+
+
 @dataclass(frozen=True)
 class Dict(Type):
     """A dict: `items` when the keys are known, else the join `elem` of its values."""

@@ -50,7 +50,7 @@ class Generators(LoweringBase):
         found = self.definitions().get(name)
         if found is not None:
             local = len(found) == 1 and syntax.count_bindings(self.scope, name) == 0
-            return found[0] if local and _is_generator(found[0]) else None
+            return found[0] if local and is_generator(found[0]) else None
         function = self.varying.value(node.func)
         if not isinstance(function, FunctionType):
             return None
@@ -151,9 +151,11 @@ class Generators(LoweringBase):
         return self.atom(gast.copy_location(listed, node))
 
 
-def _is_generator(definition: Any) -> bool:
+def is_generator(definition: Any) -> bool:
     """Whether the function itself yields."""
-    return any(isinstance(n, _YIELDS) for n in own_nodes(definition.body))
+    body = definition.body
+    nodes = own_nodes(body if isinstance(body, list) else [body])
+    return any(isinstance(n, _YIELDS) for n in nodes)
 
 
 def _plain_yields(body: list[gast.stmt]) -> int:

@@ -12,6 +12,7 @@ nothing left raises IndexError where Python raises StopIteration.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import gast
@@ -47,17 +48,65 @@ def lower_iterators(body: list[gast.stmt], varying: Varying) -> list[gast.stmt]:
 
 
 def changed_meanwhile(
-    value: gast.expr, body: list[gast.stmt], varying: Varying
+    value: gast.expr,
+    body: list[gast.stmt],
+    varying: Varying,
+    given: Collection[str] = (),
 ) -> set[str]:
-    """What an iterator reads that the statements may change before it gives it."""
+    """What an iterator reads that the statements may change before it gives it.
+
+    The `given` names have values before the statements.
+    """
     changed = _changed_in_place(body)
     if _is_plain(value, varying):  # it has what the names stood for when it was made
         return changed & _iterated(value)
     return {
         n
         for n in read_names([value])
-        if n in changed or syntax.count_bindings(body, n) > 1
+        if n in changed or syntax.count_bindings(body, n) + (n in given) > 1
     }
+
+
+def acted_on_between(name: str, value: gast.expr, body: list[gast.stmt]) -> set[str]:
+    """What an iterator may change for each item, and is read before it is used.
+
+    `it = (log.append(v) or v for v in xs)` has changed nothing when `len(log)` is asked
+    for, though its items are put in a list at once.
+    """
+    inner = {s.name: s for s in syntax.walk(body) if isinstance(s, gast.FunctionDef)}
+    ran: list[Any] = [value]
+    for node in ran:
+        called = {n for n in syntax.names_read(node) if n in inner}
+        ran += [inner[n] for n in sorted(called) if inner[n] not in ran]
+    acted: set[str] = set()
+    for node in syntax.walk(ran):
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+            acted.add(syntax.root_of(node.func))
+        elif isinstance(node, (gast.Subscript, gast.Attribute)):
+            acted.add("" if isinstance(node.ctx, gast.Load) else syntax.root_of(node))
+        elif isinstance(node, gast.Nonlocal):
+            acted.update(node.names)
+    return acted & _read_between(name, body)
+
+
+def _read_between(name: str, body: list[gast.stmt]) -> set[str]:
+    """What is read behind the statement that makes the iterator, before its use."""
+    inner = (b for s in syntax.walk(body) for b in syntax.inner_blocks(s))
+    for block in [body, *inner]:
+        made = [
+            k
+            for k, s in enumerate(block)
+            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
+        ]
+        if not made:
+            continue
+        found: set[str] = set()
+        for stmt in block[made[0] + 1 :]:
+            if name in syntax.names_read(stmt):
+                break
+            found |= syntax.names_read(stmt)
+        return found
+    return set()
 
 
 def _iterated(value: Any) -> set[str]:

@@ -227,6 +227,8 @@ class Lowering(Targets, Loops, Operations, Generators):
                 made.args, self.source.node
             ):
                 made.args = self.early_defaults(made.args)
+            if isinstance(made, gast.GeneratorExp) and isinstance(stmt, gast.Assign):
+                self.check_bound_once(made)
             self.emit(stmt)
             return
         if not touched and structural:

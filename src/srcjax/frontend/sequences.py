@@ -20,11 +20,14 @@ import gast
 from srcjax import syntax
 from srcjax.frontend.iterators import (
     LAZY,
+    acted_on_between,
     asked_for_next,
     changed_meanwhile,
     most_reads,
 )
+from srcjax.frontend.lift import read_names
 from srcjax.frontend.lowering import LoweringBase
+from srcjax.frontend.unit import parameter_names
 
 #: Functions of `itertools` that have plain Python of their own (`ops.composites`).
 _ITERATORS = (
@@ -280,7 +283,9 @@ class SequenceCalls(LoweringBase):
                 used = syntax.count_reads(inside, name)
                 if used and name not in syntax.names_written(loop.body):
                     reason = f"the iterator `{name}` is made outside of this loop"
-        changed = changed_meanwhile(value, body, self.varying)
+        given = parameter_names(self.source.node.args)
+        changed = changed_meanwhile(value, body, self.varying, given)
+        changed |= acted_on_between(name, value, body)
         if changed:
             shown = sorted(changed)[0]
             reason = f"`{shown}` may change before the iterator `{name}` is used"
@@ -296,6 +301,15 @@ class SequenceCalls(LoweringBase):
         if plain and self.varying.is_builtin(value.func, "iter"):
             value = value.args[0]
         return _at(syntax.call("list", value), value)
+
+    def check_bound_once(self, value: gast.GeneratorExp) -> None:
+        """Raise where a generator reads a name that may hold something else by then."""
+        late = [value.elt, *(g.ifs for g in value.generators), value.generators[1:]]
+        given = parameter_names(self.source.node.args)
+        for n in sorted(read_names(late) - syntax.names_written(value)):
+            if syntax.count_bindings(self.scope, n) + (n in given) > 1:
+                reason = f"`{n}` may change before the iterator that reads it is used"
+                raise self.refuse(value, reason, "a list: `list(...)` of it")
 
     def groups(self, node: Any) -> gast.expr | None:
         """`zip(*[iter(xs)] * 2)` as `zip(xs[0::2], xs[1::2])`; None for anything else.

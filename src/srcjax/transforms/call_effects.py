@@ -13,8 +13,10 @@ arrays and lists mean what they say.
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import inspect
+import math
 import types as pytypes
 from dataclasses import replace
 from typing import Any
@@ -39,10 +41,13 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
+    is_iterator,
+    parts,
 )
 from srcjax.analysis.types import (
     UNKNOWN as UNKNOWN_TYPE,
 )
+from srcjax.analysis.unfollowed import is_hashable
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.unit import Unit
 from srcjax.ops.effects import (
@@ -54,6 +59,7 @@ from srcjax.ops.effects import (
     effect_of_function,
 )
 from srcjax.ops.patched import NAMED_MODULES
+from srcjax.ops.record import Op
 
 #: Containers by the word that facts call their methods with (`list.append`).
 _CONTAINERS = {"list": list, "dict": dict}
@@ -73,6 +79,13 @@ _CONVERSIONS = (
 )  # fmt: skip
 #: Builtins that look at no part of what they are given.
 _OF_ITSELF = ("callable", "id", "isinstance", "type")
+#: Functions that take all, or some, of what an iterator gives.
+TAKING = frozenset(
+    [all, any, dict, frozenset, functools.reduce, list, max, min, set, sorted, sum]
+    + [tuple, list.extend, str.join, math.fsum, math.prod, np.fromiter]
+)
+#: What a name is that has no type: a function, a module.
+NOTHING = Const(value=None)
 #: Modules that generated code calls by these names.
 _MODULES = (*NAMED_MODULES, "scipy")
 
@@ -104,7 +117,9 @@ def written_bases(stmt: Any) -> set[str]:
     """Names whose objects the statement may change in place."""
     found: set[str] = set()
     for sub in syntax.walk(stmt):
-        if type(sub) is gast.Name or type(sub) is gast.Constant:
+        if type(sub) is gast.Constant:
+            continue
+        if type(sub) is gast.Name and "effect" not in sub.__dict__:
             continue  # as most are: they do nothing
         if isinstance(sub, gast.AugAssign):
             found |= {_base(sub.target)} | written_by(sub)
@@ -283,6 +298,9 @@ class _Marking:
                     node.effect = UNKNOWN
             elif isinstance(node, _OPERATORS) and self.is_own(node, types):
                 node.effect = UNKNOWN
+            for used_up in taken_from(node):
+                if effect_of(used_up).pure and _runs_out(used_up, types):
+                    used_up.effect = Effect(to_all=True)
             for asked in _asked(node):
                 if _answers_itself(_class_of(types.get(asked.id, UNKNOWN_TYPE))):
                     asked.effect = UNKNOWN
@@ -352,8 +370,12 @@ class _Marking:
         if id(call) in self.facts.unsure:
             targets = [None]
         if targets and None not in targets:
-            return _joined([self.target(t, call, types) for t in targets])
-        return of_call_or_unknown(self.named(unit, call, types, local), call)
+            effect = _joined([self.target(t, call, types) for t in targets])
+            found = _method_of_container(targets[0])
+        else:
+            found = self.named(unit, call, types, local)
+            effect = of_call_or_unknown(found, call)
+        return effect | _taking(found, call, types)
 
     def name(self, unit: Unit, call: gast.Call, local: set[str]) -> str:
         """The text of what a call calls, if it means what it says (see `called`)."""
@@ -392,9 +414,7 @@ class _Marking:
 
     def target(self, target: Any, call: gast.Call, types: dict[str, Type]) -> Effect:
         """What a call of one of the things that were found to be called does."""
-        if isinstance(target, str):
-            kind, _, name = target.partition(".")
-            target = getattr(_CONTAINERS[kind], name, None)
+        target = _method_of_container(target)
         function = target.function if isinstance(target, BoundTo) else target
         function = getattr(function, "__func__", function)
         unit = self.program.units.get(id(function))
@@ -464,6 +484,66 @@ class _Marking:
         function = target.function if isinstance(target, BoundTo) else target
         function = getattr(function, "__func__", function)
         return self.program.units.get(id(function))
+
+
+def _method_of_container(target: Any) -> Any:
+    """The function that facts call `"list.append"`; anything else as it is."""
+    if not isinstance(target, str):
+        return target
+    kind, _, name = target.partition(".")
+    return getattr(_CONTAINERS[kind], name, None)
+
+
+def taken_from(node: Any) -> list[gast.expr]:
+    """What evaluating the node itself takes the items of, if it is no call."""
+    if isinstance(node, gast.For):
+        return [node.iter]
+    if isinstance(node, gast.Starred) and isinstance(node.ctx, gast.Load):
+        return [node.value]
+    if isinstance(node, gast.comprehension):
+        return [node.iter]
+    if isinstance(node, gast.Assign):
+        several = isinstance(node.targets[0], (gast.Tuple, gast.List))
+        return [node.value] if several else []
+    if isinstance(node, gast.Compare):
+        pairs = zip(node.ops, node.comparators, strict=True)
+        return [c for op, c in pairs if isinstance(op, (gast.In, gast.NotIn))]
+    return []
+
+
+def gives_once(t: Type) -> bool:
+    """Whether values of the type may be iterators, which give each item once."""
+    return is_iterator(t) or (type(t) is Unknown and not t.active)
+
+
+def _runs_out(node: gast.expr, types: dict[str, Type]) -> bool:
+    """Whether it may be an iterator of what others read, or be made of one."""
+    if isinstance(node, gast.Call):
+        return any(_runs_out(a, types) for a in node.args)
+    if isinstance(node, gast.Starred):
+        return _runs_out(node.value, types)
+    root = syntax.root_of(node)
+    t = types.get(root, NOTHING)
+    return gives_once(t) or (not syntax.is_name(node) and _holds_iterators(t))
+
+
+def _holds_iterators(t: Type) -> bool:
+    """Whether a part of the value may be an iterator."""
+    if type(t) is Other:
+        return True
+    return any(gives_once(part) or _holds_iterators(part) for part in parts(t))
+
+
+def _taking(function: Any, call: gast.Call, types: dict[str, Type]) -> Effect:
+    """The effect of a call on the iterators that it is given: it uses them up."""
+    functions = function.functions if isinstance(function, Op) else [function]
+    if not any(is_hashable(f) and f in TAKING for f in functions):
+        return PURE
+    given = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    places = [
+        place for place, value in given if place is not None and _runs_out(value, types)
+    ]
+    return Effect(writes=frozenset(places))
 
 
 def _asked(node: Any) -> list[gast.Name]:

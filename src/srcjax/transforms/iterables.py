@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     Range,
     Tuple,
     Type,
+    is_iterator,
 )
 from srcjax.transforms.specialise import Env, Typer
 
@@ -55,7 +56,9 @@ def _is_text(node: gast.expr) -> bool:
 
 def is_collection_type(t: Type) -> bool:
     """Whether values of the type are collections, never iterators."""
-    if isinstance(t, (Array, Tuple, List, Dict, Range)):
+    if isinstance(t, (Tuple, List)):
+        return not is_iterator(t)
+    if isinstance(t, (Array, Dict, Range)):
         return True
     cls = type(t.value) if isinstance(t, Const) else getattr(t, "cls", None)
     if not isinstance(t, (Const, Other)) or not isinstance(cls, type):

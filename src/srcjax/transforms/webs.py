@@ -111,6 +111,8 @@ def _unsplittable(node: gast.FunctionDef) -> set[str]:
     for sub in syntax.walk(node.body):
         if isinstance(sub, (gast.FunctionDef, gast.ClassDef, gast.Lambda)):
             found |= syntax.all_names(sub)
+        elif isinstance(sub, gast.Assign) and isinstance(sub.value, gast.GeneratorExp):
+            found |= syntax.names_read(sub.value)  # when it is asked for its items
         elif isinstance(
             sub, (gast.Global, gast.Nonlocal, gast.alias, gast.ExceptHandler)
         ):

@@ -57,6 +57,8 @@ class LaneLoops(Regions):
         per_example = counted and any(map(self.reads_mapped, over.args))
         if not counted and self.reads_mapped(over):
             raise self.refuse("a loop over this mapped value", "an index loop")
+        if leaves and self.felt.left_over(stmt):
+            raise self.felt_by_others(over)
         if leaves or per_example:
             return self.lane_loop(stmt, over if per_example else None)
         new = gast.For(syntax.clone(stmt.target), self.shapes(over), [], [], None)

@@ -37,6 +37,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_operands import displays_of
+from srcjax.transforms.batch.effects import Felt
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
 from srcjax.transforms.writer import Writer
@@ -73,6 +74,7 @@ class Lanes(Writer):
             for n, value in shown.items()
             if not self.examples.get(n, UNKNOWN).buffers & self.written
         }
+        self.felt = Felt(program, unit, self.example)
         #: Types of the batches, for the passes that simplify.
         self.types = {n: batch_type(t) for n, t in self.examples.items()}
         self.types[self.size] = Scalar(dtype=np.dtype(int), python=True)

@@ -44,7 +44,6 @@ from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
-from srcjax.transforms.batch.effects import felt_by_all
 from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
 from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.layouts import is_told, written_later
@@ -262,15 +261,14 @@ class Operations(Lanes):
 
     def check_effects(self, values: Iterable[Any]) -> None:
         """What is computed for some examples only must not be felt by the others."""
-        callees = self.facts.callees
-        found = felt_by_all(
-            values, self.example, lambda call: callees.get(id(call), [])
-        )
+        found = self.felt.first(values)
         if found is not None:
-            raise self.refuse(
-                f"`{syntax.text(found)}` for some of the examples",
-                "a call before the branch",
-            )
+            raise self.felt_by_others(found)
+
+    def felt_by_others(self, node: Any) -> Exception:
+        """The error that some examples do what the others feel."""
+        what = f"`{syntax.text(node)}` for some of the examples"
+        return self.refuse(what, "a call before the branch")
 
     def of_Compare(self, value: gast.Compare, _: Type) -> gast.expr:
         operands = [value.left, *value.comparators]

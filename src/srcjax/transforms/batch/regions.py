@@ -199,6 +199,9 @@ class Regions(Sharing):
         done = (gast.Raise, gast.FunctionDef)
         some = [s for s in syntax.all_statements(stmts) if not isinstance(s, done)]
         self.check_effects(map(syntax.head, some))
+        for stmt in some:
+            if isinstance(stmt, gast.For) and self.felt.may_run_out(stmt.iter):
+                raise self.felt_by_others(stmt.iter)
 
     def chosen(self, stmt: gast.If, test: gast.expr) -> list[gast.stmt] | None:
         """Both sides for all examples, and `np.where`; None if that may be seen."""

@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.generators import is_generator
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import WRITTEN_OUT
 from srcjax.transforms.inline import SMALL
@@ -102,6 +103,15 @@ class CallSettling(ContainerSettling):
                 f"`{syntax.text(call.func)}` is a recursive function defined inside "
                 "another function",
                 "define it at module level and pass what it needs as arguments",
+            )
+        if isinstance(callee, Closure) and is_generator(callee.definition):
+            raise error_at(
+                UnsupportedError,
+                self.unit.source,
+                call,
+                f"`{syntax.text(call.func)}` is a generator function that works with "
+                "what varies, and is no `for` loop's own",
+                "`list(...)` of it, or a `for` loop over it",
             )
         if isinstance(callee, Closure) and self.made_in_a_loop(stmt, call, callee):
             raise error_at(
@@ -309,8 +319,10 @@ class CallSettling(ContainerSettling):
         self, stmt: gast.stmt, call: gast.Call, callee: Any, target: str | None
     ) -> bool:
         if isinstance(callee, Closure):
-            # One that calls itself has no end in place; it may stay if it is inactive.
-            return not self.is_recursive(callee) or self.carries(stmt, call, callee)
+            # One that calls itself has no end in place, and one that yields would make
+            # a generator of this one; they may stay if they are inactive.
+            stays = self.is_recursive(callee) or is_generator(callee.definition)
+            return not stays or self.carries(stmt, call, callee)
         function = callee
         if isinstance(callee, BoundTo):
             function = callee.function

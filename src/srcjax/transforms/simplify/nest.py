@@ -455,7 +455,9 @@ class Nesting:
         for sub in evaluated(run.head if run else use):
             if isinstance(sub, gast.Name) and sub.id == name:
                 return True
-            if isinstance(sub, gast.Name) and sub.id in changes:
+            if isinstance(sub, gast.Name) and may_be_one_of(
+                self.shares, (sub.id,), changes
+            ):
                 return False
             if sub is None or not effect_of(sub).pure:
                 return False

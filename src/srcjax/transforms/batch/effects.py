@@ -79,8 +79,10 @@ class Felt:
         if followed:
             if any(self.felt_inside(u) for u in units if u is not None):
                 return True
-        elif not effect.contained:
-            return True
+        elif not effect.contained and not any(
+            isinstance(c, pytypes.FunctionType) for c in callees
+        ):
+            return True  # a function of the user's that is not followed gives numbers
         written = [*written_operands(node), *map(syntax.name, effect.names)]
         if not all(map(self.is_of_each, written)):
             return True

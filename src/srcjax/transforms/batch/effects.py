@@ -80,7 +80,7 @@ class Felt:
             if any(self.felt_inside(u) for u in units if u is not None):
                 return True
         elif not effect.contained and not any(
-            isinstance(c, pytypes.FunctionType) for c in callees
+            c is not None and not isinstance(c, Op) for c in callees
         ):
             return True  # a function of the user's that is not followed gives numbers
         written = [*written_operands(node), *map(syntax.name, effect.names)]

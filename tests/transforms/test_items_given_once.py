@@ -9,6 +9,9 @@ import pytest
 
 import srcjax
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 3
+
 S = np.array([1.01, -0.7, 2.2])
 
 

@@ -74,6 +74,8 @@ class Felt:
         """Whether a call is felt: by what it is given, or by what it does beside it."""
         effect = effect_of(node)
         callees = self.program.facts.callees.get(id(node), [])
+        if any(isinstance(c, Op) and c.collective for c in callees):
+            return False  # it says itself that it needs all the examples
         units = [self.unit_of(c) for c in callees]
         followed = bool(units) and None not in units
         if followed:

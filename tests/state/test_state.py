@@ -10,7 +10,6 @@ REFUSED = {
     "attr",
     "copied_o",
     "dview",
-    "gen",
     "lateclosure",
     "objidx2",
 }

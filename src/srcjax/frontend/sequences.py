@@ -13,6 +13,7 @@ as it is used once and nothing that it reads is changed before.
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
 from typing import Any
 
 import gast
@@ -285,7 +286,11 @@ class SequenceCalls(LoweringBase):
                     reason = f"the iterator `{name}` is made outside of this loop"
         given = parameter_names(self.source.node.args)
         changed = changed_meanwhile(value, body, self.varying, given)
-        changed |= acted_on_between(name, value, body)
+        changed |= {
+            n
+            for n in acted_on_between(name, value, body)
+            if not isinstance(self.varying.value(syntax.name(n)), ModuleType)
+        }
         if changed:
             shown = sorted(changed)[0]
             reason = f"`{shown}` may change before the iterator `{name}` is used"

@@ -587,15 +587,8 @@ class Reverse:
             if all_buffers(t) & rules.written:
                 returned = deep_copy(self.unit, rules.needs, returned)
         first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
-        arguments = gast.arguments(
-            [*map(_argument, (saved, dy, *self.carried.values()))],
-            [],
-            None,
-            [],
-            [],
-            None,
-            [],
-        )
+        given = [*map(_argument, (saved, dy, *self.carried.values()))]
+        arguments = gast.arguments(given, [], None, [], [], None, [])
         second = gast.FunctionDef(backward_name, arguments, ending, [], None, None, [])
         return (
             Written(first, self.unit, rules, wrt=wrt),

@@ -154,19 +154,19 @@ class Pairs(Callees):
         A table that a recursion fills is read before and after each of its calls: there
         is one adjoint of it, in which each call finds what the later ones put there.
         """
-        if id(unit.source.func) not in recursive_functions(self.program):
-            return []
         types = self.program.types_of(unit)
-        result = getattr(unit.node.body[-1].value, "id", "")
-        given_back = all_buffers(types.get(result, UNKNOWN))
-        return [
+        filled = [
             p
             for p in self.active(unit)
             if isinstance(types.get(p), Dict)
             and self.writes_to(unit, p)
             and syntax.count_bindings(unit.node, p) == 1
-            and not types[p].buffers & given_back
         ]
+        if not filled or id(unit.source.func) not in recursive_functions(self.program):
+            return []
+        result = getattr(unit.node.body[-1].value, "id", "")
+        given_back = all_buffers(types.get(result, UNKNOWN))
+        return [p for p in filled if types[p].buffers.isdisjoint(given_back)]
 
     def carried_in(self, rules: Any, unit: Unit, bound: dict[str, Any]) -> list[str]:
         """Those of them in a call: each argument is a name of its own."""

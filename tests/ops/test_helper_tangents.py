@@ -13,10 +13,12 @@ from srcjax.ops.record import TANGENTS
 
 rng = np.random.default_rng(0)
 M, V = rng.normal(size=(3, 4)), rng.normal(size=5)
+LEVELS, PLACES = np.array([2.0, 3.0, 1.0, 1.0, 3.0]), np.array([0, 1, 2, 0, 1])
 
 #: The arguments that each helper is linear in, and the others.
 CALLS = {
     "add": ([M, M + 1], []),
+    "extreme_at_tangent": ([V], [np.array([2.0, 3.0, 1.0]), LEVELS, PLACES]),
     "in_dtype_of": ([V], [V.copy()]),
     "unappend_left": ([np.arange(17.0)], [M, None]),
     "unbroadcast": ([M], [M[:1]]),
@@ -24,6 +26,7 @@ CALLS = {
     "undelete": ([M[:2]], [M, 1, 0]),
     "undiag": ([V[:3]], [M, 1]),
     "undiagonal": ([V[:3]], [M]),
+    "unextreme_at": ([V[:3]], [np.array([2.0, 3.0, 1.0]), LEVELS, PLACES]),
     "unpad": ([rng.normal(size=8)], [V, (1, 2), "reflect"]),
     "unreduce": ([M.sum(axis=1)], [1, False, M]),
     "unrepeat": ([rng.normal(size=10)], [V, 2, None]),

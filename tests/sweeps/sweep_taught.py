@@ -11,18 +11,21 @@ import srcjax
 from srcjax.errors import SrcjaxError
 
 from .taught import TAUGHT
+from .taught_more import MORE
 
+PROGRAMS = TAUGHT | MORE
 rng = np.random.default_rng(1)
 TANGENTS = {
     name: optree.tree_map(lambda leaf: rng.normal(size=np.shape(leaf)), args)
-    for name, (_, args) in TAUGHT.items()
+    for name, (_, args) in PROGRAMS.items()
 }
 #: What is refused, by mode.
 REFUSED = {
     "micro": {"gradient", "tangent", "jit_of_gradient", "batch_of_gradients", "second"},
     "nbody": {"gradient", "jit_of_gradient", "batch_of_gradients", "second"},
-    "memo": {"gradient", "jit_of_gradient", "batch_of_gradients", "second"},
+    "memo": {"second"},
     "fft": {"second"},
+    "pagerank": {"second"},
 }
 
 
@@ -98,9 +101,9 @@ MODES = [gradient, tangent, jit, jit_of_gradient, batch, batch_of_gradients, sec
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.__name__)
-@pytest.mark.parametrize("name", TAUGHT)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_taught(name, mode):
-    f, args = TAUGHT[name]
+    f, args = PROGRAMS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if mode.__name__ in REFUSED.get(name, ()):

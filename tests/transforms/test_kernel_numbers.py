@@ -132,3 +132,12 @@ def test_numbers_at_the_edges_are_numpys(f, args):
         assert np.result_type(found) == np.result_type(wanted)
         np.testing.assert_allclose(found, wanted, rtol=1e-15)
         np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+
+
+def taylor(x, n):
+    return np.sum(x) ** n / math.factorial(n)
+
+
+def test_a_function_of_any_number_of_arguments_stays_python():
+    x = np.array([0.5, 1.5])
+    np.testing.assert_allclose(jit(taylor)(x, 3), taylor(x, 3))

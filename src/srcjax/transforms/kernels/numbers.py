@@ -119,7 +119,7 @@ class Numbers:
         operation = self.operations.of(node)
         if operation is not None and operation.op.fold is not None:
             return self.fold_of_one(node, operation)
-        if operation is None:
+        if operation is None or operation.takes_any_number:
             shown = syntax.text(node)
             raise NotCompiled(node, f"`{shown}` is no operation with a kernel")
         operands = {k: self.number(v) for k, v in operation.operands.items()}

@@ -49,6 +49,11 @@ class Operation:
     #: The function that is called; None for an operator or method.
     function: Any = None
 
+    @property
+    def takes_any_number(self) -> bool:
+        """Whether some parameter holds several expressions: `*args` does."""
+        return not all(isinstance(v, gast.expr) for v in self.operands.values())
+
 
 class Operations:
     """Finds the operation of an expression, by what inference resolved."""

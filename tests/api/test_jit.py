@@ -26,6 +26,12 @@ A = RNG.normal(size=(4, 5))
 TABLE = np.array([1.0, 2.0, 3.0])
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """For tests that look at what was compiled, whatever the variable says."""
+    monkeypatch.setattr(srcjax.config, "jit_at_once", True)
+
+
 def chain(x):
     return np.sum(np.tanh(np.exp(-(x**2)) * x + 1 / (1 + np.exp(-x))))
 
@@ -165,7 +171,7 @@ def test_numbers_of_one_precision_after_another():
         np.testing.assert_allclose(compiled(*args), worth(*args), rtol=1e-6)
 
 
-def test_a_later_call_that_is_not_compiled():
+def test_a_later_call_that_is_not_compiled(at_once):
     compiled = srcjax.jit(chain)
     compare(compiled(X), chain(X))
     module = compiled.__srcjax_transform__.module_for((X,), {})
@@ -541,7 +547,7 @@ def test_what_is_known_by_value():
                 compiled(*args)
 
 
-def test_errors_after_a_write():
+def test_errors_after_a_write(at_once):
     def f(u, n, h, m=3):
         u[0] = 2.0
         step = 1.0 / n
@@ -838,7 +844,7 @@ def moved(state, x):
     return (count + 1, mean + (x - mean) / (count + 1))
 
 
-def test_a_counter_that_begins_at_zero_makes_one_version():
+def test_a_counter_that_begins_at_zero_makes_one_version(at_once):
     compiled, state = srcjax.jit(moved), (0, np.zeros(7))
     for _ in range(3):
         wanted, state = moved(state, X), compiled(state, X)
@@ -852,7 +858,9 @@ def test_a_counter_that_begins_at_zero_makes_one_version():
 
 
 @pytest.mark.parametrize(("most", "times"), [(0, 1), (48, 2)])
-def test_a_function_that_stays_python_is_written_once(monkeypatch, most, times):
+def test_a_function_that_stays_python_is_written_once(
+    at_once, monkeypatch, most, times
+):
     def looked_up(x):
         total = np.exp(x) * 2 + x
         print(total.shape)

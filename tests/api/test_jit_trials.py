@@ -53,6 +53,35 @@ def replaced(x):
     return x.at[0].set(1.0)
 
 
+class Layer:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, x):
+        return self.function(x)
+
+
+LISTED, NAMED, LAYER = [replaced], {"c": replaced}, Layer(replaced)
+
+
+def taken(x):
+    function = LISTED[0]
+    return np.sum(function(x))
+
+
+def got(x):
+    function = NAMED.get("c")
+    return np.sum(function(x))
+
+
+def of_layer(x):
+    return np.sum(LAYER(x))
+
+
+def given_on(x):
+    return np.sum(lax.cond(x[0] > 0, LISTED[0], np.sin, x))
+
+
 def with_method(model, x):
     return model.predict(x)
 
@@ -147,6 +176,16 @@ def test_what_is_asked_for_is_compiled():
 def test_what_may_take_long_or_not_run_is_compiled_at_once(function, args):
     assert effort_of(function, longest(args)).steps == math.inf
     assert trials.Account().allowance(function, list(args)) == 0.0
+
+
+@pytest.mark.parametrize("function", [taken, got, of_layer, given_on])
+def test_what_is_no_numpy_is_found_in_containers(function):
+    assert effort_of(function, 5).steps == math.inf
+    np.testing.assert_allclose(srcjax.jit(function)(X), np.sum(X[1:]) + 1.0)
+
+
+def test_places_of_ufuncs_are_numpy():
+    assert effort_of(lambda x: np.add.at(x, [0], 1.0), 5).steps < 10
 
 
 def test_objects_are_compiled_at_once():

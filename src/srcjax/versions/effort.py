@@ -5,7 +5,8 @@ that the text does not tell are as many as the longest axis of an argument, or t
 largest whole number among them. What ends when a value says so, `while` and recursion,
 may take as long as it likes; so may all that the text does not tell: functions in
 containers, methods of objects. Nor is it known of what is no NumPy whether it runs at
-all outside of a transform, as `x.at[i]` does not.
+all outside of a transform, as `x.at[i]` does not: of all functions that may be called,
+by whatever way, none has that in its text.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ def effort_of(function: Callable, longest: int) -> Effort:
     """
     found = _Walk(longest)
     own = found.of(function)
+    if asks_for_places(function):
+        return Effort(found.size, math.inf, math.inf)
     return Effort(found.size, own.steps, own.trips)
 
 
@@ -156,6 +159,74 @@ def all_names(code: CodeType) -> set[str]:
     """Names of globals and attributes of a function, and of those inside it."""
     inner = (all_names(c) for c in code.co_consts if isinstance(c, CodeType))
     return set(code.co_names).union(*inner)
+
+
+#: So many objects around a function are looked at.
+_MOST = 5000
+
+
+def asks_for_places(function: Callable) -> bool:
+    """Whether a function, or one that it may call, has `x.at[i]` in its text.
+
+    All functions count that are around it: in containers, in objects, as methods. True
+    where there is too much to look at.
+    """
+    seen: dict[int, Any] = {}
+    waiting: list[Any] = [function]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, _LEAVES):
+            continue
+        if len(seen) > _MOST:
+            return True
+        seen[id(value)] = value
+        plain = written_in_python(value)
+        if plain is None:
+            waiting += parts_of(value)
+        elif not is_of_srcjax(plain):
+            if "at" in all_names(plain.__code__) and has_places(plain):
+                return True
+            waiting += names_around(plain).values()
+            waiting += [plain.__defaults__, plain.__kwdefaults__]
+    return False
+
+
+def parts_of(value: Any) -> Iterable[Any]:
+    """What a container, an object or a module of the user holds."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        plain = all(issubclass(of, _LEAVES) for of in set(map(type, value)))
+        return () if plain else value
+    if isinstance(value, (functools.partial, staticmethod, classmethod, property)):
+        names = ("func", "args", "keywords", "__func__", "fget")
+        return [getattr(value, name, None) for name in names]
+    if isinstance(value, type):
+        return parts_of(dict(vars(value))) if is_of_user(value) else ()
+    if isinstance(value, ModuleType):
+        file = getattr(value, "__file__", None)
+        return () if file is None or described.is_library_file(file) else [vars(value)]
+    inside = getattr(value, "__dict__", {})
+    return [dict(inside), *(each for each in type(value).__mro__ if is_of_user(each))]
+
+
+def is_of_user(cls: type) -> bool:
+    """Whether a class has methods that the user wrote."""
+    return any(
+        isinstance(each, FunctionType) and written_in_python(each) is not None
+        for each in vars(cls).values()
+    )
+
+
+def has_places(function: FunctionType | MethodType) -> bool:
+    """Whether `at` of something is not only called, as `np.add.at(x, i, y)` is."""
+    plain: Any = getattr(function, "__func__", function)
+    tree = locating.locate(plain).node
+    called = [n.func for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    return any(
+        isinstance(n, ast.Attribute) and n.attr == "at" and n not in called
+        for n in ast.walk(tree)
+    )
 
 
 class _Walk:

@@ -196,6 +196,7 @@ REVERSE = Simplify(
     passes=(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
+        Pass("write_again", Finisher.write_again),
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),
         Pass("collect", Finisher.collect, of=_LOOPS),

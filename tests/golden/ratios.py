@@ -1,19 +1,24 @@
 """Prints how long each generated gradient is beside the one a textbook writes.
 
 `python -m tests.golden.ratios` measures the texts as they are generated now, and with
-`course` those of functions that the passes were not tuned to, in several modes.
+`course` or `unseen` those of functions that the passes were not tuned to, in several
+modes.
 """
 
 import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 import numpy as np
 
 import srcjax
 
-from . import course, course_by_hand, textbook
+from . import course, course_by_hand, textbook, unseen, unseen_by_hand
 from .functions import GOLDEN, Golden
 from .inspect_text import LIMIT, generated_statements, textbook_statements
+
+#: Sets of functions in several modes, each with its gradients by hand.
+SETS = {"course": (course, course_by_hand), "unseen": (unseen, unseen_by_hand)}
 
 
 def generate(golden: Golden) -> str:
@@ -42,9 +47,9 @@ def table() -> str:
     return "\n".join([head, *(text for _, text in rows)])
 
 
-def texts_of_course(name: str) -> Iterator[tuple[str, str]]:
-    """The texts of a function of the course: gradients, batches, second derivatives."""
-    f, (args, argnums) = getattr(course, name), course.ARGS[name]
+def texts_of(functions: ModuleType, name: str) -> Iterator[tuple[str, str]]:
+    """The texts of a function of a set: gradients, batches, second derivatives."""
+    f, (args, argnums) = getattr(functions, name), functions.ARGS[name]
     first = argnums if isinstance(argnums, int) else argnums[0]
     many = list(args)
     many[first] = np.stack([np.asarray(args[first])] * 3)
@@ -57,22 +62,22 @@ def texts_of_course(name: str) -> Iterator[tuple[str, str]]:
     yield "hessian", str(srcjax.source(srcjax.hessian(f, argnums=first), *args))
 
 
-def course_ratios() -> dict[str, dict[str, float]]:
+def ratios_of(functions: ModuleType, hand: ModuleType) -> dict[str, dict[str, float]]:
     """By mode and function, the statements beside those of the gradient by hand."""
     found: dict[str, dict[str, float]] = {}
-    for name in course.ARGS:
-        by_hand = textbook_statements(course_by_hand, name)
-        for mode, text in texts_of_course(name):
+    for name in functions.ARGS:
+        by_hand = textbook_statements(hand, name)
+        for mode, text in texts_of(functions, name):
             ratio = generated_statements(text) / by_hand
             found.setdefault(mode, {})[name] = ratio
     return found
 
 
-def course_table() -> str:
-    """One row per function of the course: the ratio in each mode."""
-    found = course_ratios()
+def table_of(functions: ModuleType, hand: ModuleType) -> str:
+    """One row per function of a set: the ratio in each mode."""
+    found = ratios_of(functions, hand)
     rows = [f"{'function':20}" + "".join(f"{mode:>12}" for mode in found)]
-    for name in course.ARGS:
+    for name in functions.ARGS:
         rows.append(
             f"{name:20}" + "".join(f"{of[name]:12.2f}" for of in found.values())
         )
@@ -81,4 +86,5 @@ def course_table() -> str:
 
 
 if __name__ == "__main__":
-    print(course_table() if "course" in sys.argv[1:] else table())
+    asked = [table_of(*SETS[name]) for name in sys.argv[1:]]
+    print("\n\n".join(asked or [table()]))

@@ -346,6 +346,16 @@ class Finisher(Tidying):
     def spell_out(self) -> bool:
         return spell_out(self.node, self.may_spell_out, self.leave, self.shares)
 
+    def write_again(self) -> bool:
+        """As `spell_out`, once all else is settled: what a person reads twice.
+
+        Before it, an item's or a difference's name is what algebra knows it by.
+        """
+        changed = spell_out(
+            self.node, self.may_spell_out, self.leave_again, self.shares
+        )
+        return changed and self.algebra() is not None
+
     def fold_starts(self) -> bool:
         before = self.outline()
         self.node.body = fold_starts(self.node.body, self.shares, self.starts_anew)
@@ -673,6 +683,32 @@ class Finisher(Tidying):
             constant = any(isinstance(p, gast.Constant) for p in parts)
             plain = all(map(syntax.is_atom, parts)) and self.is_number(value)
             return Leave(2) if constant and plain else None
+        return None
+
+    def leave_again(self, value: gast.expr) -> Leave | None:
+        """How often a value may be written out in the text as it stands in the end.
+
+        An item of an array is read as cheaply as a name. A sum or difference of two
+        names is computed as fast as it is read from memory.
+        """
+        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+            index = value.slice
+            computed = any(isinstance(n, gast.Call) for n in syntax.walk(index))
+            array = isinstance(self.type_of(value.value), Array)
+            item = array and not computed and self.is_number(value)
+            return Leave(3, in_loops=True, held=False) if item else None
+        if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+            plain = syntax.is_atom(value.operand) and self.is_number(value)
+            return Leave(6, in_loops=True, held=False) if plain else None
+        if isinstance(value, gast.BinOp) and not isinstance(value.op, gast.Pow):
+            parts = [value.left, value.right]
+            if not all(map(syntax.is_atom, parts)):
+                return None
+            number = self.is_number(value)
+            if not isinstance(value.op, (gast.Add, gast.Sub)):
+                return Leave(2, held=False) if number else None
+            constant = any(isinstance(p, gast.Constant) for p in parts)
+            return Leave(6 if number and constant else 2, held=False)
         return None
 
     def atomic_adjoints(self) -> set[str]:

@@ -13,7 +13,6 @@ def grad_damped_wave(t, frequency, damping):
     # phase = frequency * t
     dfrequency = dphase * t
     # envelope = math.exp(-damping * t)
-    dproduct = denvelope * envelope
-    dt = dphase * frequency - dproduct * damping
-    ddamping = -dproduct * t
+    dt = dphase * frequency - denvelope * envelope * damping
+    ddamping = -denvelope * envelope * t
     return dt, dfrequency, ddamping

@@ -13,9 +13,8 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     exp_log_sigma = np.exp(log_sigma)
     z = (data - mean) / exp_log_sigma
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
-    dlog_sigma = -1.0 * z.size
     dz = -z
     # z = (data - mean) / np.exp(log_sigma)
-    dlog_sigma -= (dz * z / exp_log_sigma).sum() * exp_log_sigma
+    dlog_sigma = -1.0 * z.size - (dz * z / exp_log_sigma).sum() * exp_log_sigma
     dmean = -(dz / exp_log_sigma).sum()
     return dmean, dlog_sigma

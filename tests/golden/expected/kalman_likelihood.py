@@ -22,27 +22,22 @@ def grad_kalman_likelihood(noise, data):
         p = (1 - gain) * p2
         tape.append((p2, r))
     dx = 0.0
-    dp2 = 0.0
+    dp = 0.0
     dnoise = 0.0
     for p2, r in reversed(tape):
         s = p2 + 0.5
         gain = p2 / s
         # p = (1 - gain) * p
-        dp = dp2 * (1 - gain)
-        dgain = -dp2 * p2
         # x = x + gain * r
-        dgain += dx * r
+        dgain = dx * r - dp * p2
         # total -= 0.5 * (np.log(s) + r * r / s)
-        ds = -0.5 / s + 0.5 * r * r / s**2
         dr = dx * gain - r / s
         # r = z - x
         dx -= dr
         # gain = p / s
-        dp += dgain / s
-        ds -= dgain * gain / s
+        ds = -0.5 / s + 0.5 * r * r / s**2 - dgain * gain / s
         # s = p + 0.5
-        dp += ds
+        dp = dp * (1 - gain) + dgain / s + ds
         # p = p + noise
-        dp2 = dp
         dnoise += dp
     return dnoise

@@ -19,19 +19,17 @@ def grad_mixture_likelihood(centers, widths, weights, data):
     density = 0.0
     tape = []
     for k in range(len(centers)):
-        widths_k = widths[k]
-        z = (data - centers[k]) / widths_k
+        z = (data - centers[k]) / widths[k]
         exp_product = np.exp(-0.5 * z**2)
-        density = density + weights[k] * exp_product / widths_k
+        density = density + weights[k] * exp_product / widths[k]
         tape.append((exp_product, z))
     # return -np.sum(np.log(density))
     ddensity = -1 / density
     dcenters = np.zeros_like(centers)
     for k in reversed(range(len(centers))):
         exp_product, z = tape.pop()
-        widths_k = widths[k]
         # density = density + weights[k] * np.exp(-0.5 * z**2) / widths[k]
-        dz = -ddensity / widths_k * weights[k] * exp_product * z
+        dz = -ddensity / widths[k] * weights[k] * exp_product * z
         # z = (data - centers[k]) / widths[k]
-        dcenters[k] -= (dz / widths_k).sum()
+        dcenters[k] -= (dz / widths[k]).sum()
     return dcenters

@@ -15,13 +15,12 @@ def grad_trajectory(start, rate, steps):
     dx = 2 * x
     drate = 0.0
     for t in reversed(range(steps)):
-        x_t = x[t]
         # x[t + 1] = x[t] + 0.1 * rate * x[t] * (1 - x[t])
         dtotal = dx[t + 1]
         dx[t + 1] = 0.0
-        dproduct = dtotal * (1 - x_t)
-        drate += 0.1 * dproduct * x_t
-        dx[t] += dtotal - 0.1 * dtotal * rate * x_t + 0.1 * dproduct * rate
+        dproduct = dtotal * (1 - x[t])
+        drate += 0.1 * dproduct * x[t]
+        dx[t] += dtotal - 0.1 * dtotal * rate * x[t] + 0.1 * dproduct * rate
     # x[0] = start
     dstart = dx[0]
     return dstart, drate

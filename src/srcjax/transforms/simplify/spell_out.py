@@ -40,6 +40,8 @@ class Leave:
     in_loops: bool = False
     #: Only between the brackets of `x[...]`, where nothing can be written to it.
     in_brackets: bool = False
+    #: Also in what is put on a tape, or given away.
+    held: bool = True
 
 
 def spell_out(
@@ -195,6 +197,8 @@ class _Spelling:
         reads = syntax.count_reads(use, name)
         if leave.in_brackets and _reads_in_brackets(use, name) < reads:
             return False
+        if not leave.held and _is_kept(use, name):
+            return False
         for sub in syntax.walk(use):
             scope = isinstance(sub, (*_SCOPES, gast.FunctionDef))
             if scope and syntax.count_reads(sub, name):
@@ -215,6 +219,17 @@ class _Spelling:
         room = sum(isinstance(n, gast.expr) for n in syntax.walk(use))
         size = sum(isinstance(n, gast.expr) for n in syntax.walk(value)) - 1
         return room + size * reads <= LIMIT
+
+
+def _is_kept(use: Any, name: str) -> bool:
+    """Whether the name is put on a list, or is an item of what is made or given."""
+    for sub in syntax.walk(use):
+        if isinstance(sub, gast.Expr) and syntax.count_reads(sub, name):
+            return True
+        items = sub.elts if isinstance(sub, (gast.Tuple, gast.List)) else []
+        if any(syntax.is_name(item, name) for item in items):
+            return True
+    return False
 
 
 def _reads_in_brackets(stmt: Any, name: str) -> int:

@@ -157,9 +157,9 @@ def fold_starts(
             stmt, lambda block: fold_starts(block, shares, starts_anew)
         )
         plain = isinstance(stmt, gast.Assign) and getattr(stmt, "backward", False)
-        if plain and starts_anew(stmt):
+        if plain:
             later = later or _Later(stmts)
-            if _fold_start(later, place, shares):
+            if _fold_start(later, place, shares, starts_anew):
                 continue
         out.append(stmt)
     return out
@@ -197,7 +197,9 @@ class _Later:
             bisect.insort(self.mentions.setdefault(name, []), place)
 
 
-def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
+def _fold_start(
+    later: _Later, at: int, shares: Shares, starts_anew: StartsAnew
+) -> bool:
     """Take the start of a sum into the first statement that adds to it."""
     start: Any = later.stmts[at]
     if not (
@@ -213,22 +215,21 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     if place == len(later.stmts):
         return False
     stmt: Any = later.stmts[place]
-    if not isinstance(stmt, gast.AugAssign):
+    added = _added_to(stmt, name)
+    if added is None or name in syntax.names_read(added[1]):
         return False
-    plain = isinstance(stmt.op, (gast.Add, gast.Sub))
-    if not plain or not syntax.is_name(stmt.target, name):
-        return False
-    if name in syntax.names_read(stmt.value):
+    if isinstance(stmt, gast.AugAssign) and not starts_anew(start):
         return False
     if may_be_one_of(shares, reads, later.changed(at, place)):
         return False
-    value = gast.BinOp(start.value, stmt.op, stmt.value)
+    value = gast.BinOp(start.value, *added)
     if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
         return False
-    stmt.__class__ = gast.Assign
-    stmt.targets, stmt.value = [syntax.name(name, store=True)], value
-    stmt.type_comment = None
-    del stmt.target, stmt.op
+    if isinstance(stmt, gast.AugAssign):
+        stmt.__class__ = gast.Assign
+        stmt.targets, stmt.type_comment = [syntax.name(name, store=True)], None
+        del stmt.target, stmt.op
+    stmt.value = value
     if not syntax.is_atom(start.value):
         stmt.earlier_line = getattr(start, "user_line", None)
     take_over(stmt, start)
@@ -236,14 +237,42 @@ def _fold_start(later: _Later, at: int, shares: Shares) -> bool:
     return True
 
 
+def _added_to(stmt: Any, name: str) -> tuple[gast.operator, gast.expr] | None:
+    """What `d += e`, `d -= e` and `d = d + e` add to `d`, and how."""
+    if isinstance(stmt, gast.AugAssign):
+        added = stmt.target, stmt.op, stmt.value
+    elif isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.BinOp):
+        if not syntax.is_name(stmt.targets[0], name):
+            return None
+        added = stmt.value.left, stmt.value.op, stmt.value.right
+    else:
+        return None
+    whole, op, value = added
+    plain = isinstance(op, (gast.Add, gast.Sub)) and syntax.is_name(whole, name)
+    return (op, value) if plain else None
+
+
 def _is_short(value: Any) -> bool:
-    """An atom, or a product of at most three, as in `2 * strength * w`."""
-    factors = 1
-    while isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.Div)):
-        if not syntax.is_atom(value.right):
-            return False
-        value, factors = value.left, factors + 1
-    return syntax.is_atom(value) and factors <= 3
+    """An atom, or what computes without a loop or condition, as in `2 * x + y.T @ z`.
+
+    Such a one is written once, a line further down.
+    """
+    return is_pure(value) and not any(
+        isinstance(n, _SEVERAL) or called(n) in _ZEROS for n in syntax.walk(value)
+    )
+
+
+#: Expressions in expressions.
+_SEVERAL = (
+    gast.IfExp,
+    gast.Lambda,
+    gast.ListComp,
+    gast.SetComp,
+    gast.DictComp,
+    gast.GeneratorExp,
+)
+#: What an adjoint starts from that is added to item by item.
+_ZEROS = ("np.zeros", "np.zeros_like", "zeros_like", "np.full_like", "list")
 
 
 def _is_identity(stmt: Any) -> bool:

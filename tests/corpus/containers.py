@@ -1,6 +1,7 @@
 """Tuples, lists, dicts and sets: built, unpacked, changed, looped over."""
 
 import itertools
+import operator
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import NamedTuple
 
@@ -705,3 +706,17 @@ def dict_of_keywords(x):
     first = dict(a=x[0] ** 2, b=1.0)
     second = first | dict(b=x[1])
     return sum(second.values()) ** 2 + dict(first, c=x[2])["c"]
+
+
+@program(normal(4), jax=False)
+def stack_of_a_calculator(x):
+    """Nothing is taken from the stack before the loop has put it there."""
+    operators = {"+": operator.add, "*": operator.mul, "-": operator.sub}
+    stack = []
+    for token in "0 1 + 2 * 3 - 0 *".split():
+        if token in operators:
+            right, left = stack.pop(), stack.pop()
+            stack.append(operators[token](left, right))
+        else:
+            stack.append(x[int(token)])
+    return stack.pop()

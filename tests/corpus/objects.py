@@ -527,3 +527,49 @@ def setter_of_a_property(x, y):
     t.fahrenheit = t.fahrenheit * y
     t.fahrenheit += x
     return t._celsius * t.fahrenheit
+
+
+class Quantities:
+    """What operators and built-in functions of one operand call."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __add__(self, other):
+        return Quantities(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __mul__(self, factor):
+        return Quantities(*(a * factor for a in self.parts))
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, other):
+        return sum(a * b for a, b in zip(self.parts, other.parts, strict=True))
+
+    def __neg__(self):
+        return -1 * self
+
+    def __pos__(self):
+        return self * (1 / abs(self))
+
+    def __invert__(self):
+        return Quantities(-self.parts[1], self.parts[0])
+
+    def __abs__(self):
+        return np.sqrt(self @ self)
+
+    def __len__(self):
+        return len(self.parts)
+
+    def __float__(self):
+        return float(self.parts[0] ** 2)
+
+    def __round__(self, digits=0):
+        return self.parts[1] * (3.0 + digits)
+
+
+@program(normal(2), normal(2), jax=False)
+def signs_and_lengths_of_vectors(x, y):
+    a, b = Quantities(x[0], x[1]), Quantities(y[0], y[1])
+    c = -a + 2.0 * +b + ~a
+    return abs(c) * float(c) / len(c) + round(c, 2) + round(b)

@@ -43,6 +43,7 @@ REASONS = {
         "edges.branch_never_taken",
         "edges.network_without_layers",
         "functions.functions_by_choice",
+        "containers.stack_of_a_calculator",
         "functions.functions_in_a_list",
         "functions.lambdas_with_defaults_in_a_comprehension",
         "inplace.changed_after_an_unknown_callee",

@@ -20,6 +20,8 @@ CALLS = {
     "add": ([M, M + 1], []),
     "extreme_at_tangent": ([V], [np.array([2.0, 3.0, 1.0]), LEVELS, PLACES]),
     "in_dtype_of": ([V], [V.copy()]),
+    "stack_columns": ([M], [V[:3]]),
+    "stack_rows": ([M], [V[:3]]),
     "unappend_left": ([np.arange(17.0)], [M, None]),
     "unbroadcast": ([M], [M[:1]]),
     "uncompress": ([M[:2]], [[True, False, True], M, 0]),

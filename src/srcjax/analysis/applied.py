@@ -157,6 +157,8 @@ class Applied(TextOfValues, NestedTransforms):
         called = function if function is not None or op is None else op.functions[0]
         if called in _LOOKING or (op is not None and not of_library(called)):
             return
+        if not self.settled and any(isinstance(t, Unknown) for t in operands):
+            return  # it may be an object, with a method that is followed
         cls = foreign(operands)
         if cls is not None:
             self.require_names(node)  # then its operators are followed

@@ -29,17 +29,22 @@ Env = dict[str, Type]
 class BoundTo:
     """A method together with the type of the object it belongs to."""
 
-    def __init__(self, function: Any, owner: Type, itself: bool = False) -> None:
+    def __init__(
+        self, function: Any, owner: Type, itself: bool = False, behind: str = ""
+    ) -> None:
         self.function = function
         self.owner = owner
         #: Whether what is called is the object, and not a method of it.
         self.itself = itself
+        #: Its name where an operator or a built-in function calls it, as `abs(v)` does.
+        self.behind = behind
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, BoundTo)
             and self.function is other.function
             and self.itself is other.itself
+            and self.behind == other.behind
         )
 
     def __hash__(self) -> int:

@@ -36,7 +36,7 @@ from srcjax.analysis.custom import (
 )
 from srcjax.analysis.deep_copies import holds_object, holds_twice
 from srcjax.analysis.effects import Missed, Unreachable
-from srcjax.analysis.foreign import own_method
+from srcjax.analysis.foreign import OF_ONE, own_method
 from srcjax.analysis.guards import is_computed
 from srcjax.analysis.known_values import (
     class_of,
@@ -210,6 +210,26 @@ class Calls(Constructing):
         modules = isinstance(holder, pytypes.ModuleType)
         return unfolded(found) if not modules and is_computed(holder, name) else found
 
+    def method_behind(self, function: Any, args: list[Type]) -> Any:
+        """The method of a class that `-obj` or `abs(obj)` calls, bound to its object."""
+        name = OF_ONE.get(function) if is_hashable(function) else None
+        owner = args[0] if args else None
+        if name is None or not isinstance(owner, (Object, Tuple)):
+            return None
+        method = own_method(owner.cls, name)
+        if method is None:
+            return None
+        self.program.rests_on_method(owner.cls, name)
+        return BoundTo(method, owner, behind=name)
+
+    def leave_out(self) -> None:
+        """Pass over what raises for the types so far, while those of a loop are sought.
+
+        A stack that a loop fills is empty in front of it: nothing is taken from it yet.
+        """
+        if not self.recording:
+            raise Unreachable
+
     def method(
         self,
         base: Type,
@@ -225,6 +245,8 @@ class Calls(Constructing):
         known = hasattr(kind, name) and hasattr(containers, f"method_{name}")
         if isinstance(base, (List, Dict)) and known:
             self.callee(node, f"{type(base).__name__.lower()}.{name}")
+            if name == "pop" and base == List(buffers=base.buffers, items=()):
+                self.leave_out()
             result, changed = getattr(containers, f"method_{name}")(
                 base, *args, **kwargs
             )
@@ -383,6 +405,10 @@ class Calls(Constructing):
                 return with_active(fresh(found, id(node)), active)
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
+        behind = self.method_behind(value, args)
+        if behind is not None:
+            self.callee(node, behind)
+            return self.call_function(behind.function, args, kwargs, node)
         if of_library(value) and lookup(value) is not None:
             self.check_foreign(None, value, [*args, *kwargs.values()], node)
         value = called_method(value, [*args, *kwargs.values()])

@@ -247,6 +247,10 @@ class Expressions(Calls):
         if isinstance(node.op, gast.Not):
             outcome = truth(operand)
             return BOOL if outcome is None else Const(value=not outcome)
+        method = self.method_behind(function, [operand])
+        if method is not None:
+            self.callee(node, method)
+            return self.call_function(method.function, [operand], {}, node)
         return self.apply(lookup(function), function, [operand], {}, node)
 
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:

@@ -8,6 +8,8 @@ calls it for sure (`Expressions.of_BinOp`); all else is refused.
 
 from __future__ import annotations
 
+import math
+import operator
 import types as pytypes
 from typing import Any
 
@@ -37,6 +39,21 @@ _METHODS = (
     *("__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__"),
     *("__floor__", "__ceil__", "__float__", "__int__", "__complex__", "__index__"),
 )
+#: The methods that an operator or a function of one operand calls.
+OF_ONE = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.invert: "__invert__",
+    abs: "__abs__",
+    len: "__len__",
+    round: "__round__",
+    math.trunc: "__trunc__",
+    math.floor: "__floor__",
+    math.ceil: "__ceil__",
+    int: "__int__",
+    float: "__float__",
+    complex: "__complex__",
+}
 _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 _PLAIN = (
     *(int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset),

@@ -228,6 +228,7 @@ for _function in (np.zeros_like, np.ones_like, np.empty_like):
     inert(_function, signature="a, dtype=None, *, shape=None", infer=infer_filled_like)
 for _function in (zeros_like, zero_tangent):
     inert(_function, signature="x", infer=infer_zeros_of)
+inert(runtime.unit_tangents, signature="x")
 inert(np.eye, signature="N, M=None, k=0, dtype=None", infer=infer_eye)
 inert(np.identity, signature="n, dtype=None", infer=infer_identity)
 inert(

@@ -21,17 +21,25 @@ from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.record import TANGENTS, Op, key_of
 
 
-def linear_in(*parameters: str) -> Callable[..., None]:
-    """The record of helpers whose result is linear in these arguments together."""
+def linear_in(*parameters: str, tells_more: bool = True) -> Callable[..., None]:
+    """The record of helpers whose result is linear in these arguments together.
+
+    Where the type of the result is not told, the helper's source is read in its place,
+    unless that `tells_more` of no type: it takes apart what is known at run time only.
+    """
 
     def declare(*functions: Callable) -> None:
         for function in functions:
-            TANGENTS[key_of(function)] = functools.partial(record, function, parameters)
+            TANGENTS[key_of(function)] = functools.partial(
+                record, function, parameters, tells_more
+            )
 
     return declare
 
 
-def record(function: Callable, parameters: tuple[str, ...]) -> Op:
+def record(
+    function: Callable, parameters: tuple[str, ...], tells_more: bool = True
+) -> Op:
     """What forward mode knows of a helper."""
     helper = helper_of(function)
     assert helper is not None
@@ -49,8 +57,8 @@ def record(function: Callable, parameters: tuple[str, ...]) -> Op:
     op.constant = tuple(n for n in signature.parameters if n not in parameters)
     op.alias = helper.alias
     op.functions.append(function)
-    # Where the type of the result is not told, its source may tell it.
-    op.otherwise, op.otherwise_for = function, is_unknown
+    if tells_more:
+        op.otherwise, op.otherwise_for = function, is_unknown
     return op
 
 
@@ -72,5 +80,7 @@ linear_in("d")(
     runtime.untile,
 )
 linear_in("a", "b")(runtime.add)
+linear_in("rows", tells_more=False)(runtime.stack_rows)
+linear_in("columns", tells_more=False)(runtime.stack_columns)
 
 __all__ = ["linear_in", "record"]

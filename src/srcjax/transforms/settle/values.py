@@ -180,6 +180,19 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             )
         return gast.Slice(*(None if b is None else syntax.const(b) for b in bounds))
 
+    def by_method(self, stmt: gast.Assign, value: Any, name: str) -> list[gast.stmt]:
+        """`v.__abs__()` for `abs(v)`; what `float` makes of a number, it makes of that."""
+        operands = [value.operand] if isinstance(value, gast.UnaryOp) else value.args
+        method = gast.Attribute(operands[0], name, syntax.LOAD)
+        call = gast.copy_location(gast.Call(method, operands[1:], []), value)
+        if name not in ("__float__", "__int__", "__complex__"):
+            stmt.value = call
+            return [stmt]
+        number = self.fresh("number")
+        value.args = [syntax.name(number)]
+        first = gast.copy_location(syntax.assign(number, call), stmt)
+        return [first, stmt]
+
     def rewrite_value(
         self, stmt: gast.Assign, value: gast.expr
     ) -> list[gast.stmt] | None:
@@ -196,6 +209,8 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             before, key = self.key_of(value.slice)
             stmt.value = gast.copy_location(gast.Call(method, [key], []), value)
             return [*before, stmt]
+        if isinstance(callee, BoundTo) and callee.behind:
+            return self.by_method(stmt, value, callee.behind)
         if isinstance(value, gast.BinOp):
             if isinstance(callee, BoundTo):
                 left, right = value.left, value.right

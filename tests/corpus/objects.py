@@ -536,7 +536,8 @@ class Quantities:
         self.parts = parts
 
     def __add__(self, other):
-        return Quantities(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+        pairs = zip(self.parts, other.parts, strict=True)
+        return Quantities(*(a + b for a, b in pairs))
 
     def __mul__(self, factor):
         return Quantities(*(a * factor for a in self.parts))

@@ -211,7 +211,7 @@ class Calls(Constructing):
         return unfolded(found) if not modules and is_computed(holder, name) else found
 
     def method_behind(self, function: Any, args: list[Type]) -> Any:
-        """The method of a class that `-obj` or `abs(obj)` calls, bound to its object."""
+        """The method that `-obj` or `abs(obj)` calls, bound to its object."""
         name = OF_ONE.get(function) if is_hashable(function) else None
         owner = args[0] if args else None
         if name is None or not isinstance(owner, (Object, Tuple)):

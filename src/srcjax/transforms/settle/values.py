@@ -181,7 +181,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         return gast.Slice(*(None if b is None else syntax.const(b) for b in bounds))
 
     def by_method(self, stmt: gast.Assign, value: Any, name: str) -> list[gast.stmt]:
-        """`v.__abs__()` for `abs(v)`; what `float` makes of a number, it makes of that."""
+        """`v.__abs__()` for `abs(v)`, and `float` of what `v.__float__()` gives."""
         operands = [value.operand] if isinstance(value, gast.UnaryOp) else value.args
         method = gast.Attribute(operands[0], name, syntax.LOAD)
         call = gast.copy_location(gast.Call(method, operands[1:], []), value)

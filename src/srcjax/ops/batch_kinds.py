@@ -66,11 +66,21 @@ def elementwise(call: MappedCall) -> gast.expr | None:
         changes = {p: new for p, new in lifted.items() if new is not None}
         assert len(changes) == len(operands)
     types = [call.type(p) for p in operands]
+    if any(map(takes_ints_beside_reals, call.op.functions)):
+        return call.rebuild(**changes)
     for parameter, value in changes.items():
         changes[parameter] = beside_arrays(
             value, call.type(parameter), types, dtype_of(call.result)
         )
     return call.rebuild(**changes)
+
+
+def takes_ints_beside_reals(function: Any) -> bool:
+    """Whether an operand stays a whole number beside a real one, as in `np.ldexp`."""
+    if not isinstance(function, np.ufunc):
+        return False
+    kinds = [{np.dtype(c).kind for c in t[: function.nin]} for t in function.types]
+    return {"f", "i"} in kinds
 
 
 def beside_arrays(

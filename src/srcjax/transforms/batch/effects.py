@@ -32,6 +32,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import Op
+from srcjax.transforms.batch.unfollowed import Computing
 from srcjax.transforms.call_effects import (
     effect_of,
     gives_once,
@@ -54,6 +55,7 @@ class Felt:
         self.around = syntax.names_read(unit.node) - own
         #: Functions that are called, by what was found in them.
         self.inside: dict[int, bool] = {}
+        self.computing = Computing()
 
     def first(self, values: Iterable[Any]) -> Any:
         """The first part of the values that may do more than to write to arrays.
@@ -81,10 +83,10 @@ class Felt:
         if followed:
             if any(self.felt_inside(u) for u in units if u is not None):
                 return True
-        elif not effect.contained and not any(
-            c is not None and not isinstance(c, Op) for c in callees
+        elif not effect.contained and not (
+            callees and all(map(self.only_computes, callees))
         ):
-            return True  # a function of the user's that is not followed gives numbers
+            return True
         written = [*written_operands(node), *map(syntax.name, effect.names)]
         if not all(map(self.is_of_each, written)):
             return True
@@ -92,6 +94,11 @@ class Felt:
         return not all(map(takes_arrays, callees or [None])) and any(
             map(self.may_run_out, given)
         )
+
+    def only_computes(self, callee: Any) -> bool:
+        """Whether a function of the user's that is not followed does nothing else."""
+        ours = callee is None or isinstance(callee, Op)
+        return not ours and self.computing.only(callee)
 
     def left_over(self, loop: gast.For) -> bool:
         """Whether what a loop leaves of an iterator may be read by something else."""
@@ -126,7 +133,7 @@ class Felt:
             self.inside[id(unit)] = False  # of a function that calls itself
             types = self.program.types_of(unit)
             inner = Felt(self.program, unit, lambda node: _type_in(node, types))
-            inner.inside = self.inside
+            inner.inside, inner.computing = self.inside, self.computing
             self.inside[id(unit)] = inner.first(unit.node.body) is not None
         return self.inside[id(unit)]
 

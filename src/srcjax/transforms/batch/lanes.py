@@ -29,7 +29,6 @@ from srcjax.analysis.types import (
     Unknown,
     dtype_of,
     is_active,
-    is_number,
     join_all,
     map_parts,
     parts,
@@ -37,6 +36,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_operands import displays_of
+from srcjax.transforms.batch.dtypes import Held, in_dtypes, promoted_dtypes
 from srcjax.transforms.batch.effects import Felt
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
@@ -65,7 +65,14 @@ class Lanes(Writer):
         self.written = program.facts.written()
         #: Types of the names for one example.
         self.examples = self.types
-        self.dtypes = promoted_dtypes(program, unit)
+        found = promoted_dtypes(program, unit, self.typer)
+        #: Those of numbers and arrays in a batch, where they are known.
+        self.dtypes: dict[str, Any] = {
+            n: held.dtype for n, held in found.items() if isinstance(held, Held)
+        }
+        for n, t in self.examples.items():
+            if is_active(t):
+                self.examples[n] = in_dtypes(t, found.get(n))
         self.size = unit.names.fresh("batch_size")
         shown = displays_of(unit.node, unit.temps)
         #: Lists and tuples behind names, by name.
@@ -138,7 +145,9 @@ class Lanes(Writer):
         if isinstance(have, containers) and parts(have):
             return self.spread_container(value, have, want)
         if is_active(have) or isinstance(have, (Tuple, List, Dict, Object)):
-            return value
+            known = dtype_of(have)
+            other = dtype is not None and known is not None and known != dtype
+            return self.cast(value, dtype) if other else value
         return self.repeated(value, have, dtype)
 
     def spread_container(self, value: Any, have: Type, want: Type) -> Any:
@@ -169,15 +178,13 @@ class Lanes(Writer):
         if isinstance(value, gast.Dict):
             keys = [getattr(k, "value", k) for k in value.keys]
             items = [
-                self.spread(
-                    v, haves.get(k) or self.example(v), wants.get(k, want), None
-                )
+                self.spread_part(v, haves.get(k) or self.example(v), wants.get(k, want))
                 for k, v in zip(keys, value.values, strict=True)
             ]
             return gast.Dict(value.keys, items)
         if isinstance(value, (gast.Tuple, gast.List)) and not is_starred(value):
             made = [
-                self.spread(e, haves.get(k) or self.example(e), w, None)
+                self.spread_part(e, haves.get(k) or self.example(e), w)
                 for k, (e, w) in enumerate(zip(value.elts, wants.values(), strict=True))
             ]
             return type(value)(made, syntax.LOAD)
@@ -196,10 +203,14 @@ class Lanes(Writer):
                     "a copy of its own for each item",
                 )
         made = [
-            self.spread(read_part(have, value, key), part, wants[key], None)
+            self.spread_part(read_part(have, value, key), part, wants[key])
             for key, part in haves.items()
         ]
         return self.rebuild(have, made)
+
+    def spread_part(self, value: gast.expr, have: Type, want: Type) -> Any:
+        """A part of a container as a batch, in the dtype that it has later."""
+        return self.spread(value, have, want, dtype_of(want))
 
     def written_out(self, value: Any) -> Any:
         """`[a, *xs]` with the items of `xs` one by one, where it is known which."""
@@ -252,13 +263,11 @@ class Lanes(Writer):
         if shape == () and isinstance(known, (bool, int, float)):
             if not as_is and dtype is not None:
                 known = dtype.type(known).item()
-            if type(known) is float and known == 0.0:
-                return syntax.expression("np.zeros(n)", n=n)
-            if type(known) is float and known == 1.0:
-                return syntax.expression("np.ones(n)", n=n)
-            if type(known) is int and known == 0:
-                return syntax.expression("np.zeros(n, dtype=int)", n=n)
-            return syntax.expression("np.full(n, v)", n=n, v=syntax.const(known))
+            made = self.full(known, n)
+            narrow = not as_is and dtype.kind in "fc" and dtype != np.result_type(known)
+            if narrow:
+                made.keywords = [gast.keyword("dtype", self.shown(dtype))]
+            return made
         if shape == ():
             full = syntax.expression("np.full(n, v)", n=n, v=value)
             return full if as_is else self.cast(full, dtype)
@@ -273,6 +282,17 @@ class Lanes(Writer):
             full = syntax.expression(all_, v=value, n=n)
             return full if as_is else self.cast(full, dtype)
         return syntax.call("spread_items", value, n)
+
+    def full(self, known: Any, n: gast.expr) -> gast.Call:
+        """An array of one of Python's numbers for each example, in its own dtype."""
+        short = {
+            "0": "np.zeros(n, dtype=int)",
+            "0.0": "np.zeros(n)",
+            "1.0": "np.ones(n)",
+        }
+        text = short.get(repr(known), "np.full(n, v)")
+        made: gast.Call = syntax.expression(text, n=n, v=syntax.const(known))
+        return made
 
     def zeros(self, value: gast.expr, have: Type, n: gast.expr) -> gast.expr | None:
         """`np.zeros((3, 4))` as `np.zeros((n, 3, 4))`, and so is `np.zeros_like(x)`."""
@@ -312,11 +332,17 @@ class Lanes(Writer):
 
     def cast(self, value: gast.expr, dtype: Any) -> gast.expr:
         """The value in the dtype that it has to hold later."""
+        return syntax.expression("v.astype(t)", v=value, t=self.shown(dtype))
+
+    def shown(self, dtype: Any) -> gast.expr:
+        """The dtype as a reader writes it."""
         shown = {"f8": "float", "i8": "int", "b1": "bool", "c16": "complex"}.get(
             dtype.str[1:]
         )
-        name = syntax.name(shown) if shown else syntax.expression(f"np.{dtype.name}")
-        return syntax.expression("v.astype(t)", v=value, t=name)
+        if shown:
+            return syntax.name(shown)
+        named: gast.expr = syntax.expression(f"np.{dtype.name}")
+        return named
 
 
 def is_no_number(t: Type) -> bool:
@@ -345,22 +371,6 @@ def batch_type(t: Type) -> Type:
     if isinstance(t, (List, Dict, Tuple, Object)):
         return replace(t, active=False)
     return Unknown(False, t.buffers)
-
-
-def promoted_dtypes(program: Program, unit: Unit) -> dict[str, Any]:
-    """The dtype that holds every value a name has: int, then float, is float."""
-    found: dict[str, list[Any]] = {}
-    for stmt in syntax.walk(unit.node):
-        if isinstance(stmt, gast.stmt):
-            for variant in program.facts.of(stmt):
-                for env in (variant.before, variant.after):
-                    for name, t in env.items():
-                        if is_number(t) or isinstance(t, (Array, Unknown)):
-                            found.setdefault(name, []).append(dtype_of(t))
-    return {
-        name: None if any(d is None for d in dtypes) else np.result_type(*set(dtypes))
-        for name, dtypes in found.items()
-    }
 
 
 __all__ = ["Lanes", "batch_type"]

@@ -413,8 +413,7 @@ class Regions(Sharing):
             dims = gast.Tuple([self.count(), *sizes], syntax.LOAD)
         empty = syntax.expression("np.empty(s)", s=dims)
         if dtype != np.dtype(float):
-            shown = self.cast(syntax.const(0), dtype).args[0]
-            empty.keywords = [gast.keyword("dtype", shown)]
+            empty.keywords = [gast.keyword("dtype", self.shown(dtype))]
         made = syntax.assign(name, empty)
         because(made, ROOM)
         return [made]

@@ -20,7 +20,6 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
-    dtype_of,
     is_active,
     parts,
     shape_of,
@@ -123,12 +122,8 @@ class Rules(Operations):
         elif self.makes_container(original):
             raw = self.typer.type_of(original, self.examples)
             have = raw if type(raw) is type(have) else have
-        value = self.spread(value, have, want, dtype)
-        known = dtype_of(have)
-        numbers = isinstance(have, (Array, Scalar)) and is_active(have)
-        if numbers and dtype is not None and known is not None and known != dtype:
-            return self.cast(value, dtype)
-        return value
+        spread: gast.expr = self.spread(value, have, want, dtype)
+        return spread
 
     def makes_container(self, value: gast.expr) -> bool:
         """Whether the parts of a new container are those of its operands."""

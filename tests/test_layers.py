@@ -68,6 +68,7 @@ ORDER = [
     ("flatten_util",),
     ("lax",),
     ("scipy",),  # SciPy's, and solvers that `lax` has the derivatives for
+    ("experimental",),
     ("nn",),
     ("image",),
     ("optim",),

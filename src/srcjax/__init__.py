@@ -187,7 +187,7 @@ _NAMES = {
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 #: Modules of the package that are for users.
-_MODULES = "image lax nn numpy optim random scipy testing tree tree_util"
+_MODULES = "experimental image lax nn numpy optim random scipy testing tree tree_util"
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -116,6 +116,7 @@ SHARED = {
     "LIFTED": "a function is in one thread until it is there",
     "NAMES_MADE": "what is put there twice is equal",
     "ADJOINTS_MADE": "what is put there twice is equal",
+    "COUNTS_MADE": "what is put there twice is equal",
     "KEPT_MADE": "what is put there twice is equal",
     "JOINED_MADE": "what is put there twice is equal",
     "RESTS_ON": "a function is in one thread until it is there",

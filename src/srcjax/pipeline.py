@@ -88,7 +88,7 @@ from srcjax.transforms.layouts import settle_layouts
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.plain import written_plain
-from srcjax.transforms.reverse.entry import Reverse
+from srcjax.transforms.reverse.entry import Reverse, pairs_of
 from srcjax.transforms.reverse.pairs import Pairs
 from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
@@ -546,7 +546,7 @@ def gradient(
     prefix = "value_and_grad" if with_value else "grad"
     entry = entry_name(program, f"{prefix}_{unit.name}")
     names = names_around(program, entry)
-    pairs = Pairs(program, names)
+    pairs = pairs_of(program, names)
     reverse = Reverse(program, unit, pairs, request.types)
     recursive = id(unit.source.func) in recursive_functions(program)
     if recursive and not has_aux and reverse.may_use_pair(request.wrt):
@@ -563,7 +563,7 @@ def vjp(request: Request) -> Module:
     stages = StageTexts()
     program, unit = analyse(request, stages)
     names = names_around(program)
-    pairs = Pairs(program, names)
+    pairs = pairs_of(program, names)
     forward, backward = (
         names.fresh(f"{unit.name}_forward"),
         names.fresh(f"{unit.name}_backward"),
@@ -590,7 +590,7 @@ def transposed(request: Request, name: str) -> Module:
     stages = StageTexts()
     program, unit = analyse(request, stages)
     names = names_around(program)
-    pairs = Pairs(program, names)
+    pairs = pairs_of(program, names)
     forward, backward = names.fresh(f"{name}_residuals"), names.fresh(f"{name}_linear")
     key = id(unit.source.func)
     recursive = key in recursive_functions(program)

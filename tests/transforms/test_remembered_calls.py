@@ -10,7 +10,7 @@ import pytest
 import srcjax
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_derivatives": 16}
+SAMPLE = {"test_derivatives": 16, "test_second_derivatives": 9}
 
 X = np.array([0.5, 0.3, 0.9, 0.2])
 
@@ -251,3 +251,44 @@ def test_the_recursion_is_not_made_again():
     np.testing.assert_allclose(srcjax.grad(price)(1.3), 30.0)
     text = srcjax.source(srcjax.grad(price), 1.3)
     assert "def value_backward(saved, dresult, dvalue_memo):" in text
+    # What is remembered is found by name: nothing of it is copied, or put back.
+    assert "contents" not in text and "value_memo_before" not in text
+
+
+def bends(f, step=1e-4):
+    places = np.eye(len(X)) * step
+    rows = [(slopes(f, X + d) - slopes(f, X - d)) / (2 * step) for d in places]
+    return np.array(rows)
+
+
+SECOND = {
+    "jvp(grad)": lambda f: srcjax.jvp(srcjax.grad(f), (X,), (X,))[1],
+    "grad(jvp)": lambda f: srcjax.grad(lambda x: srcjax.jvp(f, (x,), (X,))[1])(X),
+    "grad(grad)": lambda f: srcjax.grad(lambda x: srcjax.grad(f)(x) @ X)(X),
+}
+
+
+@pytest.mark.parametrize("order", SECOND)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_second_derivatives(f, order):
+    np.testing.assert_allclose(SECOND[order](f), bends(f) @ X, rtol=1e-4, atol=1e-5)
+
+
+def test_an_array_that_is_read_from_the_table_again_is_put_back():
+    """The backward code of `row` reads the table itself."""
+
+    def f(x):
+        memo = {}
+
+        def g(n):
+            if n in memo:
+                return memo[n]
+            total = x[0] if n < 1 else g(n - 1)
+            for k in range(n):
+                total = total * memo[k] + x[1]
+            memo[n] = total
+            return total
+
+        return g(3)
+
+    np.testing.assert_allclose(srcjax.grad(f)(X), slopes(f, X), rtol=1e-5)

@@ -367,6 +367,8 @@ class Interpreter(Expressions):
     def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
         """Bind a target."""
         if isinstance(target, gast.Name):
+            if type(value) is Unknown and target.id in self.unit.counts:
+                value = Unknown()
             if is_active(value):
                 self.require(target.id)
                 if target.id in self.global_names():

@@ -384,6 +384,16 @@ def is_text(t: Type) -> bool:
     return isinstance(getattr(t, "value", None), str) or getattr(t, "cls", None) is str
 
 
+def is_count(t: Type) -> bool:
+    """Whole numbers, truth values, text, or tuples of them: what counts and names."""
+    if isinstance(t, Tuple):
+        return not t.active and all(map(is_count, t.items))
+    if isinstance(t, Const):
+        return is_text(t) or isinstance(t.value, (bool, int, np.integer, np.bool_))
+    dtype = t.dtype if isinstance(t, Scalar) else None
+    return dtype is not None and dtype.kind in "biu" and not t.active
+
+
 def is_differentiable(t: Type) -> bool:
     """Whether values of this type can carry a derivative (real or complex dtype)."""
     if is_mapping():

@@ -36,6 +36,9 @@ NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary(
 TESTED: WeakSet[FunctionType] = WeakSet()
 #: The adjoints among them: nothing else holds what one of these is added to in place.
 ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
+#: Those that backward functions are handed which hold whole numbers, truth values or
+#: text alone: no derivative goes through them, however often what was saved is nested.
+COUNTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
 #: Generated functions: the guards of what they were written for. A transform of one
 #: rests on the same.
 RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()
@@ -55,6 +58,7 @@ TREES_OF: WeakKeyDictionary[ModuleType, tuple[list[Any], frozenset[str]]] = (
 TABLES: dict[str, WeakKeyDictionary[FunctionType, Any]] = {
     "made": NAMES_MADE,
     "adjoints": ADJOINTS_MADE,
+    "counts": COUNTS_MADE,
     "kept": KEPT_MADE,
     "joined": JOINED_MADE,
     "guards": RESTS_ON,

@@ -21,6 +21,7 @@ from srcjax.backends import stage_listings
 from srcjax.backends.load import LineMap, load, untested
 from srcjax.backends.marks import (
     ADJOINTS_MADE,
+    COUNTS_MADE,
     JOINED_MADE,
     KEPT_MADE,
     NAMES_MADE,
@@ -62,6 +63,13 @@ IMPORTED = (
     "srcjax.backends.threads",
 )
 FROM_RUNTIME = "from srcjax.runtime import "
+
+
+def count_names(function: gast.FunctionDef) -> frozenset[str]:
+    """Names that a pass has marked as those of whole numbers and text (`counts`)."""
+    marked = {n.id for n in syntax.names_in(function) if getattr(n, "counts", False)}
+    once = syntax.binding_counts(function)
+    return frozenset(n for n in marked if once[n] == 1)
 
 
 @dataclass
@@ -156,6 +164,9 @@ class Module:
         for function in self.functions:
             NAMES_MADE[getattr(module, function.name)] = self.made
             ADJOINTS_MADE[getattr(module, function.name)] = self.adjoints
+            counts = count_names(function)
+            if counts:
+                COUNTS_MADE[getattr(module, function.name)] = counts
             if self.guards:
                 RESTS_ON[getattr(module, function.name)] = self.guards
             if function.name in self.kept:

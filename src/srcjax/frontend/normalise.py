@@ -29,7 +29,13 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, control, is_compound, runs
-from srcjax.backends.marks import ADJOINTS_MADE, JOINED_MADE, KEPT_MADE, NAMES_MADE
+from srcjax.backends.marks import (
+    ADJOINTS_MADE,
+    COUNTS_MADE,
+    JOINED_MADE,
+    KEPT_MADE,
+    NAMES_MADE,
+)
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
@@ -84,6 +90,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     unit.looked_up = lowering.looked_up | source.aliases
     unit.own_targets.update(lowering.own_targets)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
+    unit.counts |= COUNTS_MADE.get(source.func, frozenset())
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
     unit.tapes |= {*tapes, *(tape for tape, keeps in parted.items() if keeps)}

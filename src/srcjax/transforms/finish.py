@@ -27,6 +27,7 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
     dtype_of,
+    is_count,
     same_dtype,
     same_size,
 )
@@ -208,6 +209,8 @@ def link_saved(forward: Written, backward: Written) -> None:
     saved = backward.node.args.args[0].id
     if names:
         target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
+        for element in target.elts:
+            element.counts = is_count(forward.rules.type_of_name(element.id))
         unpack = gast.Assign([target], syntax.name(saved), None)
         backward.node.body.insert(0, unpack)
 

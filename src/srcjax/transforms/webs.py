@@ -73,6 +73,7 @@ def split_webs(unit: Unit) -> None:
             unit.temps,
             unit.made,
             unit.adjoints,
+            unit.counts,
             unit.saved,
             unit.tapes,
             unit.parted,

@@ -230,7 +230,7 @@ class Keeping:
     def mark(self, kind: str, known: Any) -> Any:
         """One of these, in plain values."""
         match kind:
-            case "made" | "adjoints":
+            case "made" | "adjoints" | "counts":
                 return sorted(known)
             case "kept":
                 return [sorted(names) for names in known]
@@ -389,7 +389,7 @@ class Loading:
                 case "tested":
                     if kept:
                         TESTED.add(function)
-                case "made" | "adjoints":
+                case "made" | "adjoints" | "counts":
                     TABLES[kind][function] = frozenset(kept)
                 case "kept":
                     TABLES[kind][function] = tuple(map(frozenset, kept))

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    ageless_buffers,
     all_buffers,
     dtype_of,
     is_active,
@@ -36,6 +37,7 @@ from srcjax.transforms.places import (
     read_part,
     rebuild,
 )
+from srcjax.transforms.reads_writes import shape_only_names
 from srcjax.transforms.reasons import SEED, because
 from srcjax.transforms.reverse.nodes import holds_node, made_anew, shown_parts
 from srcjax.transforms.reverse.pairs import Pairs
@@ -515,26 +517,12 @@ class Reverse:
         arguments = user_parameters(self.unit, self.rules.needs)
         return gast.FunctionDef(name, arguments, body, [], None, None, [])
 
-    def pair(
-        self,
-        forward_name: str,
-        backward_name: str,
-        wrt: list[str],
-        top: bool = False,
-        given_away: bool = False,
-    ) -> tuple[Written, Written]:
-        """`f_forward(x) -> (y, saved)` and `f_backward(saved, dy) -> dx`.
-
-        At the top, what the function writes to is copied first, unless the arguments
-        are given away.
-        """
+    def sweeps_of_pair(self, top: bool) -> tuple[str, list[gast.stmt], list[gast.stmt]]:
+        """The adjoint that the backward function is given, and both sweeps."""
         rules = self.rules
-        rules.runs_again = True
-        rules.of_user = top
         seeds: list[tuple[tuple, str]] = []
         spread: list[gast.stmt] = []
         dy = "dresult"
-        saved = self.unit.names.fresh("saved")
         if isinstance(self.result, gast.Name):
             t = rules.type_of_name(self.result.id)
             base = rules.base(self.result.id)
@@ -551,10 +539,41 @@ class Reverse:
                 n: self.unit.names.fresh(syntax.adjoint_name(rules.base(n)))
                 for n in self.pairs.carried(self.unit)
             }
-        if spread:
-            forward, backward = self.sweeps_of_parts(seeds)
-        else:
-            forward, backward = self.sweeps(seeds)
+        both = self.sweeps_of_parts if spread else self.sweeps
+        forward, backward = both(seeds)
+        return dy, forward, [*spread, *backward]
+
+    def read_back(self) -> Buffers:
+        """The memory of which the backward function reads what it holds."""
+        self.rules.runs_again = True
+        _, _, backward = self.sweeps_of_pair(top=False)
+        rules = self.rules
+        looked_at = shape_only_names(backward)
+        read = [
+            all_buffers(t)
+            for name, count in syntax.read_counts(backward).items()
+            if not is_number(t := rules.type_of_name(name))
+            and (not isinstance(t, Array) or count > looked_at.get(name, 0))
+        ]
+        return ageless_buffers(NONE.union(*read))
+
+    def pair(
+        self,
+        forward_name: str,
+        backward_name: str,
+        wrt: list[str],
+        top: bool = False,
+        given_away: bool = False,
+    ) -> tuple[Written, Written]:
+        """`f_forward(x) -> (y, saved)` and `f_backward(saved, dy) -> dx`.
+
+        At the top, what the function writes to is copied first, unless the arguments
+        are given away.
+        """
+        self.rules.runs_again = True
+        self.rules.of_user = top
+        saved = self.unit.names.fresh("saved")
+        dy, forward, backward = self.sweeps_of_pair(top)
         rules = self.rules
         rules.shadows.refuse_given()
         rules.code = []
@@ -571,7 +590,6 @@ class Reverse:
         head = copies_of_written(self.rules) if top and not given_away else []
         head = self.keep_copied(wrt, results, tail, head) + head
         head += self.keep_given(wrt, results, tail)
-        backward = [*spread, *backward]
         result = results[0] if len(results) == 1 else gast.Tuple(results, syntax.LOAD)
         if self.carried and not results:
             result = syntax.const(None)
@@ -594,6 +612,13 @@ class Reverse:
             Written(first, self.unit, rules, wrt=wrt),
             Written(second, self.unit, rules, wrt=wrt, gradient_at=-1 if top else None),
         )
+
+
+def pairs_of(program: Program, names: syntax.Names) -> Pairs:
+    """The pairs of the functions that the program calls."""
+    pairs = Pairs(program, names)
+    pairs.read_back = lambda unit: Reverse(program, unit, pairs).read_back()
+    return pairs
 
 
 def is_narrow_float(t: Type | None) -> bool:

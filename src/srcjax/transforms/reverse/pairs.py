@@ -7,7 +7,8 @@ y = g(a, b)          forward:   y, saved = g_forward(a, b)
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from copy import deepcopy
 from typing import Any
 
 import gast
@@ -27,6 +28,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Closure,
     Dict,
     Scalar,
@@ -53,6 +55,53 @@ class Pairs(Callees):
 
     def __init__(self, program: Program, names: syntax.Names) -> None:
         super().__init__(program, names, ("forward", "backward"))
+        #: By function, those of its parameters `unread` that are thought to be so.
+        self.unread: dict[int, set[str]] | None = None
+        #: The memory that the backward code of a function reads.
+        self.read_back: Callable[[Unit], Buffers] = _everything
+
+    def left_unread(self, unit: Unit) -> set[str]:
+        """Tables whose items the backward function does not read: it has them by name.
+
+            y = memo[n - 1]                dmemo[n - 1] += dy * x
+            memo[n] = y * x                dx = dy * y
+
+        Then nothing has to be put back into the table, however often it is filled. All
+        are supposed to be such: the backward code that is written on that says which
+        are not.
+        """
+        if self.unread is None:
+            units = {k: u for k, u in self.program.units.items() if self.carried(u)}
+            self.unread = {key: set(self.carried(u)) for key, u in units.items()}
+            while self.withdrawn(units):
+                pass
+        return self.unread.get(id(unit.source.func), set())
+
+    def withdrawn(self, units: dict[int, Unit]) -> bool:
+        """Give up what is not so of what was supposed; whether that was anything."""
+        assert self.unread is not None
+        before = {key: set(found) for key, found in self.unread.items()}
+        for key, unit in units.items():
+            if self.unread[key]:
+                types = self.program.types_of(unit)
+                read = self.tried(unit)
+                self.unread[key] = {
+                    p for p in self.unread[key] if types[p].buffers.isdisjoint(read)
+                }
+        return before != self.unread
+
+    def tried(self, unit: Unit) -> Buffers:
+        """What backward code of the function reads, which is written to no avail."""
+        wanted, values = dict(self.wanted), dict(self.values)
+        names = self.names, unit.names
+        temps, saved = set(unit.temps), set(unit.saved)
+        self.names, unit.names = map(deepcopy, names)
+        try:
+            return self.read_back(unit)
+        finally:
+            self.names, unit.names = names
+            self.wanted, self.values = wanted, values
+            unit.temps, unit.saved = temps, saved
 
     def call(
         self, rules: Any, name: str, value: gast.Call, callee: Any, count: int
@@ -97,7 +146,8 @@ class Pairs(Callees):
         saved = rules.unit.names.fresh("saved")
         rules.unit.temps.add(saved)
         call = gast.Call(syntax.name(forward), value.args, value.keywords)
-        self.replace_call(rules, name, saved, made_from(call, value))
+        unread = {bound[p].id for p in self.left_unread(unit)}
+        self.replace_call(rules, name, saved, made_from(call, value), unread)
         rules.saved.add(saved)
         rules.forward[id(rules.stmt)][0].keeps = "saved"
         d = rules.adjoint_for(name, self.type_of_result(unit))
@@ -206,8 +256,18 @@ class Pairs(Callees):
         written = NONE.union(*(facts.writes.get(n, NONE) for n in nodes))
         return not held or bool(held & written)
 
-    def replace_call(self, rules: Any, name: str, other: str, call: gast.expr) -> None:
-        """Let the forward sweep compute `name, other = call` in place of the call."""
+    def replace_call(
+        self,
+        rules: Any,
+        name: str,
+        other: str,
+        call: gast.expr,
+        unread: Collection[str] = (),
+    ) -> None:
+        """Let the forward sweep compute `name, other = call` in place of the call.
+
+        The items of what is `unread` are not read again by way of `other`.
+        """
         both = [syntax.name(name, store=True), syntax.name(other, store=True)]
         stmt = gast.Assign([gast.Tuple(both, syntax.STORE)], call, None)
         stmt.user_line = getattr(rules.stmt, "user_line", None)
@@ -216,8 +276,10 @@ class Pairs(Callees):
         # What was saved refers to the arguments and the result, which must hold what
         # they held after the call when it is read.
         shared = sorted(syntax.names_read(call) | {name})
-        buffers = [all_buffers(rules.type_of_name(n)) for n in shared]
-        rules.types[other] = Unknown(buffers=NONE.union(*buffers))
+        types = {n: rules.type_of_name(n) for n in shared}
+        held = [t for n, t in types.items() if n not in unread]
+        held += [part for n in unread for part in parts(types[n])]
+        rules.types[other] = Unknown(buffers=NONE.union(*map(all_buffers, held)))
 
     def receive(
         self,
@@ -373,6 +435,11 @@ class Pairs(Callees):
         call = gast.Call(syntax.name(function), args, [])
         self.replace_call(rules, name, pullback, call)
         return pullback
+
+
+def _everything(unit: Unit) -> Buffers:
+    """What backward code may read where nothing is known of it."""
+    raise NotImplementedError
 
 
 def is_known_number(t: Type) -> bool:

@@ -14,6 +14,7 @@ from srcjax.analysis import containers
 from srcjax.analysis.binding import Env
 from srcjax.analysis.counts import fixed_masks, fixed_numbers
 from srcjax.analysis.indexing import index_array
+from srcjax.analysis.left import Left, Outcome
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     INT,
@@ -47,7 +48,6 @@ from srcjax.analysis.types import (
     join,
     join_all,
     map_parts,
-    parts,
     replace,
     supposed_same,
     type_of,
@@ -91,11 +91,8 @@ class Effects:
         self.program = program
         self.facts = program.facts
         self.recording = False
-        self.memo: dict[tuple, Type | None] = {}
-        #: What those calls filled, of what they were given.
-        self.fills: dict[tuple, Buffers] = {}
-        #: What calls left in containers that they were given, by call.
-        self.puts: dict[tuple, Buffers] = {}
+        #: What is known of calls in their own unit, by function and arguments.
+        self.outcomes: dict[tuple, Outcome] = {}
         #: Unfinished calls that a result rests on.
         self.provisional: list[tuple] = []
         self.stack: list[tuple[Any, tuple]] = []
@@ -113,10 +110,9 @@ class Effects:
         self.trees: dict[int, frozenset[int]] = {}
         #: Memory that calls have written which are not looked into, in this statement.
         self.hidden: Buffers = NONE
-        #: What containers in that memory may hold since then.
-        self.put: Buffers = NONE
-        #: What the latest call in its own unit left in containers that it was given.
-        self.left: Buffers = NONE
+        #: What the calls of this statement left in that memory, and the latest of all.
+        self.left = Left()
+        self.latest = Left()
         #: Memory from outside of the function at hand that got a value which varies.
         self.filled: Buffers = NONE
         #: The same of calls in this statement that are followed in their own unit.
@@ -347,7 +343,7 @@ class Effects:
                     return join(t, new)
                 return t if new is t or new == t else new
             if isinstance(base, Unknown):  # what is in it may be anything now
-                return forgotten(change(t) if active else t)
+                return Left().in_place_of(change(t) if active else t, written, False)
             if active and (isinstance(t, Unknown) or type(t) is Other):
                 # Of an object that was made of the memory, nothing is known any more.
                 known = isinstance(t, Unknown) or is_mapping()
@@ -438,7 +434,7 @@ class Effects:
         """
         self.fill_handed(env)
         hidden, self.hidden = self.hidden, NONE
-        put, self.put = self.put, NONE
+        left, self.left = self.left, Left()
         if not hidden:
             return []
         self.beyond += 1
@@ -447,7 +443,7 @@ class Effects:
             t = map_parts(t, visit)
             if t.buffers.isdisjoint(hidden):
                 return t
-            return forgotten(t, self.settled and is_active(t), put)
+            return left.in_place_of(t, hidden, self.settled and is_active(t))
 
         changed = []
         for name, t in env.items():
@@ -468,7 +464,7 @@ class Effects:
             t = map_parts(t, visit)
             if t.buffers.isdisjoint(filled):
                 return t
-            return forgotten(with_active(t, True), True)
+            return self.left.in_place_of(with_active(t, True), filled, True)
 
         for name, t in env.items():
             if filled.isdisjoint(all_buffers(t)):
@@ -589,30 +585,6 @@ class Effects:
     def body_of(self, unit: Unit, env: Env) -> Type:
         """What the body returns (statements are inferred in `infer`)."""
         raise NotImplementedError
-
-
-def forgotten(t: Type, active: bool = False, put: Buffers = NONE) -> Type:
-    """The container with any items in place of its own, the object with attributes.
-
-    With `active`, anything in it may carry a derivative from now on. The items may be
-    in the memory that is `put` there, too.
-    """
-    if isinstance(t, Object):
-        attributes = ((key, _replaced(held, active, put)) for key, held in t.items)
-        return replace(t, items=tuple(attributes))
-    changes = isinstance(t, Dict) or (isinstance(t, List) and t.cls is list)
-    if not changes:
-        return t
-    memory = put.union(*map(all_buffers, parts(t)))
-    held = Unknown(active or any(map(is_active, parts(t))), memory)
-    return replace(t, items=None, elem=held)
-
-
-def _replaced(t: Type, active: bool, put: Buffers) -> Type:
-    """Another value in the place of one; a container or object is thought to stay."""
-    if isinstance(t, Object) or parts(t):
-        return t
-    return Unknown(active or is_active(t), all_buffers(t) | put)
 
 
 def _item_of_range(base: Range, index: Type) -> Type:

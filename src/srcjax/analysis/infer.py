@@ -27,13 +27,13 @@ from srcjax.analysis.flow.control import Way, control, runs
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
+from srcjax.analysis.left import Left, left_in
 from srcjax.analysis.program import Variant
 from srcjax.analysis.swaps import trade_contents
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
-    Buffers,
     Closure,
     Const,
     Dict,
@@ -50,7 +50,6 @@ from srcjax.analysis.types import (
     is_active,
     is_differentiable,
     join,
-    parts,
     replace,
     with_active,
 )
@@ -77,13 +76,6 @@ _LAZY = (enumerate, filter, iter, map, reversed, zip)
 
 #: Of how many executions of a loop it is kept what they ended with.
 KEPT = 8
-
-
-def held_in_containers(unit: Unit, end: Env) -> Buffers:
-    """The memory that lists, dicts and objects hold which a function was given."""
-    given = (end.get(name) for name in unit.parameters)
-    held = (all_buffers(part) for t in given if t is not None for part in parts(t))
-    return NONE.union(*held)
 
 
 class Interpreter(Expressions):
@@ -113,7 +105,7 @@ class Interpreter(Expressions):
     def body_of(self, unit: Unit, env: Env) -> Type:
         outer, self.unit = self.unit, unit
         hidden, self.hidden = self.hidden, NONE
-        put, self.put = self.put, NONE
+        left, self.left = self.left, Left()
         handed, self.handed = self.handed, NONE
         if id(unit.node) in self.counting:  # of a call around this one
             env = dict(env)
@@ -130,11 +122,11 @@ class Interpreter(Expressions):
             known = self.facts.results.get(key)
             plain = ageless(result)
             self.facts.results[key] = join(known, plain) if known else plain
-            self.left = held_in_containers(unit, end)
+            self.latest = left_in(end[n] for n in unit.parameters if n in end)
             return result
         finally:
             self.unit = outer
-            self.hidden, self.handed, self.put = hidden, handed, put
+            self.hidden, self.handed, self.left = hidden, handed, left
 
     def returned(self, last: gast.Return, end: Env) -> Type:
         """What the last statement of a unit returns."""

@@ -99,7 +99,7 @@ class MappedInterpreter(Interpreter):
             if not self.uniform.learn(self.program) and not more:
                 return found
             self.program.facts = self.facts = Facts()
-            self.memo.clear()
+            self.outcomes.clear()
             self.ends.clear()
             self.stack.clear()
             self.provisional.clear()

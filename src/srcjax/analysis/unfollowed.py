@@ -18,6 +18,7 @@ from srcjax.analysis.binding import Env, bind_types, signature_of
 from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.known_values import truth
+from srcjax.analysis.left import Left, Outcome
 from srcjax.analysis.types import (
     NONE,
     Array,
@@ -30,7 +31,6 @@ from srcjax.analysis.types import (
     ageless_buffers,
     all_buffers,
     is_active,
-    join,
     join_shapes,
     map_parts,
     parts,
@@ -75,60 +75,57 @@ class Unfollowed(Applied):
             active = self.program.entry_active.setdefault(id(function), set())
             active.update(n for n, t in arguments.items() if is_active(t))
         key = (id(unit), tuple(arguments.items()), self.recording)
-        if key in self.memo:
-            known = self.memo[key]
+        if key in self.outcomes:
             if any(key == k for _, k in self.stack):
                 self.provisional.append(key)
-            self.hand_over(arguments, self.fills.get(key, NONE))
-            self.left = self.puts.get(key, NONE)
-            if known is None:
-                raise Unreachable
-            return known
+            return self.with_effects(self.outcomes[key], arguments)
         if len(self.stack) > 40:
+            self.latest = Left()
             return Unknown(any(is_active(t) for t in arguments.values()))
-        self.memo[key] = None
+        self.outcomes[key] = Outcome()
         self.stack.append((function, key))
         outer, self.provisional = self.provisional, []
         filled, self.filled = self.filled, NONE
         try:
             for attempt in range(8):
-                before, known_fills = self.memo[key], self.fills.get(key, NONE)
-                known_puts = self.puts.get(key, NONE)
+                before = self.outcomes[key]
                 learned = self.learned()
-                try:
-                    result = self.body_of(unit, dict(arguments))
-                except Unreachable:
-                    result, self.left = None, NONE
-                if before is not None and result is not None:
-                    result = join(before, result)
-                if attempt == 6 and result is not None and result != before:
-                    result = Unknown(is_active(result), all_buffers(result))
-                self.memo[key] = result
-                self.fills[key] = known_fills | self.filled
-                self.puts[key] = known_puts | self.left
+                found = before | self.outcome_of(unit, arguments)
+                if attempt == 6 and found != before:
+                    found = found.blurred()
+                self.outcomes[key] = found
                 # Sure, if nothing rests on what was supposed of the call.
                 sure = key not in self.provisional and self.learned() == learned
-                same = result == before and self.fills[key] == known_fills
-                same = same and self.puts[key] == known_puts
-                if sure or same:
+                if sure or found == before:
                     break
         finally:
             self.stack.pop()
             self.filled = filled
             unfinished = [k for k in self.provisional if k != key]
             self.provisional = outer + unfinished
-        found = self.memo[key]
-        self.hand_over(arguments, self.fills[key])
-        self.left = self.puts[key]
+        found = self.outcomes[key]
         if self.recording:
-            self.enters(unit, arguments, self.fills[key])
-        if found is None or unfinished:
+            self.enters(unit, arguments, found.filled)
+        if found.result is None or unfinished:
             # It rests on a call further out that is not finished: not to be kept.
-            del self.memo[key]
-            del self.fills[key], self.puts[key]
-        if found is None:
+            del self.outcomes[key]
+        return self.with_effects(found, arguments)
+
+    def outcome_of(self, unit: Unit, arguments: Env) -> Outcome:
+        """The outcome of a call, as far as it is known of the calls in it."""
+        try:
+            result = self.body_of(unit, dict(arguments))
+        except Unreachable:
+            return Outcome(None, self.filled)
+        return Outcome(result, self.filled, self.latest)
+
+    def with_effects(self, outcome: Outcome, arguments: Env) -> Type:
+        """What a call gives, after it has done to its arguments what it does."""
+        self.hand_over(arguments, outcome.filled)
+        self.latest = outcome.left
+        if outcome.result is None:
             raise Unreachable
-        return found
+        return outcome.result
 
     def hand_over(self, arguments: Env, filled: Buffers) -> None:
         """What a call was given and has filled with values that vary."""
@@ -228,17 +225,20 @@ class Unfollowed(Applied):
     def handed_back(
         self, result: Type, given: list[Type], written: Buffers, node: Any
     ) -> Type:
-        """What a call in its own unit gives: what it wrote to may hold that, too."""
+        """What a call in its own unit gives, with what it left where it has written."""
         passed = NONE.union(*map(all_buffers, given))
         if written:
-            self.put |= returned_by(
-                Unknown(buffers=self.left), id(node), passed
-            ).buffers
+            left = self.latest.seen_from(id(node), passed)
+            if self.attempts:  # it may have been left by an exception on the way
+                left = Left({}, left.memory, written)
+            self.left |= left
         return returned_by(result, id(node), passed)
 
-    def wrote_in(self, unit: Unit, given: list[Type], node: Any) -> None:
+    def wrote_in(
+        self, unit: Unit, given: list[Type], node: Any, seen: bool = False
+    ) -> None:
         """Remember what a call that is not followed writes to."""
-        self.wrote_parts(self.written_in(unit, given), node)
+        self.wrote_parts(self.written_in(unit, given), node, seen)
 
     def opaque_call(self, function: Any, given: list[Type], node: Any) -> Type:
         """A call of what is not looked into, for no differentiated value.
@@ -281,13 +281,17 @@ class Unfollowed(Applied):
         given = [t for place, t in enumerate(args) if place in places]
         return given + [t for name, t in kwargs.items() if name in places]
 
-    def wrote_parts(self, memory: Buffers, node: Any) -> None:
-        """Remember that a call may have written anywhere in the memory."""
+    def wrote_parts(self, memory: Buffers, node: Any, seen: bool = False) -> None:
+        """Remember that a call may have written anywhere in the memory.
+
+        `seen`: what it left there is told otherwise.
+        """
         if memory and isinstance(node, gast.expr):
             self.wrote(node, Unknown(False, memory))
             self.facts.unclear.add(id(node))
-            self.hidden |= ageless_buffers(memory) | memory
-            self.put |= memory
+            hidden = ageless_buffers(memory) | memory
+            self.hidden |= hidden
+            self.left |= Left({}, memory, NONE if seen else hidden)
 
     def drawn(
         self,

@@ -401,7 +401,7 @@ class WrittenInterpreter(Interpreter):
         written = self.written_in(callee.unit, given)
         self.hidden |= written
         self.calls_of_written.append(node)
-        self.wrote_in(callee.unit, given, node)
+        self.wrote_in(callee.unit, given, node, seen=True)
         self.calls_of_written.pop()
         self.facts.nodes.append(node)
         return self.handed_back(result, given, written, node)

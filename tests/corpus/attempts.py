@@ -265,3 +265,22 @@ def a_bare_except_that_raises_again(x):
         if y > 100:
             raise
     return y * x[0]
+
+
+def _logarithm(x):
+    if x < 0:
+        raise Diverged
+    return np.log(x)
+
+
+@program(2.0, 3.0)
+@program(-2.0, 3.0, name="the_inner_bare_except", jax=False)
+@program(-2.0, -3.0, name="the_outer_bare_except", jax=False)
+def a_bare_except_inside_another(x, y):
+    try:
+        try:
+            return _logarithm(x) * y
+        except:  # noqa: E722
+            return _logarithm(y) * x
+    except:  # noqa: E722
+        return x * y * y

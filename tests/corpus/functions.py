@@ -109,6 +109,22 @@ def recursion_on_the_value(x, depth):
     return recursion_on_the_value(x * x + 1, depth - 1) * x
 
 
+@program(1.3)
+def recursion_beside_a_variable_without_a_value(x, noted=False):
+    if noted:
+        notes = {"first": 1.0}
+
+    def raised(c, n):
+        if n < 3:
+            c = raised(c * x, n + 1)
+        if noted:
+            notes["last"] = c
+        return c
+
+    y = raised(x * 1.5, 0)
+    return notes["last"] if noted else y
+
+
 def _even_steps(x, n):
     if n == 0:
         return x

@@ -137,6 +137,41 @@ def lists_of_two_lengths(x):
     return total
 
 
-def test_lists_of_two_lengths_are_refused():
-    with pytest.raises(SrcjaxError, match="2 items|3 items"):
-        srcjax.vmap(lists_of_two_lengths)(np.array([1.0, -1.0]))
+SHORT, LONG = [1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]
+
+
+def chosen_coefficients(x):
+    if x < 0.5:
+        coefficients, start = SHORT, 0.1
+    else:
+        coefficients, start = LONG, 0.3
+    total = 0.0
+    for c in coefficients:
+        total = total * (x - start) + c
+    return total
+
+
+def longer_list_in_a_branch(x):
+    values = [x * x]
+    if x > 0.5:
+        values = [x, 3.0, x]
+    return values[-1] * len(values)
+
+
+def other_keys_in_a_branch(x):
+    found = {"a": x} if x < 0.5 else {"b": x, "a": 2 * x}
+    return sum(found.values())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(lists_of_two_lengths, chosen_coefficients),
+        *(longer_list_in_a_branch, other_keys_in_a_branch),
+    ],
+)
+def test_branches_that_give_other_items(f):
+    x = np.array([0.2, 0.7, 0.9])
+    with pytest.warns(srcjax.errors.PerformanceWarning, match="which items"):
+        found = srcjax.vmap(f)(x)
+    np.testing.assert_allclose(found, [f(each) for each in x])

@@ -159,7 +159,8 @@ class _Attempts:
             chosen.append((value, handler.body))
         context.visible = self.visible(stmt, looped)
         if outer is not None:
-            context.handlers += outer.handlers
+            if context.handlers[-1].type is not None:  # `except:` leaves none to others
+                context.handlers += outer.handlers
             context.flags += outer.flags
             context.visible |= outer.visible
         start = syntax.const(0 if several else False)

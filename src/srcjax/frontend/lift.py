@@ -28,6 +28,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.bindings import exposed
 from srcjax.frontend.read import LIFTED, FunctionSource
 from srcjax.frontend.unit import parameter_names
 
@@ -74,6 +75,7 @@ def lift_recursive(
     node = syntax.clone(source.node)
     node.body = _without(node.body, set(chosen)) or [gast.Pass()]
     node.body = [_Calls(chosen, None).visit(stmt) for stmt in node.body]
+    node.body = [*_with_no_value(node, chosen), *node.body]
     functions = _functions(chosen, source)
     cells = {name: CellType(function) for name, function in functions.items()}
     closure = {**source.closure, **cells}
@@ -288,6 +290,21 @@ def _without(stmts: list[gast.stmt], names: set[str]) -> list[gast.stmt]:
         syntax.rewrite_blocks(stmt, lambda block: _without(block, names))
         out.append(stmt)
     return out
+
+
+def _with_no_value(
+    node: gast.FunctionDef, chosen: dict[str, _Inner]
+) -> list[gast.stmt]:
+    """None for the variables that calls may take before they have a value.
+
+    The function that is called reads them, if at all, where they have one.
+    """
+    taken = {variable for each in chosen.values() for variable in each.given}
+    early = taken & exposed(node.body) - set(parameter_names(node.args))
+    return [
+        gast.copy_location(syntax.assign(variable, syntax.const(None)), node.body[0])
+        for variable in sorted(early)
+    ]
 
 
 class _Calls(gast.NodeTransformer):

@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.flow.bindings import exposed
+from srcjax.analysis.flow.bindings import exposed, surely
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -94,6 +94,7 @@ class Sharing(Rules):
         it for the others (those are copied), and that memory be written to.
         """
         self.check_kept(stmt, names)
+        self.check_lengths(stmt, names)
         functions = functions_in(stmt)
         for n in names:
             t = self.examples.get(n, UNKNOWN)
@@ -121,6 +122,47 @@ class Sharing(Rules):
                     "examples, and it is written to",
                     "a copy",
                 )
+
+    def check_lengths(self, stmt: gast.stmt, names: list[str]) -> None:
+        """What some examples define anew has the items that that of the others has.
+
+        Only what is known to differ is refused: the text asks when it runs.
+        """
+        written = self.facts.written_by(syntax.walk(stmt))
+        found: dict[str, set[Any]] = {}
+
+        def add(name: str, t: Type, around: Any = None) -> None:
+            keys = around or keys_of(t)
+            if keys is not None and not t.buffers & written:  # it keeps them
+                found.setdefault(name, set()).add(keys)
+
+        for name, given in assignments(stmt, names):
+            add(name, self.value_type(given, name), self.keys_around(given.value))
+        before = found.keys() - surely(stmt)
+        for name, given in assignments(self.unit.node, before):
+            if not any(given is s for s in syntax.walk(stmt)):
+                add(name, self.value_type(given, name), self.keys_around(given.value))
+        for name, keys in found.items():
+            if len(keys) > 1:
+                raise self.refuse(
+                    f"which items `{name}` has, differs between examples",
+                    "the same items for all of them",
+                )
+
+    def keys_around(self, node: gast.expr) -> frozenset[Any] | int | None:
+        """The same of a list or dict from around the function, as it is now.
+
+        Where it is another one later, the text is right, or says so when it runs.
+        """
+        if not isinstance(node, gast.Name) or node.id in self.examples:
+            return None
+        try:
+            value = self.program.look(self.unit, node.id)
+        except KeyError:
+            return None
+        if isinstance(value, dict):
+            return frozenset(value)
+        return len(value) if isinstance(value, (list, tuple)) else None
 
     def check_object(self, name: str, t: Type | None) -> None:
         """What examples choose among must be numbers, arrays or text."""
@@ -212,6 +254,22 @@ class Sharing(Rules):
 def functions_in(stmt: gast.stmt) -> set[str]:
     """The names of functions that are defined inside."""
     return {s.name for s in syntax.walk(stmt) if isinstance(s, gast.FunctionDef)}
+
+
+def assignments(node: Any, names: Any) -> list[tuple[str, gast.Assign]]:
+    """Where one of the names is defined by an assignment."""
+    given = [s for s in syntax.walk(node) if isinstance(s, gast.Assign)]
+    targets = [(getattr(s.targets[0], "id", None), s) for s in given]
+    return [(name, s) for name, s in targets if name in names]
+
+
+def keys_of(t: Type) -> frozenset[Any] | int | None:
+    """The keys of a dict, or how many items a sequence has; None if it is not known."""
+    if isinstance(t, Dict) and t.items is not None:
+        return frozenset(key for key, _ in t.items)
+    if isinstance(t, (Tuple, List)) and t.items is not None:
+        return len(t.items)
+    return None
 
 
 def made_in(buffer: Any, stmt: gast.stmt) -> bool:

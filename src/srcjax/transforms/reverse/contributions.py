@@ -94,6 +94,8 @@ class Contributions(OneStep):
         #: `nested`: containers that hold arrays or lists that are written in place.
         #: `shadows`: arrays whose adjoints are made in the forward sweep.
         self.views, self.nested, self.shadows = find_views(self, fault)
+        #: Names asked for a zero of their structure where they may have no value yet.
+        self.asked_early: set[str] = set()
         self.dynamic |= self.nested
         #: Forward statements that replace a statement (calls of forward functions).
         self.forward: dict[int, list[gast.stmt]] = {}

@@ -68,7 +68,8 @@ class Saver(Planner):
         for name, held in self.renewed:
             _name_apart(name, held, forward, backward)
         self.rules.shadows.update_whole(backward)
-        unbound = [syntax.assign(n, syntax.const(None)) for n in self.maybe_unbound()]
+        early = sorted({*self.maybe_unbound(), *self.rules.asked_early})
+        unbound = [syntax.assign(n, syntax.const(None)) for n in early]
         return [*unbound, *syntax.clone(forward)], syntax.clone(backward)
 
     def maybe_unbound(self) -> list[str]:

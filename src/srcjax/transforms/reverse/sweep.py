@@ -264,13 +264,14 @@ class Sweep:
 
     def if_bound(self, name: str, zero: gast.expr, stmt: gast.stmt) -> gast.expr:
         """A zero that looks into its value, which may be None: not bound so far."""
-        whole = isinstance(zero, gast.Call) and zero.args
-        if whole and syntax.is_name(zero.args[0], name):
-            return zero
         if name not in syntax.names_read(zero):
             return zero
         unit = self.rules.unit
         if name in set(unit.parameters) | bound_before(unit.node.body, stmt):
+            return zero
+        self.rules.asked_early.add(name)
+        whole = isinstance(zero, gast.Call) and zero.args
+        if whole and syntax.is_name(zero.args[0], name):
             return zero
         return syntax.expression(
             "z if v is not None else None", z=zero, v=syntax.name(name)

@@ -259,7 +259,7 @@ def functions_in(stmt: gast.stmt) -> set[str]:
 def assignments(node: Any, names: Any) -> list[tuple[str, gast.Assign]]:
     """Where one of the names is defined by an assignment."""
     given = [s for s in syntax.walk(node) if isinstance(s, gast.Assign)]
-    targets = [(getattr(s.targets[0], "id", None), s) for s in given]
+    targets = [(str(getattr(s.targets[0], "id", "")), s) for s in given]
     return [(name, s) for name, s in targets if name in names]
 
 

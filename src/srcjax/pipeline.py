@@ -175,6 +175,7 @@ TIDY = (
     *3
     * (
         Pass("dead", Finisher.remove_dead),
+        Pass("sizes_of_operands", Finisher.sizes_of_operands),
         Pass("delay", Finisher.delay),
         Pass("nest", Finisher.nest),
         Pass("spell_out", Finisher.spell_out),
@@ -196,6 +197,7 @@ REVERSE = Simplify(
     passes=(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
+        Pass("one_loop", Finisher.one_loop, of=_LOOPS),
         Pass("write_again", Finisher.write_again),
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),
@@ -227,6 +229,7 @@ REVERSE = Simplify(
 _SIDE_BY_SIDE = (
     Pass("mark_backward", Finisher.mark_backward),
     *TIDY,
+    Pass("write_again", Finisher.write_again),
     Pass("join_copies", Finisher.join_copies),
     Pass("spread_items", Finisher.spread_items),
     Pass("sugar", Finisher.sugar),

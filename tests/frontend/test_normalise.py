@@ -155,8 +155,8 @@ CASES = {
             elif isinstance(kind, (list, tuple)) and len(kind) == 2:
                 a = kind[0]
                 b = kind[1]
-                product = x * a
-                x = product + b
+                xa = x * a
+                x = xa + b
             elif kind is None or kind == 0:
                 pass
             else:
@@ -175,11 +175,11 @@ CASES = {
         """
         def f(x, n):
             scale = max(3 * n, 2) ** 2
-            product = x * 2
-            sin_product = np.sin(product)
+            two_x = x * 2
+            sin_two_x = np.sin(two_x)
             x_part = x[n - 1]
-            product2 = scale * x_part
-            total = sin_product + product2
+            product = scale * x_part
+            total = sin_two_x + product
             return total
         """,
     ),
@@ -196,8 +196,8 @@ CASES = {
             total = a + b
             a = value
             b = total
-            product = a * b
-            return product
+            ab = a * b
+            return ab
         """,
     ),
     "and / or / ternary / walrus": (
@@ -234,13 +234,13 @@ CASES = {
             values = []
             for k2 in range(n):
                 if k2 % 2:
-                    product = x * k2
-                    values.append(product)
+                    xk = x * k2
+                    values.append(xk)
             squares = values
             total = 0
             for s2 in squares:
-                product2 = s2 * s2
-                total = total + product2
+                s_squared = s2 * s2
+                total = total + s_squared
             return total
         """,
     ),
@@ -257,8 +257,8 @@ CASES = {
             x_part = x[1:-1]
             rest = list(x_part)
             last = x[-1]
-            product = first * last
-            return product
+            first_last = first * last
+            return first_last
         """,
     ),
     "try: the handler becomes a branch on a flag": (
@@ -328,12 +328,12 @@ CASES = {
         """,
         """
         def f(x):
-            product = x * 2
+            two_x = x * 2
             a = x
-            b = product
+            b = two_x
             a, b = (b, a)
-            product2 = a * b
-            return product2
+            ab = a * b
+            return ab
         """,
     ),
     "inert: an order is a plain sort": (
@@ -365,8 +365,8 @@ CASES = {
         """,
         """
         def f(x, buffer):
-            multiply = np.multiply(x, 2)
-            buffer[...] = multiply
+            multiply_x = np.multiply(x, 2)
+            buffer[...] = multiply_x
             sum_buffer = np.sum(buffer)
             return sum_buffer
         """,

@@ -43,12 +43,12 @@ def test_the_whole_backward_sweep():
     exercise = srcjax.exercise(ROLLED, 0.4, 1.2, 3)
     assert list(exercise.hidden.values()) == [
         "1.0",
-        "dh * (1 - tanh_product ** 2)",
-        "dproduct * h",
-        "dproduct * w",
+        "dh * (1 - tanh_wh ** 2)",
+        "dwh * h",
+        "dwh * w",
     ]
     assert exercise.solution == srcjax.source(ROLLED, 0.4, 1.2, 3)
-    assert exercise.count("...") == 4 and "tanh_product = np.tanh(w * h)" in exercise
+    assert exercise.count("...") == 4 and "tanh_wh = np.tanh(w * h)" in exercise
     solved = runs(filled(exercise, exercise.hidden.values()), "grad_roll")
     assert solved(0.4, 1.2, 3) == ROLLED(0.4, 1.2, 3)
     assert "<pre>" in exercise._repr_html_()
@@ -178,22 +178,22 @@ def test_elements_without_a_pattern():
 def forgot_the_square(h, w, n):
     tape = []
     for _ in range(n):
-        tanh_product = np.tanh(w * h)
-        tape.append((h, tanh_product))
-        h = tanh_product + 0.1
+        tanh_wh = np.tanh(w * h)
+        tape.append((h, tanh_wh))
+        h = tanh_wh + 0.1
     dh = 1.0
     dw = 0.0
-    for h, tanh_product in reversed(tape):
-        dproduct = dh * (1 - tanh_product)
-        dw += dproduct * h
-        dh = dproduct * w
+    for h, tanh_wh in reversed(tape):
+        dwh = dh * (1 - tanh_wh)
+        dw += dwh * h
+        dh = dwh * w
     return dh, dw
 
 
 def test_the_first_line_that_differs():
     found = compare(forgot_the_square, ROLLED, 0.4, 1.2, 3)
     assert [off.where for off in found.off] == ["h", "w"]
-    assert found.text == "dproduct = dh * (1 - tanh_product)"
+    assert found.text == "dwh = dh * (1 - tanh_wh)"
     assert found.hint.startswith(
         "it is the backward sweep of `h = np.tanh(w * h) + 0.1`"
     )

@@ -97,7 +97,7 @@ def test_values_of_a_loop():
     for _ in range(3):
         h.append(np.tanh(1.2 * h[-1]) + 0.1)
     values = table(trace.lines)
-    assert values["h = tanh_product + 0.1", "h"] == h[1:]
+    assert values["h = tanh_wh + 0.1", "h"] == h[1:]
     assert values["for _ in range(n):", "_"] == [0, 1, 2]
     assert trace.result == srcjax.grad(roll, (0, 1))(0.4, 1.2, 3)
     step = next(s for s in trace.steps if "h" in s.values and s.iterations == (1,))

@@ -403,9 +403,9 @@ def chain_blocks(first, last, step, x, y, ratio):
     for start in range(first, last, step):
         part = slice(start, start + step)
         buffer = work[: len(x[part])]
-        product = np.multiply(x[part], y[part], out=buffer)
-        negative = np.negative(product, out=buffer)
-        e = np.exp(negative, out=buffer)
+        xy = np.multiply(x[part], y[part], out=buffer)
+        neg_xy = np.negative(xy, out=buffer)
+        e = np.exp(neg_xy, out=buffer)
         total = np.add(1, e, out=buffer)
         np.divide(1, total, out=ratio[part])
 
@@ -423,7 +423,7 @@ def jit_chain(x, y):
     )
     shown = srcjax.explain(compiled, x, x)
     assert shown == (
-        "NumPy in blocks of 4, from 8 numbers on: product, negative, e, total, ratio"
+        "NumPy in blocks of 4, from 8 numbers on: xy, neg_xy, e, total, ratio"
     )
 
 

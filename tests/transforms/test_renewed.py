@@ -96,7 +96,7 @@ def test_text():
     text = text_of(normalised)
     assert "p_before = np.exp(x)\n    sum_value = p_before.sum()" in text
     assert "copy()" not in text.replace("dp = w.copy()", "")
-    anew = "p_tape.append(p)\n        p = p * product\n"  # `product` is always the same
+    anew = "p_tape.append(p)\n        p = p * wx\n"  # `wx` is always the same
     assert anew in text_of(in_a_loop)
 
 

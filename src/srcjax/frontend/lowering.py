@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import ChainMap
 from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any
@@ -14,59 +15,8 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import named_inside
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.helper_names import HELPERS
+from srcjax.frontend.spoken import describe
 from srcjax.frontend.varying import Varying
-
-#: What a temporary is called after the operation that it holds.
-_OPERATOR_NAMES = {
-    gast.Add: "total",
-    gast.Sub: "difference",
-    gast.Mult: "product",
-    gast.Div: "ratio",
-    gast.Pow: "power",
-    gast.MatMult: "product",
-    gast.Mod: "remainder",
-    gast.FloorDiv: "quotient",
-    gast.USub: "negative",
-}
-
-
-def describe(value: gast.expr) -> str:
-    """A name for a temporary, from what it holds."""
-    if isinstance(value, (gast.BinOp, gast.UnaryOp)):
-        return _OPERATOR_NAMES.get(type(value.op), "value")
-    if isinstance(value, gast.Call):
-        chain = syntax.dotted(value.func)
-        last = chain.split(".")[-1] if chain else getattr(value.func, "attr", "value")
-        if len(value.args) == 1 and isinstance(value.args[0], gast.Name):
-            argument = value.args[0].id
-            if len(argument) + len(last) < 14 and not isinstance(
-                value.func, gast.Lambda
-            ):
-                return f"{last}_{argument}"
-        return f"{last}_value" if hasattr(__import__("builtins"), last) else last
-    if isinstance(value, gast.Subscript):
-        if isinstance(value.value, gast.Name):
-            index = value.slice
-            if (
-                isinstance(index, gast.Constant)
-                and isinstance(index.value, str)
-                and index.value.isidentifier()
-            ):
-                return index.value
-            if (
-                isinstance(index, (gast.Name, gast.Constant))
-                and syntax.text(index).isidentifier() | syntax.text(index).isdigit()
-            ):
-                return f"{value.value.id}_{syntax.text(index)}"
-            return f"{value.value.id}_part"
-        return "item"
-    if isinstance(value, gast.Attribute):
-        return value.attr
-    if isinstance(value, gast.Compare):
-        return "condition"
-    if isinstance(value, (gast.List, gast.ListComp)):
-        return "values"
-    return "value"
 
 
 class LoweringBase:
@@ -77,6 +27,8 @@ class LoweringBase:
         self.names = names
         self.varying = varying
         self.temps: set[str] = set()
+        #: The words that names of temporaries are made of, by the temporaries in them.
+        self.words: dict[str, str] = {}
         #: Free names whose values were looked into: the text holds while they stay.
         self.looked_up: set[str] = set()
         #: The targets of comprehensions, by the names of their own that they get.
@@ -116,8 +68,10 @@ class LoweringBase:
     def temp(self, value: gast.expr, base: str | None = None) -> gast.Name:
         """Hold a value in a new temporary."""
         shown = syntax.rename(syntax.clone(value), self.own_targets)
-        id = self.names.fresh(apart(base or describe(shown)))
+        name, word = describe(shown, ChainMap(self.words, self.names.numbered))
+        id = self.names.fresh(apart(base or name))
         self.temps.add(id)
+        self.words[id] = base or word
         if self.varying.carries(value):
             self.varying.names.add(id)
         stmt = syntax.assign(id, value)

@@ -54,6 +54,7 @@ from srcjax.transforms.simplify.kept_new import KeptNew, dropped
 from srcjax.transforms.simplify.kin import Kin, Sharing
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
+from srcjax.transforms.simplify.one_loop import one_loop
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
     flat_call,
@@ -68,6 +69,7 @@ from srcjax.transforms.simplify.plain import (
 from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
+from srcjax.transforms.simplify.sizes import sizes_of_operands
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.spread import spread_items
 from srcjax.transforms.simplify.sugar import sugar
@@ -346,8 +348,19 @@ class Finisher(Tidying):
     def nest(self) -> bool:
         return nest(self.node, self.may_nest, self.shares)
 
+    def sizes_of_operands(self) -> bool:
+        return sizes_of_operands(self.node, self.may_nest, self.is_array)
+
     def spell_out(self) -> bool:
         return spell_out(self.node, self.may_spell_out, self.leave, self.shares)
+
+    def one_loop(self) -> bool:
+        def is_number(name: str) -> bool:
+            return self.is_number(syntax.name(name))
+
+        tapes = self.unit.names.tapes
+        changed = one_loop(self.node, tapes, self.shares, is_number)
+        return changed and (self.nest() or True)
 
     def write_again(self) -> bool:
         """As `spell_out`, once all else is settled: what a person reads twice.

@@ -16,8 +16,8 @@ def grad_attention(queries, keys, values, targets):
         or targets.shape != (len(queries), values.shape[1])
     ):
         raise ValueError(grad_attention.__doc__)
-    sqrt = np.sqrt(queries.shape[1])
-    scores = queries @ keys.T / sqrt
+    sqrt_size = np.sqrt(queries.shape[1])
+    scores = queries @ keys.T / sqrt_size
     exponentials = np.exp(scores - np.max(scores, axis=1, keepdims=True))
     weights = exponentials / np.sum(exponentials, axis=1, keepdims=True)
     # mixed = weights @ values
@@ -25,7 +25,9 @@ def grad_attention(queries, keys, values, targets):
     dvalues = weights.T @ targets
     # scores = queries @ keys.T / np.sqrt(queries.shape[1])
     dproduct = (
-        weights * (dweights - np.sum(dweights * weights, axis=1, keepdims=True)) / sqrt
+        weights
+        * (dweights - np.sum(dweights * weights, axis=1, keepdims=True))
+        / sqrt_size
     )
     dqueries = dproduct @ keys
     dkeys = dproduct.T @ queries

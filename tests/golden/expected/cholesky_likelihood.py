@@ -15,9 +15,9 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
         or y.shape != (4,)
     ):
         raise ValueError(grad_cholesky_likelihood.__doc__)
-    exp = np.exp(-distances)
-    eye = np.eye(4)
-    covariance = scale * exp + noise * eye
+    exp_neg_distances = np.exp(-distances)
+    eye_four = np.eye(4)
+    covariance = scale * exp_neg_distances + noise * eye_four
     factor = np.linalg.cholesky(covariance)
     z = np.linalg.solve(factor, y)
     # return -0.5 * z @ z - np.sum(np.log(np.diag(factor)))
@@ -32,6 +32,6 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
     )
     dcovariance = np.tril(whole) + np.tril(whole, -1)
     # covariance = scale * np.exp(-distances) + noise * np.eye(4)
-    dnoise = (dcovariance * eye).sum()
-    dscale = (dcovariance * exp).sum()
+    dnoise = (dcovariance * eye_four).sum()
+    dscale = (dcovariance * exp_neg_distances).sum()
     return dscale, dnoise

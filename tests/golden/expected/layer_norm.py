@@ -18,8 +18,7 @@ def grad_layer_norm(x, gain, bias, targets):
         raise ValueError(grad_layer_norm.__doc__)
     mean = np.mean(x, axis=1, keepdims=True)
     centred = x - mean
-    power = centred**2
-    variance = np.mean(power, axis=1, keepdims=True)
+    variance = np.mean(centred**2, axis=1, keepdims=True)
     sqrt_total = np.sqrt(variance + 1e-5)
     scale = 1 / sqrt_total
     normalised = centred * scale
@@ -31,7 +30,7 @@ def grad_layer_norm(x, gain, bias, targets):
     dcentred = dnormalised * scale
     dscale = (dnormalised * centred).sum(axis=1, keepdims=True)
     # variance = np.mean(centred**2, axis=1, keepdims=True)
-    dcentred -= dscale / sqrt_total**2 / sqrt_total / power.shape[1] * centred
+    dcentred -= dscale / sqrt_total**2 / sqrt_total / centred.shape[1] * centred
     # centred = x - mean
     dmean = -dcentred.sum(axis=1, keepdims=True)
     return dcentred + dmean / x.shape[1], dgain, dbias

@@ -20,16 +20,16 @@ def grad_mixture_likelihood(centers, widths, weights, data):
     tape = []
     for k in range(len(centers)):
         z = (data - centers[k]) / widths[k]
-        exp_product = np.exp(-0.5 * z**2)
-        density = density + weights[k] * exp_product / widths[k]
-        tape.append((exp_product, z))
+        exp_value = np.exp(-0.5 * z**2)
+        density = density + weights[k] * exp_value / widths[k]
+        tape.append((exp_value, z))
     # return -np.sum(np.log(density))
     ddensity = -1 / density
     dcenters = np.zeros_like(centers)
     for k in reversed(range(len(centers))):
-        exp_product, z = tape.pop()
+        exp_value, z = tape.pop()
         # density = density + weights[k] * np.exp(-0.5 * z**2) / widths[k]
-        dz = -ddensity / widths[k] * weights[k] * exp_product * z
+        dz = -ddensity / widths[k] * weights[k] * exp_value * z
         # z = (data - centers[k]) / widths[k]
         dcenters[k] -= (dz / widths[k]).sum()
     return dcenters

@@ -4,23 +4,25 @@ __all__ = ["grad_recursive_power"]
 
 
 def recursive_power_forward(x, n):
-    recursive_power2 = None
+    recursive_power_value = None
     saved = None
     if n == 0:
         result = 1.0
     else:
-        recursive_power2, saved = recursive_power_forward(x, n - 1)
-        result = x * recursive_power2
-    return result, (x, n, recursive_power2, saved)
+        recursive_power_value, saved = recursive_power_forward(x, n - 1)
+        result = x * recursive_power_value
+    return result, (x, n, recursive_power_value, saved)
 
 
 def recursive_power_backward(saved2, dresult):
-    x, n, recursive_power2, saved = saved2
+    x, n, recursive_power_value, saved = saved2
     if n == 0:
         dx = 0.0
     else:
         # return x * recursive_power(x, n - 1)
-        dx = dresult * recursive_power2 + recursive_power_backward(saved, dresult * x)
+        dx = dresult * recursive_power_value + recursive_power_backward(
+            saved, dresult * x
+        )
     return dx
 
 

@@ -12,17 +12,17 @@ def predict_forward(params, inputs):
     largest = np.max(outputs, axis=1, keepdims=True)
     shifted = outputs - largest
     exp_shifted = np.exp(shifted)
-    sum_value = np.sum(exp_shifted, axis=1, keepdims=True)
-    log_normaliser = np.log(sum_value)
-    return shifted - log_normaliser, (params, inputs_tape, exp_shifted, sum_value)
+    sum_exp_shifted = np.sum(exp_shifted, axis=1, keepdims=True)
+    log_normaliser = np.log(sum_exp_shifted)
+    return shifted - log_normaliser, (params, inputs_tape, exp_shifted, sum_exp_shifted)
 
 
 def predict_backward(saved, dresult):
-    params, inputs_tape, exp_shifted, sum_value = saved
+    params, inputs_tape, exp_shifted, sum_exp_shifted = saved
     # return shifted - log_normaliser
     dlog_normaliser = -dresult.sum(axis=1, keepdims=True)
     # shifted = outputs - largest
-    doutputs = dresult + dlog_normaliser / sum_value * exp_shifted
+    doutputs = dresult + dlog_normaliser / sum_exp_shifted * exp_shifted
     dparams = [None] * len(params)
     for i in reversed(range(len(params))):
         W, b = params[i]

@@ -11,6 +11,5 @@ def vmap_batch_norm(x, scale, shift):
     if x.ndim != 2 or scale.shape != x.shape[1:] or shift.shape != x.shape[1:]:
         raise ValueError("vmap_batch_norm is for x: (n, m), scale: (m,), shift: (m,)")
     mean = np.mean(x, axis=0)
-    difference = x - mean
-    variance = np.mean(difference**2, axis=0)
-    return scale * difference / np.sqrt(variance + 1e-5) + shift
+    variance = np.mean((x - mean) ** 2, axis=0)
+    return scale * (x - mean) / np.sqrt(variance + 1e-5) + shift

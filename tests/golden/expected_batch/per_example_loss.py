@@ -10,6 +10,6 @@ def vmap_grad_per_example_loss(W, x, y):
     """
     if W.ndim != 2 or x.shape[1:] != W.shape[:1] or y.shape != (len(x), W.shape[1]):
         raise ValueError(vmap_grad_per_example_loss.__doc__)
-    tanh_product = np.tanh(x @ W)
+    tanh_xW = np.tanh(x @ W)
     # return np.sum((np.tanh(x @ W) - y) ** 2)
-    return x[:, :, None] * (2 * (tanh_product - y) * (1 - tanh_product**2))[:, None]
+    return x[:, :, None] * (2 * (tanh_xW - y) * (1 - tanh_xW**2))[:, None]

@@ -5,15 +5,15 @@ __all__ = ["jacrev_gated"]
 
 def gated_forward(x, W, b):
     z = x @ W + b
-    exp_negative = np.exp(-z)
-    total = 1 + exp_negative
-    return z / total, (W, z, exp_negative, total)
+    exp_neg_z = np.exp(-z)
+    total = 1 + exp_neg_z
+    return z / total, (W, z, exp_neg_z, total)
 
 
 def gated_backward(saved, dresult):
-    W, z, exp_negative, total = saved
+    W, z, exp_neg_z, total = saved
     # z = x @ W + b
-    return (dresult / total + dresult * z / total**2 * exp_negative) @ W.T
+    return (dresult / total + dresult * z / total**2 * exp_neg_z) @ W.T
 
 
 def jacrev_gated(x, W, b):

@@ -11,7 +11,9 @@ def jvp_recursive_power(x, n, x_dot):
         result = 1.0
         result_dot = 0.0
     else:
-        recursive_power2, recursive_power2_dot = jvp_recursive_power(x, n - 1, x_dot)
-        result = x * recursive_power2
-        result_dot = x_dot * recursive_power2 + recursive_power2_dot * x
+        recursive_power_value, recursive_power_value_dot = jvp_recursive_power(
+            x, n - 1, x_dot
+        )
+        result = x * recursive_power_value
+        result_dot = x_dot * recursive_power_value + recursive_power_value_dot * x
     return result, result_dot

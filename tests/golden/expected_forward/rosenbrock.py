@@ -8,10 +8,10 @@ def pushforward_rosenbrock(x, x_dot):
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
     # return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-    product2 = 2 * x_part_dot
-    ddifference_dot = 200 * (x_dot[:, 1:] - product2 * x_part)
+    two_x_part_dot = 2 * x_part_dot
+    ddifference_dot = 200 * (x_dot[:, 1:] - two_x_part_dot * x_part)
     dx_dot = np.zeros((batch_size, *x.shape))
-    dx_dot[:, :-1] = product2 - (
+    dx_dot[:, :-1] = two_x_part_dot - (
         2 * ddifference_dot * x_part + x_part_dot * (2 * (200 * (x[1:] - x_part**2)))
     )
     dx_dot[:, 1:] += ddifference_dot

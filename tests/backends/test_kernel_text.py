@@ -24,8 +24,8 @@ def f_kernel(x):
 
 def test_words():
     text = file_text(KERNEL)
-    assert "y = on_large_pages(np.empty(len(x)))" in text
-    assert "z = cleared(np.empty(len(x), np.float32))" in text
+    assert "z.fill(0)" in text and "y = empty(size)" in text  # made before the call
+    assert "z = empty(size, np.float32)" in text
     assert "m = larger(m, x_i)" in text
     assert "y[i] = exp_(x[i]) + m" in text
 
@@ -120,8 +120,8 @@ def f_kernel(x):
 
 def test_tapes():
     text = file_text(TAPES)
-    assert "a_tape = np.empty(64, np.float64)" in text
-    assert "b_tape = np.empty(64, np.float32)" in text
+    assert "a_tape = of_call(64, np.float64)" in text
+    assert "b_tape = of_call(64, np.float32)" in text
     together = """
         if depth == len(a_tape):
             a_tape = longer(a_tape)
@@ -148,3 +148,82 @@ def test_lists_that_are_more_than_tapes_stay(more):
     text = file_text(TAPES.replace("    total = 0.0", f"    {more}\n    total = 0.0"))
     assert "a_tape.append(x[i])" in text
     assert "b_tape[depth] = y" in text
+
+
+LEAVING = """
+@kernel
+def f_kernel(x, W):
+    n = x.shape[0] - 1
+    gone = np.zeros(3)
+    half = np.empty(n)
+    kept = np.empty((len(x), W.shape[1]))
+    part = half[1:]
+    h = np.dot(x, W)
+    for i in range(n):
+        gone[0] = gone[0] + np.sin(x[i])
+        for j in range(W.shape[1]):
+            other = np.empty(3)
+            kept[i, j] = gone[0] + other[0]
+    total = gone[0] * h[0]
+    return total, part, kept, np.dot(W, W)
+"""
+
+
+def test_results_are_made_before_and_what_is_gone_with_the_call_is_cheap():
+    text = file_text(LEAVING, ranks=(1, 2))
+    assert "def f_kernel(x, W, kept, result3):" in text
+    assert "gone = of_call(3, np.float64)\n    gone.fill(0)" in text
+    assert "half = on_large_pages(np.empty(n))" in text  # a part of it is returned
+    assert "h = filled(x, W, of_call(shape_of(x, W), x.dtype))" in text
+    assert "filled(W, W, result3)\n    return (total, part)" in text
+    assert "other = of_call(3, np.float64)" in text
+    assert "kept = empty((len(x), size))\n" in text
+    assert "result3 = empty((len(W), size))\n" in text
+    assert " = compiled(x, W, kept, result3)\n" in text
+    assert "product(W, W)" in file_text(LEAVING)  # of which the ranks are not known
+
+
+def test_arrays_that_may_be_returned_have_memory_of_their_own():
+    for last in ("return half if n else kept", "y = half.T\n    return y"):
+        text = file_text(LEAVING[: LEAVING.rindex("return")] + last)
+        assert "half = on_large_pages(np.empty(n))" in text
+    last = "tape.append(half)\n    return total"
+    text = file_text(LEAVING[: LEAVING.rindex("return")] + last)
+    assert "half = on_large_pages(np.empty(n))" in text
+    text = file_text(LEAVING[: LEAVING.rindex("return")] + "return total")
+    assert "half = on_large_pages(of_call(n, np.float64))" in text
+
+
+LOOPS = """
+@kernel
+def f_kernel(x, W):
+    h = np.zeros(len(x))
+    for t in range(9):
+        total = np.empty(len(x))
+        gates = np.zeros((2, 3))
+        for i in range(len(x)):
+            total[i] = gates[i, 0] + h[i]
+        again = np.dot(total, W)
+        for i in range(len(x)):
+            x[i] = again[i]
+        carried = np.empty(len(x))
+        row = np.empty((2, 3))
+        part = row[0]
+        h = carried
+    return h[0]
+"""
+
+
+def test_arrays_of_loops_have_the_same_memory_again_where_nothing_is_left_of_them():
+    text = file_text(LOOPS)
+    assert "total = on_large_pages(of_call(len(x), np.float64))" in text
+    assert "gates = of_call((2, 3), np.float64)\n        gates.fill(0)" in text
+    assert "again = product(total, W)" in text  # `again[i]` may be a row
+    assert "carried = on_large_pages(np.empty(len(x)))" in text
+    assert "row = on_large_pages(np.empty((2, 3)))" in text
+    text = file_text(LOOPS.replace("again[i]", "again[i, i]"))
+    assert "again = filled(total, W, of_call(shape_of(total, W), total.dtype))" in text
+    text = file_text(
+        LOOPS.replace("np.dot(total", "np.dot(again").replace("[i]", "[i, i]")
+    )
+    assert "again = product(again, W)" in text

@@ -1,6 +1,6 @@
 """Lists of numbers that only grow and shrink at their end, as arrays for a compiler.
 
-    tape: list[float] = []            tape = np.empty(SHORTEST)
+    tape: list[float] = []            tape = of_call(SHORTEST, np.float64)
     while ...:                        depth = 0
         tape.append(x)                while ...:
     ...                         ->        if depth == len(tape):
@@ -28,6 +28,8 @@ from srcjax import syntax
 
 #: So many numbers an array has at first.
 SHORTEST = 64
+#: So many of them are on the stack before they grow (`kernel_words.of_call`).
+MOST_OF_CALL = 32
 _DTYPES = {"float": "np.float64", "int": "np.int64", "bool": "np.bool_"}
 _LEAVE = (gast.Break, gast.Continue, gast.Return)
 #: What is put before the statements of blocks, by the number of the block.
@@ -74,7 +76,8 @@ def tapes_as_arrays(node: gast.FunctionDef) -> bool:
     for group in together(known, blocks):
         depth = names.fresh("depth")
         for name in group:
-            start += syntax.statements(f"{name} = np.empty({SHORTEST}, {dtypes[name]})")
+            make = "of_call" if len(start) < MOST_OF_CALL else "np.empty"
+            start += syntax.statements(f"{name} = {make}({SHORTEST}, {dtypes[name]})")
         start.append(syntax.assign(depth, syntax.const(0)))
         write(group, known, depth, blocks, before)
     for number, added in before.items():

@@ -22,7 +22,9 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import name_of
 from srcjax.backends.interleaved import interleaved
+from srcjax.backends.kernel_calls import calling_text, fill, results_made, takes_long
 from srcjax.backends.kernel_gathers import with_gathers_apart
+from srcjax.backends.kernel_memory import with_memory_of_calls
 from srcjax.backends.kernel_tapes import tapes_as_arrays
 
 #: Modules whose functions may be elementary, by the names that texts have for them.
@@ -35,15 +37,21 @@ _EXTREMES = {
 _MAKERS = ("np.empty", "np.zeros")
 
 
-def file_text(text: str, checked: Sequence[str] = ()) -> str:
+def file_text(
+    text: str, checked: Sequence[str] = (), ranks: Sequence[int | None] = ()
+) -> str:
     """What stands in the file of a kernel.
 
     Args:
         checked: the arrays of which an index may be out of bounds.
+        ranks: those of the arguments, where that tells the shapes of results.
     """
     node = syntax.gast_of(text[text.index("def ") :]).body[0]
     used: set[str] = set()
     words: set[str] = set()
+    results = results_made(node, ranks)
+    calling = calling_text(node, results, bool(checked))
+    calling += f"GOES_ON = {takes_long(node)}\n"
 
     node.body = [syntax.map_expressions(s, in_double) for s in node.body]
 
@@ -87,15 +95,18 @@ def file_text(text: str, checked: Sequence[str] = ()) -> str:
                     stmt.value = syntax.call(
                         word, syntax.name(stmt.targets[0].id), stmt.value.body
                     )
+    fill(node, results)
+    words |= with_memory_of_calls(node)
     node.body = [syntax.map_expressions(s, made) for s in node.body]
     if tapes_as_arrays(node):
-        words.add("longer")
+        words |= {"longer", "of_call"}
     if checked:
         words.add("within")
         node.body = [syntax.map_expressions(s, within(checked)) for s in node.body]
     own = syntax.names_read(node) & {"Differs", "added"}
     syntax.with_words_apart(node, words | called, syntax.Names(syntax.all_names(node)))
     lines = ["import math", "import numpy as np", "", "", syntax.text(node), "", ""]
+    lines += [calling, ""]
     return "\n".join(lines + listed(own, words, used)) + "\n"
 
 

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
+from numba.np import arrayobj
 
 from srcjax.backends.elementary import compiled
+from srcjax.backends.kernel_memory import SMALL
 from srcjax.backends.kernels import OutOfBounds
 
 # Numba compares the parameters of `typed` with those of what it gives: no annotations.
@@ -99,6 +102,116 @@ def extreme(function: str) -> Any:
 larger = extreme("llvm.maximum")
 smaller = extreme("llvm.minimum")
 
+# -- products ------------------------------------------------------------------------
+
+#: So many multiplications take less time than to call BLAS.
+FEW, FEW_OF_ROWS = 256, 512
+
+
+def product(a, b):
+    """`np.dot(a, b)`; by loops where the arrays are small."""
+    return np.dot(a, b)
+
+
+def filled(a, b, out):
+    """`np.dot(a, b)`, in `out`; a number where there is none."""
+    return np.dot(a, b) if out is None else np.dot(a, b, out)
+
+
+def shape_of(a, b):
+    """The shape of a product."""
+    return np.dot(a, b).shape
+
+
+def is_loop(a, b):
+    """Whether the product of arrays of these types has loops of its own here."""
+    plain = isinstance(a, types.Array) and isinstance(b, types.Array)
+    return (
+        plain
+        and a.dtype == b.dtype
+        and isinstance(a.dtype, types.Float)
+        and {a.ndim, b.ndim} <= {1, 2}
+    )
+
+
+@overload(shape_of, jit_options=IN_PLACE)
+def typed_shape(a, b):
+    if a.ndim == 1 and b.ndim == 1:
+        return lambda a, b: ()
+    if a.ndim == 1:
+        return lambda a, b: (b.shape[1],)
+    if b.ndim == 1:
+        return lambda a, b: (len(a),)
+    return lambda a, b: (len(a), b.shape[1])
+
+
+@overload(product)
+def typed_product(a, b):
+    if not is_loop(a, b):
+        return lambda a, b: np.dot(a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return lambda a, b: filled(a, b, None)
+    return lambda a, b: filled(a, b, np.empty(shape_of(a, b), a.dtype))
+
+
+@overload(filled)
+def typed_filled(a, b, out):
+    if not is_loop(a, b):
+        if isinstance(out, types.Array):
+            return lambda a, b, out: np.dot(a, b, out)
+        return lambda a, b, out: np.dot(a, b)
+    if a.ndim == 1 and b.ndim == 1:
+
+        def of_vectors(a, b, out):
+            if len(a) != len(b) or len(a) > FEW:
+                return np.dot(a, b)
+            found = a.dtype.type(0)
+            for i in range(len(a)):
+                found += a[i] * b[i]
+            return found
+
+        return of_vectors
+    if a.ndim == 1:
+
+        def of_columns(a, b, out):
+            if len(a) != len(b) or b.size > FEW:
+                return np.dot(a, b, out)
+            out[:] = 0
+            for i in range(len(a)):
+                x = a[i]
+                for j in range(b.shape[1]):
+                    out[j] += x * b[i, j]
+            return out
+
+        return of_columns
+    if b.ndim == 1:
+
+        def of_rows(a, b, out):
+            if a.shape[1] != len(b) or a.size > FEW:
+                return np.dot(a, b, out)
+            for i in range(len(a)):
+                found = a.dtype.type(0)
+                for j in range(len(b)):
+                    found += a[i, j] * b[j]
+                out[i] = found
+            return out
+
+        return of_rows
+
+    def of_matrices(a, b, out):
+        if a.shape[1] != len(b) or a.size * b.shape[1] > FEW_OF_ROWS:
+            return np.dot(a, b, out)
+        out[:] = 0
+        for i in range(len(a)):
+            for k in range(len(b)):
+                x = a[i, k]
+                for j in range(b.shape[1]):
+                    out[i, j] += x * b[k, j]
+        return out
+
+    return of_matrices
+
+
 # -- memory --------------------------------------------------------------------------
 
 #: From so many bytes on, as NumPy has it.
@@ -140,3 +253,67 @@ def longer(array):
     found = on_large_pages(np.empty(2 * len(array), array.dtype))
     found[: len(array)] = array
     return found
+
+
+#: To so many bytes memory of calls is aligned, and so many are between two arrays, so
+#: that not all of them begin in the same lines of a cache.
+ALIGNED, APART = 32, 192
+
+
+@intrinsic(prefer_literal=True)
+def of_call(typing, shape, dtype):
+    """`np.empty(shape, dtype)` for what is gone with the call: cheap where it is small.
+
+    None where the shape is `()`.
+    """
+    kind, ndim = arrayobj.ty_parse_dtype(dtype), arrayobj.ty_parse_shape(shape)
+    if isinstance(shape, types.BaseTuple) and not len(shape):
+        return types.none(shape, dtype), lambda context, *_: context.get_dummy_value()
+    array_type = types.Array(kind, ndim, "C")
+    dims: Any = shape if isinstance(shape, types.BaseTuple) else (shape,)
+    values: list[Any] = [getattr(dim, "literal_value", None) for dim in dims]
+
+    def generate(context, builder, signature, args):
+        shapes = arrayobj._parse_shape(context, builder, signature.args[0], args[0])
+        width = arrayobj.get_itemsize(context, array_type)
+        size = context.get_constant(types.intp, width)
+        most = size.type(SMALL)
+        data = context.get_data_type(kind).as_pointer()
+        strides: list[Any] = []
+        item, is_small = size, ir.IntType(1)(1)
+        for dim in reversed(shapes):
+            strides.insert(0, size)
+            is_small = builder.and_(is_small, builder.icmp_signed("<=", dim, most))
+            size = builder.mul(size, dim)
+        is_small = builder.and_(is_small, builder.icmp_signed("<=", size, most))
+        byte = ir.IntType(8)
+        nothing = byte.as_pointer()(None)
+        known = math.prod(values) * width if None not in values else SMALL + 1
+        count = max(known, 1) if known <= SMALL else SMALL + APART
+        held = cgutils.alloca_once(builder, ir.ArrayType(byte, count))
+        held.align = ALIGNED
+        memory, owner = builder.bitcast(held, data), nothing
+        if known > SMALL:
+            before = builder.block
+            with builder.if_then(builder.not_(is_small), likely=False):
+                made = arrayobj._empty_nd_impl(context, builder, array_type, shapes)
+                there, counted = made.data, made.meminfo
+                large = builder.block
+            here, memory = memory, builder.phi(data)
+            owner = builder.phi(nothing.type)
+            memory.add_incoming(here, before)
+            memory.add_incoming(there, large)
+            owner.add_incoming(nothing, before)
+            owner.add_incoming(counted, large)
+        array = arrayobj.make_array(array_type)(context, builder)
+        arrayobj.populate_array(
+            array,
+            data=memory,
+            shape=cgutils.pack_array(builder, shapes, ty=item.type),
+            strides=cgutils.pack_array(builder, strides, ty=item.type),
+            itemsize=item,
+            meminfo=owner,
+        )
+        return array._getvalue()
+
+    return array_type(shape, dtype), generate

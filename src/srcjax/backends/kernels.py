@@ -26,7 +26,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -132,19 +132,33 @@ class Made:
     """What was made of a kernel's text: by all kernels of the same text."""
 
     def __init__(
-        self, function: Callable, text: str, checked: tuple[str, ...] = ()
+        self,
+        function: Callable,
+        text: str,
+        checked: tuple[str, ...] = (),
+        ranks: tuple[int | None, ...] = (),
     ) -> None:
+        found = compiled(text, function.__name__, checked, ranks)
         #: The dispatcher that Numba makes, and the argument whose length threads share.
-        self.dispatcher, self.counted = compiled(text, function.__name__, checked)
-        #: Compiles it for arguments of these types, or raises what Numba raises.
-        self.compile: Callable = vars(self.dispatcher)["_compile_for_args"]
-        self._plain = function
+        self.dispatcher, self.counted = found.dispatcher, found.counted
+        #: What takes the arguments of the kernel.
+        self.call: Callable = found.dispatcher
+        if found.calling is not None:
+            self.call = found.calling(found.dispatcher, OutOfBounds)
+        self._arrays, self._plain = found.arrays, function
+        if found.filling is not None:
+            self._plain = found.filling(function)
+        self._compile: Callable = vars(self.dispatcher)["_compile_for_args"]
         vars(self.dispatcher)["_compile_for_args"] = self.found
+
+    def compile(self, *args: Any) -> Any:
+        """Compile it for arguments of these types, or raise what Numba raises."""
+        return self._compile(*args, *(self._arrays(*args) if self._arrays else ()))
 
     def found(self, *args: Any) -> Callable:
         """What a call runs for new types: an array that is read-only, say."""
         try:
-            return self.compile(*args)
+            return self._compile(*args)
         except Exception as error:
             if not is_of_compiler(error):
                 raise
@@ -156,14 +170,32 @@ MADE: weakref.WeakValueDictionary[Any, Made] = weakref.WeakValueDictionary()
 _MAKING = threading.Lock()
 
 
-def made_of(function: Callable, text: str, checked: tuple[str, ...]) -> Made:
+def made_of(
+    function: Callable,
+    text: str,
+    checked: tuple[str, ...],
+    ranks: tuple[int | None, ...] = (),
+) -> Made:
     """What was made of a kernel, or of one that differs from it by names alone."""
-    key = computed(function, checked)
+    key = computed(function, checked), ranks
     with _MAKING:
         found = MADE.get(key)
         if found is None:
-            found = MADE[key] = Made(function, text, checked)
+            found = MADE[key] = Made(function, text, checked, ranks)
         return found
+
+
+def ranks_of(text: str, args: tuple) -> tuple[int | None, ...]:
+    """The ranks of arguments, where they tell the shapes of products that it returns.
+
+    Only where all arrays are of double precision: so are their products then.
+    """
+    if "np.dot(" not in text or "float32" in text or "complex" in text:
+        return ()
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    if any(a.dtype != np.float64 for a in arrays):
+        return ()
+    return tuple(a.ndim if isinstance(a, np.ndarray) else None for a in args)
 
 
 def computed(function: Callable, checked: tuple[str, ...]) -> tuple:
@@ -195,21 +227,21 @@ class Kernel:
         self.checked = checked
         self.function = function
         self.text = text_of(function)
+        #: Those of the arguments that it was called with first (`ranks_of`).
+        self.ranks: tuple[int | None, ...] = ()
         #: Why it was not compiled, if it was not.
         self.failure = ""
         self.call: Callable = self.first
 
     def __call__(self, *args: Any) -> Any:
         """Any call may be the first one with numbers of these types."""
-        try:
-            return self.call(*args)
-        except OutOfBounds as error:
-            raise IndexError(str(error)) from None
+        return self.call(*args)
 
     def first(self, *args: Any) -> Any:
         """The first call, which compiles."""
         if not all(map(fits, args)):
             return self.left(*args)
+        self.ranks = ranks_of(self.text, args)
         made = self.made
         try:
             made.compile(*args)
@@ -233,12 +265,12 @@ class Kernel:
     def becomes(self, call: Callable) -> None:
         """Have what was compiled called, by the text too, which has the kernel."""
         self.call, names = call, self.function.__globals__
-        if not self.checked and names.get(self.__name__) is self:
+        if names.get(self.__name__) is self:
             names[self.__name__] = call
 
     def shared(self) -> Callable:
         """What is compiled, shared by threads where arrays are long and it can be."""
-        whole, counted = self.compiled, self.made.counted
+        whole, counted = self.made.call, self.made.counted
         if counted is None:
             return whole
 
@@ -251,7 +283,7 @@ class Kernel:
             if parts is None:
                 found = kernel_threads.split(self.text)
                 assert found is not None
-                part, _ = compiled(found.text, found.name)
+                part = compiled(found.text, found.name).dispatcher
                 parts = kernel_threads.shared(whole, found, part)
             return parts(*args)
 
@@ -260,7 +292,7 @@ class Kernel:
     @functools.cached_property
     def made(self) -> Made:
         """What was made of its text, perhaps for another kernel."""
-        return made_of(self.function, self.text, self.checked)
+        return made_of(self.function, self.text, self.checked, self.ranks)
 
     @property
     def compiled(self) -> Callable:
@@ -268,28 +300,42 @@ class Kernel:
         return self.made.dispatcher
 
 
-def compiled(
-    text: str, name: str, checked: tuple[str, ...] = ()
-) -> tuple[Callable, int | None]:
-    """The dispatcher that Numba makes of a kernel's text.
+class ForNumba(NamedTuple):
+    """What a kernel's text is for Numba, and how that is called."""
 
-    With it, the parameter that tells how many iterations there are, where they are
-    known to be apart.
-    """
+    dispatcher: Callable
+    #: The parameter that tells how many iterations there are, where they are known to
+    #: be apart.
+    counted: int | None
+    #: Makes the function that Python calls, if it is not the dispatcher itself.
+    calling: Callable | None
+    #: Makes the arrays that are filled, of the kernel's arguments.
+    arrays: Callable | None
+    #: Makes what is done in its place of the kernel as Python.
+    filling: Callable | None
+
+
+def compiled(
+    text: str,
+    name: str,
+    checked: tuple[str, ...] = (),
+    ranks: tuple[int | None, ...] = (),
+) -> ForNumba:
+    """The dispatcher that Numba makes of a kernel's text, with what calls it."""
     from numba import njit
 
     from srcjax.backends.kernel_cache import keep
 
-    module = module_of(text, name, checked)
+    module = module_of(text, name, checked, ranks)
     if module is not None:
         names = vars(module)
     else:  # nowhere to keep it
         names = {}
-        exec(compile(whole_text(text, checked), "<kernel>", "exec"), names)
+        exec(compile(whole_text(text, checked, ranks), "<kernel>", "exec"), names)
         names["with_words"]()
     function = names[name]
     with warnings_are("ignore"):
-        make: Any = njit(error_model="numpy", nogil=True)
+        make: Any = njit(error_model="numpy", nogil=names["GOES_ON"])
         found: Any = make(function)
         if module is not None:
             keep(found, function)
@@ -301,7 +347,8 @@ def compiled(
             return compiles(*args, **kwargs)
 
     found._compile_for_args = quietly
-    return cast(Callable, found), names["COUNTED"]
+    made = (names[key] for key in ("COUNTED", "calling", "arrays", "filling"))
+    return ForNumba(cast(Callable, found), *made)
 
 
 #: The largest int, and the negative of the smallest, that a kernel is given.
@@ -374,7 +421,9 @@ def compiled_sum() -> Any:
 # -- the folder of compiled kernels --------------------------------------------------
 
 
-def module_of(text: str, name: str, checked: tuple[str, ...]) -> ModuleType | None:
+def module_of(
+    text: str, name: str, checked: tuple[str, ...], ranks: tuple[int | None, ...] = ()
+) -> ModuleType | None:
     """The module of a kernel's text, from the folder; None where there is none.
 
     It is known by the kernel's own text, so that a process that finds it needs nothing
@@ -383,10 +432,10 @@ def module_of(text: str, name: str, checked: tuple[str, ...]) -> ModuleType | No
     folder = cache_folder()
     if folder is None:
         return None
-    path = Path(folder) / f"{name}_{digest(f'{checked}{text}')}.py"
+    path = Path(folder) / f"{name}_{digest(f'{checked}{ranks}{text}')}.py"
     try:
         if not is_sealed(path):
-            write_at_once(str(path), sealed(whole_text(text, checked).encode()))
+            write_at_once(str(path), sealed(whole_text(text, checked, ranks).encode()))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -397,11 +446,13 @@ def module_of(text: str, name: str, checked: tuple[str, ...]) -> ModuleType | No
     return module
 
 
-def whole_text(text: str, checked: tuple[str, ...]) -> str:
+def whole_text(
+    text: str, checked: tuple[str, ...], ranks: tuple[int | None, ...] = ()
+) -> str:
     """What stands in the file of a kernel."""
     found = None if checked else kernel_threads.split(text)
     counted = f"COUNTED = {None if found is None else found.counted}\n"
-    return counted + kernel_text.file_text(text, checked)
+    return counted + kernel_text.file_text(text, checked, ranks)
 
 
 def sealed(content: bytes) -> bytes:
@@ -425,7 +476,9 @@ def is_sealed(path: Path) -> bool:
 _TEXTS = (
     "kernels",
     "kernel_cache",
+    "kernel_calls",
     "kernel_gathers",
+    "kernel_memory",
     "kernel_text",
     "kernel_words",
     "kernel_tapes",

@@ -10,7 +10,7 @@ import pytest
 import srcjax
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_derivatives": 16, "test_second_derivatives": 9}
+SAMPLE = {"test_derivatives": 24, "test_second_derivatives": 18}
 
 X = np.array([0.5, 0.3, 0.9, 0.2])
 
@@ -188,9 +188,88 @@ def chebyshev(x):
     return sum(c * T(k) for k, c in enumerate(x))
 
 
+def in_list(x):
+    def f(n, memo):
+        if memo[n] is not None:
+            return memo[n]
+        memo[n] = x[0] * n if n < 2 else f(n - 1, memo) * x[1] + np.sin(f(n - 2, memo))
+        return memo[n]
+
+    return f(6, [None] * 7)
+
+
+def in_array(x):
+    memo = np.full(7, -1.0)
+
+    def f(n):
+        if memo[n] >= 0:
+            return memo[n]
+        if n < 2:
+            memo[n] = x[0] * n
+        else:
+            memo[n] = f(n - 1) * x[1] + 0.3 * f(n - 2)
+        return memo[n]
+
+    return f(6) + np.sum(memo**2)
+
+
+def paths(x):
+    memo = np.full((4, 4), np.nan)
+
+    def f(i, j):
+        if i < 0 or j < 0:
+            return 0.0
+        if i == j == 0:
+            return x[2]
+        if np.isnan(memo[i, j]):
+            memo[i, j] = x[0] * f(i - 1, j) + x[1] * f(i, j - 1) * f(i, j - 1)
+        return memo[i, j]
+
+    return f(3, 3)
+
+
+def made_first(x):
+    def f(n, memo=None):
+        if memo is None:
+            memo = {}
+        if n in memo:
+            return memo[n]
+        if n < 2:
+            return x[0] * n
+        memo[n] = f(n - 1, memo) * x[1] + np.sin(f(n - 2, memo=memo))
+        return memo[n]
+
+    return f(6) + f(3)
+
+
+def ways(n, x, *, memo=None):
+    memo = {} if memo is None else memo
+    if n < 2:
+        return x[n]
+    if n not in memo:
+        memo[n] = ways(n - 1, x, memo=memo) * x[2] - ways(n - 2, x, memo=memo)
+    return memo[n]
+
+
+def made_first_by_name(x):
+    return ways(6, x) * ways(3, x, memo={2: x[3]})
+
+
+def shared_default(x):
+    def f(n, memo={}):  # noqa: B006
+        if n < 2:
+            return x[0] * n
+        if n not in memo:
+            memo[n] = f(n - 1) * x[1] + np.sin(f(n - 2))
+        return memo[n]
+
+    return f(6) + f(3)
+
+
 PROGRAMS = [
     vectors, two, popped, setd, getd, outer_fills, cached, cached_kw, cached_vec, edit,
-    knap, chebyshev,
+    knap, chebyshev, in_list, in_array, paths, made_first, made_first_by_name,
+    shared_default,
 ]  # fmt: skip
 
 

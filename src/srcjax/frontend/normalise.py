@@ -51,6 +51,7 @@ from srcjax.frontend.lowering import home_of
 from srcjax.frontend.match import lower_match
 from srcjax.frontend.numpy_names import name_numpy
 from srcjax.frontend.operations import Operations
+from srcjax.frontend.own_tables import with_own_tables
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.remembered import with_memos
 from srcjax.frontend.targets import Targets
@@ -66,7 +67,8 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     """
     varying_names = list(varying_names)
     source = name_numpy(make_way(source))
-    source = with_memos(_with_choices(name_inherited(source)))
+    source = with_own_tables(_with_choices(name_inherited(source)))
+    source = with_memos(source)
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     free = syntax.Names(syntax.all_names(node) | _global_names(node, source))

@@ -89,7 +89,7 @@ class InplaceRules(ContainerRules):
                 self.places.drop_ownership(value.id)
             elem = join_all(p for _, p in keyed_parts(t)) or getattr(t, "elem", None)
             old = gast.Subscript(base, index, syntax.LOAD)
-            zero = self.zero(elem or UNKNOWN, old)
+            zero = self.zero(elem or UNKNOWN, self.held_old(base.id, old))
             self.reasons = (Reason(said=CLEARED),)
             self.emit(syntax.assign(syntax.as_store(item), zero))
             return
@@ -115,6 +115,22 @@ class InplaceRules(ContainerRules):
         self.emit(syntax.assign(syntax.as_store(item), syntax.const(0.0)))
         if base.id not in self.views:
             self.left_out.stored(base, index)
+
+    def held_old(self, table: str, item: gast.Subscript) -> gast.expr:
+        """What a store overwrites, kept by the forward sweep where it is in a table.
+
+        A table that a recursion fills is not read by its backward function.
+        """
+        if table not in self.pairs.carried(self.unit):
+            return item
+        if is_number(self.type_of(item)):
+            return item
+        old = self.fresh_temp(f"old_{self.base(table)}")
+        stmt = self.stmt
+        self.types[old] = self.type_of(item)
+        self.forward[id(stmt)] = [syntax.assign(old, item), stmt]
+        self.extra_defs.setdefault(id(stmt), []).append(old)
+        return syntax.name(old)
 
     def begin_again(self, base: gast.Name, index: gast.expr, d: gast.expr) -> None:
         """Zeros for the list or dict that the key held before something else.

@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     Buffers,
     Closure,
     Dict,
+    List,
     Scalar,
     Tuple,
     Type,
@@ -48,6 +49,10 @@ from srcjax.transforms.writer import OLD
 
 #: What explained text says of calls of functions that have their own text.
 CHAIN = "chain rule: the function passes the adjoint back through its own lines"
+
+
+#: How the adjoint of a table is kept: it is one object, which can be added to.
+_FILLED = ("dict", "list", "buffer", "view")
 
 
 class Pairs(Callees):
@@ -208,7 +213,7 @@ class Pairs(Callees):
         filled = [
             p
             for p in self.active(unit)
-            if isinstance(types.get(p), Dict)
+            if self.is_table(unit, p, types.get(p))
             and self.writes_to(unit, p)
             and syntax.count_bindings(unit.node, p) == 1
         ]
@@ -218,13 +223,35 @@ class Pairs(Callees):
         given_back = all_buffers(types.get(result, UNKNOWN))
         return [p for p in filled if types[p].buffers.isdisjoint(given_back)]
 
+    def is_table(self, unit: Unit, parameter: str, t: Type | None) -> bool:
+        """Whether the calls of a function in itself may all fill the same object.
+
+        A dict; or an array or list that each of these calls is given as it is.
+        """
+        if isinstance(t, Dict):
+            return True
+        if not isinstance(t, (Array, List)):
+            return False
+        given = []
+        for call in syntax.walk(unit.node):
+            if unit.source.func in self.program.facts.callees.get(id(call), ()):
+                signature = signature_of(unit.node.args, unit.source)
+                keywords = {k.arg: k.value for k in call.keywords}
+                bound = signature.bind(*call.args, **keywords).arguments
+                given.append(bound.get(parameter))
+        return bool(given) and all(syntax.is_name(g, parameter) for g in given)
+
     def carried_in(self, rules: Any, unit: Unit, bound: dict[str, Any]) -> list[str]:
         """Those of them in a call: each argument is a name of its own."""
         carried = self.carried(unit)
         names = [getattr(bound.get(p), "id", None) for p in carried]
         for p, name in zip(carried, names, strict=True):
             alone = name is not None and names.count(name) == 1
-            if not alone or rules.kind(name) != "dict" or not rules.active(bound[p]):
+            if (
+                not alone
+                or rules.kind(name) not in _FILLED
+                or not rules.active(bound[p])
+            ):
                 raise rules.refuse(
                     f"`{p}`, which `{unit.name}` fills while it calls itself",
                     "a name for the dict, which is filled by nothing else",

@@ -10,7 +10,7 @@ import pytest
 import srcjax
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_derivatives": 24, "test_second_derivatives": 18}
+SAMPLE = {"test_derivatives": 30, "test_second_derivatives": 22}
 
 X = np.array([0.5, 0.3, 0.9, 0.2])
 
@@ -266,10 +266,69 @@ def shared_default(x):
     return f(6) + f(3)
 
 
+def unread_result(x):
+    memo = {}
+
+    def f(n):
+        if n not in memo:
+            memo[n] = x[n] if n < 2 else f(n - 1) * x[2] + np.sin(f(n - 2))
+        return memo[n]
+
+    y = f(5)  # noqa: F841
+    f(6)
+    return memo[3] * memo[6]
+
+
+def result_that_is_no_number(x):
+    memo = {}
+
+    def f(n):
+        if n in memo:
+            return True
+        if n < 2:
+            memo[n] = x[n]
+            return False
+        known, other = f(n - 1), f(n - 2)
+        memo[n] = memo[n - 1] * x[2] + memo[n - 2] * (known + other + 1)
+        return known
+
+    late = f(6)
+    return memo[3] + memo[6] * late
+
+
+def table_filled(x):
+    table = np.zeros(7)
+
+    def fill(n):
+        if n < 2:
+            table[n] = x[0] * n
+            return
+        fill(n - 1)
+        table[n] = table[n - 1] * x[1] + table[n - 2] * table[n - 1]
+
+    fill(6)
+    return table[6] + np.sum(table**2)
+
+
+def leaves_of_a_tree(x):
+    out = []
+
+    def walk(n, w):
+        if n == 0:
+            out.append(w)
+            return
+        walk(n - 1, w * x[1])
+        walk(n - 1, w + x[2])
+
+    walk(3, x[0])
+    return sum(w**2 for w in out)
+
+
 PROGRAMS = [
     vectors, two, popped, setd, getd, outer_fills, cached, cached_kw, cached_vec, edit,
     knap, chebyshev, in_list, in_array, paths, made_first, made_first_by_name,
-    shared_default,
+    shared_default, unread_result, result_that_is_no_number, table_filled,
+    leaves_of_a_tree,
 ]  # fmt: skip
 
 

@@ -47,6 +47,7 @@ from srcjax.analysis.types import (
     ageless,
     ageless_buffers,
     all_buffers,
+    count_type,
     is_active,
     is_differentiable,
     join,
@@ -360,7 +361,7 @@ class Interpreter(Expressions):
         """Bind a target."""
         if isinstance(target, gast.Name):
             if type(value) is Unknown and target.id in self.unit.counts:
-                value = Unknown()
+                value = count_type(self.unit.counts[target.id])
             if is_active(value):
                 self.require(target.id)
                 if target.id in self.global_names():

@@ -384,14 +384,31 @@ def is_text(t: Type) -> bool:
     return isinstance(getattr(t, "value", None), str) or getattr(t, "cls", None) is str
 
 
-def is_count(t: Type) -> bool:
-    """Whole numbers, truth values, text, or tuples of them: what counts and names."""
+def kind_of_count(t: Type) -> str | None:
+    """What a value is that counts or names: see `marks.COUNTS_MADE`; None of others.
+
+    Whole numbers, truth values, text, or tuples of them.
+    """
     if isinstance(t, Tuple):
-        return not t.active and all(map(is_count, t.items))
+        kinds = [kind_of_count(part) for part in t.items]
+        return None if t.active or None in kinds else ""
     if isinstance(t, Const):
-        return is_text(t) or isinstance(t.value, (bool, int, np.integer, np.bool_))
-    dtype = t.dtype if isinstance(t, Scalar) else None
-    return dtype is not None and dtype.kind in "biu" and not t.active
+        if type(t.value) is int:
+            return "int"
+        known = is_text(t) or isinstance(t.value, (bool, np.integer, np.bool_))
+        return "" if known else None
+    if not isinstance(t, Scalar) or t.dtype is None or t.active:
+        return None
+    if t.dtype.kind in "iu":
+        return "int" if t.python else t.dtype.name
+    return "" if t.dtype.kind == "b" else None
+
+
+def count_type(kind: str) -> Type:
+    """The type of what `kind_of_count` told."""
+    if not kind:
+        return Unknown()
+    return Scalar(dtype=np.dtype(kind), python=kind == "int")
 
 
 def is_differentiable(t: Type) -> bool:

@@ -38,7 +38,8 @@ TESTED: WeakSet[FunctionType] = WeakSet()
 ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
 #: Those that backward functions are handed which hold whole numbers, truth values or
 #: text alone: no derivative goes through them, however often what was saved is nested.
-COUNTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
+#: With what they are: "int", a dtype of NumPy, or "" for any of these.
+COUNTS_MADE: WeakKeyDictionary[FunctionType, dict[str, str]] = WeakKeyDictionary()
 #: Generated functions: the guards of what they were written for. A transform of one
 #: rests on the same.
 RESTS_ON: WeakKeyDictionary[FunctionType, list[Any]] = WeakKeyDictionary()

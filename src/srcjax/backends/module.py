@@ -65,11 +65,11 @@ IMPORTED = (
 FROM_RUNTIME = "from srcjax.runtime import "
 
 
-def count_names(function: gast.FunctionDef) -> frozenset[str]:
+def count_names(function: gast.FunctionDef) -> dict[str, str]:
     """Names that a pass has marked as those of whole numbers and text (`counts`)."""
-    marked = {n.id for n in syntax.names_in(function) if getattr(n, "counts", False)}
+    marked = {n.id: n.counts for n in syntax.names_in(function) if hasattr(n, "counts")}
     once = syntax.binding_counts(function)
-    return frozenset(n for n in marked if once[n] == 1)
+    return {n: kind for n, kind in sorted(marked.items()) if once[n] == 1}
 
 
 @dataclass

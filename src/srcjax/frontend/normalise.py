@@ -92,7 +92,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     unit.looked_up = lowering.looked_up | source.aliases
     unit.own_targets.update(lowering.own_targets)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
-    unit.counts |= COUNTS_MADE.get(source.func, frozenset())
+    unit.counts |= COUNTS_MADE.get(source.func, {})
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
     unit.tapes |= {*tapes, *(tape for tape, keeps in parted.items() if keeps)}

@@ -29,8 +29,8 @@ class Unit:
     #: What is kept for backward sweeps in it, and the tapes (`read.KEPT_MADE`).
     saved: set[str] = field(default_factory=set)
     tapes: set[str] = field(default_factory=set)
-    #: What holds whole numbers and text alone in them (`read.COUNTS_MADE`).
-    counts: set[str] = field(default_factory=set)
+    #: What holds whole numbers and text alone in them (`marks.COUNTS_MADE`).
+    counts: dict[str, str] = field(default_factory=dict)
     #: Those that were one with others in the text (`frontend.joined_tapes`).
     parted: set[str] = field(default_factory=set)
     #: Made-up names that inference found to carry a derivative. They are kept: with two

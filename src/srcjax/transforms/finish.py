@@ -27,7 +27,7 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
     dtype_of,
-    is_count,
+    kind_of_count,
     same_dtype,
     same_size,
 )
@@ -212,7 +212,9 @@ def link_saved(forward: Written, backward: Written) -> None:
     if names:
         target = gast.Tuple([syntax.name(n, store=True) for n in names], syntax.STORE)
         for element in target.elts:
-            element.counts = is_count(forward.rules.type_of_name(element.id))
+            kind = kind_of_count(forward.rules.type_of_name(element.id))
+            if kind is not None:
+                element.counts = kind
         unpack = gast.Assign([target], syntax.name(saved), None)
         backward.node.body.insert(0, unpack)
 

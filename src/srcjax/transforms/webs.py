@@ -73,7 +73,6 @@ def split_webs(unit: Unit) -> None:
             unit.temps,
             unit.made,
             unit.adjoints,
-            unit.counts,
             unit.saved,
             unit.tapes,
             unit.parted,
@@ -81,6 +80,8 @@ def split_webs(unit: Unit) -> None:
         ):
             if id_ in names:
                 names.add(renamed[web])
+        if id_ in unit.counts:
+            unit.counts[renamed[web]] = unit.counts[id_]
         unit.base_names[renamed[web]] = unit.base_names.get(id_, id_)
     for key in order:
         if find(key) in renamed:

@@ -230,8 +230,10 @@ class Keeping:
     def mark(self, kind: str, known: Any) -> Any:
         """One of these, in plain values."""
         match kind:
-            case "made" | "adjoints" | "counts":
+            case "made" | "adjoints":
                 return sorted(known)
+            case "counts":
+                return dict(known)
             case "kept":
                 return [sorted(names) for names in known]
             case "joined":
@@ -389,8 +391,10 @@ class Loading:
                 case "tested":
                     if kept:
                         TESTED.add(function)
-                case "made" | "adjoints" | "counts":
+                case "made" | "adjoints":
                     TABLES[kind][function] = frozenset(kept)
+                case "counts":
+                    TABLES[kind][function] = dict(kept)
                 case "kept":
                     TABLES[kind][function] = tuple(map(frozenset, kept))
                 case "joined":

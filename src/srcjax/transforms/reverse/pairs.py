@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     Array,
     Buffers,
     Closure,
+    Const,
     Dict,
     List,
     Scalar,
@@ -37,6 +38,7 @@ from srcjax.analysis.types import (
     Type,
     Unknown,
     all_buffers,
+    is_active,
     parts,
     replace,
 )
@@ -141,6 +143,17 @@ class Pairs(Callees):
             return self.unknown_call(rules, name, value, vjp)
         return False
 
+    def filling(self, rules: Any, value: Any) -> Unit | None:
+        """The function that a call executes to fill what is read after it."""
+        callees = rules.facts.callees.get(id(value), ())
+        unit = self.program.units.get(id(callees[0])) if len(callees) == 1 else None
+        if not isinstance(value, gast.Call) or unit is None:
+            return None
+        filled = set().union(*map(syntax.names_read, written_operands(value)))
+        if any(rules.active(syntax.name(n)) and rules.has_adjoint(n) for n in filled):
+            return unit
+        return None
+
     def pair_call(self, rules: Any, name: str, value: gast.Call, unit: Unit) -> None:
         forward, backward = self.names_of(unit)
         signature = signature_of(unit.node.args, unit.source)
@@ -155,7 +168,10 @@ class Pairs(Callees):
         self.replace_call(rules, name, saved, made_from(call, value), unread)
         rules.saved.add(saved)
         rules.forward[id(rules.stmt)][0].keeps = "saved"
-        d = rules.adjoint_for(name, self.type_of_result(unit))
+        result_type = self.type_of_result(unit)
+        d: gast.expr = syntax.const(None)
+        if rules.has_adjoint(name) or is_active(result_type):
+            d = rules.adjoint_for(name, result_type)
         begun = [rules.adjoint_in_place(bound[p].id) for p in carried]
         result = gast.Call(syntax.name(backward), [syntax.name(saved), d, *begun], [])
         result = made_from(result, value)
@@ -169,6 +185,8 @@ class Pairs(Callees):
     def type_of_result(self, unit: Unit) -> Type:
         """What the function gives in one of its calls or another."""
         result = getattr(unit.node.body[-1], "value", None)
+        if isinstance(result, gast.Constant):
+            return Const(value=result.value)
         if not isinstance(result, gast.Name):
             return UNKNOWN
         return self.program.types_of(unit).get(result.id, UNKNOWN)

@@ -81,7 +81,10 @@ class Rules(InplaceRules):
                 self.places.kill(name)
                 return
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
-            if isinstance(value, gast.Call) and self.is_found_when_run(value):
+            unit = self.pairs.filling(self, value)
+            if unit is not None:
+                self.pairs.pair_call(self, name, value, unit)
+            elif isinstance(value, gast.Call) and self.is_found_when_run(value):
                 self.pairs.asked_call(self, name, value)
             self.places.kill(name)
             return
@@ -312,6 +315,12 @@ class Rules(InplaceRules):
             return
         if isinstance(callee, Op) and callee.writes and reads:
             self.writing_call(callee)
+            return
+        unit = self.pairs.filling(self, value)
+        if unit is not None:
+            unused = self.unit.names.fresh("_")
+            self.unit.temps.add(unused)
+            self.pairs.pair_call(self, unused, value, unit)
             return
         self.check_effect(value, callee)
 

@@ -606,6 +606,15 @@ def read_before_its_list_grows(x, A, s):
     return sum(k) + k[2]
 
 
+def read_after_a_recursion_wrote_it(x, A, s):
+    return doubled_and_read(x * s, 3)
+
+
+def read_behind_the_call(x, A, s):
+    v = x * s
+    return doubled(v, 3) * v[0]
+
+
 FOUND = [
     updated_in_a_list_that_a_method_gives,
     two_functions_in_one_line,
@@ -649,6 +658,8 @@ FOUND = [
     arrays_by_the_class_itself,
     object_that_is_asked_and_changed,
     object_that_is_asked_in_a_loop_and_changed,
+    read_after_a_recursion_wrote_it,
+    read_behind_the_call,
 ]
 
 
@@ -659,15 +670,6 @@ def doubled_and_read(v, k):
     return doubled_and_read(v, k - 1) + v[0]
 
 
-def read_after_a_recursion_wrote_it(x, A, s):
-    return doubled_and_read(x * s, 3)
-
-
-def read_behind_the_call(x, A, s):
-    v = x * s
-    return doubled(v, 3) * v[0]
-
-
 def bound_in_a_comprehension(x, A, s):
     if any((t := e * s) > -99 for e in x):
         return t
@@ -675,8 +677,6 @@ def bound_in_a_comprehension(x, A, s):
 
 
 REFUSED = {
-    read_after_a_recursion_wrote_it: "read after `doubled_and_read`, which writes",
-    read_behind_the_call: "read after `doubled`, which writes",
     bound_in_a_comprehension: "`:=` in a loop inside of an expression",
 }
 

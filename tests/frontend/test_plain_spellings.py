@@ -25,7 +25,38 @@ def shape_of_a_leaf(x):
     return params["a"].sum() * tree.leaves(params)[0].shape[0]
 
 
-@pytest.mark.parametrize("f", [method_by_name, list_times, shape_of_a_leaf])
+class Turn:
+    def __init__(self, c, s):
+        self.c, self.s = c, s
+
+    def __mul__(self, other):
+        if not isinstance(other, self.__class__):
+            return NotImplemented
+        real, imaginary = self.c * other.c, self.s * other.s
+        return self.__class__(real - imaginary, self.c * other.s + self.s * other.c)
+
+
+def class_of_itself(x):
+    turned = Turn(x, x * x) * Turn(x, 2.0)
+    return turned.c * turned.s
+
+
+def list_of_a_range_that_is_filled(x):
+    coefficients = list(range(4))
+    for k in range(1, 3):
+        coefficients[k] = x**k
+    letters = list("ab")
+    letters[0] = x
+    return coefficients[1] * coefficients[2] * coefficients[3] * letters[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(method_by_name, list_times, shape_of_a_leaf),
+        *(class_of_itself, list_of_a_range_that_is_filled),
+    ],
+)
 def test_derivatives(f):
     expected = (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
     np.testing.assert_allclose(srcjax.grad(f)(1.3), expected, rtol=1e-6)

@@ -79,6 +79,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     body = lower_match(node.body, names)
     bound = syntax.names_written(body) | set(parameter_names(node.args))
     varying = Varying(source.resolve, bound)
+    body = _with_types(body, varying)
     find_varying(body, varying_names, varying)
     body = _prepared(body, names, varying, source)
     parameters = set(parameter_names(node.args))
@@ -160,6 +161,20 @@ def _called(source: Any, varying_names: list[str], functions: set[str]) -> bool:
         and varying.carries([*node.args, *(k.value for k in node.keywords)])
         for node in syntax.walk(body)
     )
+
+
+def _with_types(body: list[gast.stmt], varying: Varying) -> list[gast.stmt]:
+    """`type(x)` for `x.__class__`: of a value that is differentiated they are one."""
+
+    def as_call(node: gast.expr) -> gast.expr:
+        asked = isinstance(node, gast.Attribute) and node.attr == "__class__"
+        if not asked or not isinstance(node.ctx, gast.Load):
+            return node
+        return gast.copy_location(syntax.call("type", node.value), node)
+
+    if not varying.is_builtin(syntax.name("type"), "type"):
+        return body
+    return [syntax.map_expressions(stmt, as_call) for stmt in body]
 
 
 def _prepared(

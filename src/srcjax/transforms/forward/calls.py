@@ -118,10 +118,17 @@ class CallTangents(TangentTemplates):
         """`list(xs)` of tangents, `object.__new__(Point)` for tangents."""
         new = syntax.clone(value)
         if called(value) != "object.__new__":
+            if value.args and not any(map(self.moves, value.args)):  # `list("abc")`
+                return self.zero(self.type_of(value), value)
             new.args = [self.dot(a) for a in value.args]
         for keyword, old in zip(new.keywords, value.keywords, strict=True):
             keyword.value = self.dot(old.value)
         return new
+
+    def moves(self, node: Any) -> bool:
+        """Whether an argument has a tangent that is no None."""
+        dot = self.dot(node)
+        return not (isinstance(dot, gast.Constant) and dot.value is None)
 
     def constructor(self, value: gast.Call, cls: type) -> gast.expr:
         """`Point(x, y)` of a dataclass or namedtuple: the same class of tangents."""

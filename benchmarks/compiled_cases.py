@@ -36,6 +36,35 @@ def scalar_chain(x):
     return math.log(y * y + 1.0) / (2.0 + math.cos(y))
 
 
+def branches(x, y):
+    if x > y:
+        z = x * math.sin(y)
+    elif x > 0.0:
+        z = math.exp(-x) * y
+    else:
+        z = x * y
+    return z * z + x
+
+
+def branches_for_jax(jax):
+    jnp = jax.numpy
+
+    def one(x, y):
+        z = jnp.where(x > 0.0, jnp.exp(-x) * y, x * y)
+        z = jnp.where(x > y, x * jnp.sin(y), z)
+        return z * z + x
+
+    return one
+
+
+def lambert(x):
+    w = math.log(1.0 + x)
+    for _ in range(6):
+        e = math.exp(w)
+        w = w - (w * e - x) / (e * (w + 1.0))
+    return w
+
+
 def rosenbrock(x):
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
 
@@ -290,6 +319,25 @@ def cholesky(a):
     return np.sum(np.log(np.diag(L)))
 
 
+def cholesky_for_jax(jax):
+    jnp = jax.numpy
+
+    def loss(a):
+        n = len(a)
+        places = jnp.arange(n)
+
+        def column(j, L):
+            known = jnp.where(places < j, L[j], 0.0)
+            root = jnp.sqrt(a[j, j] - jnp.sum(known**2))
+            below = jnp.where(places > j, (a[:, j] - L @ known) / root, L[:, j])
+            return L.at[:, j].set(below.at[j].set(root))
+
+        L = jax.lax.fori_loop(0, n, column, jnp.zeros((n, n)))
+        return jnp.sum(jnp.log(jnp.diag(L)))
+
+    return loss
+
+
 def gram_schmidt(a):
     a = a.copy()
     q = np.zeros_like(a)
@@ -329,6 +377,30 @@ def thomas(a, b, c, d):
     return np.sum(x**2)
 
 
+def thomas_for_jax(jax):
+    jnp, lax = jax.numpy, jax.lax
+
+    def loss(a, b, c, d):
+        n = len(d)
+
+        def down(i, state):
+            cp, dp = state
+            pivot = b[i] - a[i] * cp[i - 1]
+            value = (d[i] - a[i] * dp[i - 1]) / pivot
+            return cp.at[i].set(c[i] / pivot), dp.at[i].set(value)
+
+        def up(k, x):
+            i = n - 2 - k
+            return x.at[i].set(dp[i] - cp[i] * x[i + 1])
+
+        first = jnp.zeros(n).at[0].set
+        cp, dp = lax.fori_loop(1, n, down, (first(c[0] / b[0]), first(d[0] / b[0])))
+        x = lax.fori_loop(0, n - 1, up, jnp.zeros(n).at[-1].set(dp[-1]))
+        return jnp.sum(x**2)
+
+    return loss
+
+
 def warping(x, y):
     n, m = len(x), len(y)
     D = np.full((n + 1, m + 1), np.inf)
@@ -338,6 +410,23 @@ def warping(x, y):
             cost = (x[i - 1] - y[j - 1]) ** 2
             D[i, j] = cost + min(D[i - 1, j], D[i, j - 1], D[i - 1, j - 1])
     return D[n, m]
+
+
+def warping_for_jax(jax):
+    jnp = jax.numpy
+
+    def loss(x, y):
+        n, m = len(x), len(y)
+
+        def one(k, D):
+            i, j = k // m + 1, k % m + 1
+            around = jnp.minimum(jnp.minimum(D[i - 1, j], D[i, j - 1]), D[i - 1, j - 1])
+            return D.at[i, j].set((x[i - 1] - y[j - 1]) ** 2 + around)
+
+        D = jnp.full((n + 1, m + 1), jnp.inf).at[0, 0].set(0.0)
+        return jax.lax.fori_loop(0, n * m, one, D)[n, m]
+
+    return loss
 
 
 # --- kernels of benchmarks --------------------------------------------------------
@@ -611,6 +700,8 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
     columns = rng.integers(0, n, size=5 * n)
     tiny = [
         Work("scalar chain", scalar_chain, (0.7,)),
+        Work("branches", branches, (0.7, 0.9), for_jax=branches_for_jax),
+        Work("Lambert's W", lambert, (0.7,)),
         Work("Rosenbrock of 5", rosenbrock, (normal(5),)),
         Work(
             "MLP 4-8-2, 8 rows",
@@ -675,16 +766,21 @@ def families(quick: bool = False) -> dict[str, list[Work]]:
             for_jax=gauss_seidel_for_jax,
         ),
         Work("recurrence", recurrence, (normal(n),), for_jax=recurrence_for_jax),
-        Work("Cholesky by loops", cholesky, (spd,), in_jax=False),
+        Work("Cholesky by loops", cholesky, (spd,), for_jax=cholesky_for_jax),
         Work("Gram-Schmidt", gram_schmidt, (normal(n, n // 5),), in_jax=False),
         Work("Durbin", durbin, (rng.uniform(0, 1 / n, size=n),), in_jax=False),
         Work(
             "tridiagonal system",
             thomas,
             (normal(n), 5 + normal(n) ** 2, normal(n), normal(n)),
-            in_jax=False,
+            for_jax=thomas_for_jax,
         ),
-        Work("time warping", warping, (normal(n // 2), normal(n // 2)), in_jax=False),
+        Work(
+            "time warping",
+            warping,
+            (normal(n // 2), normal(n // 2)),
+            for_jax=warping_for_jax,
+        ),
     ]
     kernels = [
         Work("jacobi 2d", jacobi_2d, (normal(n, n), 10), for_jax=jacobi_2d_for_jax),

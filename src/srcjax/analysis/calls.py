@@ -692,7 +692,7 @@ class Calls(Constructing):
             for key, new in kwargs.items():
                 copied = containers.store_item(copied, Const(value=key), new)
             return copied
-        if value is zip and not kwargs:
+        if value is zip and kwargs.keys() <= {"strict"}:
             known = [self.iteration(a) for a in args]
             if all(k is not None for k in known) and known:
                 rows = zip(*known, strict=False)

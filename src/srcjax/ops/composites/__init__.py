@@ -53,8 +53,17 @@ __all__ = [
     "ufunc_methods",
 ]
 
-register_lazily("scipy.integrate", "srcjax.ops.composites.scipy_integrate")
-register_lazily("scipy.interpolate", "srcjax.ops.composites.scipy_interpolate")
+register_lazily(
+    "scipy.integrate",
+    "srcjax.ops.composites.scipy_integrate",
+    "srcjax.ops.composites.scipy_ivp",
+    "srcjax.ops.composites.scipy_quadrature",
+)
+register_lazily(
+    "scipy.interpolate",
+    "srcjax.ops.composites.scipy_interpolate",
+    "srcjax.ops.composites.scipy_splines",
+)
 register_lazily("scipy.optimize", "srcjax.ops.composites.scipy_optimize")
 register_lazily("scipy.fft", "srcjax.ops.scipy_fft", "srcjax.ops.composites.scipy_fft")
 register_lazily("scipy.ndimage", "srcjax.ops.composites.scipy_ndimage")

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.optimize
 
+from srcjax.analysis.types import Array, Tuple, Type
 from srcjax.ops.composites.scipy_integrate import constant
-from srcjax.ops.record import composite
+from srcjax.ops.record import composite, inert
 
 
 def slope_of(f, x, args):
@@ -175,6 +176,66 @@ def newton(
         twice = once - func(once, *args) / fprime(once, *args)
         found = root + (twice - constant(twice))
     return found
+
+
+class Root:
+    """What `root` returns, but for what tells how it was found."""
+
+    def __init__(self, x, residual):
+        self.x = x
+        self.fun = residual
+        self.success = True
+        self.status = 1
+
+
+def found_root(func, x0, args, method, options):
+    """SciPy's root, and the inverse of the matrix of derivatives there."""
+    found = scipy.optimize.root(func, x0, args, method, **options)
+    if not found.success:
+        raise RuntimeError(f"No root was found: {found.message}")
+    x = found.x
+    step = 6e-6 * (1 + np.abs(x))
+    columns = [
+        (np.ravel(func(x + s, *args)) - np.ravel(func(x - s, *args))) / (2 * size)
+        for s, size in zip(np.diag(step), step, strict=True)
+    ]
+    return x, np.linalg.inv(np.stack(columns, axis=1))
+
+
+def infer_root(x0: Type, **_: Type) -> Type:
+    x = Array(dtype=np.dtype(float), shape=(None,))
+    return Tuple(items=(x, Array(dtype=np.dtype(float), shape=(None, None))))
+
+
+inert(found_root, infer=infer_root)
+
+
+def with_equations(func, x0, args, method, options):
+    """The root of several equations, with its derivatives.
+
+    Of Newton's two steps, which are exact to the second order, the matrix is constant.
+    """
+    root, inverse = found_root(func, x0, args, method, options)
+    once = root - inverse @ np.asarray(func(root, *args))
+    twice = once - inverse @ np.asarray(func(once, *args))
+    return root + (twice - constant(twice))
+
+
+@composite(scipy.optimize.fsolve, refuses=["full_output", "fprime"])
+def fsolve(func, x0, args=(), fprime=None, full_output=0, **options):
+    more = args if isinstance(args, tuple) else (args,)
+    return with_equations(func, np.atleast_1d(x0), more, "hybr", {"options": options})
+
+
+@composite(scipy.optimize.root, refuses=["jac", "callback"])
+def root(
+    fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, options=None
+):
+    more = args if isinstance(args, tuple) else (args,)
+    x = with_equations(
+        fun, np.atleast_1d(x0), more, method, {"tol": tol, "options": options}
+    )
+    return Root(x, np.asarray(fun(x, *more)))
 
 
 @composite(scipy.optimize.rosen)

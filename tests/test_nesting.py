@@ -745,3 +745,39 @@ def repeated(x):
 def test_the_transpose_of_a_tangent_rule_is_differentiated(f):
     x = np.linspace(0.2, 0.8, 3)
     check_grads(f, (x,), order=2, modes=("rev", "fwd"))
+
+
+def product_of_pullbacks(x):
+    _, squared = srcjax.vjp(lambda x: x**2, x)
+    _, cubed = srcjax.vjp(lambda x: x**3, x)
+    return squared(cubed(1.0)[0])[0]
+
+
+def slope_of_what_is_passed(f, x):
+    return srcjax.grad(lambda x: f(x))(x)  # noqa: PLW0108
+
+
+def slope_of_a_lambda(x):
+    return slope_of_what_is_passed(lambda y: y**3, x)
+
+
+@pytest.mark.parametrize(
+    ("f", "wanted"), [(product_of_pullbacks, 72.0), (slope_of_a_lambda, 12.0)]
+)
+def test_pullbacks_side_by_side_and_functions_that_are_passed(f, wanted):
+    """Both `vjp`s are written at once; the lambda is known once its caller is."""
+    assert srcjax.grad(f)(2.0) == wanted
+
+
+@functools.partial(srcjax.custom_vjp, nondiff_argnums=(0,))
+def applied(f, x):
+    return f(x)
+
+
+applied.defvjp(lambda f, x: (f(x), x), lambda f, x, d: (d * srcjax.grad(f)(x),))
+
+
+def test_what_a_rule_holds_constant_takes_nothing_that_is_differentiated():
+    assert srcjax.grad(lambda a: applied(lambda x: 3 * x**2, a))(2.0) == 12.0
+    with pytest.raises(srcjax.errors.UnsupportedError, match="argument 0 of `applied`"):
+        srcjax.grad(lambda a: applied(lambda x: a * x**2, a))(2.0)

@@ -85,6 +85,7 @@ from srcjax.analysis.types import (
 from srcjax.analysis.unfollowed import is_harmless, is_hashable
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
+from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.patched import is_users
@@ -398,6 +399,7 @@ class Calls(Constructing):
             return self.by_structure(value, args, kwargs, node, env)
         if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
             self.callee(node, value)
+            self.check_constant(value, args, node, env)
             quiet = [with_active(t, False) for t in args]
             named = {k: with_active(t, False) for k, t in kwargs.items()}
             if isinstance(value, CustomRules):
@@ -768,6 +770,37 @@ class Calls(Constructing):
             )
             or (isinstance(node, gast.Call) and not self.is_pure(node.func, env))
             for node in body
+        )
+
+    def check_constant(self, rule: Any, args: list[Type], node: Any, env: Env) -> None:
+        """Refuse derivatives that would flow into what a rule has no adjoint for.
+
+        A number in `nondiff_argnums` of a `custom_jvp` function is constant, as in JAX.
+        """
+        if varies() is not Varies.DERIVATIVES or isinstance(rule, Checkpointed):
+            return
+        for i in rule.nondiff_argnums:
+            t = args[i] if i < len(args) else UNKNOWN
+            of_vjp = isinstance(rule, CustomRule) and is_active(t)
+            if of_vjp or self.takes_active(t, env):
+                raise self.refuse(
+                    node,
+                    f"argument {i} of `{rule.__name__}` is one of its nondiff_argnums, "
+                    "and a derivative would flow into it",
+                    "`srcjax.stop_gradient` of it, or an argument that the rule is for",
+                )
+
+    def takes_active(
+        self, t: Type | None, env: Env, seen: frozenset[str] = frozenset()
+    ) -> bool:
+        """Whether a function defined here takes what is differentiated from around."""
+        if not isinstance(t, Closure) or t.scope is not self.unit:
+            return False
+        names = free_names(t.definition) - seen
+        return any(
+            is_active(env[n]) or self.takes_active(env[n], env, seen | names)
+            for n in names
+            if n in env
         )
 
     def is_pure(self, function: gast.expr, env: Env) -> bool:

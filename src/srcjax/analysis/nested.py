@@ -50,6 +50,7 @@ from srcjax.analysis.types import (
     with_active,
 )
 from srcjax.errors import SrcjaxError
+from srcjax.frontend.lift import free_names
 
 
 @dataclass(eq=False)
@@ -204,6 +205,20 @@ class NestedTransforms(Effects):
             function = function.function
         return not isinstance(function, Closure) or function.scope is self.unit
 
+    def all_here(
+        self, function: Type | None, env: Env, seen: frozenset[str] = frozenset()
+    ) -> bool:
+        """Whether it was defined in the unit at hand, and what it calls by name too."""
+        while isinstance(function, Transformed) and function.maker is not None:
+            function = function.function
+        if not isinstance(function, Closure):
+            return True
+        if function.scope is not self.unit:
+            return False
+        called = free_names(function.definition) - seen
+        seen = seen | called
+        return all(self.all_here(env.get(name), env, seen) for name in called)
+
     def refuse_bound(self, node: Any, function: Type | None) -> None:
         if isinstance(getattr(function, "value", None), BoundTo):
             raise self.refuse(
@@ -243,7 +258,7 @@ class NestedTransforms(Effects):
         if isinstance(function, Transformed) and function.maker is None:
             self.callee(node, None)
             return with_active(fresh(function.function, id(node)), active)
-        if isinstance(function, Transformed) and not self.is_here(function):
+        if isinstance(function, Transformed) and not self.all_here(function, env):
             self.later(node, function.maker)
             return replace(UNKNOWN, active=active)
         way = getattr(getattr(function, "maker", None), "__srcjax_nested__", None)
@@ -295,7 +310,7 @@ class NestedTransforms(Effects):
         if (
             not (local or isinstance(function, Const))
             or function is None
-            or not self.is_here(function)
+            or not self.all_here(function, env)
             or not isinstance(has_aux, Const)
         ):
             plain = has_aux == Const(value=False) and function is not None

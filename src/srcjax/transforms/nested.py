@@ -61,9 +61,9 @@ def write_nested(program: Program) -> bool:
     """
     errors: list[Exception] = []
     found = [
-        (unit, block, stmt, call)
+        (unit, stmt, call)
         for unit in program.units.values()
-        for block, stmt, call in _calls(program, unit, errors)
+        for stmt, call in _calls(program, unit, errors)
     ]
     if errors and not found:
         if call_when_run(program):
@@ -71,16 +71,17 @@ def write_nested(program: Program) -> bool:
         raise errors[0]
     if kept_in_loops(program) and call_when_run(program):
         return True
-    chosen = [f for f in found if all(map(_known, [*f[3].types, *f[3].tangents]))]
-    for unit, block, stmt, call in chosen or found[:1]:
+    chosen = [f for f in found if all(map(_known, [*f[2].types, *f[2].tangents]))]
+    for unit, stmt, call in chosen or found[:1]:
         writer = _Writer(program, unit, stmt)
         new = writer.write(call)
         for s in new:
             s.user_line = getattr(stmt, "user_line", None)
             if getattr(s, "lineno", None) is None:
                 gast.copy_location(s, stmt)
-        at = next(i for i, s in enumerate(block) if s is stmt)
-        block[at : at + 1] = new
+        # Each block is another one now if parts of a result before were put in place.
+        for block in syntax.blocks(unit.node.body):
+            block[:] = [s for b in block for s in (new if b is stmt else [b])]
         writer.forward_parts()
     if found:
         for unit in {id(f[0]): f[0] for f in found}.values():
@@ -98,15 +99,15 @@ def _known(t: Type) -> bool:
 
 def _calls(
     program: Program, unit: Unit, errors: list[Exception]
-) -> list[tuple[list, Any, NestedCall]]:
-    """Statements `name = call` (or the call alone) with the block each stands in."""
+) -> list[tuple[Any, NestedCall]]:
+    """Statements `name = call` (or the call alone)."""
     found = []
-    for block, stmt in statements_with_calls(unit):
+    for _, stmt in statements_with_calls(unit):
         callees = program.facts.callees.get(id(stmt.value), [])
         errors += [c.error for c in callees if isinstance(c, Unclear)]
         nested = [c for c in callees if isinstance(c, NestedCall)]
         if len(callees) == 1 and nested:
-            found.append((block, stmt, nested[0]))
+            found.append((stmt, nested[0]))
         elif nested:
             errors.append(
                 error_at(

@@ -60,7 +60,7 @@ ORDER = [
     ("view",),  # a function and its derivative, to be stepped through
     # The library that users import, written as plain NumPy; what it knows of the rooms
     # above is how to say of functions what they are.
-    ("numpy", "debug"),
+    ("numpy", "debug", "typing", "dtypes"),
     ("__init__",),
     ("made",),  # names by which what transforms made is unpickled
     ("tree",),

@@ -20,7 +20,7 @@ TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.txt"))
 
 #: Here a `vmap` runs in a loop over the examples, and says so: of rules of the user's,
 #: of a sampler's loop, of a step in the order of a permutation, of a list of layers.
-IN_A_LOOP = {"custom_derivative_rules", "hmc", "hopfield", "maml"}
+IN_A_LOOP = {"custom_derivative_rules", "hmc", "hopfield", "maml", "normalizing_flow"}
 
 
 def with_imports_changed(text):

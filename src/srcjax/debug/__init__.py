@@ -12,7 +12,9 @@ runs. They are seen once in a gradient, in its forward sweep, and in a batch onc
 each example, which then runs in a loop.
 """
 
+from builtins import breakpoint
+
 from srcjax.debug.printing import print_formatted as print
 from srcjax.ops.callbacks import callback
 
-__all__ = ["callback", "print"]
+__all__ = ["breakpoint", "callback", "print"]

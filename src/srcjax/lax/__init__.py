@@ -74,6 +74,7 @@ from srcjax.lax.arithmetic import (
     select_n,
     shift_left,
     shift_right_arithmetic,
+    shift_right_logical,
     sign,
     sin,
     sinh,
@@ -140,6 +141,7 @@ from srcjax.lax.reductions import (
 from srcjax.lax.shapes import (
     broadcast,
     broadcast_in_dim,
+    broadcast_shapes,
     broadcasted_iota,
     collapse,
     concatenate,
@@ -157,6 +159,7 @@ from srcjax.lax.shapes import (
     sort_key_val,
     split,
     squeeze,
+    tile,
     top_k,
     transpose,
 )
@@ -231,6 +234,7 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_shapes",
     "broadcasted_iota",
     "cbrt",
     "ceil",
@@ -331,6 +335,7 @@ __all__ = [
     "select_n",
     "shift_left",
     "shift_right_arithmetic",
+    "shift_right_logical",
     "sign",
     "sin",
     "sinh",
@@ -347,6 +352,7 @@ __all__ = [
     "switch",
     "tan",
     "tanh",
+    "tile",
     "top_k",
     "transpose",
     "while_loop",
@@ -354,7 +360,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A function of SciPy's, which is imported with the first of them."""
+    """A function of SciPy's, or `linalg`, which are imported with the first of them."""
+    if name == "linalg":
+        return importlib.import_module(f"{__name__}.linalg")
     if name in _OF_SCIPY:
         return getattr(importlib.import_module("scipy.special"), _OF_SCIPY[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -257,6 +257,12 @@ shift_left = np.left_shift
 shift_right_arithmetic = np.right_shift
 
 
+def shift_right_logical(x: Any, y: Any) -> Any:
+    """The bits `y` places to the right, with zeros on the left of negative numbers."""
+    unsigned = x.view(f"u{x.dtype.itemsize}") if x.dtype.kind == "i" else x
+    return np.right_shift(unsigned, y.astype(unsigned.dtype)).view(x.dtype)
+
+
 # -- of three and more --------------------------------------------------------------
 
 

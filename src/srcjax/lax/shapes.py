@@ -10,6 +10,13 @@ import numpy as np
 
 Shape = Sequence[int]
 
+broadcast_shapes = np.broadcast_shapes
+
+
+def tile(operand: Any, reps: Shape) -> Any:
+    """The array so many times along each axis."""
+    return np.tile(operand, tuple(reps))
+
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None) -> Any:
     """An array of one value."""

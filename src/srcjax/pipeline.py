@@ -198,6 +198,8 @@ REVERSE = Simplify(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
         Pass("one_loop", Finisher.one_loop, of=_LOOPS),
+        Pass("one_sum", Finisher.one_sum),
+        Pass("signs_in_names", Finisher.signs_in_names),
         Pass("write_again", Finisher.write_again),
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),

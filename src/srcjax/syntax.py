@@ -861,6 +861,8 @@ class Names:
         self.numbered: dict[str, str] = {}
         #: By base, the number of the last name that was given.
         self.reached: dict[str, int] = {}
+        #: What negated values that have a name are without the minus, by that name.
+        self.negated: dict[str, str] = {}
         #: Lists on which the forward sweep keeps values for the backward sweep.
         self.tapes: set[str] = set()
 

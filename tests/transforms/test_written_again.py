@@ -1,10 +1,16 @@
 """What is read twice without a name, and sums written once: texts and numbers."""
 
+import textwrap
+
+import gast
 import numpy as np
 import pytest
 
 import srcjax
-from srcjax.testing import check_grads
+from srcjax import syntax
+from srcjax.testing import check_grads, check_passes
+from srcjax.transforms.simplify.one_sum import one_sum
+from srcjax.transforms.simplify.signs import signs_in_names
 
 
 def items_twice(image, t):
@@ -61,3 +67,69 @@ def test_what_changes_or_is_kept_has_a_name(f, args):
     check_grads(f, args, order=1, modes=("rev",))
     text = srcjax.source(srcjax.grad(f, argnums=(0, 1)), *args)
     assert "append(x - c)" not in text
+
+
+def gate(W, x):
+    r = 1 / (1 + np.exp(-W @ x))
+    return np.sum((r * x) ** 2)
+
+
+def spring(x, k, steps):
+    a = -k * x
+    for _ in range(steps):
+        x = x + 0.1 * a
+        a = -k * x
+    return x**2 + a
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "there", "gone"),
+    [
+        (gate, (np.eye(3) + 0.2, np.arange(3.0)), "dW = np.outer(dWx, x)", "dneg"),
+        (spring, (1.0, 0.4, 3), "dk -= da * x", "dneg"),
+    ],
+)
+def test_signs_are_in_names_and_sums_are_one(f, args, there, gone):
+    df = srcjax.grad(f, argnums=(0, 1))
+    text = srcjax.source(df, *args)
+    assert there in text and gone not in text
+    check_passes(df, *args)
+    check_grads(lambda a, b: f(a, b, *args[2:]), args[:2], order=2, modes=("rev",))
+
+
+def changed(transform, before):
+    node = gast.parse(textwrap.dedent(before)).body[0]
+    for stmt in syntax.all_statements(node.body):
+        stmt.backward = True
+    transform(node)
+    return syntax.text(node)
+
+
+def flipped(node):
+    signs_in_names(node, "t".__eq__)
+
+
+def summed(node):
+    one_sum(node, {"t", "dk"}.__contains__)
+
+
+KEPT = [
+    (flipped, "def f(a):\n    t = -a * 2\n    y = t * a\n    return y"),
+    (flipped, "def f(a):\n    t = -a\n    y = -(t * t)\n    return y"),
+    (flipped, "def f(a):\n    t = -a\n    y = -np.exp(t)\n    return y"),
+    (
+        summed,
+        "def f(a, dk):\n    t = 0.0\n    dk = a\n    t += a\n"
+        "    y = dk * 2\n    dk -= t\n    return (dk, y)",
+    ),
+    (
+        summed,
+        "def f(a, dk):\n    t = 0.0\n    t += a\n    dk = a\n    dk -= t\n"
+        "    return dk",
+    ),
+]
+
+
+@pytest.mark.parametrize(("transform", "before"), KEPT)
+def test_what_stays(transform, before):
+    assert changed(transform, before) == before

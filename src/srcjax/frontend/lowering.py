@@ -15,7 +15,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import named_inside
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.helper_names import HELPERS
-from srcjax.frontend.spoken import describe
+from srcjax.frontend.spoken import describe, without_minus
 from srcjax.frontend.varying import Varying
 
 
@@ -72,6 +72,9 @@ class LoweringBase:
         id = self.names.fresh(apart(base or name))
         self.temps.add(id)
         self.words[id] = base or word
+        plain = without_minus(name)
+        if plain is not None and base is None:
+            self.names.negated[id] = plain
         if self.varying.carries(value):
             self.varying.names.add(id)
         stmt = syntax.assign(id, value)

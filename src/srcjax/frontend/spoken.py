@@ -38,6 +38,8 @@ _OPERATOR_NAMES = {
     gast.FloorDiv: "quotient",
     gast.USub: "negative",
 }
+#: What begins the name of a temporary for a negated value.
+_NEGATIVE = "neg_"
 #: What begins a word for no value in particular.
 _VAGUE = "?"
 _POWERS = {2: "squared", 3: "cubed"}
@@ -54,6 +56,11 @@ def describe(value: gast.expr, words: Words) -> tuple[str, str]:
         return said, said
     name = _operation(value)
     return name, said or f"{_VAGUE}{name}"
+
+
+def without_minus(name: str) -> str | None:
+    """The name of what a value that `describe` named so negates, if it does."""
+    return name.removeprefix(_NEGATIVE) if name.startswith(_NEGATIVE) else None
 
 
 def _operation(value: gast.expr) -> str:
@@ -89,7 +96,7 @@ def _said(value: Any, words: Words) -> str | None:
         return _NUMBERS.get(value.value) if number else None
     if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
         inner = _said(value.operand, words)
-        return inner and f"neg_{inner}"
+        return inner and f"{_NEGATIVE}{inner}"
     if isinstance(value, gast.BinOp):
         return _of_two(value, words)
     if isinstance(value, gast.Call):
@@ -122,6 +129,9 @@ def _of_two(value: gast.BinOp, words: Words) -> str | None:
 
 def _beside(first: str, second: str) -> str | None:
     """`Wx` of two short names, `dt_rate` of others: never one that means something."""
+    if first.startswith(_NEGATIVE):
+        inner = _beside(first.removeprefix(_NEGATIVE), second)
+        return inner and f"{_NEGATIVE}{inner}"
     counted = any(f"{word}_" in f"{first}_" for word in _NUMBERS.values())
     if len(first) + len(second) >= _LONG and not counted:
         return None

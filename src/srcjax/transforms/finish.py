@@ -55,6 +55,7 @@ from srcjax.transforms.simplify.kin import Kin, Sharing
 from srcjax.transforms.simplify.last_iteration import guard_last
 from srcjax.transforms.simplify.nest import nest
 from srcjax.transforms.simplify.one_loop import one_loop
+from srcjax.transforms.simplify.one_sum import one_sum
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
     flat_call,
@@ -69,6 +70,7 @@ from srcjax.transforms.simplify.plain import (
 from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
+from srcjax.transforms.simplify.signs import signs_in_names
 from srcjax.transforms.simplify.sizes import sizes_of_operands
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.spread import spread_items
@@ -297,6 +299,8 @@ class Finisher(Tidying):
             variable: place for place, variable in self.rules.places.variables.items()
         }
         self.atoms: set[str] = set()
+        #: Names of derivatives that stand for those of what their values negate.
+        self.flipped: set[str] = set()
         #: What is written to, as far as a pass asked for it.
         self.known_writes: KeptNew | None = None
         #: The memory of values, and the inference that found it.
@@ -363,6 +367,27 @@ class Finisher(Tidying):
         tapes = self.unit.names.tapes
         changed = one_loop(self.node, tapes, self.shares, is_number)
         return changed and (self.nest() or True)
+
+    def signs_in_names(self) -> bool:
+        def may_flip(name: str) -> bool:
+            value, *path = self.adjoints.get(name, ("",))
+            negative = value in self.unit.names.negated
+            return negative and not any(path) and not self.is_read(value)
+
+        found = signs_in_names(self.node, may_flip)
+        self.flipped.update(found)
+        return bool(found)
+
+    def is_read(self, name: str) -> bool:
+        return bool(syntax.count_reads(self.node.body, name))
+
+    def one_sum(self) -> bool:
+        return one_sum(self.node, self.is_number_of_ours)
+
+    def is_number_of_ours(self, name: str) -> bool:
+        """Whether it is the derivative of a number, or a temporary for one."""
+        ours = name in self.adjoints or self.may_nest(name)
+        return ours and self.is_number(syntax.name(name))
 
     def write_again(self) -> bool:
         """As `spell_out`, once all else is settled: what a person reads twice.
@@ -522,6 +547,9 @@ class Finisher(Tidying):
             if value in self.unit.temps | inlined and not any(path)
         }
         derived = {n: v for n, v in values.items() if isinstance(v, str)}
+        negated = {n: names.negated[self.adjoints[n][0]] for n in self.flipped}
+        for name in self.flipped & set(derived):
+            derived[name] = negated.get(name, derived[name])
         name_derivatives(self.node, names, derived, self.rules.derivative_name)
 
     def share_names(self) -> None:

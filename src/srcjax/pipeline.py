@@ -293,6 +293,7 @@ def settled(
     program = Program()
     program.needed = needed
     program.axis_name = request.axis_name
+    program.keeps_rules = request.keeps_rules
     source = read(request.function)
     # With arguments bound it has other parameters than where it calls itself.
     function = apart(source.func) if source.bound else source.func

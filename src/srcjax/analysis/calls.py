@@ -75,6 +75,7 @@ from srcjax.analysis.types import (
     all_buffers,
     is_active,
     is_differentiable,
+    is_mapping,
     is_number,
     map_parts,
     replace,
@@ -397,6 +398,7 @@ class Calls(Constructing):
             return special
         if is_structural(value):
             return self.by_structure(value, args, kwargs, node, env)
+        value = self.without_rule(value)
         if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
             self.callee(node, value)
             self.check_constant(value, args, node, env)
@@ -754,6 +756,22 @@ class Calls(Constructing):
         reads = [env[n] for n in sorted(free) if n in env]
         result = self.opaque_call(None, [*args, *kwargs.values(), *reads], None)
         return replace(result, active=active)
+
+    def without_rule(self, value: Any) -> Any:
+        """The function behind one with a rule of its own, where no derivative follows.
+
+        Of one that has no text, it is called as it is.
+        """
+        if not isinstance(value, (CustomRule, CustomTangent)) or isinstance(
+            value, CustomRules
+        ):
+            return value
+        done = is_mapping() and not self.program.keeps_rules
+        if not done and varies() is not Varies.RUN_TIME:
+            return value
+        plain = isinstance(value.function, pytypes.FunctionType)
+        readable = plain and self.typing_unit(value.function) is not None
+        return value.function if readable else value
 
     def may_act(self, closure: Closure, active: bool, env: Env) -> bool:
         """Whether a function that is defined here may change what varies."""

@@ -158,6 +158,8 @@ class Program:
         self.needed: Needed | None = None
         #: The name of the batch axis, for collectives.
         self.axis_name: str | None = None
+        #: Whether rules of the user's are kept for a derivative of what is written.
+        self.keeps_rules = True
         self.typing_units: dict[int, Unit | None] = {}
         #: Functions that were generated for calls of transforms, by id.
         self.generated: set[int] = set()

@@ -41,8 +41,11 @@ TANGENT_OF = Reference(_AT_RUN_TIME, "tangent_of")
 #: Of functions made by `custom_jvp` and `checkpoint`.
 VJP_CUSTOM = Reference(_AT_RUN_TIME, "vjp_custom")
 VJP_CHECKPOINTED = Reference(_AT_RUN_TIME, "vjp_checkpointed")
+#: Makes the batch of a function with a rule of its own.
+BATCHED_RULE = Reference("srcjax.api.batched_rules", "batched_rule")
 
 __all__ = [
+    "BATCHED_RULE",
     "JVP",
     "JVP_AT_RUN_TIME",
     "PULLBACK_OF",

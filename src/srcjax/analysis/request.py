@@ -19,5 +19,8 @@ class Request:
     #: The name of the batch axis, and its size where no argument has it (`batch`).
     axis_name: str | None = None
     axis_size: int | None = None
+    #: Whether functions with rules of their own are called with them: what is written
+    #: is differentiated. Else they are functions like others.
+    keeps_rules: bool = True
     #: How many sizes that are made of others are supposed to be something.
     supposed: int = 0

@@ -347,11 +347,13 @@ class Batched(Transform):
         batches: list[ty.Type] | None = None,
         may_loop: bool = True,
         tried: Tried | None = None,
+        keeps_rules: bool = False,
     ) -> modules.Module:
         """Generate the module for one example of these types, of `size` of them.
 
         `batches` are the types of the whole batches, where they are known, and `tried`
-        is what was found out before for the same types.
+        is what was found out before for the same types. With `keeps_rules`, functions
+        with a rule of their own have one for the batch: it is differentiated.
         """
         tried = Tried() if tried is None else tried
         names = dict(zip(self.parameters, types, strict=True))
@@ -362,7 +364,7 @@ class Batched(Transform):
             if self.inner is not None:
                 function = self.inner.function_for([_quiet(t) for t in types])
             request = requests.Request(
-                function, names, wrt, self.axis_name, self.axis_size
+                function, names, wrt, self.axis_name, self.axis_size, keeps_rules
             )
             try:
                 if tried.refusal is not None:
@@ -498,7 +500,7 @@ class Batched(Transform):
                     example_of(_quiet(t), a) for t, a in zip(types, axes, strict=True)
                 ]
             size = self.size_of(types, axes)
-            module = self.module(examples, axes, size, types)
+            module = self.module(examples, axes, size, types, keeps_rules=True)
             found = self.versions[key] = Version(module, examples)
         return found
 

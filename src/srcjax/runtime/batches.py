@@ -80,6 +80,15 @@ def spread_items(x, n):
     return spread(x)
 
 
+def sum_of_examples(x):
+    """The sum over the examples of a batch: an array, or a container of arrays."""
+    if x is None:
+        return None
+    if has_parts(x):
+        return over_parts(sum_of_examples, x)
+    return np.sum(x, axis=0)
+
+
 def one_for_each(x, n):
     """The items of `x`, one for each of `n` examples. Raises ValueError."""
     if len(x) != n:

@@ -93,6 +93,31 @@ class Writer:
             self.needs[cls.__name__] = cls
         return rebuild(t, parts)
 
+    def positional(self, call: gast.Call, function: Any) -> gast.Call:
+        """The call of a function with its own rule, every argument by position."""
+        if any(isinstance(a, gast.Starred) for a in call.args) or any(
+            k.arg is None for k in call.keywords
+        ):
+            raise self.refuse(
+                "`*args` or `**kwargs` in the call of a function with its own rule",
+                "the arguments one by one",
+            )
+        keywords = {k.arg: k.value for k in call.keywords}
+        try:
+            bound = inspect.signature(function).bind(*call.args, **keywords)
+        except TypeError as error:
+            reason = f"the call does not fit: {error}"
+            raise self.refuse(reason, "its own parameters") from error
+        if bound.kwargs:
+            named = ", ".join(f"`{n}`" for n in bound.kwargs)
+            raise self.refuse(
+                f"{named} cannot be put at a position in this call of a function with "
+                "its own rule",
+                "the arguments in front of it as well; a parameter that is "
+                "keyword-only has to become one that has a position",
+            )
+        return gast.Call(call.func, list(bound.args), [])
+
 
 class DerivativeWriter(Writer):
     """Writes adjoints or tangents; `code` is that of the statement at hand."""
@@ -248,31 +273,6 @@ class DerivativeWriter(Writer):
                 f"`{callee.__name__}` was made by custom_jvp but has no rule",
                 f"`{callee.__name__}.defjvp(rule)`",
             )
-
-    def positional(self, call: gast.Call, function: Any) -> gast.Call:
-        """The call of a function with its own rule, every argument by position."""
-        if any(isinstance(a, gast.Starred) for a in call.args) or any(
-            k.arg is None for k in call.keywords
-        ):
-            raise self.refuse(
-                "`*args` or `**kwargs` in the call of a function with its own rule",
-                "the arguments one by one",
-            )
-        keywords = {k.arg: k.value for k in call.keywords}
-        try:
-            bound = inspect.signature(function).bind(*call.args, **keywords)
-        except TypeError as error:
-            reason = f"the call does not fit: {error}"
-            raise self.refuse(reason, "its own parameters") from error
-        if bound.kwargs:
-            named = ", ".join(f"`{n}`" for n in bound.kwargs)
-            raise self.refuse(
-                f"{named} cannot be put at a position in this call of a function with "
-                "its own rule",
-                "the arguments in front of it as well; a parameter that is "
-                "keyword-only has to become one that has a position",
-            )
-        return gast.Call(call.func, list(bound.args), [])
 
     def check_closed(self, function: gast.expr) -> None:
         """A function that is not known must not hold differentiated values."""

@@ -27,7 +27,7 @@ from srcjax.frontend.unit import Unit
 from srcjax.transforms.batch.gathered import check_rows
 from srcjax.transforms.batch.lane_loops import LaneLoops
 from srcjax.transforms.batch.lanes import batch_type
-from srcjax.transforms.batch.results import expected, with_axes
+from srcjax.transforms.batch.results import expected, leaves, with_axes
 from srcjax.transforms.callees import Callees
 from srcjax.transforms.inferred import given_as
 from srcjax.transforms.reasons import Reason, because
@@ -83,7 +83,7 @@ class Batch:
             t = rules.examples.get(parameter, UNKNOWN)
             axis = in_axes.get(parameter, 0)
             value: gast.expr = syntax.name(parameter)
-            if axis != 0:
+            if any(each not in (0, None) for each in leaves(axis)):
                 moved = syntax.call("move_axes", value, _literal(axis), syntax.const(0))
                 if isinstance(axis, int) and isinstance(t, Array):
                     flat = t.shape is not None and len(t.shape) == 1

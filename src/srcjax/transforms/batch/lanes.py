@@ -355,6 +355,19 @@ def all_active(t: Type) -> bool:
     return all(map(all_active, parts(t))) if parts(t) else is_active(t)
 
 
+def axes_of_type(t: Type) -> Any:
+    """The axes of a batch: 0 for parts that examples have of their own, else None."""
+    found = keyed_parts(t)
+    if not found or isinstance(t, Object):
+        return 0 if is_active(t) else None
+    axes = [axes_of_type(part) for _, part in found]
+    if all(a == axes[0] and not isinstance(a, (dict, tuple)) for a in axes):
+        return axes[0]
+    if isinstance(t, Dict):
+        return dict(zip([key for key, _ in found], axes, strict=True))
+    return tuple(axes)
+
+
 def batch_type(t: Type) -> Type:
     """The type of a batch of examples of the type."""
     if parts(t):
@@ -373,4 +386,4 @@ def batch_type(t: Type) -> Type:
     return Unknown(False, t.buffers)
 
 
-__all__ = ["Lanes", "batch_type"]
+__all__ = ["Lanes", "axes_of_type", "batch_type"]

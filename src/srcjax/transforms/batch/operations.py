@@ -15,10 +15,12 @@ from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.counts import uncounted
+from srcjax.analysis.custom import CustomRule, CustomTangent
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.indexing import as_index
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
+from srcjax.analysis.references import BATCHED_RULE
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -39,12 +41,12 @@ from srcjax.analysis.types import (
     is_text,
     tells,
 )
-from srcjax.errors import PerformanceWarning, SrcjaxError
+from srcjax.errors import PerformanceWarning, SrcjaxError, UnsupportedError
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
-from srcjax.transforms.batch.lanes import Lanes, all_active, is_starred
+from srcjax.transforms.batch.lanes import Lanes, all_active, axes_of_type, is_starred
 from srcjax.transforms.call_effects import called, made_from
 from srcjax.transforms.layouts import is_told, written_later
 from srcjax.transforms.rule_text import flat_arguments
@@ -537,7 +539,24 @@ class Operations(Lanes):
             return syntax.expression(
                 "x.astype(t)", x=value.args[0], t=syntax.name(function)
             )
+        if isinstance(callee, (CustomRule, CustomTangent)):
+            return self.with_rule(value, callee)
         return self.looped(value, result)
+
+    def with_rule(
+        self, value: gast.Call, callee: CustomRule | CustomTangent
+    ) -> gast.expr:
+        """A call of a function with a rule of its own, which its batch has as well."""
+        value = self.positional(value, callee.function)
+        types = [self.example(a) for a in value.args]
+        axes = tuple(map(axes_of_type, types))
+        try:
+            made = BATCHED_RULE.value(callee, types, axes)
+        except UnsupportedError as error:
+            shown = syntax.text(value.func)
+            raise self.refuse(f"`{shown}`: {error}", "`custom_jvp`") from None
+        name = self.callees.constant(f"{callee.__name__}_batch", made)
+        return gast.Call(syntax.name(name), list(map(self.shapes, value.args)), [])
 
     def check_class(self, value: gast.Call, callee: Any, result: Type) -> None:
         """An object is made of the values of one example, not of a batch of them."""

@@ -66,6 +66,7 @@ ORDER = [
     ("tree",),
     ("tree_util",),
     ("flatten_util",),
+    ("custom_batching",),
     ("lax",),
     ("scipy",),  # SciPy's, and solvers that `lax` has the derivatives for
     ("experimental",),

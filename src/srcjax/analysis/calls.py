@@ -30,6 +30,7 @@ from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfol
 from srcjax.analysis.constructing import Constructing, is_plain_class
 from srcjax.analysis.custom import (
     Checkpointed,
+    CustomBatch,
     CustomRule,
     CustomRules,
     CustomTangent,
@@ -398,8 +399,9 @@ class Calls(Constructing):
             return special
         if is_structural(value):
             return self.by_structure(value, args, kwargs, node, env)
-        value = self.without_rule(value)
-        if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
+        value = self.without_rule(value, active)
+        with_rules = (CustomRule, CustomTangent, CustomBatch, Checkpointed)
+        if isinstance(value, with_rules):
             self.callee(node, value)
             self.check_constant(value, args, node, env)
             quiet = [with_active(t, False) for t in args]
@@ -757,11 +759,13 @@ class Calls(Constructing):
         result = self.opaque_call(None, [*args, *kwargs.values(), *reads], None)
         return replace(result, active=active)
 
-    def without_rule(self, value: Any) -> Any:
+    def without_rule(self, value: Any, active: bool) -> Any:
         """The function behind one with a rule of its own, where no derivative follows.
 
-        Of one that has no text, it is called as it is.
+        One that has no text is called as it is. `active` is whether an argument varies.
         """
+        if isinstance(value, CustomBatch):
+            return value if is_mapping() and active else value.function
         if not isinstance(value, (CustomRule, CustomTangent)) or isinstance(
             value, CustomRules
         ):

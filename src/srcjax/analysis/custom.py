@@ -151,6 +151,31 @@ def _sum_of_rules(
     return text, values
 
 
+class CustomBatch:
+    """What `custom_vmap` returns: a function and, once given, its batched form."""
+
+    __name__: str  # of the function
+
+    def __init__(self, function: Callable) -> None:
+        functools.update_wrapper(self, function)
+        if not self.__name__.isidentifier():
+            self.__name__ = "function"
+        self.function = function
+        self.rule: Callable | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def def_vmap(self, rule: Callable) -> Callable:
+        """Set `rule(axis_size, in_batched, *args) -> (out, out_batched)`.
+
+        Returns the rule, so that it can decorate.
+        """
+        self.rule = rule
+        Rules.given += 1
+        return rule
+
+
 class Checkpointed:
     """What `checkpoint` returns: the backward sweep runs the function again."""
 

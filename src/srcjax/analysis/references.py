@@ -43,8 +43,11 @@ VJP_CUSTOM = Reference(_AT_RUN_TIME, "vjp_custom")
 VJP_CHECKPOINTED = Reference(_AT_RUN_TIME, "vjp_checkpointed")
 #: Makes the batch of a function with a rule of its own.
 BATCHED_RULE = Reference("srcjax.api.batched_rules", "batched_rule")
+#: Calls the batched form that a function has of its own.
+BATCH_BY_RULE = Reference("srcjax.api.batched_rules", "batch_by_rule")
 
 __all__ = [
+    "BATCH_BY_RULE",
     "BATCHED_RULE",
     "JVP",
     "JVP_AT_RUN_TIME",

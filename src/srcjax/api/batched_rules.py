@@ -17,13 +17,13 @@ from typing import Any
 
 from srcjax import pipeline
 from srcjax.analysis import types as ty
-from srcjax.analysis.custom import CustomRule, CustomTangent
+from srcjax.analysis.custom import CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.request import Request
 from srcjax.api.batch import vmap
 from srcjax.backends.load import load
 from srcjax.errors import UnsupportedError
-from srcjax.runtime import sum_of_examples
+from srcjax.runtime import given_for_all, sum_of_examples
 from srcjax.transforms.batch.lanes import all_active, axes_of_type
 from srcjax.transforms.places import keyed_parts
 from srcjax.versions.functions import with_source
@@ -163,6 +163,42 @@ def _summed(text: str, t: ty.Type, axes: Any) -> str:
     return f"[{joined}]" if isinstance(t, ty.List) else f"({joined},)"
 
 
+def batch_by_rule(rule: CustomBatch, types: Sequence[ty.Type]) -> Callable:
+    """`f_batch(axis_size, *args)`: what the rule that `def_vmap` was given gives.
+
+    Args:
+        rule: what `custom_vmap` made, with its rule.
+        types: those of the arguments of one example, mapped parts active.
+    """
+    names = _names(rule.function, len(types))
+    size = next(n for n in ("axis_size", "batch_size", "size_") if n not in names)
+    batched = ", ".join(map(_which, types))
+    body = (
+        f"found, batched = rule({', '.join([size, f'[{batched}]', *names])})\n"
+        f"    return given_for_all(found, batched, {size})"
+    )
+    values = {"rule": rule.rule, "given_for_all": given_for_all}
+    key = (id(rule.rule), tuple(names), batched)
+    found: Callable = _MADE.get(
+        key,
+        rule.rule,
+        lambda: _written(f"{rule.__name__}_batch", [size, *names], body, **values),
+    )
+    return found
+
+
+def _which(t: ty.Type) -> str:
+    """Which parts of an argument have an axis for the examples, as an expression."""
+    found = keyed_parts(t)
+    if not found or isinstance(t, ty.Object):
+        return repr(ty.is_active(t))
+    if isinstance(t, ty.Dict):
+        items = (f"{key!r}: {_which(part)}" for key, part in found)
+        return f"{{{', '.join(items)}}}"
+    joined = ", ".join(_which(part) for _, part in found)
+    return f"[{joined}]" if isinstance(t, ty.List) else f"({joined},)"
+
+
 def _calling(rule: CustomRule | CustomTangent, axes: tuple) -> Callable:
     """A Python function that maps the function."""
     names = _names(rule.function, len(axes))
@@ -206,4 +242,4 @@ def _has_batch(t: ty.Type) -> bool:
     return all(_has_batch(p) and ty.is_active(p) >= shared for p in ty.parts(t))
 
 
-__all__ = ["batched_rule"]
+__all__ = ["batch_by_rule", "batched_rule"]

@@ -22,7 +22,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.structural import is_structural
 from srcjax.analysis.types import Varies, type_of, varying
@@ -113,6 +113,9 @@ def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
     transform = getattr(function, "__srcjax_transform__", None)
     if transform is not None:
         return transformed(trace, transform, args, kwargs)
+    if isinstance(function, CustomBatch):
+        name, inner = "custom_vmap_call", function.function
+        return nested(trace, name, inner, args, kwargs, "call")
     if isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
         name = {CustomRule: "custom_vjp_call", CustomTangent: "custom_jvp_call"}.get(
             type(function), "checkpoint"

@@ -43,6 +43,10 @@ def over_parts(function, x, *others):
         return {k: function(v, *[part(o, k) for o in others]) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
         items = [function(v, *[part(o, k) for o in others]) for k, v in enumerate(x)]
+        if type(x) is list:
+            return items
+        if type(x) is tuple:
+            return tuple(items)
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     made = copy.copy(x)
     for key, value in vars(x).items():
@@ -78,6 +82,25 @@ def spread_items(x, n):
         return made[id(part)]
 
     return spread(x)
+
+
+def given_for_all(x, batched, n):
+    """What a rule gives for `n` examples; what has no axis is the same for all.
+
+    `batched` tells which parts of `x` have one. Raises ValueError where there are not
+    as many examples.
+    """
+    if x is None or isinstance(x, str) or callable(x):
+        return x
+    if has_parts(x):
+        return over_parts(lambda part, b: given_for_all(part, b, n), x, batched)
+    if not batched:
+        return np.broadcast_to(x, (n, *np.shape(x))).copy()
+    if np.shape(x)[:1] != (n,):
+        raise ValueError(
+            f"a rule for {n} examples gave an array of shape {np.shape(x)}"
+        )
+    return x
 
 
 def sum_of_examples(x):

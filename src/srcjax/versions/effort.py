@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import numpy as np
 import optree
 
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.late import late
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def written_in_python(value: Any) -> Any:
         return written_in_python(transform.function)
     if isinstance(value, functools.partial):
         return written_in_python(value.func)
-    if isinstance(value, (CustomRule, CustomTangent, Checkpointed)):
+    if isinstance(value, (CustomRule, CustomTangent, CustomBatch, Checkpointed)):
         return written_in_python(value.function)
     if isinstance(value, MethodType):
         return value if written_in_python(value.__func__) else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
+from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.backends.load import load
 from srcjax.errors import ArgumentError
@@ -43,7 +43,7 @@ def underlying(function: Any) -> Callable:
         served = record.composite_of(bound)
         if inspect.isfunction(served) or inspect.ismethod(served):
             return served
-    while isinstance(function, (CustomRule, CustomTangent, Checkpointed)):
+    while isinstance(function, (CustomRule, CustomTangent, CustomBatch, Checkpointed)):
         if not isinstance(function, Checkpointed):
             return _calling(function)
         function = function.function
@@ -141,9 +141,11 @@ def is_of_library(function: Any) -> bool:
     return by_numba or is_library_file(call.__code__.co_filename)
 
 
-def _calling(rule: CustomRule | CustomTangent) -> Callable:
+def _calling(rule: CustomRule | CustomTangent | CustomBatch) -> Callable:
     """A Python function that calls a function with its own rule."""
-    if isinstance(rule, CustomTangent):
+    if isinstance(rule, CustomBatch):
+        pass  # a batch says that it needs one
+    elif isinstance(rule, CustomTangent):
         if rule.rule is None:
             raise ArgumentError(
                 f"`{rule.__name__}` was made by custom_jvp but has no rule",

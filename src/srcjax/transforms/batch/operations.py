@@ -15,12 +15,12 @@ from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
 from srcjax.analysis.counts import uncounted
-from srcjax.analysis.custom import CustomRule, CustomTangent
+from srcjax.analysis.custom import CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.indexing import as_index
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.mapped import OF_EACH
-from srcjax.analysis.references import BATCHED_RULE
+from srcjax.analysis.references import BATCH_BY_RULE, BATCHED_RULE
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
@@ -41,7 +41,12 @@ from srcjax.analysis.types import (
     is_text,
     tells,
 )
-from srcjax.errors import PerformanceWarning, SrcjaxError, UnsupportedError
+from srcjax.errors import (
+    ArgumentError,
+    PerformanceWarning,
+    SrcjaxError,
+    UnsupportedError,
+)
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
@@ -541,6 +546,8 @@ class Operations(Lanes):
             )
         if isinstance(callee, (CustomRule, CustomTangent)):
             return self.with_rule(value, callee)
+        if isinstance(callee, CustomBatch):
+            return self.by_rule(value, callee)
         return self.looped(value, result)
 
     def with_rule(
@@ -557,6 +564,21 @@ class Operations(Lanes):
             raise self.refuse(f"`{shown}`: {error}", "`custom_jvp`") from None
         name = self.callees.constant(f"{callee.__name__}_batch", made)
         return gast.Call(syntax.name(name), list(map(self.shapes, value.args)), [])
+
+    def by_rule(self, value: gast.Call, callee: CustomBatch) -> gast.expr:
+        """A call of a function with a batched form of its own."""
+        if callee.rule is None:
+            raise self.refuse(
+                f"`{callee.__name__}` was made by custom_vmap but has no rule",
+                f"`{callee.__name__}.def_vmap(rule)`",
+                ArgumentError,
+            )
+        value = self.positional(value, callee.function)
+        types = [self.example(a) for a in value.args]
+        made = BATCH_BY_RULE.value(callee, types)
+        name = self.callees.constant(f"{callee.__name__}_batch", made)
+        args = list(map(self.shapes, value.args))
+        return gast.Call(syntax.name(name), [self.count(), *args], [])
 
     def check_class(self, value: gast.Call, callee: Any, result: Type) -> None:
         """An object is made of the values of one example, not of a batch of them."""

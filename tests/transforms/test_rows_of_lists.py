@@ -328,3 +328,25 @@ def test_right_or_refused(function):
 def test_a_row_is_added_to_where_it_is():
     text = srcjax.source(srcjax.grad(edit_distance), XS[0])
     assert "dD[i - 1][j] += " in text and "add(" not in text
+
+
+def rows_filled(x):
+    rows = [[0.0] * 2 for _ in range(2)]
+    for i in range(2):
+        for j in range(2):
+            rows[i][j] = x[i] * x[j] + (rows[i - 1][j] if i else 0.0)
+    return rows[0][1] * 3 + rows[1][1] + rows[1][0] ** 2
+
+
+def test_rows_of_batches_are_made_as_rows_of_numbers():
+    xs = np.array([[1.3, -0.7], [1.0, 2.0], [0.3, 0.4]])
+    mapped = srcjax.vmap(rows_filled)
+
+    def total(x):
+        return np.sum(mapped(x))
+
+    assert np.allclose(mapped(xs), [rows_filled(x) for x in xs])
+    want = [srcjax.grad(rows_filled)(x) for x in xs]
+    assert np.allclose(srcjax.grad(total)(xs), want)
+    text = srcjax.source(mapped, xs)
+    assert "rows = [[np.zeros(batch_size) for _ in range(2)] for _ in range(2)]" in text

@@ -29,6 +29,8 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Const,
+    Dict,
+    List,
     Scalar,
     Tuple,
     Type,
@@ -614,8 +616,21 @@ inert(
     elementwise=True,
     signature="x",
 )  # fmt: skip
+
+
+def infer_isscalar(element: Type) -> Type:
+    """Known of Python's numbers, of arrays with axes and of containers."""
+    if isinstance(element, Array) and element.shape:
+        return Const(value=False)
+    if isinstance(element, (Tuple, List, Dict)):
+        return Const(value=False)
+    python = isinstance(element, Scalar) and element.python
+    return Const(value=True) if python else BOOL
+
+
+inert(np.isscalar, signature="element", infer=infer_isscalar)
 inert(
-    np.allclose, np.array_equal, np.array_equiv, np.isscalar,
+    np.allclose, np.array_equal, np.array_equiv,
     infer=lambda *args, **kwargs: BOOL,
 )  # fmt: skip
 

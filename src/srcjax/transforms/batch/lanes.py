@@ -29,6 +29,7 @@ from srcjax.analysis.types import (
     Unknown,
     dtype_of,
     is_active,
+    is_number,
     join_all,
     map_parts,
     parts,
@@ -156,6 +157,9 @@ class Lanes(Writer):
         if isinstance(value, gast.Name):
             value = self.example_displays.get(value.id, value)
         value = self.written_out(value)
+        inside = self.spread_inside(value, want)
+        if inside is not None:
+            return inside
         if isinstance(have, (List, Dict)) and have.items is None:
             if all_active(have):
                 return whole
@@ -207,6 +211,37 @@ class Lanes(Writer):
             for key, part in haves.items()
         ]
         return self.rebuild(have, made)
+
+    def spread_inside(self, value: Any, want: Type) -> gast.expr | None:
+        """A list of new values as a list of batches, made in the same way.
+
+        `[[0.0] * 2 for _ in range(3)]` is `[[np.zeros(n) for _ in range(2)] for _ in
+        range(3)]`: None for anything else.
+        """
+        elem = join_all(parts(want))
+        if elem is None or not isinstance(want, List) or not all_active(want):
+            return None
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+            shown, count = value.left, value.right
+            if not isinstance(shown, gast.List) or len(shown.elts) != 1:
+                return None
+            item, t = shown.elts[0], self.example(shown.elts[0])
+            if is_starred(shown) or not is_number(t) or is_active(t):
+                return None
+            made = self.spread(item, t, elem, dtype_of(elem))
+            return syntax.expression("[v for _ in range(n)]", v=made, n=count)
+        if not isinstance(value, gast.ListComp):
+            return None
+        if any(self.mapped(syntax.name(n)) for n in syntax.names_read(value)):
+            return None
+        item = self.spread_inside(value.elt, elem)
+        if item is None:
+            t = self.typer.type_of(value.elt, self.examples)
+            new = isinstance(value.elt, (gast.Constant, gast.Call))
+            if not new or not isinstance(t, (Array, Const, Scalar)):
+                return None
+            item = self.spread(value.elt, t, elem, dtype_of(elem))
+        return gast.ListComp(item, value.generators)
 
     def spread_part(self, value: gast.expr, have: Type, want: Type) -> Any:
         """A part of a container as a batch, in the dtype that it has later."""

@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
     is_text,
+    join_all,
     tells,
 )
 from srcjax.errors import (
@@ -64,8 +65,34 @@ _MAKE_ARRAYS = frozenset(
 )
 
 
+def is_break(node: Any) -> bool:
+    return isinstance(node, gast.Break)
+
+
+def is_about_none(test: Any) -> bool:
+    """Whether it is `x is None`, or `x is not None`."""
+    if not isinstance(test, gast.Compare):
+        return False
+    if not isinstance(test.ops[0], (gast.Is, gast.IsNot)):
+        return False
+    other = test.comparators[0]
+    return isinstance(other, gast.Constant) and other.value is None
+
+
 class Operations(Lanes):
     """Writes operations on batches."""
+
+    def __init__(self, program: Any, unit: Any, callees: Any) -> None:
+        super().__init__(program, unit, callees)
+        #: Names that are None for all examples at a time.
+        self.or_none: set[str] = set()
+        for name, t in self.examples.items():
+            found = None
+            if isinstance(t, Unknown) and is_active(t):
+                found = self.when_not_none(name)
+            if found is not None:
+                self.examples[name] = found
+                self.or_none.add(name)
 
     #: How many operations became loops: those do not run for no example at all.
     loops = 0
@@ -281,6 +308,13 @@ class Operations(Lanes):
         operands = [value.left, *value.comparators]
         if not self.reads_mapped(value):
             return self.shapes(value)
+        if isinstance(value.ops[0], (gast.Is, gast.IsNot)):
+            names = [o.id for o in operands if isinstance(o, gast.Name)]
+            if is_about_none(value) and len(names) == 1 and names[0] in self.or_none:
+                return syntax.clone(value)
+            known = self.typer.type_of(value, self.examples)
+            if isinstance(known, Const):
+                return syntax.const(known.value)
         if isinstance(value.ops[0], (gast.In, gast.NotIn, gast.Is, gast.IsNot)):
             raise self.refuse(
                 f"`{syntax.text(value)}` of a mapped value", "a comparison of numbers"
@@ -300,6 +334,45 @@ class Operations(Lanes):
             for n, t in zip(new, types, strict=True)
         ]
         return gast.Compare(new[0], value.ops, new[1:])
+
+    def when_not_none(self, name: str) -> Type | None:
+        """The type of a name that is None for all examples at a time, where it is not.
+
+        It is so where no branch or loop that examples leave on their own binds it, and
+        all that it is given is surely None, or surely not. None for other names.
+        """
+        if name in self.bound_apart:
+            return None
+        inside = syntax.all_statements(self.unit.node.body)
+        binding = [s for s in inside if name in syntax.names_written(syntax.head(s))]
+        if name in self.unit.parameters:
+            binding.append(self.unit.node)
+        variants = [v for stmt in binding for v in self.facts.of(stmt)]
+        given = [v.after[name] for v in variants if name in v.after]
+        others = [t for t in given if t != Const(value=None)]
+        kinds = (Array, Scalar, List, Tuple, Dict, Object)
+        known = len(others) < len(given) and all(isinstance(t, kinds) for t in others)
+        return join_all(others) if known else None
+
+    @functools.cached_property
+    def bound_apart(self) -> set[str]:
+        """Names that are bound where the examples go their own ways."""
+        found: set[str] = set()
+        for stmt in syntax.walk(self.unit.node.body):
+            if not isinstance(stmt, (gast.If, gast.While, gast.For)):
+                continue
+            inside = [s for s in syntax.walk(stmt) if isinstance(s, gast.If)]
+            left = [s for s in inside if any(map(is_break, syntax.walk(s)))]
+            if any(map(self.may_differ, [stmt, *left])):
+                found |= syntax.names_written(stmt)
+        return found
+
+    def may_differ(self, stmt: Any) -> bool:
+        """Whether examples may go their own ways at the head of a statement."""
+        heads = [stmt.test] if isinstance(stmt, (gast.If, gast.While)) else [stmt.iter]
+        return any(
+            self.reads_mapped(head) and not is_about_none(head) for head in heads
+        )
 
     def of_Attribute(self, value: gast.Attribute, result: Type) -> gast.expr:
         base = value.value

@@ -1,5 +1,6 @@
 """`vmap`'s axes: what fits is as in JAX, what does not is an error that says where."""
 
+import warnings
 from collections import OrderedDict, defaultdict
 from functools import partial
 
@@ -418,8 +419,33 @@ def controlled(gains):
     return x
 
 
-def test_a_loop_over_examples_whose_sizes_have_to_be_known():
+def test_an_attribute_that_is_none_for_all_at_first():
     gradient = srcjax.grad(controlled)
+    gains = np.array([[0.5, 0.1], [0.3, 0.2]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = srcjax.vmap(gradient)(gains)
+    np.testing.assert_allclose(got, [gradient(g) for g in gains])
+
+
+class Remembering(Gains):
+    def step(self, error):
+        slope = 0.0 if self.last is None else error - self.last
+        if error > 0.6:
+            self.last = error
+        return self.p * error + self.i * slope
+
+
+def remembered(gains):
+    controller = Remembering(*gains)
+    x = 0.0
+    for _ in range(3):
+        x = x + controller.step(1.0 - x)
+    return x
+
+
+def test_a_loop_over_examples_whose_sizes_have_to_be_known():
+    gradient = srcjax.grad(remembered)
     gains = np.array([[0.5, 0.1], [0.3, 0.2]])
     with pytest.warns(srcjax.PerformanceWarning):
         got = srcjax.vmap(gradient)(gains)

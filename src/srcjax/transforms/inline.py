@@ -21,6 +21,7 @@ from srcjax.analysis.types import Closure
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.normalise import normalise_nested
 from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.ops.patched import NAMED_MODULES
 
 SMALL = 2
 
@@ -184,7 +185,8 @@ class Inliner:
                     mine = self.program.look(self.unit, name)
                 except KeyError:
                     # A variable may have it in statements that are not in place yet.
-                    if name not in self.unit.names.taken:
+                    known = NAMED_MODULES.get(name)  # no variable has its name
+                    if name not in self.unit.names.taken or known is value:
                         self.unit.extra[name] = value
                         self.unit.from_around.add(name)
                         self.unit.names.taken.add(name)

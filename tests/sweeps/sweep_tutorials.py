@@ -19,8 +19,16 @@ import srcjax
 TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.txt"))
 
 #: Here a `vmap` runs in a loop over the examples, and says so: of rules of the user's,
-#: of a sampler's loop, of a step in the order of a permutation, of a list of layers.
-IN_A_LOOP = {"custom_derivative_rules", "hmc", "hopfield", "maml", "normalizing_flow"}
+#: of a sampler's loop, of a step in the order of a permutation, of a list of layers, of
+#: a namedtuple made of the items of an array.
+IN_A_LOOP = {
+    "custom_derivative_rules",
+    "hmc",
+    "hopfield",
+    "maml",
+    "normalizing_flow",
+    "reinforce",
+}
 
 
 def with_imports_changed(text):

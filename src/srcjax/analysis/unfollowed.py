@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     ageless_buffers,
     all_buffers,
     is_active,
+    join,
     join_shapes,
     map_parts,
     parts,
@@ -71,6 +72,11 @@ class Unfollowed(Applied):
                     k: _in_sizes_of(t, last.get(k, t)) for k, t in arguments.items()
                 }
             arguments = self.made_before(unit.node, arguments)
+            if len(around) > DEEP:  # nor have all ways in which memory comes together
+                arguments = {
+                    k: join(t, last[k]) if k in last and hides_memory(t) else t
+                    for k, t in arguments.items()
+                }
         if self.recording:
             active = self.program.entry_active.setdefault(id(function), set())
             active.update(n for n, t in arguments.items() if is_active(t))
@@ -358,6 +364,11 @@ def _widen(t: Type) -> Type:
     if isinstance(t, Scalar) and (t.size is not None or t.span is not None):
         return replace(t, size=None, span=None)
     return map_parts(t, _widen)
+
+
+def hides_memory(t: Type) -> bool:
+    """Whether it is not known what the value is, or what is in it."""
+    return isinstance(t, Unknown) or any(map(hides_memory, parts(t)))
 
 
 def _in_sizes_of(t: Type, other: Type) -> Type:

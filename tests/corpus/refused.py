@@ -90,11 +90,6 @@ REASONS = {
         "statements.formatted_strings",
         "statements.printing",
     ],
-    "`is None` of a mapped value": [
-        "arrays.converted",
-        "objects.controller_with_memory",
-        "objects.dataclass_with_a_list",
-    ],
 }
 IN_A_LOOP = {name for names in REASONS.values() for name in names}
 
@@ -114,7 +109,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "vmap(vmap)": {},
     "jvp(vmap)": {
         **dict.fromkeys(PUT_BACK, "was made in a loop"),
-        "objects.dataclass_with_a_list": "after a `cached_property` of it was read",
     },
     "vmap(jvp)": {},
 }

@@ -227,3 +227,16 @@ def test_arrays_of_loops_have_the_same_memory_again_where_nothing_is_left_of_the
         LOOPS.replace("np.dot(total", "np.dot(again").replace("[i]", "[i, i]")
     )
     assert "again = product(again, W)" in text
+
+
+def test_a_shape_of_several_sizes_is_no_size():
+    text = file_text(
+        "@kernel\ndef f_kernel(x):\n    y = np.zeros(x.shape)\n"
+        "    z = np.empty(len(y))\n    for i in range(len(x)):\n"
+        "        u = np.empty(x.shape)\n        v = u[i]\n"
+        "        z[i] = v[0] + y[i, i]\n"
+        "    return z\n"
+    )
+    assert (
+        "def f_kernel(x):" in text and "u = on_large_pages(np.empty(x.shape))" in text
+    )

@@ -111,7 +111,11 @@ class Shapes:
         path = syntax.dotted(value.func)
         if path in _MAKERS:
             shape = value.args[0]
+            if isinstance(shape, gast.Attribute):  # `x.shape`
+                return self.known.get(getattr(shape.value, "id", ""))
             dims = shape.elts if isinstance(shape, gast.Tuple) else [shape]
+            if not all(is_one_size(d) for d in dims):
+                return None
             sizes = [syntax.map_expressions(d, self.told) for d in dims]
             return sizes if all(is_known_before(s, self.given) for s in sizes) else None
         if path == "np.dot" and len(value.args) == 2:
@@ -139,6 +143,11 @@ class Shapes:
             return None
         size = shape[0] if len(shape) == 1 else gast.Tuple(shape, syntax.LOAD)
         return gast.Call(syntax.expression("np.empty"), [size, *dtype], [])
+
+
+def is_one_size(node: Any) -> bool:
+    """Whether it is a number, and no shape of several."""
+    return isinstance(node, gast.Constant) or size_asked(node) is not None
 
 
 def size_asked(node: Any) -> tuple[str, int] | None:

@@ -17,6 +17,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.backends.kernel_calls import is_one_size
 
 #: So many bytes an array may have, and so many arrays there may be.
 SMALL, MOST_SMALL = 2048, 32
@@ -85,7 +86,10 @@ def names_alone(node: gast.FunctionDef) -> set[str]:
         path = syntax.dotted(getattr(call, "func", None)) if name else None
         if path in _MAKERS and bindings[name] == 1:
             shape = call.args[0]
-            ranks[name] = len(shape.elts) if isinstance(shape, gast.Tuple) else 1
+            dims = shape.elts if isinstance(shape, gast.Tuple) else [shape]
+            spelled = isinstance(shape, gast.Tuple) or is_one_size(shape)
+            if spelled and not any(isinstance(d, gast.Starred) for d in dims):
+                ranks[name] = len(dims)  # and not `x.shape`
         elif path == "np.dot" and bindings[name] == 1:
             ranks[name] = None
     seen: Counter[str] = Counter()

@@ -264,7 +264,9 @@ def test_what_has_no_kernel_stays(cupy):
 def test_source_shows_both(cupy):
     text = srcjax.source(srcjax.jit(chain), *on_device(cupy, given("chain", 5)))
     assert "import cupy" in text and "@elementwise_kernel" in text
-    assert "for i, j: double x(i, j), double w(j)\n    -> double where_value(i, j)" in text
+    assert (
+        "for i, j: double x(i, j), double w(j)\n    -> double where_value(i, j)" in text
+    )
     assert "chain_where_value[len(x), x.shape[1]](" in text
     assert "tanh(x * w) + 1.0" in text
     text = srcjax.source(srcjax.jit(softmax), *on_device(cupy, given("softmax", 5)))

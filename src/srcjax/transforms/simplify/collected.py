@@ -100,7 +100,7 @@ def _collected(
     if adjoints in read or values in read or adjoints in bound or values in bound:
         return None
     later = runs_after(node, loop)
-    if any(read_elsewhere(later, loop, name) for name in bound):
+    if read_elsewhere(later, loop, bound):
         return None
     if not _may_stand(item, type_of(syntax.name(values)), type_of):
         return None

@@ -208,9 +208,7 @@ class _Joining:
             return False
         later = [*between, *runs_after(self.node, back)]
         ahead_and_back = gast.If(syntax.const(True), [ahead, back], [])
-        return not any(
-            read_elsewhere(later, ahead_and_back, name) for name in own | target
-        )
+        return not read_elsewhere(later, ahead_and_back, own | target)
 
     def clashes(self, ahead: list[Any], back: list[Any], own: set[str]) -> bool:
         """Whether what is taken would be another value without the tape.

@@ -164,7 +164,7 @@ def _rewrite(
     rest = loop.body[count:]
     if index in syntax.names_read(rest) or (backwards and number is not None):
         return
-    if read_elsewhere(function.body, loop, index):
+    if read_elsewhere(function.body, loop, {index}):
         return
     changed: set[str] = set()
     for stmt in rest:
@@ -193,9 +193,7 @@ def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:
         return
     indices = syntax.names_written(loop.target)
     later = runs_after(function, loop)
-    if indices & syntax.names_read(loop.body) or any(
-        read_elsewhere(later, loop, index) for index in indices
-    ):
+    if indices & syntax.names_read(loop.body) or read_elsewhere(later, loop, indices):
         return
     numbers = over.args[0]
     trips = getattr(numbers, "trips", None)
@@ -233,20 +231,21 @@ def runs_after(function: gast.FunctionDef, loop: gast.For) -> list[Any]:
     return function.body[at + 1 :]
 
 
-def read_elsewhere(stmts: list[Any], loop: gast.For, index: str) -> bool:
-    """Whether the index is read there, outside of loops that bind it themselves."""
+def read_elsewhere(stmts: list[Any], loop: gast.For, names: set[str]) -> bool:
+    """Whether one of them is read there, outside of loops that bind it themselves."""
     inside = {id(n) for n in syntax.walk(loop)}
-    owners = [
-        n
+    reads = {
+        id(n)
         for n in syntax.walk(stmts)
-        if isinstance(n, gast.For) and index in syntax.names_written(n.target)
-    ]
-    bound = {id(n) for o in owners for n in syntax.walk(o.body)}
-    return any(
-        isinstance(n, gast.Name)
-        and n.id == index
+        if isinstance(n, gast.Name)
+        and n.id in names
         and isinstance(n.ctx, gast.Load)
         and id(n) not in inside
-        and id(n) not in bound
-        for n in syntax.walk(stmts)
-    )
+    }
+    if not reads:
+        return False
+    for owner in syntax.walk(stmts):
+        bound = isinstance(owner, gast.For) and syntax.names_written(owner.target)
+        if bound and bound & names:
+            reads -= {id(n) for n in syntax.names_in(owner.body) if n.id in bound}
+    return bool(reads)

@@ -21,6 +21,17 @@ def scaled(y):
     return scale * corner(y)
 
 
+def one_sided(y):
+    value = float(np.mean(y))
+    if value <= 0:
+        return 2.0 * value
+    return value ** (-len(y) - 1)
+
+
+def scaled_one_sided(y):
+    return scale * one_sided(y)
+
+
 def counted(x, n):
     y = x
     while n:
@@ -34,6 +45,14 @@ def test_powers_that_differ(f):
     y = np.array([[0.4, 0.5, 0.6], [0.8, 1.0, 1.2]])
     expected = [srcjax.grad(f)(each) for each in y]
     np.testing.assert_allclose(srcjax.vmap(srcjax.grad(f))(y), expected)
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, -1)])
+def test_a_count_of_one_side_is_there_for_some(signs):
+    """What the other side saves is None: a count differs between examples."""
+    y = np.array([[0.4, 0.5, 0.6], [0.8, 1.0, 1.2]]) * np.reshape(signs, (2, 1))
+    gradient = srcjax.grad(scaled_one_sided)
+    np.testing.assert_allclose(srcjax.vmap(gradient)(y), [gradient(v) for v in y])
 
 
 @pytest.mark.parametrize("kind", [bool, int, float, np.uint8])

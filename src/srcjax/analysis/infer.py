@@ -44,6 +44,7 @@ from srcjax.analysis.types import (
     Scalar,
     Type,
     Unknown,
+    Varies,
     ageless,
     ageless_buffers,
     all_buffers,
@@ -52,6 +53,7 @@ from srcjax.analysis.types import (
     is_differentiable,
     join,
     replace,
+    varies,
     with_active,
 )
 from srcjax.analysis.wider import covers
@@ -360,7 +362,8 @@ class Interpreter(Expressions):
     def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
         """Bind a target."""
         if isinstance(target, gast.Name):
-            if type(value) is Unknown and target.id in self.unit.counts:
+            counts = varies() is Varies.DERIVATIVES and target.id in self.unit.counts
+            if counts and type(value) is Unknown:
                 value = count_type(self.unit.counts[target.id])
             if is_active(value):
                 self.require(target.id)

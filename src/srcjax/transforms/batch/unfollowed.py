@@ -18,6 +18,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.unfollowed import core_form
+from srcjax.analysis.wrappers import compiled_from
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.effects import effect_of_function
@@ -54,6 +55,7 @@ class Computing:
         """Whether a call of the object does nothing but give a value."""
         function = getattr(function, "function", function)  # one with rules of its own
         function = getattr(function, "__func__", function)
+        function = compiled_from(function, []) or function
         if effect_of_function(function).pure:
             return True
         if isinstance(function, type):

@@ -140,7 +140,7 @@ def test_they_step(script, monkeypatch):
         lambda p: p.run("d(*args)", names, {}),
         *("b d.__wrapped__", "c", "n", "l", "p x.shape", "c"),
     )
-    assert "-> model2 = np.tanh(x @ w)" in shown
+    assert "-> model_value = np.tanh(x @ w)" in shown
     assert "(2, 2)" in shown and "Breakpoint " in shown
 
     def stopping(x):

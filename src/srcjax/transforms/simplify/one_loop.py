@@ -167,7 +167,7 @@ class _Joining:
                 if syntax.is_name(tapes[tape], stmt.targets[0].id):
                     continue
                 stmt.value = syntax.clone(tapes[tape])
-            elif not syntax.has_blocks(stmt):
+            elif isinstance(stmt, (gast.Assign, gast.AugAssign)):
                 stmt.value = syntax.rewritten(stmt.value, self.value_on(tapes))
             out.append(stmt)
         return out

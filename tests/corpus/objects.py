@@ -574,3 +574,66 @@ def signs_and_lengths_of_vectors(x, y):
     a, b = Quantities(x[0], x[1]), Quantities(y[0], y[1])
     c = -a + 2.0 * +b + ~a
     return abs(c) * float(c) / len(c) + round(c, 2) + round(b)
+
+
+class Dense:
+    def __init__(self, weights):
+        self.weights = weights
+
+    def __call__(self, x):
+        return x @ self.weights
+
+
+class Rectified:
+    def __call__(self, x):
+        return np.maximum(x, 0.1 * x)
+
+
+class Remembering:
+    """A layer without parameters, which keeps what it gave."""
+
+    def __call__(self, x):
+        self.given = np.tanh(x)
+        return self.given
+
+
+class Network:
+    def __init__(self, *layers):
+        self.layers = list(layers)
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@program(normal(2, 3), jax=False)
+def network_of_layers_of_several_classes(w):
+    network = Network(Dense(w), Rectified(), Dense(w.T))
+    return np.sum(network(np.array([[0.3, 0.7], [-0.4, 0.1]])) ** 2)
+
+
+@program(normal(2, 3), jax=False)
+def layers_of_which_one_remembers(w):
+    x = np.array([[0.3, 0.7], [-0.4, 0.1]])
+    last = Remembering()
+    for layer in [Dense(w), Remembering(), Dense(w.T), last]:
+        x = layer(x)
+    return np.sum(x**2) + np.sum(last.given)
+
+
+@program(normal(2, 3), jax=False)
+def layers_gone_through_backwards(w):
+    x = np.array([[0.3, 0.7], [-0.4, 0.1]])
+    layers = [Rectified(), Dense(w)]
+    for number, layer in enumerate(reversed(layers), 1):
+        x = number * layer(x)
+    return np.sum(x**2)
+
+
+@program(normal(3), jax=False)
+def layers_without_parameters_in_a_list(x):
+    layers = [Remembering() for _ in range(2)]
+    for layer in layers:
+        x = layer(x)
+    return np.sum(x * layers[0].given)

@@ -23,7 +23,6 @@ TANGENTS = {
 REFUSED = {
     "micro": {"gradient", "tangent", "jit_of_gradient", "batch_of_gradients", "second"},
     "nbody": {"gradient", "jit_of_gradient", "batch_of_gradients", "second"},
-    "memo": {"second"},
     "fft": {"second"},
     "pagerank": {"second"},
 }

@@ -225,6 +225,18 @@ class Calls(Constructing):
         self.program.rests_on_method(owner.cls, name)
         return BoundTo(method, owner, behind=name)
 
+    def made_in_text(self, t: Other) -> bool:
+        """Have objects made in the text, to follow methods; whether any is not yet."""
+        found = [self.facts.objects.get(b) for b in ageless_buffers(t.buffers)]
+        missed = [
+            (unit, place)
+            for unit, place in filter(None, found)
+            if place and place not in unit.varying
+        ]
+        for unit, place in missed:
+            self.miss(unit, {place})
+        return bool(missed)
+
     def leave_out(self) -> None:
         """Pass over what raises for the types so far, while those of a loop are sought.
 
@@ -298,6 +310,8 @@ class Calls(Constructing):
             found = self.drawn(base, name, args, kwargs, node)
             if found is not None:
                 return found
+        if isinstance(base, Other) and active and self.made_in_text(base):
+            return Unknown(True)
         if isinstance(base, Other) and active:
             shown = getattr(base.cls, "__name__", "object")
             owner = getattr(getattr(node.func, "value", None), "id", None)
@@ -360,6 +374,9 @@ class Calls(Constructing):
             bound = BoundTo(method, function, itself=True)
             self.callee(node, bound)
             return self.call_function(method, [function, *args], kwargs, node)
+        if isinstance(function, Other) and active and self.made_in_text(function):
+            self.callee(node, None)
+            return Unknown(True)
         if not isinstance(function, Const):
             made_by = getattr(function, "cls", None)
             if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):

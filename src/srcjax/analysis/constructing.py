@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.analysis.unfollowed import Unfollowed
 from srcjax.frontend.dataclass_init import describe_init
+from srcjax.frontend.unit import acting
 
 
 class Constructing(Unfollowed):
@@ -119,6 +120,8 @@ class Constructing(Unfollowed):
             return with_active(self.opaque_call(cls, given, node), True)
         memory = NONE.union(*map(all_buffers, [*args, *kwargs.values()]))
         self.facts.nodes.append(node)
+        if is_plain_class(cls):
+            self.facts.objects[id(node)] = self.unit, acting(node)
         return Other(False, memory | {id(node)}, cls)
 
     def is_kept_varying(self, node: Any) -> bool:

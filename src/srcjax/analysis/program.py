@@ -113,6 +113,8 @@ class Facts:
     opaque: set[int] = field(default_factory=set)
     #: Calls of classes whose `__init__` sets attributes that the type has not.
     constructed: set[int] = field(default_factory=set)
+    #: By a call of a class, of which nothing varies: its unit, and its place there.
+    objects: dict[int, tuple[Unit, str]] = field(default_factory=dict)
     #: Whether complex numbers take part; None: not looked at yet.
     complex: bool | None = None
     #: The same, unknown values included.

@@ -138,10 +138,12 @@ class Varying:
 
         `update(x) > 0.1` is a truth value, and is more than that.
         """
-        return bool(self.places) and any(
-            isinstance(sub, _ACTING) and acting(sub) in self.places
-            for sub in syntax.walk(node)
-        )
+        return bool(self.places) and any(map(self.is_place, syntax.walk(node)))
+
+    def is_place(self, node: Any) -> bool:
+        """Whether it is itself the expression that does."""
+        found = bool(self.places) and isinstance(node, _ACTING)
+        return found and acting(node) in self.places
 
     def known_before(self, node: gast.expr) -> bool:
         """Whether the value is known before the function runs: a constant, a shape.
@@ -206,7 +208,7 @@ class Varying:
             return acts or self.carries([node.body, node.orelse])
         if isinstance(node, gast.Subscript) and not self.all_kinds:
             return self.carries([node.value, node.slice])
-        if isinstance(node, gast.Call) and self.run_time:
+        if isinstance(node, gast.Call) and (self.run_time or self.is_place(node)):
             return True
         return any(
             self.carries(value)

@@ -243,7 +243,9 @@ def new_zero(x, made, apart):
 
 def is_record(x):
     """Whether `x` is an object with attributes, of a class written in Python."""
-    made = type(x).__init__
-    return isinstance(x, SimpleNamespace) or (
-        hasattr(x, "__dict__") and hasattr(made, "__code__")
-    )
+    if isinstance(x, SimpleNamespace):
+        return True
+    init, new = type(x).__init__, type(x).__new__
+    bare = init is object.__init__ and new is object.__new__  # it has no `__init__`
+    held = getattr(x, "__dict__", None)
+    return held is not None and (hasattr(init, "__code__") or bare and bool(held))

@@ -6,7 +6,6 @@ import builtins
 
 import gast
 
-from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
@@ -83,14 +82,15 @@ class SettlingBase:
     def is_range(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Call) and self.is_builtin(node.func, "range")
 
-    def is_builtin(self, node: gast.expr, name: str) -> bool:
-        if not syntax.is_name(node, name):
+    def is_builtin(self, node: gast.expr, *names: str) -> bool:
+        """Whether the expression is one of Python's own functions of these names."""
+        if not isinstance(node, gast.Name) or node.id not in names:
             return False
         try:
-            value = self.program.look(self.unit, name)
+            value = self.program.look(self.unit, node.id)
         except KeyError:
             return False
-        return value is getattr(builtins, name)
+        return value is getattr(builtins, node.id)
 
     def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
         return self.type_before(stmt, node.id) if isinstance(node, gast.Name) else None

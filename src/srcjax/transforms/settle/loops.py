@@ -41,13 +41,27 @@ def holds_function(t: Any) -> bool:
     return is_function(t) or (isinstance(t, Tuple) and any(map(is_function, t.items)))
 
 
-def leaf_itself(item: gast.expr, held: dict[str, list[gast.expr]]) -> gast.expr:
+def leaf_itself(item: gast.expr, held: dict[str, list[Any]]) -> gast.expr:
     """`leaves[0]` as what it was made of."""
-    if isinstance(item, gast.Subscript) and isinstance(item.slice, gast.Constant):
+    if isinstance(item, gast.Subscript):
         elements = held.get(getattr(item.value, "id", ""))
-        if elements is not None:
-            return syntax.clone(elements[item.slice.value])
+        place = _place(item.slice)
+        if elements is not None and place is not None:
+            return syntax.clone(elements[place])
     return item
+
+
+def _place(index: gast.expr) -> int | None:
+    """The number of an item: that of `2`, and of `-1 - 2` where it is backwards."""
+    if isinstance(index, gast.Constant):
+        return index.value if type(index.value) is int else None
+    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
+        inner = _place(index.operand)
+        return None if inner is None else -inner
+    if isinstance(index, gast.BinOp) and isinstance(index.op, gast.Sub):
+        first, second = _place(index.left), _place(index.right)
+        return None if first is None or second is None else first - second
+    return None
 
 
 #: How many leaves of a tree a loop is written out for.
@@ -204,14 +218,14 @@ class LoopSettling(SettlingBase):
         the leaves of a tree, which are listed in the text.
         """
         over = stmt.iter
-        zipped = isinstance(over, gast.Call) and self.is_builtin(over.func, "zip")
-        sequences = over.args if zipped else [over]
+        sequences = self.sequences_of(over)
         types = [self.type_of_items(stmt, s) for s in sequences]
         items: list[Any] = [getattr(t, "items", None) for t in types]
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
         leaves = [self.leaves(t) for t in types]
         functions = functions or any(leaves)
+        objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
         if not functions or not varying or any(known is None for known in items):
             return None
@@ -224,12 +238,12 @@ class LoopSettling(SettlingBase):
         binds: list[gast.stmt] = []
         self.bind_items(stmt.target, over, index, [], binds, variants)
         out = list(self.before)
-        held = {
-            sequence.id: elements
-            for sequence, elements in zip(sequences, leaves, strict=True)
-            if elements and isinstance(sequence, gast.Name)
+        held: dict[str, list[Any]] = {
+            sequence.id: parts or made or []
+            for sequence, parts, made in zip(sequences, leaves, objects, strict=True)
+            if (parts or made) and isinstance(sequence, gast.Name)
         }
-        gathers = self.gathered(stmt) if held else None
+        gathers = self.gathered(stmt) if any(leaves) else None
         gathered: list[gast.expr] = []
         for i in range(min(len(known) for known in items)):
             number: dict[str, gast.expr] = {index: syntax.const(i)}
@@ -254,6 +268,15 @@ class LoopSettling(SettlingBase):
             made.of_parts = True
             out.append(gast.copy_location(syntax.assign(gathers, made), stmt))
         return out
+
+    def sequences_of(self, over: gast.expr) -> list[gast.expr]:
+        """What is gone through, in `zip`, `enumerate` and `reversed` of it too."""
+        if not isinstance(over, gast.Call):
+            return [over]
+        if self.is_builtin(over.func, "zip"):
+            return [s for part in over.args for s in self.sequences_of(part)]
+        of_one = self.is_builtin(over.func, "enumerate", "reversed") and over.args
+        return self.sequences_of(over.args[0]) if of_one else [over]
 
     def type_of_items(self, stmt: gast.For, over: gast.expr) -> Any:
         """What a loop runs over: a tuple from around the function, if it is one."""
@@ -302,6 +325,32 @@ class LoopSettling(SettlingBase):
         item = self.fresh("item")
         out.append(syntax.assign(item, value))
         return syntax.name(item)
+
+    def objects(self, t: Any) -> list[gast.expr] | None:
+        """The names of the objects in a list that the text makes, if it has them still.
+
+        What is set on one of them is set on the object that the name stands for.
+        """
+        if not isinstance(t, List) or not t.items or len(t.buffers) != 1:
+            return None
+        (site,) = t.buffers
+        making = (
+            s
+            for s in syntax.all_statements(self.unit.node.body)
+            if isinstance(s, gast.Assign) and id(s.value) == site
+        )
+        stmt = next(making, None)
+        made = None if stmt is None else stmt.value
+        if not isinstance(made, gast.List) or len(made.elts) != len(t.items):
+            return None
+        for name, item in zip(made.elts, t.items, strict=True):
+            then = self.atom_type(stmt, name)
+            same = isinstance(then, Object) and then.buffers == item.buffers
+            if not same or len(item.buffers) != 1:
+                return None
+            if syntax.count_bindings(self.unit.node, name.id) != 1:
+                return None
+        return list(made.elts)
 
     def leaves(self, t: Any) -> list[gast.expr] | None:
         """The items in the text of a list of few leaves, as `tree.leaves` makes it."""

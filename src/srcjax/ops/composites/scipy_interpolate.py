@@ -53,19 +53,23 @@ def with_nothing_outside(y, x, start, end, ndim):
     return np.where(out, np.nan, y)
 
 
+def evaluated(c, places, x, nu, extrapolate, axis):
+    """The value, or a derivative, of polynomials between places."""
+    x = np.asarray(x)
+    start, end = places[0], places[-1]
+    if isinstance(extrapolate, str):  # "periodic"
+        x = start + (x - start) % (end - start)
+    y = in_pieces(c, places, x, nu)
+    if not extrapolate:
+        y = with_nothing_outside(y, x, start, end, np.ndim(c) - 2)
+    return along_axis_of(y, np.ndim(x), axis)
+
+
 @composite(PPoly.__call__)
 def piecewise_polynomial(self, x, nu=0, extrapolate=None):
     """`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator` too."""
-    x = np.asarray(x)
-    if extrapolate is None:
-        extrapolate = self.extrapolate
-    start, end = self.x[0], self.x[-1]
-    if isinstance(extrapolate, str):  # "periodic"
-        x = start + (x - start) % (end - start)
-    y = in_pieces(self.c, self.x, x, nu)
-    if not extrapolate:
-        y = with_nothing_outside(y, x, start, end, np.ndim(self.c) - 2)
-    return along_axis_of(y, np.ndim(x), self.axis)
+    beyond = self.extrapolate if extrapolate is None else extrapolate
+    return evaluated(self.c, self.x, x, nu, beyond, self.axis)
 
 
 def pieces_of(t, c, degree):

@@ -18,9 +18,8 @@ import scipy.interpolate
 from srcjax.ops.composites.scipy_interpolate import (
     along_axis_of,
     between,
-    in_pieces,
+    evaluated,
     outside,
-    with_nothing_outside,
 )
 from srcjax.ops.record import composite
 
@@ -35,16 +34,8 @@ class Polynomials:
         self.axis = axis
 
     def __call__(self, x, nu=0, extrapolate=None):
-        x = np.asarray(x)
-        if extrapolate is None:
-            extrapolate = self.extrapolate
-        start, end = self.x[0], self.x[-1]
-        if isinstance(extrapolate, str):  # "periodic"
-            x = start + (x - start) % (end - start)
-        y = in_pieces(self.c, self.x, x, nu)
-        if not extrapolate:
-            y = with_nothing_outside(y, x, start, end, np.ndim(self.c) - 2)
-        return along_axis_of(y, np.ndim(x), self.axis)
+        beyond = self.extrapolate if extrapolate is None else extrapolate
+        return evaluated(self.c, self.x, x, nu, beyond, self.axis)
 
     def derivative(self, nu=1):
         c = self.c

@@ -30,6 +30,32 @@ def check(f, x):
     check_grads(f, (x,), order=2, modes="fwd")
 
 
+def isolated(a):
+    _, v = np.linalg.eigh(a)
+    return np.sum(v[:, -1] * v[0, -1] * np.arange(4.0))
+
+
+def exponential(a):
+    w, v = np.linalg.eigh(a)
+    return np.sum((v @ np.diag(np.exp(w)) @ v.T)[0])
+
+
+def test_eigenvalues_that_rounding_tells_apart():
+    """The vector of another one has a derivative; what is between them has none."""
+    turn = np.linalg.qr(RNG.normal(size=(4, 4)))[0]
+    a = turn @ np.diag([-1 / 3, -1 / 3, -1 / 3, 1.0]) @ turn.T
+    b = RNG.normal(size=(4, 4))
+    b = b + b.T
+    step = 1e-5
+    slope = (isolated(a + step * b) - isolated(a - step * b)) / (2 * step)
+    with np.errstate(all="ignore"):
+        gradient, change = srcjax.grad(isolated)(a), srcjax.jvp(isolated, (a,), (b,))[1]
+        np.testing.assert_allclose([np.sum(gradient * b), change], slope, rtol=1e-6)
+        assert not np.isfinite(np.sum(srcjax.hvp(isolated, (a,), (b,)) * b))
+        assert not np.isfinite(np.sum(srcjax.grad(exponential)(a) * b))
+        assert not np.isfinite(srcjax.jvp(exponential, (a,), (b,))[1])
+
+
 def values(a):
     w, _ = np.linalg.eig(a)
     return np.sum(np.real(w**2)), np.sum(np.imag(w) ** 2 * np.real(w))

@@ -8,10 +8,28 @@ import numpy as np
 
 
 def spread_gaps(w):
-    """One over the differences of the eigenvalues; 0 on the diagonal."""
-    one = np.eye(w.shape[-1])  # taken away again: no infinity, whose slope is NaN
+    """One over the differences `w[j] - w[i]`; 0 on the diagonal."""
+    return one_over(w[..., None, :] - w[..., :, None])
+
+
+def gaps_of_eigenvalues(w):
+    """The same; infinite where rounding alone may have made the difference.
+
+    Eigenvalues that are equal come out of LAPACK with other last digits. What is
+    divided by the difference of these is no derivative, but looks like one.
+    """
+    least = np.finfo(w.dtype).eps * np.sum(np.abs(w), axis=-1)
+    difference = w[..., None, :] - w[..., :, None]
+    near = np.abs(difference) <= least[..., None, None]
+    return one_over(np.where(near, 0, difference))
+
+
+def one_over(differences):
+    """Of each, and 0 on the diagonal."""
+    one = np.eye(differences.shape[-1], dtype=differences.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 1 / (w[..., None, :] - w[..., :, None] + one) - one
+        # The one is taken away again: no infinity, whose slope is NaN.
+        return 1 / (differences + one) - one
 
 
 def of_vectors_read(gaps, adjoints):
@@ -40,7 +58,7 @@ def uneig(d, y, a):
             largest = np.real(np.take_along_axis(v, row, axis=-2))
             rows = np.arange(v.shape[-1])[:, None]
             dv = dv - (rows == row) * 1j * np.imag(along) / largest
-        gaps = spread_gaps(w)
+        gaps = gaps_of_eigenvalues(w)
         if dw is None or np.ndim(dw) == 0:
             gaps = of_vectors_read(gaps, np.swapaxes(dv, -1, -2))
         middle = gaps * (turned @ dv)
@@ -55,7 +73,7 @@ def eig_tangent(da, y):
     w, v = y
     changes = np.linalg.solve(v, da @ v)
     dw = np.diagonal(changes, axis1=-2, axis2=-1)
-    dv = v @ (spread_gaps(w) * changes)
+    dv = v @ (gaps_of_eigenvalues(w) * changes)
     shift = -np.real(np.sum(np.conj(v) * dv, axis=-2, keepdims=True))
     if np.iscomplexobj(v):
         row = np.argmax(np.abs(v), axis=-2, keepdims=True)

@@ -16,7 +16,7 @@ from srcjax.runtime.basics import (
     whole_of_triangle,
 )
 from srcjax.runtime.complex_parts import hermitian_uncholesky
-from srcjax.runtime.eigen import of_vectors_read, spread_gaps
+from srcjax.runtime.eigen import gaps_of_eigenvalues, of_vectors_read, spread_gaps
 
 
 def per_matrix(d, a):
@@ -90,7 +90,7 @@ def uneigh(d, y, UPLO="L"):
     (dw, dv), (w, v) = d, y
     turned, middle = np.swapaxes(v, -1, -2), 0
     if not is_absent(dv):
-        gaps = spread_gaps(w)
+        gaps = gaps_of_eigenvalues(w)
         if is_absent(dw):
             gaps = of_vectors_read(gaps, np.swapaxes(dv, -1, -2))
         middle = gaps * (turned @ dv)

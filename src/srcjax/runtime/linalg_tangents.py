@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from srcjax.runtime.basics import hermitian, transposed, whole_of_triangle
+from srcjax.runtime.eigen import gaps_of_eigenvalues
 
 # -- systems ------------------------------------------------------------------------
 
@@ -104,7 +105,8 @@ def eigh_tangent(d, y, UPLO="L"):
     """
     w, v = y
     middle = hermitian(v) @ whole_of_triangle(d, UPLO in ("U", "u")) @ v
-    return np.real(np.diagonal(middle, 0, -2, -1)), v @ (inverse_gaps(w) * middle)
+    dv = v @ (gaps_of_eigenvalues(w) * middle)
+    return np.real(np.diagonal(middle, 0, -2, -1)), dv
 
 
 def eigvalsh_tangent(d, a, UPLO="L"):

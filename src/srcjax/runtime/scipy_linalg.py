@@ -10,7 +10,7 @@ except ImportError:  # then no helper of this file is called
     scipy = None
 
 from srcjax.runtime.basics import hermitian, symmetrised, to_triangle, whole_of_triangle
-from srcjax.runtime.eigen import of_vectors_read
+from srcjax.runtime.eigen import gaps_of_eigenvalues, of_vectors_read
 from srcjax.runtime.scipy_special import real_for_real
 
 
@@ -26,13 +26,6 @@ def single_matrix(a):
 def is_nothing(dv):
     """Whether no derivative flows through a part of a result: it is no matrix."""
     return dv is None or np.ndim(dv) < 2
-
-
-def one_over_gaps(w):
-    """`1 / (w[j] - w[i])`, zero on the diagonal."""
-    same = np.eye(len(w), dtype=bool)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(same, 0, 1 / np.where(same, 1, w - w[:, None]))
 
 
 def checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind):
@@ -69,7 +62,7 @@ def scipy_uneigh(
     to_b = -np.diag(dw * w)
     if dv is not None and np.ndim(dv) == 2:
         turned = hermitian(v) @ np.conj(dv)
-        gaps = one_over_gaps(w)
+        gaps = gaps_of_eigenvalues(w)
         if no_values:
             gaps = of_vectors_read(gaps, dv.T)
         weighted = gaps * turned
@@ -103,7 +96,7 @@ def scipy_eigh_tangent(
             first = np.argmin(np.abs(w - y[0]))
             w_dot = w_dot[first : first + len(y)]
         return w_dot
-    return w_dot, v @ (one_over_gaps(w) * change) - v * norms
+    return w_dot, v @ (gaps_of_eigenvalues(w) * change) - v * norms
 
 
 def tridiagonal(d, e):

@@ -10,7 +10,17 @@ import numpy as np
 
 Shape = Sequence[int]
 
-broadcast_shapes = np.broadcast_shapes
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together.
+
+    Args:
+        shapes: tuples of sizes, or one size each.
+
+    Raises:
+        ValueError: they do not fit together.
+    """
+    return np.broadcast_shapes(*shapes)
 
 
 def tile(operand: Any, reps: Shape) -> Any:

@@ -594,6 +594,19 @@ def occurrences(node: Any) -> tuple[list[gast.Name], list[str]]:
     return found, bound
 
 
+def size_asked(node: Any) -> tuple[str, int] | None:
+    """The array and the axis of `len(x)` and `x.shape[1]`; None for all others."""
+    if isinstance(node, gast.Call) and is_name(node.func, "len"):
+        return getattr(node.args[0], "id", ""), 0
+    if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Constant):
+        shape = node.value
+        if isinstance(shape, gast.Attribute) and shape.attr == "shape":
+            axis = node.slice.value
+            if isinstance(axis, int) and axis >= 0:
+                return getattr(shape.value, "id", ""), axis
+    return None
+
+
 def count_reads(node: Any, id: str) -> int:
     """How often the name is loaded inside."""
     return sum(

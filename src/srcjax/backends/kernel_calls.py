@@ -126,7 +126,7 @@ class Shapes:
 
     def told(self, node: gast.expr) -> gast.expr:
         """A size by those of the arguments."""
-        asked = size_asked(node)
+        asked = syntax.size_asked(node)
         if asked is None or asked[0] in self.given:
             return node
         sizes = self.known.get(asked[0], [])
@@ -147,18 +147,7 @@ class Shapes:
 
 def is_one_size(node: Any) -> bool:
     """Whether it is a number, and no shape of several."""
-    return isinstance(node, gast.Constant) or size_asked(node) is not None
-
-
-def size_asked(node: Any) -> tuple[str, int] | None:
-    """The array and the axis of `len(x)` and `x.shape[1]`; None for all others."""
-    if isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
-        return getattr(node.args[0], "id", ""), 0
-    if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Constant):
-        shape = node.value
-        if isinstance(shape, gast.Attribute) and shape.attr == "shape":
-            return getattr(shape.value, "id", ""), node.slice.value
-    return None
+    return isinstance(node, gast.Constant) or syntax.size_asked(node) is not None
 
 
 def parts_of(value: Any) -> list[Any]:
@@ -273,12 +262,15 @@ def makers_text(
 ) -> list[str]:
     """The statements that make arrays; a size of several of them is asked once."""
     sizes = Counter(
-        syntax.text(n) for r in made for n in syntax.walk(r.maker.args) if size_asked(n)
+        syntax.text(n)
+        for r in made
+        for n in syntax.walk(r.maker.args)
+        if syntax.size_asked(n)
     )
     names = {text: fresh("size") for text, count in sizes.items() if count > 1}
 
     def told(node: gast.expr) -> gast.expr:
-        found = names.get(syntax.text(node)) if size_asked(node) else None
+        found = names.get(syntax.text(node)) if syntax.size_asked(node) else None
         return syntax.name(found) if found else node
 
     lines = [f"{name} = {text}" for text, name in names.items()]

@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.kernels.buffers import size_asked, sizes_made
+from srcjax.transforms.kernels.buffers import sizes_made
 
 
 def with_memory_again(kernel: gast.FunctionDef) -> None:
@@ -98,7 +98,7 @@ def mentions(stmts: list[Any]) -> Counter[str]:
     sizes = {
         id(n)
         for node in syntax.walk(stmts)
-        if size_asked(node) is not None
+        if syntax.size_asked(node) is not None
         for n in syntax.walk(node)
     }
     return Counter(

@@ -23,7 +23,6 @@ from srcjax.analysis.types import (
 )
 from srcjax.transforms.kernels.accepted import NotCompiled, is_kernel_array
 from srcjax.transforms.kernels.attributes import has_item, only_keeps
-from srcjax.transforms.kernels.buffers import size_asked
 from srcjax.transforms.kernels.writing import Writing
 
 
@@ -139,7 +138,7 @@ def ask_given(writer: Writing, body: list[Any], given: list[str]) -> None:
             node.value = other(node.value)
         elif writer.is_call(node, len):
             node.args[0] = other(node.args[0], slice(0, 1))
-        elif isinstance(node, gast.Subscript) and size_asked(node) is not None:
+        elif isinstance(node, gast.Subscript) and syntax.size_asked(node) is not None:
             axes = slice(node.slice.value, node.slice.value + 1)
             array = other(node.value.value, axes)
             node.value = gast.Attribute(array, "shape", syntax.LOAD)

@@ -34,7 +34,7 @@ def with_given_sizes(stmts: list[Any]) -> list[Any]:
         out = []
 
         def visit(node: Any) -> Any:
-            found = size_asked(node)
+            found = syntax.size_asked(node)
             sizes = known.get(found[0]) if found else None
             return syntax.clone(sizes[found[1]]) if found and sizes else node
 
@@ -57,19 +57,6 @@ def with_given_sizes(stmts: list[Any]) -> list[Any]:
     return block(stmts, {})
 
 
-def size_asked(node: Any) -> tuple[str, int] | None:
-    """The array and the axis of `len(x)` and `x.shape[1]`; None for all others."""
-    if isinstance(node, gast.Call) and syntax.is_name(node.func, "len"):
-        return getattr(node.args[0], "id", ""), 0
-    if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Constant):
-        shape = node.value
-        if isinstance(shape, gast.Attribute) and shape.attr == "shape":
-            axis = node.slice.value
-            if isinstance(axis, int) and axis >= 0:
-                return getattr(shape.value, "id", ""), axis
-    return None
-
-
 def sizes_made(stmt: Any) -> list[gast.expr] | None:
     """The sizes that `y = np.empty((n, m))` spells out; None for all others."""
     if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
@@ -78,7 +65,7 @@ def sizes_made(stmt: Any) -> list[gast.expr] | None:
         return None
     shape = stmt.value.args[0]
     sizes = list(shape.elts) if isinstance(shape, gast.Tuple) else [shape]
-    is_size = isinstance(shape, gast.Tuple) or size_asked(shape) is not None
+    is_size = isinstance(shape, gast.Tuple) or syntax.size_asked(shape) is not None
     return sizes if is_size or isinstance(shape, gast.Constant) else None
 
 

@@ -27,7 +27,7 @@ from srcjax.analysis.array_likes import (
     meaning,
 )
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
-from srcjax.analysis.constructing import Constructing, is_plain_class
+from srcjax.analysis.constructing import Constructing
 from srcjax.analysis.custom import (
     Checkpointed,
     CustomBatch,
@@ -314,9 +314,6 @@ class Calls(Constructing):
             return Unknown(True)
         if isinstance(base, Other) and active:
             shown = getattr(base.cls, "__name__", "object")
-            owner = getattr(getattr(node.func, "value", None), "id", None)
-            if base.cls and is_plain_class(base.cls) and owner is not None:
-                self.require(owner)  # then the object is made in the text
             raise self.refuse(
                 node,
                 f"a differentiated value is given to a method of a {shown}",

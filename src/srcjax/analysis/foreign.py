@@ -33,19 +33,12 @@ _OPERATORS = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
     *("lshift", "rshift", "and", "xor", "or"),
 )
-#: Methods by which a class takes part in operations on numbers and arrays.
-_METHODS = (
-    *(f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")),
-    *("__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__"),
-    *("__floor__", "__ceil__", "__float__", "__int__", "__complex__", "__index__"),
-)
 #: The methods that an operator or a function of one operand calls.
 OF_ONE = {
     operator.neg: "__neg__",
     operator.pos: "__pos__",
     operator.invert: "__invert__",
     abs: "__abs__",
-    len: "__len__",
     round: "__round__",
     math.trunc: "__trunc__",
     math.floor: "__floor__",
@@ -54,6 +47,12 @@ OF_ONE = {
     float: "__float__",
     complex: "__complex__",
 }
+#: Methods by which a class takes part in operations on numbers and arrays.
+_METHODS = (
+    *(f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")),
+    *OF_ONE.values(),
+    "__index__",
+)
 _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 _PLAIN = (
     *(int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset),

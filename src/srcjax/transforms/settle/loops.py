@@ -331,41 +331,36 @@ class LoopSettling(SettlingBase):
 
         What is set on one of them is set on the object that the name stands for.
         """
-        if not isinstance(t, List) or not t.items or len(t.buffers) != 1:
+        stmt = self.making(t)
+        if stmt is None or t.buffers != {id(stmt.value)}:
             return None
-        (site,) = t.buffers
-        making = (
-            s
-            for s in syntax.all_statements(self.unit.node.body)
-            if isinstance(s, gast.Assign) and id(s.value) == site
-        )
-        stmt = next(making, None)
-        made = None if stmt is None else stmt.value
-        if not isinstance(made, gast.List) or len(made.elts) != len(t.items):
-            return None
-        for name, item in zip(made.elts, t.items, strict=True):
+        for name, item in zip(stmt.value.elts, t.items, strict=True):
             then = self.atom_type(stmt, name)
             same = isinstance(then, Object) and then.buffers == item.buffers
             if not same or len(item.buffers) != 1:
                 return None
             if syntax.count_bindings(self.unit.node, name.id) != 1:
                 return None
-        return list(made.elts)
+        return list(stmt.value.elts)
 
     def leaves(self, t: Any) -> list[gast.expr] | None:
         """The items in the text of a list of few leaves, as `tree.leaves` makes it."""
-        if not isinstance(t, List) or not t.items or len(t.items) > LISTED:
+        stmt = self.making(t)
+        if stmt is None or not getattr(stmt.value, "of_parts", False):
             return None
-        sites = {site_of(b) for b in t.buffers}
-        if len(sites) != 1:
+        listed: list[gast.expr] = stmt.value.elts
+        few = len(listed) <= LISTED
+        return list(listed) if few and all(map(self.is_once, listed)) else None
+
+    def making(self, t: Any) -> Any:
+        """The statement that makes a list of as many items, if the text has it."""
+        sites = {site_of(b) for b in t.buffers} if isinstance(t, List) else set()
+        if len(sites) != 1 or not t.items:
             return None
-        for node in syntax.walk(self.unit.node.body):
-            if id(node) in sites and getattr(node, "of_parts", False):
-                if len(node.elts) != len(t.items) or not all(
-                    map(self.is_once, node.elts)
-                ):
-                    return None
-                return list(node.elts)
+        for stmt in syntax.all_statements(self.unit.node.body):
+            made = stmt.value if isinstance(stmt, gast.Assign) else None
+            if isinstance(made, gast.List) and id(made) in sites:
+                return stmt if len(made.elts) == len(t.items) else None
         return None
 
     def is_once(self, node: gast.expr) -> bool:

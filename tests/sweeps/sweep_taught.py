@@ -21,7 +21,7 @@ TANGENTS = {
 }
 #: What is refused, by mode.
 REFUSED = {
-    "micro": {"gradient", "tangent", "jit_of_gradient", "batch_of_gradients", "second"},
+    "micro": {"tangent", "second"},
     "nbody": {"gradient", "jit_of_gradient", "batch_of_gradients", "second"},
     "fft": {"second"},
     "pagerank": {"second"},

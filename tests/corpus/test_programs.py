@@ -56,7 +56,6 @@ REFUSED: set[str] = set()
 # Programs whose generated gradient is refused a second time. To be emptied.
 SECOND_ORDER_NOT_YET: set[str] = {
     "functions.lambdas_with_defaults_in_a_comprehension",
-    "functions.recursion_over_a_tree_inside",
     "functions.recursion_through_a_lambda",
     "inplace.view_written_before_its_array_is_another",
 }

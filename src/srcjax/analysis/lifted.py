@@ -24,6 +24,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import Env, signature_inside
+from srcjax.analysis.flow.trips import is_of_this_trip, stands_in_a_loop
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import Closure, Const, Transformed, Type
 from srcjax.frontend.lift import free_names
@@ -112,6 +113,7 @@ def lift(
     """A function defined in the unit at hand, with its variables from around."""
     unit: Unit = interpreter.unit
     definition = closure.definition
+    _check_trip(interpreter, definition, [node.func, *node.args[:1]], node)
     arguments = definition.args
     name = getattr(definition, "name", "function")
     signature = signature_inside(arguments)
@@ -136,6 +138,37 @@ def lift(
     function = _function(made, unit.source, around.values)
     given = [*(p.given for p in parameters), *(("name", v) for v in around.variables)]
     return Lifted(function, given, len(own))
+
+
+def _check_trip(
+    interpreter: Any, definition: Any, functions: list[gast.expr], node: Any
+) -> None:
+    """Refuse a function of which it is not known what trip of a loop has made it."""
+    body = interpreter.unit.node.body
+    if not stands_in_a_loop(body, definition):
+        return
+    stmt = getattr(interpreter, "current", None)
+
+    def transforms(call: gast.Call) -> bool:
+        chain = syntax.dotted(call.func)
+        root, *rest = (chain or "").split(".")
+        try:
+            value = interpreter.program.look(interpreter.unit, root)
+        except KeyError:
+            return False
+        for part in rest:
+            value = getattr(value, part, None)
+        return bool(getattr(value, "__srcjax_maker__", False))
+
+    if not any(
+        is_of_this_trip(body, stmt, f, definition, transforms) for f in functions
+    ):
+        raise interpreter.refuse(
+            node,
+            "the transformed function was made in a loop: which iteration's function "
+            "it is, is only known when the program runs",
+            "transform it where it is made, or pass what it needs as arguments",
+        )
 
 
 class _Around:
@@ -188,6 +221,8 @@ class _Around:
         if not self.interpreter.is_here(t):
             raise self.interpreter.unclear(self.node, t)
         if isinstance(t, Closure):
+            by_name = [syntax.name(name)]
+            _check_trip(self.interpreter, t.definition, by_name, self.node)
             self.take(free_names(t.definition) - {name}, t.definition)
             self.head.append(_as_function(t.definition, name))
             return

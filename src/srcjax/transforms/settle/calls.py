@@ -9,7 +9,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo, global_type
-from srcjax.analysis.flow.control import is_compound
+from srcjax.analysis.flow.trips import is_of_this_trip, stands_in_a_loop
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
@@ -36,45 +36,6 @@ from srcjax.ops.record import WRITTEN_OUT
 from srcjax.transforms.inline import SMALL
 from srcjax.transforms.settle.base import is_function
 from srcjax.transforms.settle.containers import ContainerSettling
-
-
-def _item_of(display: gast.expr, taken: list[gast.expr]) -> gast.expr | None:
-    """What whole numbers take out of a display, one after the other."""
-    found: Any = display
-    for index in reversed(taken):
-        items = getattr(found, "elts", None)
-        if items is None:
-            return None
-        place = index.value if isinstance(index, gast.Constant) else None
-        if not isinstance(place, int) or place >= len(items):
-            return None
-        found = items[place]
-    return found if taken else None
-
-
-def bound_before(
-    block: list[gast.stmt], stmt: gast.stmt | None, name: str
-) -> gast.stmt | None:
-    """What has bound a name when a statement is reached, if it is one statement."""
-    for at, here in enumerate(block):
-        inner = here is stmt or any(node is stmt for node in syntax.walk(here))
-        if not inner:
-            continue
-        if here is not stmt:
-            blocks = [b for b in syntax.inner_blocks(here) if _is_inside(b, stmt)]
-            found = bound_before(blocks[0], stmt, name) if blocks else None
-            looped = isinstance(here, (gast.For, gast.While))
-            if found is not None or looped and name in syntax.names_written(here):
-                return found
-        for before in reversed(block[:at]):
-            if name in syntax.names_written(before):
-                defined = isinstance(before, gast.FunctionDef)
-                return before if defined or not is_compound(before) else None
-    return None
-
-
-def _is_inside(block: list[gast.stmt], stmt: gast.stmt | None) -> bool:
-    return any(node is stmt for node in syntax.walk(block))
 
 
 class CallSettling(ContainerSettling):
@@ -192,35 +153,10 @@ class CallSettling(ContainerSettling):
         definition = closure.definition
         if self.original(call.func) == getattr(definition, "name", ""):
             return False
-        if not any(
-            any(node is definition for node in syntax.walk(loop.body))
-            for loop in syntax.walk(self.unit.node.body)
-            if isinstance(loop, (gast.For, gast.While))
-        ):
-            return False
-        return not self.was_just_made(stmt, call.func, definition)
-
-    def was_just_made(self, stmt: gast.stmt, node: Any, definition: Any) -> bool:
-        """Whether a name holds a function of this trip when the statement is reached.
-
-        It does if what has bound it stands before the statement, and so on, up to where
-        the function is defined.
-        """
-        found: gast.stmt | None = stmt
-        taken: list[Any] = []  # what is taken out of a display, from the last on
-        while node is not None and node is not definition:
-            if isinstance(node, gast.Name):
-                found = bound_before(self.unit.node.body, found, node.id)
-                if found is definition:
-                    return True
-                node = found.value if isinstance(found, gast.Assign) else None
-            elif isinstance(node, gast.Subscript):
-                taken.append(node.slice)
-                node = node.value
-            else:
-                node = _item_of(node, taken)
-                taken = []
-        return node is definition
+        body = self.unit.node.body
+        return stands_in_a_loop(body, definition) and not is_of_this_trip(
+            body, stmt, call.func, definition
+        )
 
     def use_once(self, call: gast.Call, closure: Closure) -> None:
         """The pullback of a function that writes in place uses up what was saved."""

@@ -91,6 +91,39 @@ def shifted_by_a_name(a, n):
     return np.sum(x**2)
 
 
+def factorised(a, n):
+    x = np.zeros((n, n))
+    for j in range(n):
+        s = a * (j + 9.0)
+        for k in range(j):
+            s = s - x[j, k] ** 2
+        x[j, j] = s
+        for i in range(j + 1, n):
+            t = a * i
+            for k in range(j):
+                t = t - x[i, k] * x[j, k]
+            x[i, j] = t / x[j, j]
+    return np.sum(x)
+
+
+def solved_backwards(a, n):
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        s = a
+        for k in range(i + 1, n):
+            s = s - x[k] * x[k] * (0.1 * i)
+        x[i] = s
+    return np.sum(x)
+
+
+def parts_of_rows(a, n):
+    x = np.zeros((n, n))
+    for j in range(n):
+        for i in range(j, n):
+            x[i, j] = a * i - np.sum(x[i, :j] * x[j, :j])
+    return np.sum(x)
+
+
 INTACT = [
     forward,
     two_back,
@@ -99,6 +132,9 @@ INTACT = [
     rows,
     entries_of_rows,
     shifted_by_a_name,
+    factorised,
+    solved_backwards,
+    parts_of_rows,
 ]
 
 
@@ -158,6 +194,46 @@ def overwritten_later(a, n):
     return np.sum(x**2)
 
 
+def again_in_a_loop_inside(a, n):
+    x, total = np.zeros(n), 0.0
+    for t in range(n):
+        for k in range(3):
+            x[t] = x[t] + a * k
+            y = x[t]
+            total = total + y * y * y
+    return total
+
+
+def up_to_the_bound(a, n):
+    x, total = np.ones(n + 2), 0.0
+    for t in range(n):
+        for k in range(t + 2):
+            y = x[k]
+            total = total + y * y * y
+        x[t + 1] = a * t
+    return total
+
+
+def bound_of_another_loop(a, n):
+    x, total = np.ones(n), 0.0
+    for _ in range(2):
+        for t in range(n):
+            for k in range(t):
+                y = x[k]
+                total = total + y * y * y
+            x[t] = a * t
+    return total
+
+
+def from_the_end_at_first(a, n):
+    x, total = np.ones(n + 1), 0.0
+    for t in range(n):
+        y = x[: t - 1]
+        total = total + np.sum(y * y * y)
+        x[t] = a * t
+    return total
+
+
 def through_a_view(a, n):
     x = np.ones(n + 1) * a
     y = x[1:]
@@ -203,6 +279,10 @@ CHANGED = [
     overwritten_by_another_loop,
     overwritten_behind,
     overwritten_later,
+    again_in_a_loop_inside,
+    up_to_the_bound,
+    bound_of_another_loop,
+    from_the_end_at_first,
     through_a_view,
     index_of_the_iteration_before,
     unknown_step,

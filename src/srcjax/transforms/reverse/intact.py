@@ -4,12 +4,15 @@
         x[t + 1] = x[t] + dt * f(x[t])
 
 When the backward sweep comes to an iteration, `x[t]` holds what it held there: the
-iterations that came after it wrote to items further on. It need not be saved.
+iterations that came after it wrote to items further on. It need not be saved. Neither
+need `L[i, k]` for `k in range(j)` where column `j` is written, as in factorisations.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import gast
 
@@ -22,6 +25,26 @@ from srcjax.transforms.reverse.plan import Read
 
 #: The name of a loop's index (None: a constant alone), and what is added to it.
 Affine = tuple[str | None, int]
+#: The least and the largest of what is added; None where that is not known.
+Bounds = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The places along an axis that one index may stand for."""
+
+    #: By the indices of loops: between which places beside them these are.
+    around: dict[str | None, Bounds]
+
+    @property
+    def is_counted_from_the_start(self) -> bool:
+        """Whether no place is below zero, which would count from the end."""
+        least, _ = self.around.get(None, (None, None))
+        return least is not None and least >= 0
+
+
+#: A whole axis, and a part of one of which nothing is known.
+SOMEWHERE = Span({})
 
 
 class Intact(Memory):
@@ -66,11 +89,9 @@ class Intact(Memory):
         if getattr(self.rules.type_of_name(owner.id), "cls", None) is not list:
             return False  # what its `append` does is not known here
         found = self.affine(stmt.value.slice, where)
-        if found is None or found[0] is None:
-            return found is not None and found[1] >= 0
-        loop = self.defs[found[0]][0][1]
-        _, least = _direction(loop.iter)
-        return least is not None and least + found[1] >= 0
+        return found is not None and (
+            self.around(found, where).is_counted_from_the_start
+        )
 
     def is_over(self, where: Position, stmt: Any, at: Position, write: Any) -> bool:
         """Whether the write never runs once the read has run."""
@@ -100,57 +121,102 @@ class Intact(Memory):
         held = self.memory_of(base, Read(where, False))
         ways = list(self.meetings(held, where, at, write))
         shared = [key for key in where.loops if any(key in loops for loops in ways)]
-        read_parts = _parts(stmt.value.slice)
-        write_parts = _parts(target.slice)
-        for mine, other in zip(read_parts, write_parts, strict=False):
-            if isinstance(mine, gast.Slice) and isinstance(other, gast.Slice):
-                continue
-            first, second = self.affine(mine, where), self.affine(other, at)
+        of = self.rules.type_of_name(base)
+        if isinstance(of, List) and isinstance(target.slice, gast.Slice):
+            return False  # what comes after it may be somewhere else then
+        pairs: list[tuple[Span, Span]] = []
+        for mine, other in zip(
+            _parts(stmt.value.slice), _parts(target.slice), strict=False
+        ):
+            first, second = self.span(mine, where), self.span(other, at)
             if first is None or second is None:
-                return False  # an array or `...`: the parts after it do not match up
-            counts_back = not isinstance(self.rules.type_of_name(base), Dict)
-            before = at.order < where.order
-            if self.differ(first, second, shared, before, counts_back):
-                return True
-        return False
+                break  # an array or `...`: the parts after it do not match up
+            sure = first.is_counted_from_the_start and second.is_counted_from_the_start
+            if isinstance(of, Dict) or sure:
+                pairs.append((first, second))
+        loops = [self.loops[key].stmt for key in shared]
+        # Each later iteration of one of the loops, with those around it as they are.
+        later = all(self.differ(pairs, loops[:k], each) for k, each in enumerate(loops))
+        return later and (at.order < where.order or self.differ(pairs, loops, None))
 
     def differ(
-        self,
-        read: Affine,
-        write: Affine,
-        shared: list[int],
-        written_before: bool,
-        counts_back: bool,
+        self, pairs: list[tuple[Span, Span]], same: Sequence[Any], later: Any
     ) -> bool:
-        """Whether no write from the read on has the index of the read.
+        """Whether an index of the write is none of those of the read.
 
-        `counts_back`: numbers below zero count from the end, as no keys of dicts do.
+        Args:
+            pairs: of each axis the places of the read, and those of the write.
+            same: loops in one iteration of which both are.
+            later: a loop in a later iteration of which the write is, if there is one.
         """
-        if read[0] != write[0]:
-            return False
-        if read[0] is None:
-            differ = read[1] != write[1]
-            return differ and (not counts_back or min(read[1], write[1]) >= 0)
-        outermost = self.loops[shared[0]].stmt if shared else None
-        if not isinstance(outermost, gast.For) or not syntax.is_name(
-            outermost.target, read[0]
-        ):
-            return False
-        step, least = _direction(outermost.iter)
-        if step == 0:
-            return False
-        if counts_back and (least is None or least + min(read[1], write[1]) < 0):
-            return False
-        ahead = (write[1] - read[1]) * step
-        return ahead > 0 or (ahead == 0 and written_before)
+        equal: set[str | None] = {None, *filter(None, map(index_of, same))}
+        moving = index_of(later)
+        ahead = _step(later.iter) if moving else 0
+        for read, write in pairs:
+            for name in read.around.keys() & write.around.keys():
+                moves = ahead if name == moving else 0
+                known = moves or name in equal
+                if known and is_past(read.around[name], write.around[name], moves):
+                    return True
+        return False
+
+    def span(self, node: Any, use: Position) -> Span | None:
+        """The places that an index or a slice stands for; None if that is not known.
+
+        `use` is where it is used.
+        """
+        if not isinstance(node, gast.Slice):
+            found = self.affine(node, use)
+            return None if found is None else self.around(found, use)
+        start, stop = node.lower or syntax.const(0), node.upper
+        if node.step is not None and not (_whole(node.step) or 0) > 0:
+            return SOMEWHERE
+        first = self.bounded(start, use)
+        last = SOMEWHERE if stop is None else self.bounded(stop, use)
+        if not first.is_counted_from_the_start:
+            return SOMEWHERE
+        return between(first, last if last.is_counted_from_the_start else SOMEWHERE)
+
+    def bounded(self, node: Any, use: Position) -> Span:
+        """The places that a number may stand for."""
+        found = self.affine(node, use)
+        return SOMEWHERE if found is None else self.around(found, use)
+
+    def around(self, place: Affine, use: Position) -> Span:
+        """A place beside the index of a loop, and beside those in whose bounds it is.
+
+        `k` of `for k in range(j)` is below `j`, and not below 0.
+        """
+        name, added = place
+        found: dict[str | None, Bounds] = {}
+        if name is not None:
+            where, loop = self.defs[name][0]
+            if id(loop) in use.loops:
+                start, stop, step = _of_range(loop.iter)
+                ends = self.bounded(start, where), self.bounded(stop, where)
+                if step > 0:
+                    found = dict(between(*ends).around)
+                elif step < 0:
+                    found = dict(between(*ends[::-1], 1, 0).around)
+        found[name] = (0, 0)
+        return Span(
+            {
+                key: (
+                    None if least is None else least + added,
+                    None if most is None else most + added,
+                )
+                for key, (least, most) in found.items()
+            }
+        )
 
     def affine(self, node: Any, use: Position) -> Affine | None:
         """`t + 1` as the loop's index and a number; None for what is no such sum.
 
         `use` is where the index is used: its parts have to be bound on the way there.
         """
-        if isinstance(node, gast.Constant):
-            return (None, node.value) if type(node.value) is int else None
+        number = _whole(node)
+        if number is not None:
+            return None, number
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
             left, right = self.affine(node.left, use), self.affine(node.right, use)
             if left is None or right is None:
@@ -173,21 +239,55 @@ class Intact(Memory):
         return None
 
 
+def between(first: Span, last: Span, after: int = 0, before: int = 1) -> Span:
+    """From so many places after one to so many before another."""
+    around: dict[str | None, Bounds] = {}
+    for name in first.around.keys() | last.around.keys():
+        least, _ = first.around.get(name, (None, None))
+        _, most = last.around.get(name, (None, None))
+        around[name] = (
+            None if least is None else least + after,
+            None if most is None else most - before,
+        )
+    return Span(around)
+
+
+def is_past(read: Bounds, write: Bounds, moves: int) -> bool:
+    """Whether all places of a write are beyond those of a read, on one side.
+
+    Args:
+        moves: how far the write has gone on at least, by its sign in which direction; 0
+            where both are beside the same.
+    """
+    (least, most), (first, last) = read, write
+    after = None not in (first, most) and cast(int, first) + moves > cast(int, most)
+    before = None not in (last, least) and cast(int, last) + moves < cast(int, least)
+    return (moves >= 0 and after) or (moves <= 0 and before)
+
+
+def index_of(loop: Any) -> str:
+    """The name of the index of a loop over a range; empty for all others."""
+    if not isinstance(loop, gast.For) or not isinstance(loop.target, gast.Name):
+        return ""
+    name: str = loop.target.id
+    return name if is_range(loop.iter) else ""
+
+
 def _parts(index: Any) -> list[gast.expr]:
     return list(index.elts) if isinstance(index, gast.Tuple) else [index]
 
 
-def _direction(over: Any) -> tuple[int, int | None]:
-    """The sign of a range's step (0: not known) and its least item, if known."""
-    arguments = [_whole(a) for a in over.args]
-    if len(arguments) == 1:
-        return 1, 0
-    step = arguments[2] if len(arguments) == 3 else 1
-    if not step:
-        return 0, None
-    if step > 0:
-        return 1, arguments[0]
-    return -1, None if arguments[1] is None else arguments[1] + 1
+def _of_range(over: Any) -> tuple[gast.expr, gast.expr, int]:
+    """The start, the stop and the step of a range (0: not known)."""
+    first, *more = over.args
+    if not more:
+        return syntax.const(0), first, 1
+    return first, more[0], _step(over)
+
+
+def _step(over: Any) -> int:
+    """The step of a range (0: not known)."""
+    return (_whole(over.args[2]) or 0) if len(over.args) == 3 else 1
 
 
 def _whole(node: Any) -> int | None:

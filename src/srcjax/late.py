@@ -20,12 +20,15 @@ class Late:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._module: Any = None
 
     def __reduce__(self) -> tuple:
         return type(self), (self._name,)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self._name), name)
+        if self._module is None:
+            self._module = importlib.import_module(self._name)
+        return getattr(self._module, name)
 
 
 def late(name: str) -> Any:

@@ -149,6 +149,20 @@ def test_pytrees_need_no_key(monkeypatch):
         assert_close(df(params, options, other_size)[0][1], np.full(2, 24.0))
 
 
+@pytest.mark.parametrize("transform", [srcjax.jit, srcjax.grad], ids=["jit", "grad"])
+def test_what_is_mapped_inside_is_told_apart_as_fast(transform, monkeypatch):
+    def total(x, y):
+        return np.sum(srcjax.vmap(cube)(x) * y)
+
+    mapped = srcjax.vmap(lambda x, y: x * y, in_axes=(0, None))
+    f = transform(mapped if transform is srcjax.jit else total)
+    x = np.arange(3.0)
+    wanted = [f(x, 2.0) for _ in range(3)][-1]
+    monkeypatch.setattr(f.__srcjax_transform__, "prepare", None)
+    assert_close(f(x, 2.0), wanted)
+    assert_close(f(x, y=2.0), wanted)
+
+
 def test_sizes_that_vary_need_no_key(monkeypatch):
     def f(x, w):
         return np.sum((x @ w) ** 2)

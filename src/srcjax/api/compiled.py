@@ -261,9 +261,11 @@ class Jit(Transform):
         whole = version.module.whole
         if whole is None:
             return version.call(*values, **keywords)
-        for each in vars(version.loaded).values():
-            if isinstance(each, kernels.Kernel):
-                each.whole = True
+        if not version.was_run:
+            version.was_run = True
+            for each in vars(version.loaded).values():
+                if isinstance(each, kernels.Kernel):
+                    each.whole = True
         try:
             return version.call(*values, **keywords)
         except kernels.NotCompilable as failure:

@@ -275,10 +275,11 @@ class Kernel:
             return whole
 
         parts: Callable | None = None
+        least, available = threads.least, threads.available
 
         def call(*args: Any) -> Any:
             nonlocal parts
-            if len(args[counted]) < threads.least() or threads.available() < 2:
+            if len(args[counted]) < least() or available() < 2:
                 return whole(*args)
             if parts is None:
                 found = kernel_threads.split(self.text)

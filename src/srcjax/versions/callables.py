@@ -83,6 +83,8 @@ class Version:
     kept = False
     #: Whether it is a call of the function itself (`trials.Trial`).
     tries = False
+    #: Whether it was run before, but for calls that are told apart by a few tests.
+    was_run = False
 
     def __init__(
         self, module: Module, types: list[ty.Type], sizes: sz.Sizes | None = None
@@ -1076,7 +1078,7 @@ def make_callable(transform: Transform, recipe: Recipe | None = None) -> Callabl
     transform.read_as = edited.state_of(transform)
     if not general.by_call:
         transform.check_parameters()
-    parameters = dispatch.plain_parameters(underlying(transform.function))
+    parameters = None if general.by_call else transform.plain_parameters()
     if parameters is None:
 
         def transformed(*args: Any, **kwargs: Any) -> Any:

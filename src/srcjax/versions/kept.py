@@ -94,7 +94,7 @@ class KeptVersion:
     """A version as `callables.Version`, of an entry."""
 
     kept = True
-    tries = False
+    tries = was_run = False
 
     def __init__(self, transform: Any, module: KeptModule, loaded: Any) -> None:
         self.transform = transform

@@ -170,22 +170,25 @@ ROUND = (
 
 _LOOPS = (gast.For, gast.While)
 
-#: Dead code, nesting and algebra until nothing changes: three times do.
+_ROUND = (
+    Pass("dead", Finisher.remove_dead),
+    Pass("sizes_of_operands", Finisher.sizes_of_operands),
+    Pass("delay", Finisher.delay),
+    Pass("nest", Finisher.nest),
+    Pass("spell_out", Finisher.spell_out),
+    Pass("fold_starts", Finisher.fold_starts),
+    Pass("join_updates", Finisher.join_updates),
+    Pass("merge_branches", Finisher.merge_branches, of=(gast.If,)),
+    Pass("sink_updates", Finisher.sink_updates, of=(gast.If,)),
+    Pass("algebra", Finisher.algebra),
+)
+_QUOTIENTS = Pass("use_quotients", Finisher.use_quotients)
+
+#: Dead code, nesting and algebra until nothing changes: three times do. At first a name
+#: may still stand for a number, of which no quotient is read.
 TIDY = (
-    *3
-    * (
-        Pass("dead", Finisher.remove_dead),
-        Pass("sizes_of_operands", Finisher.sizes_of_operands),
-        Pass("delay", Finisher.delay),
-        Pass("nest", Finisher.nest),
-        Pass("spell_out", Finisher.spell_out),
-        Pass("fold_starts", Finisher.fold_starts),
-        Pass("join_updates", Finisher.join_updates),
-        Pass("merge_branches", Finisher.merge_branches, of=(gast.If,)),
-        Pass("sink_updates", Finisher.sink_updates, of=(gast.If,)),
-        Pass("algebra", Finisher.algebra),
-        Pass("use_quotients", Finisher.use_quotients),
-    ),
+    *_ROUND,
+    *(2 * (*_ROUND, _QUOTIENTS)),
     Pass("dead", Finisher.remove_dead),
     Pass("rotate", Finisher.rotate, of=_LOOPS),
     Pass("set_items", Finisher.set_items),
@@ -200,6 +203,7 @@ REVERSE = Simplify(
         Pass("one_loop", Finisher.one_loop, of=_LOOPS),
         Pass("one_sum", Finisher.one_sum),
         Pass("signs_in_names", Finisher.signs_in_names),
+        Pass("drop_spent", Finisher.drop_spent, of=_LOOPS),
         Pass("write_again", Finisher.write_again),
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),

@@ -75,13 +75,34 @@ def places_overlap(c, xs):
     return total
 
 
+def steady_inside(log_s, xs):
+    """What each iteration computes anew is the same in all of them."""
+    total = 0.0
+    for x in xs:
+        s = np.exp(log_s)
+        z = x / s
+        total += np.log(np.sum(np.exp(-z * z))) - np.sum(log_s)
+    return total
+
+
+def changes_inside(log_s, xs):
+    total = 0.0
+    for x in xs:
+        s = np.exp(log_s)
+        total += np.log(np.sum(np.exp(-x * x / s)))
+        log_s = log_s * 0.9
+    return total
+
+
 ONE = [
+    (steady_inside, (C, X)),
     (separate, (C, X)),
     (result_is_scaled, (0.7, 5)),
     (pairs, (X, 0.4)),
     (places_overlap, (C, X)),
 ]
 TWO = [
+    (changes_inside, (C, X)),
     (result_is_read, (C, X)),
     (carried, (C, X)),
     (filled, (C, X)),

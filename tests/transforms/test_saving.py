@@ -124,7 +124,18 @@ def parts_of_rows(a, n):
     return np.sum(x)
 
 
+def entries_behind(a, n):
+    x = np.zeros(n)
+    for t in reversed(range(n)):
+        s = a
+        for j in reversed(range(t + 1, n)):
+            s = s - 0.3 * x[j] ** 2
+        x[t] = s
+    return np.sum(x**3)
+
+
 INTACT = [
+    entries_behind,
     forward,
     two_back,
     backward,
@@ -271,7 +282,18 @@ def new_in_each_iteration(a, n):
     return total
 
 
+def entries_before_the_other_way(a, n):
+    x = np.ones(n + 1) * a
+    for t in reversed(range(n)):
+        s = a
+        for j in range(t):
+            s = s - 0.3 * x[j] ** 2
+        x[t] = s
+    return np.sum(x**3)
+
+
 CHANGED = [
+    entries_before_the_other_way,
     read_again_by_the_end,
     same_item,
     twice,

@@ -400,6 +400,34 @@ def test_quotients_are_read(between, is_read):
     assert read == run(lambda node: None, after)
 
 
+@pytest.mark.parametrize(
+    "quotient, before, after",
+    [
+        ("(a - 1) / (b + c)", "d * (a - 1) / (b + c)", "d * q"),
+        (
+            "(a - 1) / (b + c)",
+            "2 * (a - 1) * d / (b + c)**2 * a",
+            "2 * q * d / (b + c) * a",
+        ),
+        ("-a / b", "d * a / b**2", "-d * q / b"),
+        ("-a / b", "-a * d / b**2", "q * d / b"),
+        ("a * c / b", "c * d * a / b", "q * d"),
+        ("a / b[0]", "a / b[0]**2", "q / b[0]"),
+        ("a / b", "a / b", "a / b"),  # it is new memory
+        ("a / b", "d * a / b**3", "d * a / b**3"),
+        ("a / b", "d * (a / b**2)", "d * (q / b)"),
+        ("2 / b", "2 * d / b**2", "2 * d / b**2"),
+        ("a / g(b)", "d * a / g(b)", "d * a / g(b)"),  # g may not give it twice
+    ],
+)
+def test_factors_of_quotients_are_read(quotient, before, after):
+    text = f"def f(a, b, c, d):\n    q = {quotient}\n    return {{}}, q\n"
+    read = run(
+        lambda n: use_quotients(n.body, lambda name: {name}), text.format(before)
+    )
+    assert read == run(lambda node: None, text.format(after))
+
+
 def test_quotients_of_an_iteration_are_read_in_it_alone():
     text = """
     def f(a, b, d):

@@ -73,6 +73,7 @@ from srcjax.transforms.simplify.rotate import rotate
 from srcjax.transforms.simplify.signs import signs_in_names
 from srcjax.transforms.simplify.sizes import sizes_of_operands
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
+from srcjax.transforms.simplify.spent import drop_spent
 from srcjax.transforms.simplify.spread import spread_items
 from srcjax.transforms.simplify.sugar import sugar
 from srcjax.transforms.simplify.tapes import join_tapes, push_once
@@ -366,7 +367,10 @@ class Finisher(Tidying):
 
         tapes = self.unit.names.tapes
         changed = one_loop(self.node, tapes, self.shares, is_number)
-        return changed and (self.nest() or True)
+        if changed:
+            self.nest()
+            self.use_quotients()
+        return changed
 
     def signs_in_names(self) -> bool:
         def may_flip(name: str) -> bool:
@@ -383,6 +387,10 @@ class Finisher(Tidying):
 
     def one_sum(self) -> bool:
         return one_sum(self.node, self.is_number_of_ours)
+
+    def drop_spent(self) -> bool:
+        changed = drop_spent(self.node, self.shares, self.is_number)
+        return changed and (self.nest() or True)
 
     def is_number_of_ours(self, name: str) -> bool:
         """Whether it is the derivative of a number, or a temporary for one."""

@@ -80,6 +80,41 @@ def backward_range(value: Any) -> gast.expr | None:
     return inner if is_range(inner) else None
 
 
+def range_of(value: Any) -> gast.expr | None:
+    """`range(...)`, as it stands or in `reversed`."""
+    return value if is_range(value) else backward_range(value)
+
+
+def direction(over: Any) -> tuple[int, int | None]:
+    """The sign of the steps of a range (0: not known), and its least item, if known.
+
+    Those of `reversed(range(...))` are the other way round.
+    """
+    inner = range_of(over)
+    arguments = [_whole(a) for a in getattr(inner, "args", ())]
+    if any(isinstance(a, gast.Starred) for a in getattr(inner, "args", ())):
+        return 0, None
+    sign = 1 if inner is over else -1
+    if len(arguments) == 1:
+        return sign, 0
+    step = arguments[2] if len(arguments) == 3 else 1
+    if len(arguments) < 2 or not step:
+        return 0, None
+    if step > 0:
+        return sign, arguments[0]
+    return -sign, None if arguments[1] is None else arguments[1] + 1
+
+
+def _whole(node: Any) -> int | None:
+    """The value of an integer literal."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        inner = _whole(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, gast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+
 def is_handed_over(unit: Unit, stmt: Any) -> bool:
     """Whether `name = temporary` is all that becomes of the temporary.
 

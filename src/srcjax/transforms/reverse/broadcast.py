@@ -36,6 +36,7 @@ from srcjax.transforms.reverse.shapes import Shapes
 
 #: Operations that hand the adjoint on as it is, or with another sign.
 _FREE = frozenset([np.add, np.subtract, np.negative, np.positive])
+_PRODUCTS = frozenset([np.multiply, np.true_divide])
 
 Counts = dict[str, int]
 Ones = frozenset[str]
@@ -206,13 +207,22 @@ class Broadcast:
                 spread = isinstance(self.rules.type_of_name(name), NumberOrArray)
                 if (in_one_loop or spread) and name != result:
                     started = [s for s in made if not (spread and is_constant(s))]
-                    if all(map(self.is_free, started)):
+                    if all(self.is_free(s) or self.is_product(s) for s in started):
                         self.late.add(name)
 
     def is_free(self, stmt: Any) -> bool:
         """Whether the statement is an operation that hands on an adjoint as it is."""
         found = self.shapes.operation(stmt)
         return found is not None and bool(_FREE & set(found[0].functions))
+
+    def is_product(self, stmt: Any) -> bool:
+        """Whether the statement is a product or quotient of two that are no numbers."""
+        found = self.shapes.operation(stmt)
+        return (
+            found is not None
+            and bool(_PRODUCTS & set(found[0].functions))
+            and not any(self.shapes.is_number(a, self.shapes.singles) for a in found[1])
+        )
 
     def is_open(self, name: str) -> bool:
         """Whether no statement knows the shape of a value that is not written to.

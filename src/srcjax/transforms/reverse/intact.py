@@ -19,7 +19,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import Array, Dict, List, all_buffers
-from srcjax.transforms.reads_writes import is_range
+from srcjax.transforms.reads_writes import range_of
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read
 
@@ -232,8 +232,8 @@ class Intact(Memory):
         if where.order >= use.order or where.blocks[-1] not in use.blocks:
             return None
         if isinstance(stmt, gast.For):
-            plain = syntax.is_name(stmt.target, node.id) and is_range(stmt.iter)
-            return (node.id, 0) if plain else None
+            plain = syntax.is_name(stmt.target, node.id)
+            return (node.id, 0) if plain and range_of(stmt.iter) else None
         if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             return self.affine(stmt.value, where)
         return None
@@ -270,7 +270,7 @@ def index_of(loop: Any) -> str:
     if not isinstance(loop, gast.For) or not isinstance(loop.target, gast.Name):
         return ""
     name: str = loop.target.id
-    return name if is_range(loop.iter) else ""
+    return name if range_of(loop.iter) else ""
 
 
 def _parts(index: Any) -> list[gast.expr]:
@@ -278,16 +278,19 @@ def _parts(index: Any) -> list[gast.expr]:
 
 
 def _of_range(over: Any) -> tuple[gast.expr, gast.expr, int]:
-    """The start, the stop and the step of a range (0: not known)."""
-    first, *more = over.args
+    """The start, the stop and the step of a range, reversed or not (0: not known)."""
+    inner: Any = range_of(over)
+    first, *more = inner.args
     if not more:
         return syntax.const(0), first, 1
-    return first, more[0], _step(over)
+    return first, more[0], _step(inner)
 
 
 def _step(over: Any) -> int:
-    """The step of a range (0: not known)."""
-    return (_whole(over.args[2]) or 0) if len(over.args) == 3 else 1
+    """The step of a range, or of a reversed one (0: not known)."""
+    inner: Any = range_of(over)
+    step = (_whole(inner.args[2]) or 0) if len(inner.args) == 3 else 1
+    return step if inner is over else -step
 
 
 def _whole(node: Any) -> int | None:

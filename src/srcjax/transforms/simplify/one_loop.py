@@ -198,7 +198,7 @@ class _Joining:
         if reads & (sums | own) or may_be_one_of(self.shares, reads, changed):
             return False  # what one iteration leaves, another one reads
         made = syntax.names_written(ahead.body) | written_bases(ahead.body)
-        made -= self.own_tapes
+        made -= self.own_tapes | self.steady(ahead, back)
         if may_be_one_of(self.shares, reads, made):
             return False
         used = syntax.names_read(ahead) | made
@@ -209,6 +209,23 @@ class _Joining:
         later = [*between, *runs_after(self.node, back)]
         ahead_and_back = gast.If(syntax.const(True), [ahead, back], [])
         return not read_elsewhere(later, ahead_and_back, own | target)
+
+    def steady(self, ahead: Any, back: Any) -> set[str]:
+        """Names that hold the same in each iteration: `s = np.exp(log_s)`."""
+        changed = written_bases([ahead, back])
+        varying = syntax.names_written([ahead, back]) | changed
+        bound = syntax.binding_counts([ahead, back])
+        found: set[str] = set()
+        for stmt in ahead.body:
+            name = getattr(getattr(stmt, "targets", [None])[0], "id", "")
+            if not isinstance(stmt, gast.Assign) or bound[name] != 1:
+                continue
+            reads = syntax.names_read(stmt.value)
+            same = not may_be_one_of(self.shares, reads, varying - found)
+            kept = not may_be_one_of(self.shares, {name}, changed)
+            if same and kept and is_pure(stmt.value):
+                found.add(name)
+        return found
 
     def clashes(self, ahead: list[Any], back: list[Any], own: set[str]) -> bool:
         """Whether what is taken would be another value without the tape.

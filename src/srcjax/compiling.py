@@ -18,6 +18,7 @@ from srcjax.backends import kernels
 from srcjax.backends.cuda import elementwise, run
 from srcjax.backends.cuda.host import with_launches
 from srcjax.backends.cuda.kinds import NotCuda
+from srcjax.backends.kernel_calls import takes_little
 from srcjax.backends.kernels import checked_kernel, has_numba, kernel
 from srcjax.backends.module import Module
 from srcjax.backends.threads import in_threads
@@ -55,16 +56,26 @@ from srcjax.transforms.kernels.wrapping import (
 from srcjax.transforms.writer import Writer
 from srcjax.transforms.written import Written, value_of
 
+#: Why a function stays as it is of which a kernel takes longer.
+LITTLE = "to call a kernel takes longer than what it would do"
 
-def jitted(request: Request, device: str = "cpu") -> Module:
-    """The module with `jit_f`: one kernel, or else the function as it is."""
+
+def jitted(request: Request, device: str = "cpu", always: bool = True) -> Module:
+    """The module with `jit_f`: one kernel, or else the function as it is.
+
+    Args:
+        always: whether to compile what takes less time than to call a kernel, too.
+    """
     name = getattr(request.function, "__name__", "f")
     compiles = device == "gpu" or has_numba()
     try:
         with varying(Varies.RUN_TIME):
             program, unit = at_run_time(request)
             if compiles:
-                return kernel_module(program, unit, request, device)
+                module = kernel_module(program, unit, request, device)
+                if device == "cpu" and not always and is_little(module):
+                    raise NotCompiled(unit.node, LITTLE)
+                return module
             return blocked_module(program, unit, request)
     except NotCompiled as stays:
         reason = stays.reason
@@ -77,6 +88,12 @@ def jitted(request: Request, device: str = "cpu") -> Module:
     if not compiles:
         reason = f"there is no compiler (Numba is not installed), and {reason}"
     return plain_module(request, name, reason)
+
+
+def is_little(module: Module) -> bool:
+    """Whether a kernel that is all of a function takes longer than the function."""
+    kernels_ = [f for f in module.functions if f.decorator_list]
+    return module.whole is not None and all(map(takes_little, kernels_))
 
 
 def on_device(request: Request) -> Module:

@@ -13,6 +13,27 @@ from srcjax.errors import ArgumentError
 from srcjax.versions import trials
 from srcjax.versions.effort import effort_of, longest
 
+
+def branches(x, y):
+    if x > y:
+        z = x * math.sin(y)
+    elif x > 0.0:
+        z = math.exp(-x) * y
+    else:
+        z = x * y
+    return z * z + x
+
+
+def many_sines(x):
+    for _ in range(9):
+        x = math.sin(x) + x
+    return x
+
+
+def scaled_by_rate(x):
+    return rate * x  # noqa: F821
+
+
 X = np.linspace(0.1, 1.0, 5)
 
 
@@ -240,3 +261,32 @@ def test_a_vmap_of_a_function_with_defaults(args):
     """`jit` makes a `vmap` of its own of them, which has to run, too."""
     batched = srcjax.vmap(shifted, in_axes=(0, None))
     np.testing.assert_allclose(srcjax.jit(batched)(*args), batched(*args))
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, srcjax.grad, srcjax.hessian])
+def test_what_takes_less_than_a_call_of_a_kernel_stays(transform):
+    compiled = srcjax.jit(transform(branches))
+    assert "takes longer than" in srcjax.explain(compiled, 0.7, 0.9)
+    for args in [(0.7, 0.9), (0.9, 0.7), (-0.7, 0.9)]:
+        assert compiled(*args) == transform(branches)(*args)
+
+
+@pytest.mark.parametrize("args", [(0.7,), (np.arange(3.0),)])
+def test_loops_and_arrays_do_not_stay(args):
+    function = many_sines if isinstance(args[0], float) else squares
+    assert "compiled" in srcjax.explain(srcjax.jit(function), *args)
+
+
+def test_what_stays_follows_names_around_it():
+    names = {"math": math, "rate": 2.0}
+    function = types.FunctionType(scaled_by_rate.__code__, names, "scaled_by_rate")
+    compiled = srcjax.jit(function)
+    with trials.at_once():
+        assert compiled(3.0) == 6.0
+        names["rate"] = 5.0
+        assert compiled(3.0) == 15.0
+
+
+def test_all_is_compiled_where_that_is_asked_for(monkeypatch):
+    monkeypatch.setattr(srcjax.config, "jit_at_once", True)
+    assert "compiled" in srcjax.explain(srcjax.jit(branches), 0.7, 0.9)

@@ -161,7 +161,9 @@ class Jit(Transform):
         from srcjax import compiling
 
         of_examples = self.of_examples(types)
-        return of_examples or compiling.jitted(self.request(types), self.device)
+        return of_examples or compiling.jitted(
+            self.request(types), self.device, trials.Setting.at_once
+        )
 
     def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:
         """A version for all sizes; for these alone where kernels have to know them."""
@@ -395,7 +397,8 @@ def jit(
     calls run the function itself, until they have taken about a quarter of that time;
     what may take long in one call, by its loops, is compiled in the first. Last digits
     may differ from then on. With `srcjax.config.jit_at_once = True` first calls
-    compile, and so does the first call of `lower(*args).compile()`.
+    compile, and so does the first call of `lower(*args).compile()`. A few operations of
+    numbers stay as they are, as a kernel takes longer to be called.
 
     Arrays of CuPy stay on their GPU: the same loops are CUDA kernels there, with one
     thread for each element, row or example, and numbers that only kernels read stay

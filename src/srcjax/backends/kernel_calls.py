@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 
@@ -286,6 +287,59 @@ def function_text(head: str, given: str, lines: list[str]) -> str:
     """A function that makes a function of these parameters and statements."""
     inside = "".join(f"        {line}\n" for line in lines)
     return f"\n\n{head}\n    def call({given}):\n{inside}    return call\n"
+
+
+#: Nanoseconds that Python takes for an operation and for a function of one number, and
+#: that it takes to call a kernel: measured, and read for their ratios.
+OPERATION, FUNCTION, CALL = 5, 16, 120
+
+
+def takes_little(node: gast.FunctionDef) -> bool:
+    """Whether a kernel of numbers does less than what it takes to call it.
+
+    False where it has loops or arrays. Of branches the longest one counts.
+    """
+    time = time_of(node.body)
+    return time is not None and time < CALL
+
+
+def time_of(stmts: list[Any]) -> float | None:
+    """What statements take in Python, about; None if that is not known."""
+    total = 0.0
+    for stmt in stmts:
+        if isinstance(stmt, gast.If):
+            if any(isinstance(s, gast.Raise) for s in stmt.body):
+                continue  # Python looks itself whether numbers are what they should be
+            sides = [time_of(stmt.body), time_of(stmt.orelse)]
+            own = time_of_value(stmt.test)
+            if None in sides:
+                return None
+            inner: float | None = max(s for s in sides if s is not None)
+        elif isinstance(stmt, (gast.Assign, gast.Return)):
+            own, inner = time_of_value(stmt.value), 0.0
+        else:
+            return None
+        if own is None or inner is None:
+            return None
+        total += own + inner
+    return total
+
+
+def time_of_value(value: Any) -> float | None:
+    """What an expression of numbers takes in Python, about."""
+    total = 0.0
+    for node in syntax.walk(value) if value is not None else ():
+        if isinstance(node, gast.Call):
+            path = syntax.dotted(node.func) or ""
+            own = getattr(np, path.removeprefix("np."), None)
+            if not isinstance(own, np.ufunc):
+                return None
+            total += FUNCTION
+        elif isinstance(node, (gast.Subscript, gast.Lambda, gast.List)):
+            return None
+        elif isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare)):
+            total += OPERATION
+    return total
 
 
 def takes_long(node: gast.FunctionDef) -> bool:

@@ -35,7 +35,8 @@ class Config:
 
     - `jit_at_once`: whether what `jit` made compiles in its first call. Else the first
       calls run the function itself, until they have taken so long that compiling it is
-      worth it. The variable `SRCJAX_JIT_AT_ONCE=1` of the environment turns it on.
+      worth it. With it, functions are compiled too that take no longer than a call of
+      a kernel. The variable `SRCJAX_JIT_AT_ONCE=1` of the environment turns it on.
 
     - `full_tracebacks`: whether tracebacks of errors show the lines of srcjax too, not
       only those of the user's code and of generated text. The variable

@@ -66,13 +66,14 @@ ORDER = [
     ("tree",),
     ("tree_util",),
     ("flatten_util",),
-    ("custom_batching",),
     ("lax",),
+    ("custom_batching", "checkpoint_policies", "ad_checkpoint"),
     ("scipy",),  # SciPy's, and solvers that `lax` has the derivatives for
     ("experimental",),
     ("nn",),
     ("image",),
     ("optim",),
+    ("example_libraries",),
     ("testing",),  # a user of the library, as the rooms below
     ("test_util",),
     ("demo",),

@@ -226,3 +226,15 @@ def test_what_carries_no_derivative_is_exported(tmp_path):
     scope: dict = {}
     exec(path.read_text(), scope)
     assert_close(scope["grad_f"](np.ones(4)), np.array([0.0, 2.0, 2.0, 0.0]))
+
+
+def test_a_map_in_batches():
+    """Three at a time, and one that is left over."""
+
+    def mapped(xs):
+        return lax.map(lambda x: (x @ x, {"s": np.sin(x)}), xs, batch_size=3)
+
+    squares, waves = mapped(XS)
+    assert_close(squares, (XS**2).sum(axis=1))
+    assert_close(waves["s"], np.sin(XS))
+    assert_close(srcjax.grad(lambda xs: np.sum(mapped(xs)[0]))(XS), 2 * XS)

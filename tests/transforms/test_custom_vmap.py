@@ -88,3 +88,14 @@ def test_mistakes_are_named():
         srcjax.vmap(without_rule)(X)
     with pytest.raises(ValueError, match="for 3 examples gave an array of shape"):
         srcjax.vmap(of_another_size)(X)
+
+
+def test_one_example_after_the_other():
+    @srcjax.custom_batching.sequential_vmap
+    def scaled(a, p):
+        return {"w": a * p["w"], "b": (p["b"],)}
+
+    x = np.arange(3.0)
+    found = srcjax.vmap(scaled, (0, {"w": 0, "b": None}))(x, {"w": x, "b": 2.0})
+    np.testing.assert_array_equal(found["w"], x * x)
+    np.testing.assert_array_equal(found["b"][0], [2.0, 2.0, 2.0])

@@ -881,14 +881,17 @@ class Calls(Constructing):
     ) -> Type:
         """The result of a call that is not followed; what it writes to is noted."""
         recording, self.recording = self.recording, False
-        results, self.facts.results = self.facts.results, {}
+        facts = self.facts
+        results, facts.results = facts.results, {}
+        waits = facts.unseen, facts.structural  # nothing is written out in there
         try:
             with self.trying():
                 result = with_active(self.call_unit(unit, arguments), False)
         except Missed:
             result = self.opaque_call(unit.source.func, given, node)
         finally:
-            self.recording, self.facts.results = recording, results
+            self.recording, facts.results = recording, results
+            facts.unseen, facts.structural = waits
         self.wrote_in(unit, given, node)
         if node is None:
             return result

@@ -125,14 +125,21 @@ def repeat(a: Type, b: Type, site: int) -> Type:
     base, count = (a, b) if isinstance(a, (List, Tuple)) else (b, a)
     if isinstance(count, Const) and not isinstance(count.value, int):
         return UNKNOWN  # raises where it runs
+    times = _times(count)
     if isinstance(base, Tuple):
-        if isinstance(count, Const) and count.value <= 64:
-            return Tuple(items=base.items * count.value)
+        if times is not None:
+            return Tuple(items=base.items * times)
         return List(elem=join_all(base.items), cls=tuple)
     assert isinstance(base, List)
-    if base.items is not None and isinstance(count, Const) and count.value <= 64:
-        return List(False, frozenset([site]), base.items * count.value)
+    if base.items is not None and times is not None:
+        return List(False, frozenset([site]), base.items * times)
     return List(False, frozenset([site]), None, join_all(parts(base)))
+
+
+def _times(count: Type) -> int | None:
+    """How often something is repeated; None if that is not known, or too often."""
+    times = count.value if isinstance(count, Const) else getattr(count, "size", None)
+    return times if isinstance(times, int) and times <= 64 else None
 
 
 def method_append(base: Any, value: Type) -> tuple[Type, Type]:
@@ -160,8 +167,12 @@ def method_pop(
     if isinstance(base, Dict):
         found = load_item(base, index or UNKNOWN)
         if base.items is not None and isinstance(index, Const):
+            if default is not None and index.value not in dict(base.items):
+                return default, base
             left = tuple((k, v) for k, v in base.items if k != index.value)
             return found, replace(base, items=left)
+        if default is not None:
+            found = join(found, default)
         return found, replace(base, items=None, elem=element(base))
     position = -1
     if index is not None:

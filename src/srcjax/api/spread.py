@@ -651,6 +651,7 @@ def pmap(
     devices: Sequence[Any] | None = None,
     axis_size: int | None = None,
     backend: str | None = None,
+    donate_argnums: int | Sequence[int] = (),
 ) -> Any:
     """One program on many devices: `f` runs on each with its share of the arguments.
 
@@ -678,6 +679,7 @@ def pmap(
             first ones.
         axis_size: the number of devices, where no argument tells.
         backend: "cpu" or "gpu"; without it GPUs, if there are any.
+        donate_argnums: accepted, and of no effect.
 
     Returns:
         A function of the same arguments. What it gives is what

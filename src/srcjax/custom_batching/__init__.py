@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+
+from srcjax import tree
 from srcjax.analysis.custom import CustomBatch
+from srcjax.lax.trees import stacked
 
 
 def custom_vmap(fun: Callable) -> CustomBatch:
@@ -39,4 +44,34 @@ def custom_vmap(fun: Callable) -> CustomBatch:
     return CustomBatch(fun)
 
 
-__all__ = ["custom_vmap"]
+def sequential_vmap(f: Callable) -> CustomBatch:
+    """A function that `vmap` calls for one example after the other, in their order.
+
+    Args:
+        f: a Python function of one example.
+
+    Returns:
+        The function; what it gives for a batch is stacked. Derivatives are those of
+        `custom_vmap`.
+    """
+    made = custom_vmap(f)
+
+    @made.def_vmap
+    def rule(axis_size: int, in_batched: list, *args: Any) -> tuple[Any, Any]:
+        ys = []
+        for i in range(axis_size):
+            each = tree.map(
+                lambda mapped, x: x[i] if mapped else x,  # noqa: B023
+                tuple(in_batched),
+                args,
+            )
+            ys.append(f(*each))
+        if isinstance(ys[0], (tuple, list, dict)):
+            y = stacked(ys, ys[0])
+            return y, tree.map(lambda part: True, y)
+        return np.stack(ys), True
+
+    return made
+
+
+__all__ = ["custom_vmap", "sequential_vmap"]

@@ -170,6 +170,7 @@ from srcjax.lax.slices import (
     dynamic_update_index_in_dim,
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
+    pswapaxes,
 )
 from srcjax.lax.solving import custom_linear_solve, custom_root
 from srcjax.ops.collectives import (
@@ -306,6 +307,7 @@ __all__ = [
     "ppermute",
     "pshuffle",
     "psum",
+    "pswapaxes",
     "psum_scatter",
     "real",
     "reciprocal",

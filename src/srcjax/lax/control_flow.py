@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from srcjax import tree
-from srcjax.lax.trees import length_of, stacked
+from srcjax.api.batch import vmap
+from srcjax.lax.trees import joined, length_of, stacked
 
 
 def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
@@ -108,9 +109,25 @@ def scan(
     return carry, np.stack(ys)
 
 
-def map(f: Callable, xs: Any) -> Any:  # noqa: A001
-    """`f(x)` for each `x` along the first axis of `xs`, in their order, stacked."""
-    return scan(lambda _, x: (None, f(x)), None, xs)[1]
+def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+    """`f(x)` for each `x` along the first axis of `xs`, in their order, stacked.
+
+    Args:
+        f: a function of one item.
+        xs: an array, or a tuple, list or dict of arrays that are equally long.
+        batch_size: how many items `vmap(f)` is called for at a time; without it `f` is
+            called for each. What is left over is a smaller batch.
+    """
+    if batch_size is None:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    of_batch = vmap(f)
+    ys = []
+    for first in range(0, length_of(xs), batch_size):
+        part = tree.map(lambda x: x[first : first + batch_size], xs)  # noqa: B023
+        ys.append(of_batch(part))
+    if isinstance(ys[0], (tuple, list, dict)):
+        return joined(ys, ys[0])
+    return np.concatenate(ys)
 
 
 def associative_scan(

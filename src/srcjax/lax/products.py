@@ -282,8 +282,9 @@ def reduce_window(
     dict, are gone along together: `init_value` is such a container then, and
     `computation` takes two of them.
     """
-    leaves = tree.leaves(operand)
-    shape = np.shape(leaves[0])
+    together = isinstance(operand, (tuple, list, dict))
+    first = tree.leaves(operand)[0] if together else operand
+    shape = np.shape(first)
     axes = len(shape)
     strides = [1] * axes if window_strides is None else window_strides
     between = [1] * axes if base_dilation is None else base_dilation
@@ -297,8 +298,8 @@ def reduce_window(
             x, window_dimensions, strides, margins, between, dilation, start
         )
 
-    if isinstance(operand, (tuple, list, dict)):
-        counts = np.shape(seen(leaves[0], 0))[:axes]
+    if together:
+        counts = np.shape(seen(first, 0))[:axes]
         total = tree.map(
             lambda x, start: np.full(counts, start, x.dtype), operand, init_value
         )

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.ops.collectives import all_to_all
+
 
 def dynamic_slice(
     operand: np.ndarray, start_indices: Sequence[Any], slice_sizes: Sequence[int]
@@ -79,3 +81,8 @@ def _part(
         start = min(max(start, 0), length - size)
         found.append(slice(start, start + size))
     return tuple(found)
+
+
+def pswapaxes(x: Any, axis_name: str, axis: int) -> Any:
+    """`all_to_all(x, axis_name, axis, axis)`: item `i` of example `j` goes to `i`."""
+    return all_to_all(x, axis_name, axis, axis)

@@ -24,3 +24,12 @@ def stacked(ys: list[Any], y: Any) -> Any:
     for k in range(len(leaves)):
         arrays.append(np.stack([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
     return tree.unflatten(structure, arrays)
+
+
+def joined(ys: list[Any], y: Any) -> Any:
+    """Containers like `y`, one of `ys`, of the arrays one behind the other."""
+    leaves, structure = tree.flatten(y)
+    arrays = []
+    for k in range(len(leaves)):
+        arrays.append(np.concatenate([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
+    return tree.unflatten(structure, arrays)

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     Tuple,
     Unknown,
     is_active,
+    is_iterator,
     is_lowered,
     is_mapping,
     is_number,
@@ -71,6 +72,18 @@ LISTED = 16
 def _classes(items: Any) -> set[Any]:
     """The classes of the objects among the items."""
     return {t.cls for t in items or () if isinstance(t, Object)}
+
+
+def _items_of(t: Any) -> Any:
+    """What a loop over it visits, by type; None where it is not known how many."""
+    if isinstance(t, Array) and t.shape and isinstance(t.shape[0], int):
+        return (UNKNOWN,) * t.shape[0]  # no functions
+    return getattr(t, "items", None)
+
+
+def _has_places(t: Any) -> bool:
+    """Whether it is a list, tuple or array, of any length: no iterator."""
+    return isinstance(t, (List, Array)) and not is_iterator(t)
 
 
 class LoopSettling(SettlingBase):
@@ -220,14 +233,15 @@ class LoopSettling(SettlingBase):
         over = stmt.iter
         sequences = self.sequences_of(over)
         types = [self.type_of_items(stmt, s) for s in sequences]
-        items: list[Any] = [getattr(t, "items", None) for t in types]
+        items: list[Any] = [_items_of(t) for t in types]
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
         leaves = [self.leaves(t) for t in types]
         functions = functions or any(leaves)
         objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
-        if not functions or not varying or any(known is None for known in items):
+        listed = [t for t, known in zip(types, items, strict=True) if known is None]
+        if not functions or not varying or not all(map(_has_places, listed)):
             return None
         nodes = list(syntax.walk(stmt.body))
         if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
@@ -245,7 +259,7 @@ class LoopSettling(SettlingBase):
         }
         gathers = self.gathered(stmt) if any(leaves) else None
         gathered: list[gast.expr] = []
-        for i in range(min(len(known) for known in items)):
+        for i in range(min(len(known) for known in items if known is not None)):
             number: dict[str, gast.expr] = {index: syntax.const(i)}
             itself: dict[str, gast.expr] = {}
             for inner in [*binds, *stmt.body]:
@@ -284,7 +298,7 @@ class LoopSettling(SettlingBase):
         if found is None and isinstance(over, gast.Name) and self.facts.of(stmt):
             with contextlib.suppress(KeyError):
                 around = global_type(self.program.look(self.unit, over.id), over.id)
-                found = around if isinstance(around, Tuple) else None
+                found = around if isinstance(around, (Tuple, List)) else None
         return found
 
     def is_own(self, loop: gast.For, bind: gast.Assign) -> bool:

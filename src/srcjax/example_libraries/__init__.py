@@ -1,0 +1,1 @@
+"""JAX's `example_libraries`: the small libraries that its example programs use."""

@@ -31,7 +31,7 @@ NETWORKS = {
         "serial(ConvTranspose(2, (3, 3), strides=(2, 2)), Sigmoid,"
         " ConvTranspose(2, (3, 3), padding='SAME'), Flatten, Dense(1))"
     ),
-    "of_shapes": "serial(shape_dependent(lambda s: Dense(s[-1] * 2)), Softplus)",
+    "of_shapes": "serial(shape_dependent(twice), Softplus)",
     "dropout": "serial(Flatten, Dense(16), LeakyRelu, Dropout(0.5), Dense(3), Selu)",
 }
 OPTIMIZERS = [
@@ -64,7 +64,11 @@ def test_networks(name):
     results = []
     for library in (jax, srcjax):
         stax = library.example_libraries.stax
-        init, apply = eval(NETWORKS[name], vars(stax).copy())
+
+        def twice(shape, stax=stax):
+            return stax.Dense(shape[-1] * 2)
+
+        init, apply = eval(NETWORKS[name], {**vars(stax), "twice": twice})
         key = library.random.PRNGKey(3)
         shape, params = init(key, X.shape)
         loss = loss_of(apply, X, key)

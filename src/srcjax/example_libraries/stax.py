@@ -475,7 +475,8 @@ def shape_dependent(make_layer: Callable[[Shape], Layer]) -> Layer:
         return make_layer(input_shape)[0](rng, input_shape)
 
     def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
-        return make_layer(inputs.shape)[1](params, inputs, **kwargs)
+        _, apply = make_layer(inputs.shape)
+        return apply(params, inputs, **kwargs)
 
     return init_fun, apply_fun
 

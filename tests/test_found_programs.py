@@ -999,3 +999,67 @@ def test_an_object_of_numpys_is_called():
     """It has no hash, by which functions are looked up."""
     assert srcjax.grad(lambda x: POLYNOMIAL(x) * x)(3.0) == 8.0
     assert srcjax.grad(lambda x: x * POLYNOMIAL(2.0))(1.0) == 4.0
+
+
+def written_through_a_row_of_names(x):
+    pair = (x, x)
+    (*pair, 1.0)[1][...] = x * x[0]
+    return np.sum(x * x)
+
+
+def written_as_an_item_of_records(x):
+    a = np.zeros(3, dtype=[("place", float), ("speed", float)])
+    a["place"] = x
+    a[0]["speed"] = x[2]
+    for record in a:
+        record["place"] += record["speed"]
+    return np.sum(a["place"] * a["speed"])
+
+
+def summed_where_there_are_no_axes(x):
+    total = np.array(x[0])
+    total += x[1]
+    total[...] *= x[2]
+    return total.item()
+
+
+def one_of_two_patterns_that_bind(x):
+    def area(shape):
+        match shape:
+            case ["square", a] | ["of", a, _]:
+                return a * a
+            case (shape, a):  # the name of what is matched
+                return a * len(shape)
+
+    return area(["of", x[0], x[1]]) * area(["square", x[2]]) + area(("rod", x[1]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        written_through_a_row_of_names,
+        written_as_an_item_of_records,
+        summed_where_there_are_no_axes,
+        one_of_two_patterns_that_bind,
+    ],
+)
+def test_changes_of_what_names_reach(f):
+    x = np.array([2.0, 5.0, 7.0])
+    value, change = srcjax.jvp(f, (x.copy(),), (np.ones(3),))
+    high, low = f(x + 1e-6), f(x - 1e-6)
+    np.testing.assert_allclose(value, f(x.copy()))
+    np.testing.assert_allclose(change, (high - low) / 2e-6, rtol=1e-6)
+
+
+def test_polynomials_side_by_side():
+    """`np.polyval(p, 0.3)` has a value for each column of `p`."""
+
+    def f(x):
+        return np.polyval(x, 0.3) + np.diff(x, append=x[0]).prod()
+
+    batch = np.array([[2.0, 5.0, 7.0], [3.0, 4.0, 1.0]])
+    found = srcjax.vmap(srcjax.grad(f))(batch)
+    np.testing.assert_allclose(found, [srcjax.grad(f)(x) for x in batch])
+    powers = np.repeat([[0.09], [0.3], [1.0]], 2, axis=1)
+    columns = srcjax.grad(lambda p: np.sum(np.polyval(p, 0.3) * 2.0))(batch.T)
+    np.testing.assert_allclose(columns, 2 * powers)

@@ -114,3 +114,101 @@ def unread_count(x):
 def test_a_count_that_nobody_reads_takes_items():
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(srcjax.vmap(unread_count)(x), 0.7 * x[:, 1])
+
+
+def doubled(x):
+    for v in x:
+        yield 2 * v
+
+
+def both_sums(items):
+    return sum(items) + sum(items)
+
+
+class Holder:
+    def __init__(self, items):
+        self.items = items
+
+
+def generator_of_a_function(x):
+    items = doubled(x)
+    return sum(items) + sum(items)
+
+
+def one_of_two_generators(x):
+    a, b = doubled(x), doubled(x)
+    return sum(p * q for p, q in zip(a, b, strict=False)) + sum(b)
+
+
+def given_to_who_asks_twice(x):
+    return both_sums(v * v for v in x)
+
+
+def named_and_given_to_who_asks_twice(x):
+    items = map(np.sin, x)
+    return both_sums(items)
+
+
+def under_a_second_name(x):
+    items = (v * v for v in x)
+    others = items
+    return sum(others) + sum(others)
+
+
+def kept_in_a_dict(x):
+    kept = {"items": (v * v for v in x)}
+    return sum(kept["items"]) + sum(kept["items"])
+
+
+def kept_in_a_tuple(x):
+    kept = (v * v for v in x), 1.0
+    return sum(kept[0]) + sum(kept[0])
+
+
+def kept_by_an_object(x):
+    kept = Holder(v * v for v in x)
+    return sum(kept.items) + sum(kept.items)
+
+
+def returned(x):
+    def squares():
+        return (v * v for v in x)
+
+    items = squares()
+    return sum(items) + sum(items)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        generator_of_a_function,
+        one_of_two_generators,
+        given_to_who_asks_twice,
+        named_and_given_to_who_asks_twice,
+        under_a_second_name,
+        kept_in_a_dict,
+        kept_in_a_tuple,
+        kept_by_an_object,
+        returned,
+    ],
+)
+def test_iterators_are_used_once(f):
+    """A list in its place would give all items again: the sum twice over."""
+    with pytest.raises(UnsupportedError, match="more than once"):
+        srcjax.grad(f)(np.array([0.7, 1.2, 0.4]))
+
+
+def test_iterators_are_given_to_functions():
+    def product(items, start=1.0):
+        for v in items:
+            start = start * v
+        return start
+
+    def f(x):
+        squares = (v * v for v in x)
+        return product(squares) * product(doubled(x), start=x[0]) + sum(doubled(x))
+
+    x = np.array([0.5, 1.5, 2.0])
+    p = x.prod()
+    expected = 3 * p**3 * 8 * x[0] / x + 2 + np.array([8 * p**3, 0.0, 0.0])
+    np.testing.assert_allclose(srcjax.grad(f)(x), expected)

@@ -29,7 +29,7 @@ from srcjax.ops.known import MISSING, known
 
 def index_array(base: Array, index: Type) -> Type:
     """The type of `array[index]` by NumPy's indexing rules."""
-    if base.shape is None:
+    if base.shape is None or getattr(base.dtype, "kind", "") == "V":  # records: views
         return Unknown(base.active, base.buffers)
     entries = [as_index(e) for e in entries_of(index)]
     consumed = sum(

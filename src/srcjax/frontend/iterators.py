@@ -52,17 +52,19 @@ def changed_meanwhile(
     body: list[gast.stmt],
     varying: Varying,
     given: Collection[str] = (),
+    inside: Collection[str] = (),
 ) -> set[str]:
     """What an iterator reads that the statements may change before it gives it.
 
-    The `given` names have values before the statements.
+    The `given` names have values before the statements; those `inside` are read by the
+    generator function that is called.
     """
     changed = _changed_in_place(body)
     if _is_plain(value, varying):  # it has what the names stood for when it was made
         return changed & _iterated(value)
     return {
         n
-        for n in read_names([value])
+        for n in {*read_names([value]), *inside}
         if n in changed or syntax.count_bindings(body, n) + (n in given) > 1
     }
 

@@ -34,7 +34,8 @@ def lower_match(body: list[gast.stmt], names: syntax.Names) -> list[gast.stmt]:
 def _lower(stmt: gast.Match, names: syntax.Names) -> list[gast.stmt]:
     out: list[gast.stmt] = []
     subject = stmt.subject
-    if not isinstance(subject, gast.Name):
+    patterns = [case.pattern for case in stmt.cases]
+    if not isinstance(subject, gast.Name) or subject.id in _captured(patterns):
         id = names.fresh("subject")
         out.append(gast.copy_location(syntax.assign(id, subject), stmt))
         subject = syntax.name(id)
@@ -50,7 +51,7 @@ def _cases(
     tests: list[gast.expr] = []
     binds: list[gast.stmt] = []
     _pattern(case.pattern, subject, tests, binds)
-    for node in binds:
+    for node in syntax.all_statements(binds):
         gast.copy_location(node, case.pattern)
         if not hasattr(node, "lineno"):
             gast.copy_location(node, at)
@@ -78,6 +79,8 @@ def _cases(
 
 def _guard_without_binds(guard: gast.expr, binds: list) -> gast.expr | None:
     """The guard with the captured names replaced by what they capture."""
+    if not all(isinstance(b, gast.Assign) for b in binds):
+        return None
     holes = {b.targets[0].id: b.value for b in binds}
     for value in holes.values():
         if not isinstance(value, (gast.Name, gast.Subscript, gast.Attribute)):
@@ -107,12 +110,19 @@ def _pattern(node: Any, subject: gast.expr, tests: list, binds: list) -> None:
         if node.name is not None:
             binds.append(syntax.assign(_identifier(node.name), syntax.clone(subject)))
     elif isinstance(node, gast.MatchOr):
-        options = []
-        for option in node.patterns:
+        options: list[gast.expr] = []
+        chosen: list[gast.stmt] = []
+        for option in reversed(node.patterns):
             inner: list[gast.expr] = []
-            _pattern(option, subject, inner, [])
-            options.append(_all(inner) if inner else syntax.const(True))
+            captured: list[gast.stmt] = []
+            _pattern(option, subject, inner, captured)
+            options.insert(0, _all(inner) if inner else syntax.const(True))
+            if captured and chosen:
+                chosen = [gast.If(syntax.clone(options[0]), captured, chosen)]
+            else:  # all capture the same names, or none
+                chosen = captured
         tests.append(gast.BoolOp(gast.Or(), options))
+        binds += chosen
     elif isinstance(node, gast.MatchSequence):
         _sequence(node, subject, tests, binds)
     elif isinstance(node, gast.MatchMapping):
@@ -159,6 +169,17 @@ def _sequence(node: Any, subject: gast.expr, tests: list, binds: list) -> None:
         index = position if star is None or position < star else position - count
         item = syntax.expression(f"s[{index}]", **holes)
         _pattern(pattern, item, tests, binds)
+
+
+def _captured(patterns: list) -> set[str]:
+    """The names that patterns bind."""
+    return {
+        _identifier(name)
+        for node in syntax.walk(patterns)
+        if isinstance(node, (gast.MatchAs, gast.MatchStar, gast.MatchMapping))
+        for name in [node.rest if isinstance(node, gast.MatchMapping) else node.name]
+        if name is not None
+    }
 
 
 def _identifier(name: Any) -> str:

@@ -134,11 +134,13 @@ class Operations(SpecialCalls):
         return self.atom(node)
 
     def of_Tuple(self, node: Any) -> gast.expr:
+        self.check_kept(node.elts)
         return type(node)(self.atoms(node.elts), syntax.LOAD)
 
     of_List = of_Tuple
 
     def of_Dict(self, node: gast.Dict) -> gast.expr:
+        self.check_kept(node.values)
         items = [e for pair in zip(node.keys, node.values, strict=True) for e in pair]
         found: list[Any] = []
         for place, item in enumerate(items):
@@ -216,6 +218,7 @@ class Operations(SpecialCalls):
             return listed
         if self.varying.value(node.func) is np.einsum:
             node = with_letters(node)
+        self.check_given(node)
         function = node.func
         if isinstance(function, gast.Attribute):
             if self.varying.value(function) is None:

@@ -12,7 +12,6 @@ as it is used once and nothing that it reads is changed before.
 
 from __future__ import annotations
 
-import itertools
 from types import ModuleType
 from typing import Any
 
@@ -20,48 +19,21 @@ import gast
 
 from srcjax import syntax
 from srcjax.frontend.iterators import (
-    LAZY,
     acted_on_between,
     asked_for_next,
     changed_meanwhile,
     most_reads,
 )
-from srcjax.frontend.lift import read_names
-from srcjax.frontend.lowering import LoweringBase
+from srcjax.frontend.lift import free_names, read_names
 from srcjax.frontend.unit import parameter_names
+from srcjax.frontend.used_once import UsedOnce
 
-#: Functions of `itertools` that have plain Python of their own (`ops.composites`).
-_ITERATORS = (
-    itertools.accumulate,
-    itertools.chain,
-    itertools.combinations,
-    itertools.combinations_with_replacement,
-    itertools.compress,
-    itertools.dropwhile,
-    itertools.islice,
-    itertools.pairwise,
-    itertools.permutations,
-    itertools.product,
-    itertools.repeat,
-    itertools.starmap,
-    itertools.takewhile,
-    itertools.zip_longest,
-)
 _VIEWS = ("values", "items", "keys")
 _COMPREHENSIONS = (gast.GeneratorExp, gast.ListComp)
 
 
-class SequenceCalls(LoweringBase):
+class SequenceCalls(UsedOnce):
     """Lowers `sorted`, `max(..., key=)`, `zip(*rows)`, `dict(zip(...))`."""
-
-    def is_lazy(self, node: gast.expr) -> bool:
-        """Whether the expression is an iterator, that gives its items once."""
-        if not isinstance(node, gast.Call):
-            return isinstance(node, gast.GeneratorExp)
-        if self.varying.is_builtin(node.func, *LAZY):
-            return True
-        value = self.varying.value(node.func)
-        return any(value is iterator for iterator in _ITERATORS)
 
     def held_iterators(self, node: gast.Call) -> list[gast.expr]:
         """The arguments; iterators that another iterator uses up are lists."""
@@ -285,7 +257,9 @@ class SequenceCalls(LoweringBase):
                 if used and name not in syntax.names_written(loop.body):
                     reason = f"the iterator `{name}` is made outside of this loop"
         given = parameter_names(self.source.node.args)
-        changed = changed_meanwhile(value, body, self.varying, given)
+        generator = self.generator_of(value)
+        inside = set() if generator is None else free_names(generator)
+        changed = changed_meanwhile(value, body, self.varying, given, inside)
         changed |= {
             n
             for n in acted_on_between(name, value, body)
@@ -296,6 +270,7 @@ class SequenceCalls(LoweringBase):
             reason = f"`{shown}` may change before the iterator `{name}` is used"
         if reason is not None:
             raise self.refuse(value, reason, f"a list: `{name} = list(...)`")
+        self.check_handed_on(name, value)
         if asked_for_next(body, name, self.varying):
             raise self.refuse(
                 value,

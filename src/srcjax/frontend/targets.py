@@ -71,17 +71,19 @@ class Targets(SequenceCalls):
         if self.is_choice(value) and _binds_only(target):
             self.bind_choice(target, value)
         elif isinstance(target, gast.Name):
-            if self.is_lazy(value) and self.varying.carries(value):
+            if self.varying.carries(value) and self.gives_once(value):
                 value = self.kept_iterator(target.id, value)
             self.emit(syntax.assign(target, self.operation(value)))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)
         elif isinstance(target, gast.Subscript):
+            self.check_kept([value])
             value = self.atom(value)
             base = self.atom(syntax.as_load(target.value))
             index = self.index(syntax.as_load(target.slice))
             self.emit(syntax.assign(gast.Subscript(base, index, None), value))
         elif isinstance(target, gast.Attribute):
+            self.check_kept([value])
             value = self.atom(value)
             base = self.atom(syntax.as_load(target.value))
             self.emit(syntax.assign(gast.Attribute(base, target.attr, None), value))
@@ -163,6 +165,8 @@ class Targets(SequenceCalls):
                 written |= syntax.names_read(target)
         held: list[gast.expr] = []
         for position, value in enumerate(values):
+            if self.varying.carries(value) and self.gives_once(value):
+                value = self.kept_iterator(getattr(targets[position], "id", ""), value)
             later = targets[:position]
             hazard = {n for t in later for n in syntax.all_names(t)}
             simple = isinstance(targets[position], gast.Name)

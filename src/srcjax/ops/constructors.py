@@ -47,7 +47,12 @@ d: Any  # adjoints (in tangent rules: tangents) by name, in the text of rules
 
 
 def dtype_or(dtype: Type, default: Any) -> np.dtype | None:
-    """The named dtype; the default where none is named; None where not known."""
+    """The named dtype; the default where none is named; None where not known.
+
+    Of fields (`[("p", float), ("v", float)]`) it is that of records.
+    """
+    if isinstance(dtype, (List, Tuple, Dict)):
+        return np.dtype(np.void)
     return default if dtype == NONE else named_dtype(dtype)
 
 

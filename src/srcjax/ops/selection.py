@@ -270,13 +270,16 @@ def infer_interp(x: Type, xp: Type, fp: Type, **_: Type) -> Type:
 def infer_polyval(p: Type, x: Type) -> Type:
     items = types_in(p)
     if items is not None:
-        p = Array(dtype=product_dtype(*items)) if items else UNKNOWN
-    dtype = product_dtype(p, x)
-    return (
-        number_or_array(dtype, shape_of(x))
-        if is_number(x)
-        else Array(dtype=dtype, shape=shape_of(x))
-    )
+        if not items or not all(map(is_number, items)):
+            return UNKNOWN
+        p = Array(dtype=product_dtype(*items), shape=(len(items),))
+    dtype, several = product_dtype(p, x), shape_of(p)
+    if several is None:
+        return UNKNOWN
+    if is_number(x) and len(several) < 2:
+        return number_or_array(dtype, ())
+    shape = broadcast_shapes(several[1:], shape_of(x))
+    return UNKNOWN if shape is None else Array(dtype=dtype, shape=shape)
 
 
 def infer_vander(x: Type, N: Type = NONE, increasing: Type | None = None) -> Type:

@@ -122,14 +122,20 @@ def written_bases(stmt: Any) -> set[str]:
         if type(sub) is gast.Name and "effect" not in sub.__dict__:
             continue  # as most are: they do nothing
         if isinstance(sub, gast.AugAssign):
-            found |= {_base(sub.target)} | written_by(sub)
+            found |= _bases(sub.target) | written_by(sub)
         elif isinstance(sub, (gast.Subscript, gast.Attribute)) and isinstance(
             sub.ctx, (gast.Store, gast.Del)
         ):
-            found.add(_base(sub))
+            found |= _bases(sub)
         elif isinstance(sub, gast.expr):
             found |= written_by(sub)
     return found - {""}
+
+
+def _bases(place: gast.expr) -> set[str]:
+    """The names that a place is reached by: of `(a, b)[i][...]` both."""
+    base = _base(place)
+    return {base} if base else syntax.names_read(place)
 
 
 def written_by(node: Any) -> set[str]:

@@ -684,7 +684,10 @@ class Finisher(Tidying):
 
         An adjoint is added to under one name (`own_written` copies what it starts
         from), but for shadows; a tangent is the memory of all names that its array has.
+        An array without axes stays one: a sum with it would be a number.
         """
+        if getattr(self.type_of(stmt.value), "shape", None) == ():
+            return False
         if is_new_array(stmt.value):
             return True
         if not self.written.forward and not self.is_shadow(stmt.targets[0]):

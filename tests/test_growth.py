@@ -77,6 +77,22 @@ def branches(count):
     return f"def f(x):\n    y = x + 0.1{branch * (count // 4)}    return np.sum(y)\n"
 
 
+def nested(count):
+    """One expression of calls in each other."""
+    value = "x"
+    for k in range(count // 5):
+        value = f"np.sin({value}) * {k + 1}.5 + 0.5"
+    return f"def f(x):\n    return np.sum({value})\n"
+
+
+def polynomial(count):
+    """Operators in each other, of what is the same for all examples."""
+    value = "1.0"
+    for k in range(count // 5):
+        value = f"{k}.5 + c * ({value})"
+    return f"def f(x):\n    c = len(x) / 9.0\n    return np.sum(x) * ({value})\n"
+
+
 TRANSFORMS = {
     "grad": lambda f: srcjax.grad(f)(X),
     "vjp": lambda f: srcjax.vjp(f, X),
@@ -114,6 +130,8 @@ CASES = [
     *((transform, straight, 4.4) for transform in TRANSFORMS),
     *((transform, in_place, 4.4) for transform in ("grad", "jvp", "vmap")),
     *((transform, branches, 4.8) for transform in ("grad", "vmap")),
+    *((transform, nested, 5.2) for transform in ("grad", "jvp", "vmap")),
+    *((transform, polynomial, 4.4) for transform in ("grad", "jvp", "vmap")),
     ("grad", in_a_loop, 5.2),
     ("vmap", in_a_loop, 4.4),
 ]
@@ -130,3 +148,22 @@ def test_work_grows_with_the_length(transform, program, most, tmp_path, monkeypa
         counts[length] = work(transform, function(program(length), tmp_path, name))
         sys.modules.pop(name)
     assert counts[LONG] < most * counts[SHORT]
+
+
+def unlike(x):
+    """How many values there are differs: there is no batched form."""
+    values = np.unique(x)
+    return np.sum(values * values)
+
+
+def test_a_loop_over_examples_takes_no_analysis_of_its_own(monkeypatch):
+    asked = []
+    settled = pipeline.settled
+    monkeypatch.setattr(config, "keep_texts", False)
+    monkeypatch.setattr(
+        pipeline, "settled", lambda *given: asked.append(given) or settled(*given)
+    )
+    with pytest.warns(srcjax.PerformanceWarning, match="in a loop over the batch"):
+        found = srcjax.vmap(unlike)(np.array([[1.0, 1.0, 2.0], [1.0, 2.0, 3.0]]))
+    assert found.tolist() == [5.0, 14.0]
+    assert len(asked) == 2  # with and without loops in place of operations

@@ -54,8 +54,8 @@ class SrcjaxError(Exception):
     lineno: int | None
     reason: str
     instead: str | None
-    #: Whether it was found out before anything was written.
-    before_writing = False
+    #: Whether a loop over the examples in place of an operation would do.
+    asks_for_loop = False
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from srcjax.analysis.returned import refuse_functions, refuse_iterators
 from srcjax.analysis.sizes import sizes_of
 from srcjax.analysis.types import (
     UNKNOWN,
+    Buffers,
     Const,
     Dict,
     List,
@@ -749,12 +750,9 @@ def batch(
     """
     with mapping():
         stages = StageTexts()
-        try:
-            needed = Needed("vmap needs a result of each example", Needs.EACH)
-            program, unit = analyse(request, stages, needed)
-        except SrcjaxError as error:
-            error.before_writing = True
-            raise
+        needed = Needed("vmap needs a result of each example", Needs.EACH)
+        program, unit = analyse(request, stages, needed)
+        request.found = found_of_examples(program, unit)
         entry = entry or entry_name(program, f"vmap_{unit.name}")
         names = names_around(program, entry)
         callees = Callees(program, names, ("batch",))
@@ -823,18 +821,21 @@ def on_device(request: Request) -> Module:
         return module
 
 
-def result_of_examples(request: Request) -> tuple[Type | None, frozenset]:
+def result_of_examples(request: Request) -> tuple[Type | None, Buffers]:
     """What the function gives for one example, and the memory that it writes to.
 
     None for the result where the types do not settle.
     """
     with mapping():
         try:
-            program, unit = analyse(request, StageTexts())
+            return found_of_examples(*analyse(request, StageTexts()))
         except SrcjaxError:
             return None, frozenset(b for t in request.types.values() for b in t.buffers)
-        result = program.facts.results.get(id(unit.source.func))
-        return result, program.facts.written()
+
+
+def found_of_examples(program: Program, unit: Unit) -> tuple[Type | None, Buffers]:
+    """What a function gives, and the memory that it writes to, once it is settled."""
+    return program.facts.results.get(id(unit.source.func)), program.facts.written()
 
 
 def check_result(

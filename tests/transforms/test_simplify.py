@@ -102,6 +102,17 @@ CASES = [
         "def f(x):\n    return x * 2 + 1",
     ),
     (
+        nested,  # a constant decides what is asked of it, alone or of several things
+        "def f(x):\n    t = 0.5\n    y = t is not None and x > t\n"
+        "    if t is None or x < t:\n        y = t is None and y\n    return y",
+        "def f(x):\n    y = x > 0.5\n    if x < 0.5:\n        y = False\n    return y",
+    ),
+    (
+        nested,  # which a constant does not when it is not there
+        "def f(x):\n    t = 0.5\n    return x is not None and t or x",
+        "def f(x):\n    return x is not None and 0.5 or x",
+    ),
+    (
         nested,  # used twice: it stays
         "def f(x):\n    t = np.exp(x)\n    return t * t",
         "def f(x):\n    t = np.exp(x)\n    return t * t",

@@ -9,6 +9,7 @@ it holds a batch.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -85,6 +86,8 @@ class MappedInterpreter(Interpreter):
         self.batches: set[tuple[int, str]] = set()
         self.uniform = Uniform()
         self.outside: dict[int, set[str]] = {}
+        #: Types of the operands of the expression at hand, by the id of their node.
+        self.types_inside: dict[int, Type] = {}
 
     def run(self, unit: Unit, arguments: Env) -> Type:
         """Execute the unit until no more names turn out to hold batches."""
@@ -142,7 +145,7 @@ class MappedInterpreter(Interpreter):
         self, stmt: gast.stmt, target: gast.Subscript, base: Type, value: Type, env: Env
     ) -> None:
         """What is written at a place of each example differs between examples."""
-        places = self.index_types(target.slice, env)
+        places = self.index_types(target.slice, env, self.eval)
         if not isinstance(base, _CONTAINERS) and not isinstance(value, Closure):
             value = self.marked(value, places)
         super().store(stmt, target, base, value, env)
@@ -185,12 +188,21 @@ class MappedInterpreter(Interpreter):
     # -- expressions -------------------------------------------------------------------
 
     def eval(self, node: Any, env: Env) -> Type:
+        outer, self.types_inside = self.types_inside, {}
+        try:
+            outer[id(node)] = found = self.found_of(node, env)
+        finally:
+            self.types_inside = outer
+        return found
+
+    def found_of(self, node: Any, env: Env) -> Type:
+        """The type of an expression, mapped if what it is made of is."""
         found = self.uniform.applied(super().eval(node, env))
         if isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp)):
             return self.marked(found, self.operand_types(node, env))
         if isinstance(node, gast.Subscript):
-            base = super().eval(node.value, env)
-            index = self.index_types(node.slice, env)
+            base = self.part(node.value, env)
+            index = self.index_types(node.slice, env, self.part)
             if self.settled and isinstance(base, _CONTAINERS) and is_any(node.slice):
                 key = id(self.unit.source.func), getattr(node.value, "id", "")
                 self.uniform.one_for_all(base, key)
@@ -201,6 +213,11 @@ class MappedInterpreter(Interpreter):
                 return found
             return self.marked(found, index)
         return found
+
+    def part(self, node: Any, env: Env) -> Type:
+        """The type of an operand, which was found on the way to that of the whole."""
+        known = self.types_inside.get(id(node))
+        return self.eval(node, env) if known is None else known
 
     def marked(self, t: Type, operands: list[Type]) -> Type:
         """The type, mapped if one of the operands is."""
@@ -220,21 +237,22 @@ class MappedInterpreter(Interpreter):
             if any(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
                 return []
             if any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
-                nodes = [n for n in nodes if not isinstance(self.eval(n, env), Dict)]
-        found = [self.eval(n, env) for n in nodes]
+                nodes = [n for n in nodes if not isinstance(self.part(n, env), Dict)]
+        found = [self.part(n, env) for n in nodes]
         if any(isinstance(t, _CONTAINERS) for t in found) and isinstance(
             node, gast.BinOp
         ):
             return [t for t in found if not isinstance(t, _CONTAINERS)]
         return found
 
-    def index_types(self, node: Any, env: Env) -> list[Type]:
+    def index_types(self, node: Any, env: Env, of: Callable) -> list[Type]:
+        """The types of the places in an index, as `of` tells them."""
         if isinstance(node, gast.Slice):
             bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
-            return [self.eval(b, env) for b in bounds]
+            return [of(b, env) for b in bounds]
         if isinstance(node, gast.Tuple):
-            return [t for e in node.elts for t in self.index_types(e, env)]
-        return [self.eval(node, env)]
+            return [t for e in node.elts for t in self.index_types(e, env, of)]
+        return [of(node, env)]
 
     def attribute(self, base: Type, name: str, node: gast.AST | None) -> Type:
         found = super().attribute(base, name, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from srcjax.analysis.types import Type
+from srcjax.analysis.types import Buffers, Type
 
 
 @dataclass
@@ -24,3 +24,6 @@ class Request:
     keeps_rules: bool = True
     #: How many sizes that are made of others are supposed to be something.
     supposed: int = 0
+    #: What the function gives for one example and the memory that it writes to, once
+    #: that is found out (`batch`).
+    found: tuple[Type | None, Buffers] | None = None

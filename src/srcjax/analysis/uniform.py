@@ -19,6 +19,7 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Type,
+    all_buffers,
     is_active,
     is_leaf,
     join_all,
@@ -55,7 +56,7 @@ class Uniform:
 
     def applied(self, t: Type) -> Type:
         """The type with the containers that hold batches holding nothing else."""
-        if not self.buffers or not parts(t):
+        if not self.buffers or not parts(t) or self.buffers.isdisjoint(all_buffers(t)):
             return t
         if isinstance(t, _CHANGEABLE) and t.buffers & self.buffers:
             return with_active(t, True)

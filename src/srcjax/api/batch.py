@@ -68,6 +68,8 @@ class Tried:
 
     #: Why there is no batched form, whether operations may be loops or not.
     refusal: UnsupportedError | None = None
+    #: What is known of one example (`Request.found`).
+    found: tuple[ty.Type | None, ty.Buffers] | None = None
     #: Whether transforming in another order was tried.
     other_order: bool = False
 
@@ -375,7 +377,8 @@ class Batched(Transform):
             except UnsupportedError as error:
                 if axis.used or not wrt or None in results_of.leaves(self.out_axes):
                     raise  # all the examples are needed at a time
-                if error.before_writing:
+                tried.found = tried.found or request.found
+                if not error.asks_for_loop:
                     tried.refusal = error
                 if batches and not tried.other_order:
                     tried.other_order = True
@@ -391,15 +394,19 @@ class Batched(Transform):
             ),
             stacklevel=7,
         )
-        return self.loop(request, by_name, why)
+        return self.loop(request, by_name, why, tried.found)
 
     def loop(
-        self, request: requests.Request, axes: dict[str, Axes], reason: str
+        self,
+        request: requests.Request,
+        axes: dict[str, Axes],
+        reason: str,
+        found: tuple[ty.Type | None, ty.Buffers] | None = None,
     ) -> modules.Module:
         """A loop over the examples, where there is no batched form."""
+        result, written = found or pipeline.result_of_examples(request)
         name = getattr(request.function, "__name__", self.source.name)
         called = name if name.isidentifier() else "function"
-        result, written = pipeline.result_of_examples(request)
         copied = [n for n, t in request.types.items() if ty.all_buffers(t) & written]
         loop = example_loop.ExampleLoop(
             self.signature,

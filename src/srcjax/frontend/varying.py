@@ -153,25 +153,33 @@ class Varying:
         if isinstance(node, gast.Constant):
             return True
         if isinstance(node, gast.Attribute):
-            named = isinstance(node.value, gast.Name) or not self.carries(node.value)
+            if node.attr not in SHAPE_ATTRIBUTES:
+                return False
             own = own_attribute(node.attr) in self.names
-            return node.attr in SHAPE_ATTRIBUTES and named and not own
+            return self.has_name_if_it_varies(node.value) and not own
         if isinstance(node, gast.Subscript):
             return self.known_before(node.value) and not isinstance(
                 node.value, gast.Constant
             )
         if isinstance(node, gast.Call):
-            function = self.value(node.func)
-            name = getattr(function, "__name__", "")
-            if not all(
-                isinstance(a, gast.Name) or not self.carries(a) for a in node.args
-            ):
-                return False  # the argument gets a name first
-            if function is not None and function is getattr(builtins, name, None):
-                return name in SHAPE_BUILTINS
-            op = None if function is None else lookup(function)
-            return op is not None and op.name in SHAPE_FUNCTIONS
+            looks = self.looks_at_shapes(self.value(node.func))
+            # Else an argument gets a name first.
+            return looks and all(map(self.has_name_if_it_varies, node.args))
         return False
+
+    def has_name_if_it_varies(self, node: gast.expr) -> bool:
+        """Whether what carries a derivative here is a name, as in `np.shape(x)`."""
+        return isinstance(node, gast.Name) or not self.carries(node)
+
+    def looks_at_shapes(self, function: Any) -> bool:
+        """Whether types alone tell what the function gives."""
+        if function is None:
+            return False
+        name = getattr(function, "__name__", "")
+        if function is getattr(builtins, name, None):
+            return name in SHAPE_BUILTINS
+        op = lookup(function)
+        return op is not None and op.name in SHAPE_FUNCTIONS
 
     def picks_numbers(self, node: gast.Call) -> bool:
         """`sorted(range(n), key=...)`: an order, whatever decides it."""

@@ -207,7 +207,8 @@ def link_saved(forward: Written, backward: Written) -> None:
             sure |= syntax.names_read(stmt)  # not bound here, it would raise
     unsure = [n for n in names if n not in sure]
     body = forward.node.body
-    body[:0] = [syntax.assign(n, _of_no_way(n, body)) for n in unsure]
+    values = _values_bound(body, unsure)
+    body[:0] = [syntax.assign(n, _of_no_way(values[n])) for n in unsure]
     last = forward.node.body[-1]
     assert isinstance(last, gast.Return)
     last.value = gast.Tuple([last.value, gast.Tuple(items, syntax.LOAD)], syntax.LOAD)
@@ -222,13 +223,21 @@ def link_saved(forward: Written, backward: Written) -> None:
         backward.node.body.insert(0, unpack)
 
 
-def _of_no_way(name: str, body: list[gast.stmt]) -> gast.expr:
+def _values_bound(
+    body: list[gast.stmt], names: list[str]
+) -> dict[str, list[gast.expr]]:
+    """What assignments give each of the names."""
+    found: dict[str, list[gast.expr]] = {name: [] for name in names}
+    if names:
+        for stmt in syntax.walk(body):
+            if isinstance(stmt, gast.Assign):
+                for name in syntax.names_written(stmt) & found.keys():
+                    found[name].append(stmt.value)
+    return found
+
+
+def _of_no_way(bound: list[gast.expr]) -> gast.expr:
     """What a name holds where no statement has bound it: a tape is an empty list."""
-    bound = [
-        s.value
-        for s in syntax.walk(body)
-        if isinstance(s, gast.Assign) and name in syntax.names_written(s)
-    ]
     tape = all(isinstance(v, gast.List) and not v.elts for v in bound)
     return gast.List([], syntax.LOAD) if tape else syntax.const(None)
 

@@ -102,7 +102,7 @@ def bound_before(block: list[Any], stmt: Any) -> set[str]:
 
 
 def _stands_in(stmt: Any, block: list[Any]) -> bool:
-    return any(s is stmt for s in syntax.walk(block))
+    return any(s is stmt for s in syntax.all_statements(block))
 
 
 def exposed(stmts: Iterable[Any]) -> set[str]:

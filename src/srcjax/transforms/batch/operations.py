@@ -931,9 +931,11 @@ class Operations(Lanes):
                 "known types",
             )
         if not self.callees.may_loop:
-            raise self.refuse(
+            refusal = self.refuse(
                 f"`{shown}` has no batch rule", "a loop over the examples"
             )
+            refusal.asks_for_loop = True
+            raise refusal
         if is_of_any_size(uncounted(result)):
             raise self.refuse(
                 f"how many items `{shown}` gives may differ between examples",

@@ -28,6 +28,7 @@ from srcjax.transforms.call_effects import called, effect_of, is_pure, written_b
 from srcjax.transforms.fresh import shared_argument
 from srcjax.transforms.reasons import take_over
 from srcjax.transforms.simplify.kin import may_be_one_of
+from srcjax.transforms.simplify.plain import decided
 
 LIMIT = 24
 #: By name, the statements that mention it by their places in a block.
@@ -480,6 +481,16 @@ class Nesting:
                             and isinstance(item.ctx, gast.Load)
                         ):
                             child[i] = syntax.clone(value)
+        if isinstance(value, gast.Constant):
+            for each in syntax.all_statements([stmt]):
+                decide(each)
+
+
+def decide(stmt: gast.stmt) -> None:
+    """Leave out of the expressions of a statement what constants have decided."""
+    for key, part in stmt.__dict__.items():
+        if isinstance(part, gast.expr):
+            setattr(stmt, key, syntax.rewritten(part, decided))
 
 
 def _are_between(

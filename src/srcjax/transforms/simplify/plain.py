@@ -58,6 +58,30 @@ def item_of_display(node: gast.expr) -> gast.expr:
     return node if isinstance(chosen, gast.Starred) else chosen
 
 
+def decided(node: gast.expr) -> gast.expr:
+    """`0.5 is not None and x > 0.5` is `x > 0.5`; other constants are not looked at."""
+    if isinstance(node, gast.Compare) and len(node.ops) == 1:
+        sides = (node.left, node.comparators[0])
+        known = all(isinstance(side, gast.Constant) for side in sides)
+        if not known or all(side.value is not None for side in sides):
+            return node
+        same = sides[0].value is sides[1].value
+        if isinstance(node.ops[0], (gast.Is, gast.IsNot)):
+            return syntax.const(same == isinstance(node.ops[0], gast.Is))
+    if isinstance(node, gast.BoolOp):
+        passes = isinstance(node.op, gast.And)
+        first, *rest = node.values
+        if _is_truth(first, not passes):
+            return first
+        if _is_truth(first, passes):
+            return rest[0] if len(rest) == 1 else decided(gast.BoolOp(node.op, rest))
+    return node
+
+
+def _is_truth(node: gast.expr, value: bool) -> bool:
+    return isinstance(node, gast.Constant) and node.value is value
+
+
 def flat_display(node: gast.expr) -> gast.expr:
     """`(n, *(k, m))` is `(n, k, m)`."""
     if not isinstance(node, (gast.Tuple, gast.List)):

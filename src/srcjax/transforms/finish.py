@@ -27,6 +27,7 @@ from srcjax.analysis.types import (
     Unknown,
     all_buffers,
     dtype_of,
+    is_number,
     kind_of_count,
     same_dtype,
     same_size,
@@ -878,6 +879,20 @@ class Finisher(Tidying):
         if product is not None:
             stmt.op = gast.Sub() if isinstance(stmt.op, gast.Add) else gast.Add()
             stmt.value = product
+        self.add_count(stmt)
+
+    def add_count(self, stmt: gast.AugAssign) -> None:
+        """`d += 1.0 * i` is `d += i` of a count and what is floating."""
+        value = stmt.value
+        if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
+            return
+        one = isinstance(value.left, gast.Constant) and value.left.value == 1
+        if not one or not isinstance(stmt.target, gast.Name):
+            return
+        count, total = self.type_of(value.right), self.type_of_name(stmt.target.id)
+        kinds = [d and d.kind for d in map(dtype_of, (count, total))]
+        if is_number(count) and is_number(total) and kinds == ["i", "f"]:
+            stmt.value = value.right
 
     def wanted_names(self) -> dict[str, str]:
         """Names that webs and inlining made, and the names a reader expects."""

@@ -72,8 +72,9 @@ def expand_unreduce(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
     axes = {a % rank for a in (along if isinstance(along, tuple) else (along,))}
     if axes == set(range(len(axes))):  # leading axes come back by broadcasting
         return d
-    if rank == 2 and axes == {1}:
-        return syntax.expression("d[:, None]", d=d)
+    index = ["None" if a in axes else ":" for a in range(max(axes) + 1)]
+    if len(index) <= 4:
+        return syntax.expression(f"d[{', '.join(index)}]", d=d)
     return syntax.expression("np.expand_dims(d, axis)", d=d, axis=axis)
 
 

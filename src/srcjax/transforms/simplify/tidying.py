@@ -110,6 +110,8 @@ class Tidying:
             ((call,), plain_where),
             ((call,), lambda node: zero_choice(node, alike)),
             ((operator,), self.without_complex_one),
+            ((operator,), self.plain_mean),
+            ((operator,), self.plain_share),
         ]
         return [(frozenset(kinds), change) for kinds, change in rows]
 
@@ -230,6 +232,67 @@ class Tidying:
             plain: gast.expr = syntax.replaced(node, {id(inner): syntax.const(1.0)})
             return plain
         return node
+
+    def plain_mean(self, node: gast.expr) -> gast.expr:
+        """`d.sum(axis=0) / x.shape[0]` is `d.mean(axis=0)`, where `x` is as long.
+
+        NumPy's mean of single or double precision is that quotient.
+        """
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Div):
+            return node
+        total: Any = without_minus(node.left) or node.left
+        if not isinstance(total, gast.Call) or total.args or not is_pure(total):
+            return node
+        method, words = total.func, {k.arg: k.value for k in total.keywords}
+        if getattr(method, "attr", "") != "sum" or words.keys() - {"axis", "keepdims"}:
+            return node
+        summed = self.type_of(method.value)
+        shape, dtype = shape_of(summed), dtype_of(summed)
+        if not isinstance(summed, Array) or not shape or dtype is None:
+            return node
+        axis = words.get("axis")
+        along: tuple | None = tuple(shape)
+        if axis is not None:
+            whole: Any = getattr(axis, "value", None)
+            fits = type(whole) is int and 0 <= whole < len(shape)
+            along = (shape[whole],) if fits else None
+        exact = dtype.kind in "fc" and dtype not in (np.float16, np.longdouble)
+        if along is None or not exact or not self.is_size(node.right, along):
+            return node
+        mean = gast.Call(gast.Attribute(method.value, "mean", syntax.LOAD), [], [])
+        mean.keywords = total.keywords
+        return mean if total is node.left else gast.UnaryOp(gast.USub(), mean)
+
+    def is_size(self, node: Any, along: tuple) -> bool:
+        """Whether it is the number of items along axes of these sizes."""
+        of: Any = None
+        at: Any = 0
+        if called(node) == "len" and len(node.args) == 1:
+            of = node.args[0]
+        elif isinstance(node, gast.Attribute) and node.attr == "size":
+            return same_shape(shape_of(self.type_of(node.value)), along)
+        elif isinstance(node, gast.Subscript):
+            sized = isinstance(node.value, gast.Attribute) and node.value.attr
+            of = node.value.value if sized == "shape" else None
+            at = getattr(node.slice, "value", None)
+        sizes = None if of is None else shape_of(self.type_of(of))
+        if sizes is None or type(at) is not int or not 0 <= at < len(sizes):
+            return False
+        return len(along) == 1 and same_size(sizes[at], along[0])
+
+    def plain_share(self, node: gast.expr) -> gast.expr:
+        """`1.0 * chosen / n` is `chosen / n` of truth values and a count."""
+        if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Div):
+            return node
+        top = node.left
+        if not isinstance(top, gast.BinOp) or not isinstance(top.op, gast.Mult):
+            return node
+        one = isinstance(top.left, gast.Constant) and top.left.value == 1
+        types = [self.type_of(v) for v in (top.right, node.right)]
+        counts = [t is not None and t.kind in "bi" for t in map(dtype_of, types)]
+        if not one or not all(counts):
+            return node
+        return gast.BinOp(top.right, gast.Div(), node.right)
 
     def plain_size(self, node: gast.expr) -> gast.expr:
         """`(x**2).size` is `x.size`."""

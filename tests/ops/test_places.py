@@ -314,3 +314,18 @@ def test_another_attribute_of_the_name_is_left_alone():
         return np.sum(x * table.at[0] * other.at[0])
 
     assert_close(srcjax.grad(f)(np.ones(2), Table()), np.array([9.0, 9.0]))
+
+
+@pytest.mark.parametrize("mode", [None, "drop", "clip"])
+def test_an_array_that_does_not_vary(mode):
+    """Its places are written out all the same."""
+    fixed = np.array([1.0, -2.0, 0.5])
+
+    def f(x):
+        most = srcjax.at(fixed)[0].max(x, mode=mode)
+        put = srcjax.at(np.zeros(3))[np.array([1, 1])].add(x, mode=mode)
+        return np.sum(most**2) + np.sum(put**3)
+
+    assert_close(srcjax.grad(f)(2.0), 2 * 2.0 + 3 * 2 * 16.0)
+    text = srcjax.source(srcjax.grad(f), 2.0)
+    assert "At(" not in text and "vjp" not in text

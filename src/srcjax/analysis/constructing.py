@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
 from srcjax.analysis.unfollowed import Unfollowed
 from srcjax.frontend.dataclass_init import describe_init
 from srcjax.frontend.unit import acting
+from srcjax.ops.record import WRITTEN_OUT
 
 
 class Constructing(Unfollowed):
@@ -105,7 +106,8 @@ class Constructing(Unfollowed):
         init = getattr(cls, "__init__", None)
         if is_dataclass(cls):
             describe_init(cls)
-        if (active or self.is_kept_varying(node)) and is_plain_class(cls):
+        followed = active or self.is_kept_varying(node) or id(init) in WRITTEN_OUT
+        if followed and is_plain_class(cls):
             made = Object(False, frozenset([id(node)]), cls)
             if init is object.__init__:
                 self.facts.nodes.append(node)

@@ -57,6 +57,33 @@ def test_vectorized(f, args):
     np.testing.assert_allclose(srcjax.vmap(f)(*batch), expected)
 
 
+line = np.vectorize(lambda c, x: (c[0] + c[1] * x**2, x), excluded=["c"])
+floored = np.vectorize(lambda x: 0 if x < 0 else x**2)
+whole = np.vectorize(lambda x: x**2, otypes=[int])
+
+
+def by_keywords(x, k):
+    value, same = line(x=x, c=k[:, 0])
+    return np.sum(value * same + piece(x, k=x) + piece(k=x, x=2.0))
+
+
+def made_within(x, k):
+    clipped = np.vectorize(lambda c, t: c[0] * t**2 if t > 1 else t, excluded=[0])
+    return np.sum(clipped(k[0], x) * x)
+
+
+def of_whole_numbers(x):
+    """The first number says that all are whole ones: no derivative goes through."""
+    return np.sum((floored(x[::-1]) + 10 * floored(x[1:2]) + whole(x)) * x)
+
+
+@pytest.mark.parametrize(
+    "f, args", [(by_keywords, (X, K)), (made_within, (X, K)), (of_whole_numbers, (X,))]
+)
+def test_keywords_and_kinds_of_vectorized(f, args):
+    check_grads(f, args, 1, ("rev",))
+
+
 def test_second_order_of_vectorized():
     check_grads(gap, (X, K), 2, ("rev",))
 

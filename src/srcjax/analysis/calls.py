@@ -431,7 +431,7 @@ class Calls(Constructing):
             return self.call_function(behind.function, args, kwargs, node)
         if of_library(value) and lookup(value) is not None:
             self.check_foreign(None, value, [*args, *kwargs.values()], node)
-        value = called_method(value, [*args, *kwargs.values()])
+        value = called_method(value, [*args, *kwargs.values()], kwargs)
         args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import sys
 import types as pytypes
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from srcjax import runtime
 from srcjax.analysis.types import Type, Varies, is_number, varies
 from srcjax.ops.record import composite_of
 
@@ -44,14 +46,21 @@ def is_elementwise(value: Any) -> bool:
     return isinstance(value, made)
 
 
-def called_method(value: Any, given: list[Type] | None = None) -> Any:
+def called_method(
+    value: Any, given: list[Type] | None = None, names: Iterable[str] | None = None
+) -> Any:
     """The method that the call of an object runs, if there is a composite of it.
 
-    Behind `numba.vectorize` it is that of `np.vectorize`, unless numbers are `given`.
+    Behind `numba.vectorize` it is that of `np.vectorize`, unless numbers are `given`;
+    the one for what `np.vectorize` excludes, for calls with keywords of these `names`.
     """
     if is_elementwise(value) and not (given and all(map(is_number, given))):
         value = _vectorized(value)
     method = getattr(type(value), "__call__", None)  # noqa: B004
+    if type(value) is np.vectorize and value.excluded:
+        named = names is not None and value.excluded.issuperset(names)
+        by_name = named and not any(isinstance(key, int) for key in value.excluded)
+        method = runtime.with_names_excluded if by_name else runtime.with_some_excluded
     if not isinstance(method, pytypes.FunctionType):
         return value
     bound = pytypes.MethodType(method, value)

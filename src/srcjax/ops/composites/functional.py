@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from srcjax.ops.record import composite
+from srcjax import runtime
+from srcjax.analysis.structural import structural
+from srcjax.ops.record import composite, inert
 
 
 @composite(np.choose, refuses=["out"])
@@ -78,31 +80,114 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
     return function(*coordinates, **kwargs)
 
 
-def each(function, args, kwargs):
-    """What the function gives for each of the numbers that broadcast arguments hold."""
+def each(function, args, otypes):
+    """What the function gives for each of the numbers that broadcast arguments hold.
+
+    Its dtype is of `otypes`, or else that of the first result, as NumPy's is. Several
+    results are arrays each.
+    """
     arrays = np.broadcast_arrays(*args)
     shape, size = arrays[0].shape, arrays[0].size
     values = []
     if len(args) == 1:
         first = np.ravel(arrays[0])
         for i in range(size):
-            values.append(function(first[i], **kwargs))
+            values.append(function(first[i]))
     elif len(args) == 2:
         first, second = np.ravel(arrays[0]), np.ravel(arrays[1])
         for i in range(size):
-            values.append(function(first[i], second[i], **kwargs))
+            values.append(function(first[i], second[i]))
     else:
         columns = np.stack([np.ravel(a) for a in arrays], axis=1)
         for i in range(size):
-            values.append(
-                function(*[columns[i, j] for j in range(len(args))], **kwargs)
-            )
-    return np.reshape(np.array(values), shape)
+            values.append(function(*[columns[i, j] for j in range(len(args))]))
+    if isinstance(values[0], tuple):
+        return tuple(
+            joined([value[k] for value in values], shape, otypes and otypes[k])
+            for k in range(len(values[0]))
+        )
+    return joined(values, shape, otypes and otypes[0])
+
+
+def joined(values, shape, otype):
+    """The array of these numbers."""
+    result = np.reshape(np.array(values), shape)
+    dtype = np.dtype(otype) if otype else np.asarray(values[0]).dtype
+    if dtype.kind in "biu" and result.dtype.kind not in "biu":
+        return result.astype(int).astype(dtype)
+    return result if result.dtype == dtype else result.astype(dtype)
 
 
 @composite(np.vectorize.__call__)
 def vectorized(self, *args, **kwargs):
-    """The Python function of each number; keywords are those that are excluded."""
+    """The Python function of each number; no argument is excluded."""
     if self.signature is not None:
         raise NotImplementedError("np.vectorize with a signature")
-    return each(self.pyfunc, args, kwargs)
+    return of_numbers(self.pyfunc, self.otypes, (), args, kwargs)
+
+
+@composite(runtime.with_names_excluded)
+def with_names_excluded(self, *args, **kwargs):
+    """The Python function of each number; all keywords are passed on as they are."""
+    if self.signature is not None:
+        raise NotImplementedError("np.vectorize with a signature")
+    function = self.pyfunc
+
+    def with_keywords(*numbers):
+        return function(*numbers, **kwargs)
+
+    return each(with_keywords, args, self.otypes)
+
+
+@composite(runtime.with_some_excluded)
+def with_some_excluded(self, *args, **kwargs):
+    """The Python function of each number, but for arguments that are excluded."""
+    if self.signature is not None:
+        raise NotImplementedError("np.vectorize with a signature")
+    return of_numbers(self.pyfunc, self.otypes, self.excluded, args, kwargs)
+
+
+@composite(np.vectorize, refuses=["signature"])
+def vectorize(
+    pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None
+):
+    """A function that calls the given one with each of the numbers."""
+    excluded = () if excluded is None else excluded
+
+    def vectorized(*args, **kwargs):
+        return of_numbers(pyfunc, otypes, excluded, args, kwargs)
+
+    return vectorized
+
+
+def of_numbers(function, otypes, excluded, args, kwargs):
+    """What the function gives for each of the numbers in arguments not excluded."""
+    if not excluded and not kwargs:
+        return each(function, args, otypes)
+    given = per_number(excluded, args, kwargs)
+
+    def chosen(*numbers):
+        positions, names = in_their_places(excluded, args, kwargs, numbers)
+        return function(*positions, **names)
+
+    return each(chosen, given, otypes)
+
+
+@structural()
+def per_number(excluded, args, kwargs):
+    """The arguments of which the function gets one number at a time."""
+    found = [a for i, a in enumerate(args) if i not in excluded]
+    return (*found, *(v for name, v in kwargs.items() if name not in excluded))
+
+
+@structural()
+def in_their_places(excluded, args, kwargs, numbers):
+    """The arguments, with these numbers for those of `per_number`."""
+    rest = iter(numbers)
+    positions = tuple(a if i in excluded else next(rest) for i, a in enumerate(args))
+    return positions, {
+        name: v if name in excluded else next(rest) for name, v in kwargs.items()
+    }
+
+
+inert(per_number, in_their_places)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from srcjax import runtime
 from srcjax.analysis.types import Type, Varies, is_number, varies
 from srcjax.ops.record import composite_of
 
@@ -60,11 +59,21 @@ def called_method(
     if type(value) is np.vectorize and value.excluded:
         named = names is not None and value.excluded.issuperset(names)
         by_name = named and not any(isinstance(key, int) for key in value.excluded)
-        method = runtime.with_names_excluded if by_name else runtime.with_some_excluded
+        method = with_names_excluded if by_name else with_some_excluded
     if not isinstance(method, pytypes.FunctionType):
         return value
     bound = pytypes.MethodType(method, value)
     return value if composite_of(bound) is None else bound
+
+
+def with_names_excluded(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of an `np.vectorize`, all of whose keywords are excluded."""
+    return self(*args, **kwargs)
+
+
+def with_some_excluded(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of an `np.vectorize` that excludes arguments."""
+    return self(*args, **kwargs)
 
 
 @functools.cache
@@ -72,4 +81,10 @@ def _vectorized(value: Any) -> Any:
     return np.vectorize(value._dispatcher.py_func)
 
 
-__all__ = ["called_method", "compiled_from", "function_within"]
+__all__ = [
+    "called_method",
+    "compiled_from",
+    "function_within",
+    "with_names_excluded",
+    "with_some_excluded",
+]

@@ -191,13 +191,3 @@ def unmeshgrid(d, arrays, indexing="xy"):
         others = tuple(axis for axis in range(len(arrays)) if axis != own)
         adjoints.append(np.reshape(part.sum(axis=others), np.shape(x)))
     return adjoints
-
-
-def with_names_excluded(self, *args, **kwargs):
-    """A call of an `np.vectorize`, all of whose keywords are excluded."""
-    return self(*args, **kwargs)
-
-
-def with_some_excluded(self, *args, **kwargs):
-    """A call of an `np.vectorize` that excludes arguments."""
-    return self(*args, **kwargs)

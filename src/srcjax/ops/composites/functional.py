@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srcjax import runtime
+from srcjax.analysis import wrappers
 from srcjax.analysis.structural import structural
 from srcjax.ops.record import composite, inert
 
@@ -126,7 +126,7 @@ def vectorized(self, *args, **kwargs):
     return of_numbers(self.pyfunc, self.otypes, (), args, kwargs)
 
 
-@composite(runtime.with_names_excluded)
+@composite(wrappers.with_names_excluded)
 def with_names_excluded(self, *args, **kwargs):
     """The Python function of each number; all keywords are passed on as they are."""
     if self.signature is not None:
@@ -139,7 +139,7 @@ def with_names_excluded(self, *args, **kwargs):
     return each(with_keywords, args, self.otypes)
 
 
-@composite(runtime.with_some_excluded)
+@composite(wrappers.with_some_excluded)
 def with_some_excluded(self, *args, **kwargs):
     """The Python function of each number, but for arguments that are excluded."""
     if self.signature is not None:

@@ -152,3 +152,16 @@ def test_linear_solutions_of_pytrees_and_what_goes_along():
 
     assert_close(f(3.0), 9.0 * 3.5)
     assert_close(srcjax.grad(f)(3.0), 6.0 * 3.5 + 9.0 / 2)
+
+
+def test_batches_solve_once():
+    """What derivatives need is made for derivatives alone."""
+    many = np.array([1.0, 2.0])
+    for text in (
+        srcjax.source(srcjax.vmap(cube_root), many),
+        srcjax.source(srcjax.jit(cube_root), 2.0),
+    ):
+        assert "middle" in text and "inverse" not in text
+    assert_close(srcjax.vmap(cube_root)(many), np.cbrt(many))
+    gradient = srcjax.grad(lambda a: np.sum(srcjax.vmap(cube_root)(a)))(many)
+    assert_close(gradient, np.cbrt(many) / many / 3)

@@ -776,17 +776,21 @@ class Calls(Constructing):
     def without_rule(self, value: Any, active: bool) -> Any:
         """The function behind one with a rule of its own, where no derivative follows.
 
-        One that has no text is called as it is. `active` is whether an argument varies.
+        Or what gives the value alone (`__srcjax_alone__`). One that has no text is
+        called as it is. `active` is whether an argument varies.
         """
         if isinstance(value, CustomBatch):
             return value if is_mapping() and active else value.function
-        if not isinstance(value, (CustomRule, CustomTangent)) or isinstance(
-            value, CustomRules
-        ):
+        is_function = isinstance(value, pytypes.FunctionType)
+        alone = getattr(value, "__srcjax_alone__", None) if is_function else None
+        rule = isinstance(value, (CustomRule, CustomTangent))
+        if alone is None and (not rule or isinstance(value, CustomRules)):
             return value
         done = is_mapping() and not self.program.keeps_rules
         if not done and varies() is not Varies.RUN_TIME:
             return value
+        if alone is not None:
+            return alone
         plain = isinstance(value.function, pytypes.FunctionType)
         readable = plain and self.typing_unit(value.function) is not None
         return value.function if readable else value

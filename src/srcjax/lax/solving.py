@@ -60,6 +60,20 @@ def custom_root(
     return (found, stop_gradient(aux)) if has_aux else found
 
 
+def _root_alone(
+    f: Callable,
+    initial_guess: Any,
+    solve: Callable,
+    tangent_solve: Callable,
+    has_aux: bool = False,
+) -> Any:
+    """The root, where no derivative is asked for."""
+    return solve(f, initial_guess)
+
+
+custom_root.__srcjax_alone__ = _root_alone  # type: ignore[attr-defined]
+
+
 def custom_linear_solve(
     matvec: Callable,
     b: Any,
@@ -93,3 +107,18 @@ def custom_linear_solve(
         return solve(linear, y)[0] if has_aux else solve(linear, y)
 
     return custom_root(residual, b, solved, tangent_solve, has_aux)
+
+
+def _solution_alone(
+    matvec: Callable,
+    b: Any,
+    solve: Callable,
+    transpose_solve: Callable | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The solution, where no derivative is asked for."""
+    return solve(matvec, b)
+
+
+custom_linear_solve.__srcjax_alone__ = _solution_alone  # type: ignore[attr-defined]

@@ -85,6 +85,14 @@ def nested(count):
     return f"def f(x):\n    return np.sum({value})\n"
 
 
+def conditions(count):
+    """`and` and `or` in each other."""
+    test = "x[0] > 0.0"
+    for k in range(count // 5):
+        test = f"(x[0] > {k}.3 and ({test}) or x[1] < {k}.7)"
+    return f"def f(x):\n    return np.sum(x) if {test} else np.sum(x * x)\n"
+
+
 def polynomial(count):
     """Operators in each other, of what is the same for all examples."""
     value = "1.0"
@@ -131,6 +139,8 @@ CASES = [
     *((transform, in_place, 4.4) for transform in ("grad", "jvp", "vmap")),
     *((transform, branches, 4.8) for transform in ("grad", "vmap")),
     *((transform, nested, 5.2) for transform in ("grad", "jvp", "vmap")),
+    *((transform, conditions, 4.4) for transform in ("grad", "hvp")),
+    ("vmap", conditions, 12),
     *((transform, polynomial, 4.4) for transform in ("grad", "jvp", "vmap")),
     ("grad", in_a_loop, 5.2),
     ("vmap", in_a_loop, 4.4),

@@ -290,17 +290,29 @@ class Paths:
 
     def refined(self, test: Any, state: State | None, outcome: bool) -> State | None:
         """The state where the test came out so; None where it cannot."""
+        return self.either(test, state)[0 if outcome else 1]
+
+    def either(
+        self, test: Any, state: State | None
+    ) -> tuple[State | None, State | None]:
+        """The states where the test is true and where it is not, as `refined` says."""
         if state is None:
-            return None
+            return None, None
         if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
-            return self.refined(test.operand, state, not outcome)
+            true, false = self.either(test.operand, state)
+            return false, true
         if isinstance(test, gast.BoolOp):
-            together = isinstance(test.op, gast.And) is outcome
-            states = []
+            left: list[State | None] = []  # where a value ends it
+            together = isinstance(test.op, gast.And)
             for value in test.values:
-                states.append(self.refined(value, state, outcome))
-                state = self.refined(value, state, outcome if together else not outcome)
-            return state if together else _met(*states)
+                true, false = self.either(value, state)
+                left.append(false if together else true)
+                state = true if together else false
+            return (state, _met(*left)) if together else (_met(*left), state)
+        return self.alone(test, state, True), self.alone(test, state, False)
+
+    def alone(self, test: Any, state: State, outcome: bool) -> State | None:
+        """The same of a test without others in it."""
         if isinstance(test, gast.Constant):
             return state if bool(test.value) is outcome else None
         name = asked_for_none(test)

@@ -44,6 +44,7 @@ from srcjax.analysis.types import (
     mapping,
     resolved,
     shape_of,
+    tells_dtypes,
     varies,
     varying,
     with_active,
@@ -299,6 +300,7 @@ def settled(
     program.needed = needed
     program.axis_name = request.axis_name
     program.keeps_rules = request.keeps_rules
+    program.knows_dtypes = all(map(tells_dtypes, request.types.values()))
     source = read(request.function)
     # With arguments bound it has other parameters than where it calls itself.
     function = apart(source.func) if source.bound else source.func

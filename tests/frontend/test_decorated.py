@@ -94,9 +94,26 @@ def kept(x):
     return fibonacci(7) * cube(x)
 
 
+def a_vectorized_one(x):
+    @np.vectorize
+    def cube(u):
+        return u**3
+
+    return float(cube(x))
+
+
 @pytest.mark.parametrize(
     "program",
-    [with_an_argument, without_one, two, counted, taken_in_order, a_transform, kept],
+    [
+        with_an_argument,
+        without_one,
+        two,
+        counted,
+        taken_in_order,
+        a_transform,
+        kept,
+        a_vectorized_one,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_derivatives(program):
@@ -107,8 +124,8 @@ def test_derivatives(program):
     np.testing.assert_allclose(found, [program(1.3), program(0.4)])
 
 
-def a_vectorized_one(x):
-    @np.vectorize
+def a_dispatched_one(x):
+    @functools.singledispatch
     def cube(u):
         return u**3
 
@@ -118,7 +135,7 @@ def a_vectorized_one(x):
 def test_what_is_not_looked_into_is_refused():
     for mode in (srcjax.grad, lambda f: lambda x: srcjax.jvp(f, (x,), (1.0,))):
         with pytest.raises(SrcjaxError, match="cube"):
-            mode(a_vectorized_one)(1.3)
+            mode(a_dispatched_one)(1.3)
 
 
 # -- stars, and calls after them that change what they show ----------------------------

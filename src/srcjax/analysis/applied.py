@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    Varies,
     all_buffers,
     dtype_of,
     has_complex,
@@ -39,6 +40,7 @@ from srcjax.analysis.types import (
     map_parts,
     parts,
     replace,
+    varies,
     with_active,
 )
 from srcjax.errors import NoRuleError, error_at
@@ -148,6 +150,10 @@ class Applied(TextOfValues, NestedTransforms):
         active = active and not getattr(node, "cancels", False)
         if op.refuses_complex():
             self.check_real(op.name, everything, node)
+        if active and not isinstance(bound.get("dtype", Const()), Const):
+            self.check_kept(result, node)
+        if op.writes and args and any(map(is_active, everything)):
+            self.check_kept(args[0], node)
         return self.finish(result, op, active, everything, node)
 
     def check_foreign(
@@ -197,6 +203,26 @@ class Applied(TextOfValues, NestedTransforms):
             node,
             "an array of objects holds differentiated values",
             "an array of floats, or a list",
+        )
+
+    def check_kept(self, t: Type, node: Any) -> None:
+        """Refuse what may make whole numbers of differentiated values, or may not.
+
+        Where the types of the arguments do not tell, no dtype is asked for.
+        """
+        if not isinstance(t, (Array, Scalar)) or t.dtype is not None:
+            return
+        own = self.unit.source.func.__module__ or ""  # srcjax's looks at them itself
+        asked = self.settled and self.program.knows_dtypes
+        asked = asked and own.partition(".")[0] != "srcjax"
+        if not asked or varies() is not Varies.DERIVATIVES:
+            return
+        self.require_names(node)
+        raise self.refuse(
+            node,
+            "whether this makes whole numbers of differentiated values is known only "
+            "when the program runs",
+            "the same dtype on every path: `np.zeros(n)`, `x.astype(float)`",
         )
 
     def check_real(self, name: str, operands: list[Type], node: Any) -> None:

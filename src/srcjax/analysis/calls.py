@@ -296,6 +296,7 @@ class Calls(Constructing):
             if name == "fill" and isinstance(base, Array):
                 self.wrote(node, base)
                 if is_active(args[0]):
+                    self.check_kept(base, node)
                     self.update(base, env, lambda t: with_active(t, True))
                 return Const(value=None)
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:

@@ -158,6 +158,8 @@ class Program:
         self.bound: dict[str, Any] = {}
         #: That it gives a value on every path, where something needs that.
         self.needed: Needed | None = None
+        #: Whether the dtypes of all arguments are known.
+        self.knows_dtypes = False
         #: The name of the batch axis, for collectives.
         self.axis_name: str | None = None
         #: Whether rules of the user's are kept for a derivative of what is written.

@@ -358,6 +358,13 @@ def dtype_of(t: Type) -> np.dtype | None:
     return None
 
 
+def tells_dtypes(t: Type) -> bool:
+    """Whether the dtype of every number and array in it is known."""
+    if isinstance(t, (Scalar, Array)):
+        return t.dtype is not None
+    return not isinstance(t, Unknown) and all(map(tells_dtypes, parts(t)))
+
+
 def shape_of(t: Type) -> Shape | None:
     """The shape of a number (`()`) or array, None when the rank is unknown."""
     if isinstance(t, Array):

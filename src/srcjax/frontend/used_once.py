@@ -84,7 +84,12 @@ class UsedOnce(Generators):
             return None
 
     def check_kept(self, nodes: list[Any]) -> None:
-        """Raise where one of what a container or an object gets is an iterator."""
+        """Raise where one of what a container or an object gets is an iterator.
+
+        Libraries keep those that they use once, as `np.ndindex` does.
+        """
+        if _of_library(self.source.func):
+            return
         for node in nodes:
             if (
                 node is None

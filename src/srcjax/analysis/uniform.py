@@ -50,7 +50,7 @@ class Uniform:
         if not is_active(t) or not lacks(t, with_active(t, True)):
             return
         if t.buffers:
-            self.buffers |= t.buffers
+            self.buffers |= changeable_buffers(t)
         elif name[1]:
             self.names.add(name)
 
@@ -101,6 +101,12 @@ class Uniform:
         for part, wanted in pairs(have, want):
             found |= self.mixed(part, wanted)
         return found
+
+
+def changeable_buffers(t: Type) -> frozenset:
+    """The memory of the container and of those in it, which have other names too."""
+    own = t.buffers if isinstance(t, _CHANGEABLE) else frozenset()
+    return own.union(*map(changeable_buffers, parts(t)))
 
 
 def pairs(have: Type, want: Type) -> list[tuple[Type, Type]]:

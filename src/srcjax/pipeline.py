@@ -9,6 +9,7 @@ those that simplify what the transform wrote. `srcjax.stages` shows what each ch
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,7 @@ from srcjax.transforms.inferred import (
     check_written,
     infer_written,
 )
+from srcjax.transforms.itself import name_objects
 from srcjax.transforms.kernels.containers import name_parts
 from srcjax.transforms.kernels.entry import writes_given
 from srcjax.transforms.layouts import settle_layouts
@@ -151,6 +153,7 @@ ROUND = (
     UnitPass("split", _in_every_unit(split_containers), undoes=_ONCE),
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
+    UnitPass("itself", _in_every_unit(name_objects), undoes=_ONCE),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("copies", _in_every_unit(spare_copies), once=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
@@ -276,6 +279,31 @@ BATCH = Simplify(
 # -- the front half: up to core form with types ----------------------------------------
 
 
+def _written_out_if_refused(build: Callable[..., Module]) -> Callable[..., Module]:
+    """Write loops over few objects out, where they are refused as loops.
+
+    An object that a list holds has its adjoints in a list, which is of one shape for
+    all and holds nothing twice. One that a name stands for has them in names.
+    """
+
+    @functools.wraps(build)
+    def built(request: Request, *args: Any, **options: Any) -> Module:
+        try:
+            return build(request, *args, **options)
+        except UnsupportedError as error:
+            if request.writes_out or not request.holds_objects:
+                raise
+            request.writes_out = True
+            try:
+                return build(request, *args, **options)
+            except SrcjaxError:
+                raise error from None
+            finally:
+                request.writes_out = False
+
+    return built
+
+
 def analyse(
     request: Request,
     stages: StageTexts,
@@ -298,6 +326,7 @@ def settled(
     """The program and its entry, for the operations as they are looked up by now."""
     program = Program()
     program.needed = needed
+    program.request = request
     program.axis_name = request.axis_name
     program.keeps_rules = request.keeps_rules
     program.knows_dtypes = all(map(tells_dtypes, request.types.values()))
@@ -542,6 +571,7 @@ def result_type(request: Request) -> Type:
 # -- reverse mode --------------------------------------------------------------------
 
 
+@_written_out_if_refused
 def gradient(
     request: Request,
     single: bool,
@@ -571,6 +601,7 @@ def gradient(
     return _reverse_module(program, pairs, [written], entry, stages, request)
 
 
+@_written_out_if_refused
 def vjp(request: Request) -> Module:
     """The module with `f_forward` and `f_backward`."""
     stages = StageTexts()
@@ -592,6 +623,7 @@ def vjp(request: Request) -> Module:
     return _reverse_module(program, pairs, group, forward, stages, request)
 
 
+@_written_out_if_refused
 def transposed(request: Request, name: str) -> Module:
     """The module with `f_residuals` and `f_linear`, of a function that is linear.
 
@@ -689,6 +721,7 @@ def _reverse_module(
 # -- forward mode --------------------------------------------------------------------
 
 
+@_written_out_if_refused
 def jvp(request: Request, pushforward: str = "") -> Module:
     """The module with `jvp_f(x, x_dot) -> (y, y_dot)`.
 

@@ -103,8 +103,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "grad(vmap)": {
         **dict.fromkeys(PUT_BACK, "writes to memory that both"),
         "objects.objects_in_a_dict_changed": "may share memory with several arrays",
-        "objects.particles_in_a_list_moved": "may share memory with several arrays",
-        "objects.particles_that_act_on_each_other": "may share memory",
     },
     "vmap(vmap)": {},
     "jvp(vmap)": {},

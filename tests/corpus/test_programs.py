@@ -94,9 +94,6 @@ UNTYPED_REFUSED: set[str] = {
     "objects.controller_with_memory",
     "objects.namedtuple_with_methods",
     "objects.objects_in_a_dict_changed",
-    "objects.particles_in_a_list_moved",
-    "objects.particles_that_act_on_each_other",
-    "objects.particles_with_arrays_moved_by_forces",
     "statements.several_targets_share_an_array",
     "objects.planets_that_attract_each_other",
 }

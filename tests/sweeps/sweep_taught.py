@@ -12,8 +12,9 @@ from srcjax.errors import SrcjaxError
 
 from .taught import TAUGHT
 from .taught_more import MORE
+from .taught_objects import OBJECTS
 
-PROGRAMS = TAUGHT | MORE
+PROGRAMS = TAUGHT | MORE | OBJECTS
 rng = np.random.default_rng(1)
 TANGENTS = {
     name: optree.tree_map(lambda leaf: rng.normal(size=np.shape(leaf)), args)

@@ -42,6 +42,7 @@ from srcjax.analysis.types import (
     replace,
     same_dtype,
     shape_of,
+    site_of,
 )
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.dataclass_init import describe_init
@@ -245,6 +246,14 @@ def _cannot_be(a: Type, b: Type) -> bool:
     return not isinstance(a.value, (*values, getattr(b, "cls", None) or Const))
 
 
+def _made_apart(a: Type, b: Type) -> bool:
+    """Whether they are objects that different places make."""
+    if not isinstance(a, Object) or not isinstance(b, Object):
+        return False
+    made = [{site_of(buffer) for buffer in t.buffers} for t in (a, b)]
+    return all(made) and None not in made[0] | made[1] and not made[0] & made[1]
+
+
 def compare(op: Any, a: Type, b: Type) -> Type:
     """The type of one comparison; identity with None and equality of constants."""
     if isinstance(op, (gast.Is, gast.IsNot)):
@@ -255,7 +264,7 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             other = b if a == Const(value=None) else a
             if not isinstance(other, (Unknown, Other)):
                 same = False
-        elif _cannot_be(a, b) or _cannot_be(b, a):
+        elif _cannot_be(a, b) or _cannot_be(b, a) or _made_apart(a, b):
             same = False
         if same is None:
             return BOOL

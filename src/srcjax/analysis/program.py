@@ -25,6 +25,7 @@ from srcjax.analysis.guards import (
     is_of_library,
 )
 from srcjax.analysis.kept import Kept
+from srcjax.analysis.request import Request
 from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import (
     NONE,
@@ -164,6 +165,10 @@ class Program:
         self.axis_name: str | None = None
         #: Whether rules of the user's are kept for a derivative of what is written.
         self.keeps_rules = True
+        #: How many calls of methods that call themselves were put in place.
+        self.unfoldings = 0
+        #: What is asked for; None where nothing is to be written.
+        self.request: Request | None = None
         self.typing_units: dict[int, Unit | None] = {}
         #: Functions that were generated for calls of transforms, by id.
         self.generated: set[int] = set()

@@ -27,3 +27,6 @@ class Request:
     #: What the function gives for one example and the memory that it writes to, once
     #: that is found out (`batch`).
     found: tuple[Type | None, Buffers] | None = None
+    #: Whether loops over few objects are written out, and whether there are any.
+    writes_out: bool = False
+    holds_objects: bool = False

@@ -196,7 +196,7 @@ class Loops(SequenceCalls, Generators):
             if self.rows_of(node) is not None:
                 return self.atom(_listed(node))
             if self.varying.is_builtin(node.func, "zip", "enumerate", "reversed"):
-                args = [self.iterable(a) for a in node.args]
+                args = [self.iterable(self.shown(a)) for a in node.args]
                 args += [self.atom(k.value) for k in node.keywords if k.arg == "start"]
                 if any(k.arg == "strict" for k in node.keywords):
                     self.same_lengths(node, args)
@@ -210,6 +210,12 @@ class Loops(SequenceCalls, Generators):
                 return gast.copy_location(gast.Call(function, [], []), node)
         if isinstance(node, gast.GeneratorExp):
             node = gast.copy_location(gast.ListComp(node.elt, node.generators), node)
+        return self.atom(node)
+
+    def shown(self, node: gast.expr) -> gast.expr:
+        """A name for a list that is written where a loop goes through it."""
+        if not isinstance(node, (gast.List, gast.Tuple)) or self.varying.carries(node):
+            return node
         return self.atom(node)
 
     def same_lengths(self, node: gast.Call, args: list[gast.expr]) -> None:

@@ -44,9 +44,18 @@ class Inliner:
         self.unit = unit
 
     def expand(
-        self, call: gast.Call, callee: Any, target: str | None
+        self,
+        call: gast.Call,
+        callee: Any,
+        target: str | None,
+        unfolds: bool = False,
     ) -> list[gast.stmt] | None:
-        """The statements that stand for `target = call`, None if not inlined."""
+        """The statements that stand for `target = call`, None if not inlined.
+
+        Args:
+            unfolds: whether it is of a function that calls itself, which then stands
+                there as it was before types decided anything in it.
+        """
         if isinstance(callee, Closure):
             definition = callee.definition
             return self.paste(call, definition, None, target, [])
@@ -67,7 +76,7 @@ class Inliner:
         unit = self.program.units.get(id(function))
         if unit is None:
             return None
-        return self.paste(call, unit.source.node, unit, target, owner)
+        return self.paste(call, unit.source.node, unit, target, owner, unfolds)
 
     def kept_owner(self, call: gast.Call, name: str) -> gast.expr:
         """The object whose method `name` is: `m = obj.method`, then `m(x)`."""
@@ -101,6 +110,7 @@ class Inliner:
         callee: Unit | None,
         target: str | None,
         owner: list[gast.expr],
+        unfolds: bool = False,
     ) -> list[gast.stmt]:
         """Bind the arguments to fresh names and append the renamed body."""
         unit = self.unit
@@ -117,7 +127,8 @@ class Inliner:
             body = normalise_nested(definition, unit, [*parameters, *free])
         else:
             parameters = callee.parameters
-            body = syntax.clone(callee.node.body)
+            whole = callee.first if unfolds else None
+            body = syntax.clone((whole or callee.node).body)
         body = [s for s in body if not isinstance(s, gast.Nonlocal)]
         drop_annotations(body)
         outer = _nonlocals(definition)

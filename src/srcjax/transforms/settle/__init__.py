@@ -48,6 +48,8 @@ def settle(program: Program, recursive: set[int]) -> bool:
         if changed or not (patient or waiting):
             break
         for unit in list(program.units.values()):
+            if unit.first is None and id(unit.source.func) != program.entry:
+                unit.first = syntax.clone(unit.node)
             settling = Settling(program, unit, recursive)
             settling.patient = patient
             unit.node.body = settling.block(unit.node.body)

@@ -6,6 +6,7 @@ import builtins
 
 import gast
 
+from srcjax import syntax
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
@@ -49,6 +50,9 @@ class SettlingBase:
                     s.user_line = getattr(stmt, "user_line", None)
                 if getattr(s, "lineno", None) is None:
                     gast.copy_location(s, stmt)
+            unfolded: frozenset = getattr(stmt, "unfolded", frozenset())
+            for s in syntax.all_statements(new) if unfolded else ():
+                s.unfolded = unfolded | getattr(s, "unfolded", unfolded)
             out.extend(new)
         return out
 

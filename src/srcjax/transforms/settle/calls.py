@@ -37,6 +37,9 @@ from srcjax.transforms.inline import SMALL
 from srcjax.transforms.settle.base import is_function
 from srcjax.transforms.settle.containers import ContainerSettling
 
+#: How many calls of methods that call themselves are put in place.
+UNFOLDED = 128
+
 
 class CallSettling(ContainerSettling):
     """Inlines calls of the user's functions."""
@@ -53,8 +56,9 @@ class CallSettling(ContainerSettling):
             return [*self.with_bound(call, callee), stmt]
         if not self.should_inline(stmt, call, callee, target):
             return self.written_out(stmt, call)
-        if self.passes_on_its_stars(call):
+        if self.passes_on_its_stars(call) or self.waits_for_owner(call, callee):
             return None
+        unfolds = self.unfolds(stmt, call, callee)
         before = self.expand_stars(stmt, call)
         if isinstance(callee, Closure) and self.is_recursive(callee):
             raise error_at(
@@ -86,10 +90,14 @@ class CallSettling(ContainerSettling):
         if isinstance(callee, Closure) and getattr(callee.definition, "once", False):
             self.use_once(call, callee)
         call.user_line = getattr(stmt, "user_line", None)
-        found = self.inliner.expand(call, callee, target)
+        found = self.inliner.expand(call, callee, target, unfolds is not None)
         if found is None:
             return None
         self.changed = True
+        if unfolds is not None:
+            self.program.unfoldings += 1
+            for inner in syntax.all_statements(found):
+                inner.unfolded = unfolds
         return [*before, *found]
 
     def with_bound(self, call: gast.Call, callee: functools.partial) -> list[gast.stmt]:
@@ -130,6 +138,57 @@ class CallSettling(ContainerSettling):
             and function != self.program.entry
             and function not in self.recursive
         )
+
+    def waits_for_owner(self, call: gast.Call, callee: Any) -> bool:
+        """Whether `self.step(x)` in a method waits until it stands in its caller.
+
+        What `self` is there is known; here it is what it was in the calls seen so far.
+        """
+        if not isinstance(callee, BoundTo) or varies() is Varies.RUN_TIME:
+            return False
+        function, parameters = id(self.unit.source.func), self.unit.parameters
+        owner = call.func if callee.itself else getattr(call.func, "value", None)
+        if function == self.program.entry or not parameters:
+            return False
+        own = syntax.is_name(owner, parameters[0])
+        return own and self.is_method(function)
+
+    def is_method(self, function: int) -> bool:
+        """Whether a function is called as a method of objects alone."""
+        called = [
+            c
+            for found in self.facts.callees.values()
+            for c in found
+            if id(getattr(c, "function", c)) == function
+        ]
+        return bool(called) and all(isinstance(c, BoundTo) for c in called)
+
+    def unfolds(self, stmt: gast.stmt, call: gast.Call, callee: Any) -> Any:
+        """What was unfolded by then, if a method that calls itself stands in its place.
+
+        So it does where the object is one that the text makes, and none for which it
+        stands there already: a network of networks, a tree of few nodes. None: not so.
+        """
+        function = getattr(callee, "function", None)
+        whole = id(self.unit.source.func) == self.program.entry
+        if not isinstance(callee, BoundTo) or id(function) not in self.recursive:
+            return None
+        if not whole or self.program.entry in self.recursive:
+            return None
+        owner = callee.owner
+        if not isinstance(owner, Object) or not owner.buffers:
+            return None
+        if self.program.unfoldings >= UNFOLDED or varies() is Varies.RUN_TIME:
+            return None
+        kinds = (self.atom_type(stmt, a) for a in call.args)
+        held = (Object, List, Tuple, Dict)
+        named = (
+            getattr(t, "cls", None) or type(t) if isinstance(t, held) else None
+            for t in kinds
+        )
+        key = (id(function), owner.buffers, tuple(named))
+        known: frozenset = getattr(stmt, "unfolded", frozenset())
+        return None if key in known else known | {key}
 
     def original(self, node: gast.expr) -> str:
         """The name that a name stands for, by way of single assignments."""
@@ -264,8 +323,10 @@ class CallSettling(ContainerSettling):
             function = callee.function
         function = getattr(function, "__func__", function)
         unit = self.program.units.get(id(function))
-        if unit is None or id(function) in self.recursive:
+        if unit is None:
             return False
+        if id(function) in self.recursive:
+            return self.unfolds(stmt, call, callee) is not None
         if isinstance(callee, BoundTo) or function is not callee:
             return True
         if id(function) in WRITTEN_OUT:

@@ -20,12 +20,14 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Unknown,
+    Varies,
     is_active,
     is_iterator,
     is_lowered,
     is_mapping,
     is_number,
     site_of,
+    varies,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
@@ -97,6 +99,8 @@ class LoopSettling(SettlingBase):
         self.spell_range(stmt)
         variants = self.facts.of(stmt)
         unrolled = self.unroll_table(stmt) or self.unroll_functions(stmt, variants)
+        if unrolled is None:
+            unrolled = self.unroll_counted(stmt)
         if unrolled is not None:
             self.changed = True
             return self.block(unrolled)
@@ -237,7 +241,7 @@ class LoopSettling(SettlingBase):
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
         leaves = [self.leaves(t) for t in types]
-        functions = functions or any(leaves)
+        functions = functions or any(leaves) or self.goes_through_objects(stmt, items)
         objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
         listed = [t for t, known in zip(types, items, strict=True) if known is None]
@@ -282,6 +286,96 @@ class LoopSettling(SettlingBase):
             made.of_parts = True
             out.append(gast.copy_location(syntax.assign(gathers, made), stmt))
         return out
+
+    def goes_through_objects(self, stmt: gast.For, items: list[Any]) -> bool:
+        """Whether it is a loop over few objects that is to be written out.
+
+        That there is one is noted: another try, if this one fails, writes it out.
+        """
+        lists = [known for known in items if known and _classes(known)]
+        few = all(len(known) <= LISTED for known in lists)
+        if lists and few:
+            return self.may_write_out()
+        return False
+
+    def may_write_out(self) -> bool:
+        """Whether loops over objects are written out; that there is one is noted."""
+        request = self.program.request
+        if request is None or varies() is Varies.RUN_TIME:
+            return False
+        request.holds_objects = True
+        return request.writes_out
+
+    def unroll_counted(self, stmt: gast.For) -> list[gast.stmt] | None:
+        """A loop of few trips that puts objects into lists, or takes them out."""
+        target = stmt.target
+        if not isinstance(target, gast.Name) or not self.is_range(stmt.iter):
+            return None
+        counts = [self.trips(v.before, stmt.iter) for v in self.facts.of(stmt)]
+        if len(set(counts)) != 1 or not counts[0] or len(counts[0]) > LISTED:
+            return None
+        nodes = list(syntax.walk(stmt.body))
+        if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
+            return None
+        apart = any(self.takes_function(node, target.id) for node in nodes)
+        objects = apart or any(map(self.handles_object, nodes))
+        if not objects or not (apart or self.may_write_out()):
+            return None
+        out: list[gast.stmt] = []
+        for number in counts[0]:
+            for inner in [syntax.assign(target.id, syntax.const(number)), *stmt.body]:
+                copied = syntax.clone(inner)
+                copied.user_line = getattr(inner, "user_line", None)
+                if getattr(copied, "lineno", None) is None:
+                    gast.copy_location(copied, stmt)
+                out.append(copied)
+        return out
+
+    def trips(self, env: dict[str, Any], over: gast.expr) -> range | None:
+        """The numbers of a range, if they are known."""
+        found = [self.bound_of_trips(env, bound) for bound in over.args]
+        bounds = [number for number in found if number is not None]
+        return range(*bounds) if len(bounds) == len(found) else None
+
+    def bound_of_trips(self, env: dict[str, Any], bound: gast.expr) -> int | None:
+        """The number that a bound of a range is: of constants, and of known lengths."""
+        number: Any = getattr(bound, "value", None)
+        if isinstance(bound, gast.Name):
+            number = getattr(env.get(bound.id), "value", None)
+        elif isinstance(bound, gast.Call) and self.is_builtin(bound.func, "min"):
+            found = [self.bound_of_trips(env, part) for part in bound.args]
+            known = [n for n in found if n is not None]
+            number = min(known) if found and len(known) == len(found) else None
+        elif isinstance(bound, gast.Call) and self.is_builtin(bound.func, "len"):
+            items = getattr(env.get(getattr(bound.args[0], "id", "")), "items", None)
+            number = None if items is None else len(items)
+        return number if type(number) is int else None
+
+    def takes_function(self, node: gast.AST, index: str) -> bool:
+        """Whether a statement takes the item of a trip out of a list of functions, or
+        of objects of several classes.
+        """
+        taken = node.value if isinstance(node, gast.Assign) else None
+        if not isinstance(taken, gast.Subscript) or not syntax.is_name(taken.value):
+            return False
+        if index not in syntax.names_read(taken.slice):
+            return False
+        known = getattr(self.atom_type(node, taken.value), "items", None) or ()
+        if isinstance(self.atom_type(node, taken.value), Dict):
+            return False
+        return any(map(holds_function, known)) or len(_classes(known)) > 1
+
+    def handles_object(self, node: gast.AST) -> bool:
+        """Whether a statement takes an object out of a list, or puts one into it."""
+        if isinstance(node, gast.Assign) and isinstance(node.value, gast.Subscript):
+            taken = getattr(node.targets[0], "id", "")
+            return isinstance(self.type_after(node, taken), Object)
+        put = node.value if isinstance(node, gast.Expr) else None
+        if not isinstance(put, gast.Call) or len(put.args) != 1:
+            return False
+        if "list.append" not in self.called_methods(put):
+            return False
+        return isinstance(self.atom_type(node, put.args[0]), Object)
 
     def sequences_of(self, over: gast.expr) -> list[gast.expr]:
         """What is gone through, in `zip`, `enumerate` and `reversed` of it too."""

@@ -1,5 +1,7 @@
 """Iterators that a variable holds, of which `next` takes items one by one."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -178,6 +180,56 @@ def returned(x):
     return sum(items) + sum(items)
 
 
+class Adding:
+    def twice(self, items):
+        return sum(items) + sum(items)
+
+    def once(self, items, factor=1.0):
+        return factor * sum(items)
+
+    def __call__(self, items):
+        return self.twice(list(items)) + sum(items)
+
+
+def by_a_method(x):
+    return Adding().twice(v * v for v in x)
+
+
+def by_a_method_with_a_name(x):
+    adding = Adding()
+    twice = adding.twice
+    return twice(v * v for v in x)
+
+
+def by_an_object(x):
+    adding = Adding()
+    return adding(map(np.sin, x))
+
+
+def by_a_function_with_a_name(x):
+    add = both_sums
+    return add(v * v for v in x)
+
+
+def by_a_lambda(x):
+    add = lambda items: sum(items) + sum(items)  # noqa: E731
+    return add(v * v for v in x)
+
+
+def by_a_default(x, add=both_sums):
+    return add(doubled(x))
+
+
+def by_an_item(x):
+    known = {"both": both_sums}
+    return known["both"](v * v for v in x)
+
+
+def by_a_partial(x):
+    add = functools.partial(both_sums)
+    return add(v * v for v in x)
+
+
 @pytest.mark.parametrize(
     "f",
     [
@@ -190,6 +242,14 @@ def returned(x):
         kept_in_a_tuple,
         kept_by_an_object,
         returned,
+        by_a_method,
+        by_a_method_with_a_name,
+        by_an_object,
+        by_a_function_with_a_name,
+        by_a_lambda,
+        by_a_default,
+        by_an_item,
+        by_a_partial,
     ],
 )
 def test_iterators_are_used_once(f):
@@ -211,4 +271,17 @@ def test_iterators_are_given_to_functions():
     x = np.array([0.5, 1.5, 2.0])
     p = x.prod()
     expected = 3 * p**3 * 8 * x[0] / x + 2 + np.array([8 * p**3, 0.0, 0.0])
+    np.testing.assert_allclose(srcjax.grad(f)(x), expected)
+
+
+def test_iterators_are_given_to_methods():
+    def f(x):
+        adding, once = Adding(), lambda items: sum(items)
+        values = []
+        values.extend(v * v for v in x)
+        total = adding.once((3 * v for v in values), factor=x[0])
+        return total + once(map(np.sin, x))
+
+    x = np.array([0.5, 1.5, 2.0])
+    expected = 6 * x[0] * x + np.array([3 * x @ x, 0.0, 0.0]) + np.cos(x)
     np.testing.assert_allclose(srcjax.grad(f)(x), expected)

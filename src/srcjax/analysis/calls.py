@@ -89,6 +89,7 @@ from srcjax.analysis.wrappers import called_method, compiled_from, function_with
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
+from srcjax.frontend.used_once import USED_AGAIN, is_of_library, uses_once
 from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
@@ -353,6 +354,7 @@ class Calls(Constructing):
         if isinstance(function, Closure):
             self.check_out(node)
             self.callee(node, function)
+            self.check_iterators(function.definition, args, node)
             if self.may_act(function, active, env):
                 self.acting.add(id(node))
             return self.call_closure(function, args, kwargs, env)
@@ -380,6 +382,8 @@ class Calls(Constructing):
             if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):
                 raise self.no_rule(node, made_by, "differentiated values")
             self.callee(node, None)
+            if active and self.settled:
+                self.check_iterators(None, args, node)
             given = [function, *args, *kwargs.values()]
             if active or is_active(function):
                 return Unknown(True, NONE.union(*map(all_buffers, given)))
@@ -758,6 +762,14 @@ class Calls(Constructing):
             return Const(value=None)
         return None
 
+    def check_iterators(self, definition: Any, args: list[Type], node: Any) -> None:
+        """Refuse iterators for what may go through them again: they are lists here."""
+        for place in getattr(node, "iterators", ()):
+            if isinstance(place, int):  # after what is bound, as `self`
+                place += len(args) - len(node.args)
+            if not uses_once(definition, place):
+                raise self.refuse(node, USED_AGAIN, "a list: `list(...)` of it")
+
     def call_closure(
         self, closure: Closure, args: list[Type], kwargs: dict, env: Env
     ) -> Type:
@@ -942,6 +954,8 @@ class Calls(Constructing):
             arguments = bind_types(unit, args, kwargs)
         except TypeError:
             return Unknown(active)
+        if not is_of_library(function):
+            self.check_iterators(unit.source.node, args, node)
         if not followed:
             given = [*args, *kwargs.values()]
             result = self.result_alone(unit, arguments, given, node)

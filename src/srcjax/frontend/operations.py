@@ -235,6 +235,7 @@ class Operations(SpecialCalls):
             gast.keyword(k.arg, v) for k, v in zip(node.keywords, values, strict=True)
         ]
         called = gast.Call(function, args, keywords)
+        called.iterators = getattr(node, "iterators", ())
         if isinstance(self.varying.value(node.func), np.ufunc):
             return self.ufunc_call(called, self.varying.value(node.func))
         return self.out_argument(called)

@@ -42,6 +42,7 @@ _ITERATORS = (
     itertools.zip_longest,
 )
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+USED_AGAIN = "the function may use the iterator that it gets more than once"
 _LIBRARIES = (*sys.stdlib_module_names, "numpy", "scipy", "srcjax")
 
 
@@ -76,7 +77,7 @@ class UsedOnce(Generators):
         function = self.varying.value(node.func)
         if not isinstance(function, FunctionType):
             return None
-        if _of_library(function):
+        if is_of_library(function):
             return None
         try:
             return read_generator(function).node
@@ -88,7 +89,7 @@ class UsedOnce(Generators):
 
         Libraries keep those that they use once, as `np.ndindex` does.
         """
-        if _of_library(self.source.func):
+        if is_of_library(self.source.func):
             return
         for node in nodes:
             if (
@@ -108,15 +109,16 @@ class UsedOnce(Generators):
                 self.check_argument(call, node)
 
     def check_argument(self, call: gast.Call, node: Any) -> None:
-        """Raise where the function may use this argument more than once."""
+        """Raise where the function may use this argument more than once.
+
+        Where the function is not seen here, as a method, types tell later which it is.
+        """
         definition = self.called(call)
+        place = _place(call, node)
         if definition is None and not _is_users_class(self.varying.value(call.func)):
-            return
-        name = definition and _parameter(definition, call, node)
-        body = _body(definition)
-        if name is None or not used_once(body, name):
-            reason = "the function may use the iterator that it gets more than once"
-            raise self.refuse(node, reason, "a list: `list(...)` of it")
+            call.iterators = (*getattr(call, "iterators", ()), place)
+        elif not uses_once(definition, place):
+            raise self.refuse(node, USED_AGAIN, "a list: `list(...)` of it")
 
     def check_handed_on(self, name: str, value: Any) -> None:
         """Raise where what a variable holds is kept under another name, or given on."""
@@ -137,12 +139,13 @@ def _body(definition: Any) -> list[Any]:
     return body if isinstance(body, list) else [gast.Return(body)]
 
 
-def _of_library(made: Any) -> bool:
+def is_of_library(made: Any) -> bool:
+    """Whether a function or class is of Python, NumPy, SciPy or srcjax."""
     return (made.__module__ or "").partition(".")[0] in _LIBRARIES
 
 
 def _is_users_class(value: Any) -> bool:
-    return isinstance(value, type) and not _of_library(value)
+    return isinstance(value, type) and not is_of_library(value)
 
 
 def used_once(body: list[Any], name: str) -> bool:
@@ -182,16 +185,26 @@ def _is_taken(body: list[Any], name: str) -> bool:
     return taken == syntax.count_reads(body, name)
 
 
-def _parameter(definition: Any, call: gast.Call, node: Any) -> str | None:
-    """The name of the parameter that gets the argument; None if that is not seen."""
-    arguments = definition.args
+def _place(call: gast.Call, node: Any) -> int | str | None:
+    """Which argument it is, by number or by name; None if that is not seen."""
     for keyword in call.keywords:
         if keyword.value is node:
             return keyword.arg
     place = next(k for k, a in enumerate(call.args) if a is node)
-    names = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
     starred = any(isinstance(a, gast.Starred) for a in call.args[:place])
-    return None if starred or place >= len(names) else names[place]
+    return None if starred else place
 
 
-__all__ = ["UsedOnce", "used_once"]
+def uses_once(definition: Any, place: int | str | None) -> bool:
+    """Whether a function goes through the argument at that place at most once."""
+    if definition is None:
+        return False
+    name = place
+    if isinstance(place, int):
+        arguments = definition.args
+        names = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
+        name = names[place] if place < len(names) else None
+    return isinstance(name, str) and used_once(_body(definition), name)
+
+
+__all__ = ["USED_AGAIN", "UsedOnce", "is_of_library", "uses_once"]

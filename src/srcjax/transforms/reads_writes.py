@@ -91,7 +91,7 @@ def direction(over: Any) -> tuple[int, int | None]:
     Those of `reversed(range(...))` are the other way round.
     """
     inner = range_of(over)
-    arguments = [_whole(a) for a in getattr(inner, "args", ())]
+    arguments = [whole_number(a) for a in getattr(inner, "args", ())]
     if any(isinstance(a, gast.Starred) for a in getattr(inner, "args", ())):
         return 0, None
     sign = 1 if inner is over else -1
@@ -105,10 +105,10 @@ def direction(over: Any) -> tuple[int, int | None]:
     return -sign, None if arguments[1] is None else arguments[1] + 1
 
 
-def _whole(node: Any) -> int | None:
+def whole_number(node: Any) -> int | None:
     """The value of an integer literal."""
     if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
-        inner = _whole(node.operand)
+        inner = whole_number(node.operand)
         return None if inner is None else -inner
     if isinstance(node, gast.Constant) and type(node.value) is int:
         return node.value

@@ -19,7 +19,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import Array, Dict, List, all_buffers
-from srcjax.transforms.reads_writes import range_of
+from srcjax.transforms.reads_writes import range_of, whole_number
 from srcjax.transforms.reverse.memory import Memory
 from srcjax.transforms.reverse.plan import Read
 
@@ -169,7 +169,7 @@ class Intact(Memory):
             found = self.affine(node, use)
             return None if found is None else self.around(found, use)
         start, stop = node.lower or syntax.const(0), node.upper
-        if node.step is not None and not (_whole(node.step) or 0) > 0:
+        if node.step is not None and not (whole_number(node.step) or 0) > 0:
             return SOMEWHERE
         first = self.bounded(start, use)
         last = SOMEWHERE if stop is None else self.bounded(stop, use)
@@ -214,7 +214,7 @@ class Intact(Memory):
 
         `use` is where the index is used: its parts have to be bound on the way there.
         """
-        number = _whole(node)
+        number = whole_number(node)
         if number is not None:
             return None, number
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
@@ -289,15 +289,5 @@ def _of_range(over: Any) -> tuple[gast.expr, gast.expr, int]:
 def _step(over: Any) -> int:
     """The step of a range, or of a reversed one (0: not known)."""
     inner: Any = range_of(over)
-    step = (_whole(inner.args[2]) or 0) if len(inner.args) == 3 else 1
+    step = (whole_number(inner.args[2]) or 0) if len(inner.args) == 3 else 1
     return step if inner is over else -step
-
-
-def _whole(node: Any) -> int | None:
-    """The value of an integer literal."""
-    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
-        inner = _whole(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, gast.Constant) and type(node.value) is int:
-        return node.value
-    return None

@@ -116,9 +116,9 @@ def _start(path: _Path, name: str) -> tuple[_Block, int] | None:
         if not bound:
             continue
         made: Any = block[bound[0]]
-        new = isinstance(made, gast.Assign) and is_new_array(made.value)
-        alone = len(bound) == 1 and bound[0] < place and len(made.targets) == 1
-        return (block, bound[0]) if new and alone else None
+        alone = isinstance(made, gast.Assign) and len(made.targets) == 1
+        alone = alone and len(bound) == 1 and bound[0] < place
+        return (block, bound[0]) if alone and is_new_array(made.value) else None
     return None
 
 

@@ -78,7 +78,6 @@ REASONS = {
         "standard.pairs_triples_and_products",
     ],
     "an object of which some parts are the same for all": [
-        "objects.planets_that_attract_each_other",
     ],
     "a mask that selects": [
         "arrays.masks",

@@ -77,8 +77,7 @@ REASONS = {
         "inplace.which_is_changed_depends",
         "standard.pairs_triples_and_products",
     ],
-    "an object of which some parts are the same for all": [
-    ],
+    "an object of which some parts are the same for all": [],
     "a mask that selects": [
         "arrays.masks",
         "inplace.gathered_is_not_a_view",

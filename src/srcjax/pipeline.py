@@ -223,6 +223,7 @@ REVERSE = Simplify(
     ),
     last=(
         Pass("keep_dtypes", Finisher.keep_dtypes),
+        Pass("floats_of_counts", Finisher.floats_of_counts),
         Pass("name_results", Finisher.name_results),
         Pass("coalesce", Finisher.coalesce),
         Pass("drop_broken_trips", Finisher.drop_broken_trips, of=_LOOPS),

@@ -151,9 +151,9 @@ class Applied(TextOfValues, NestedTransforms):
         if op.refuses_complex():
             self.check_real(op.name, everything, node)
         if active and not isinstance(bound.get("dtype", Const()), Const):
-            self.check_kept(result, node)
+            self.check_cut_off(result, node)
         if op.writes and args and any(map(is_active, everything)):
-            self.check_kept(args[0], node)
+            self.check_cut_off(args[0], node)
         return self.finish(result, op, active, everything, node)
 
     def check_foreign(
@@ -205,7 +205,7 @@ class Applied(TextOfValues, NestedTransforms):
             "an array of floats, or a list",
         )
 
-    def check_kept(self, t: Type, node: Any) -> None:
+    def check_cut_off(self, t: Type, node: Any) -> None:
         """Refuse what may make whole numbers of differentiated values, or may not.
 
         Where the types of the arguments do not tell, no dtype is asked for.

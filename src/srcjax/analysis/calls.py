@@ -49,7 +49,7 @@ from srcjax.analysis.known_values import (
 )
 from srcjax.analysis.nested import fresh
 from srcjax.analysis.skeletons import type_of_structure
-from srcjax.analysis.standard import is_installed, is_standard
+from srcjax.analysis.standard import is_installed, is_of_library, is_standard
 from srcjax.analysis.structural import calls, is_structural
 from srcjax.analysis.told import looks_only
 from srcjax.analysis.types import (
@@ -89,7 +89,7 @@ from srcjax.analysis.wrappers import called_method, compiled_from, function_with
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
-from srcjax.frontend.used_once import USED_AGAIN, is_of_library, uses_once
+from srcjax.frontend.used_once import USED_AGAIN, uses_once
 from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
@@ -297,7 +297,7 @@ class Calls(Constructing):
             if name == "fill" and isinstance(base, Array):
                 self.wrote(node, base)
                 if is_active(args[0]):
-                    self.check_kept(base, node)
+                    self.check_cut_off(base, node)
                     self.update(base, env, lambda t: with_active(t, True))
                 return Const(value=None)
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:

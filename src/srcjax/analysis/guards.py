@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import operator
-import sys
 import types as pytypes
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from srcjax.analysis.registered import record_fields
+from srcjax.analysis.standard import is_of_library
 from srcjax.late import late
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ else:
 
 #: A list or dict of more items is looked at each time for what it is, not what it has.
 MOST = 64
-_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "srcjax"}
 
 
 @dataclass
@@ -241,13 +240,6 @@ def _look(value: Any) -> tuple[type, ty.Type | None]:
     return type(value), None if large else binding.global_type(value, "")
 
 
-def is_of_library(holder: Any) -> bool:
-    """Whether a module or a class is of Python, NumPy, SciPy or srcjax itself."""
-    module = isinstance(holder, pytypes.ModuleType)
-    path = holder.__name__ if module else holder.__module__
-    return path.partition(".")[0] in _LIBRARIES
-
-
 def goes_without_saying(name: str, value: Any) -> bool:
     """Whether the name is that of a library, under which nobody has another module.
 
@@ -297,6 +289,5 @@ __all__ = [
     "has_items",
     "is_computed",
     "is_data",
-    "is_of_library",
     "same_kind",
 ]

@@ -22,11 +22,10 @@ from srcjax.analysis.guards import (
     goes_without_saying,
     has_items,
     is_data,
-    is_of_library,
 )
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.request import Request
-from srcjax.analysis.standard import is_standard
+from srcjax.analysis.standard import is_of_library, is_standard
 from srcjax.analysis.types import (
     NONE,
     UNKNOWN,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import types as pytypes
 from typing import Any
 
 
@@ -19,4 +21,12 @@ def is_installed(path: str) -> bool:
     return bool({"site-packages", "dist-packages"} & set(path.split(os.sep)))
 
 
+def is_of_library(holder: Any) -> bool:
+    """Whether a module, class or function is of Python, NumPy, SciPy or srcjax."""
+    module = isinstance(holder, pytypes.ModuleType)
+    path = holder.__name__ if module else holder.__module__ or ""
+    return path.partition(".")[0] in _LIBRARIES
+
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "srcjax"}
 _STANDARD = os.path.dirname(os.__file__) + os.sep

@@ -11,13 +11,13 @@ refused.
 from __future__ import annotations
 
 import itertools
-import sys
 from types import FunctionType
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.standard import is_of_library
 from srcjax.errors import SourceNotFoundError
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.iterators import LAZY, most_reads
@@ -43,7 +43,6 @@ _ITERATORS = (
 )
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 USED_AGAIN = "the function may use the iterator that it gets more than once"
-_LIBRARIES = (*sys.stdlib_module_names, "numpy", "scipy", "srcjax")
 
 
 class UsedOnce(Generators):
@@ -139,11 +138,6 @@ def _body(definition: Any) -> list[Any]:
     return body if isinstance(body, list) else [gast.Return(body)]
 
 
-def is_of_library(made: Any) -> bool:
-    """Whether a function or class is of Python, NumPy, SciPy or srcjax."""
-    return (made.__module__ or "").partition(".")[0] in _LIBRARIES
-
-
 def _is_users_class(value: Any) -> bool:
     return isinstance(value, type) and not is_of_library(value)
 
@@ -207,4 +201,4 @@ def uses_once(definition: Any, place: int | str | None) -> bool:
     return isinstance(name, str) and used_once(_body(definition), name)
 
 
-__all__ = ["USED_AGAIN", "UsedOnce", "is_of_library", "uses_once"]
+__all__ = ["USED_AGAIN", "UsedOnce", "uses_once"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from srcjax import tree
 from srcjax.api.batch import vmap
-from srcjax.lax.trees import joined, length_of, stacked
+from srcjax.lax.trees import length_of, stacked
 
 
 def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
@@ -126,7 +126,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:  # noqa:
         part = tree.map(lambda x: x[first : first + batch_size], xs)  # noqa: B023
         ys.append(of_batch(part))
     if isinstance(ys[0], (tuple, list, dict)):
-        return joined(ys, ys[0])
+        return stacked(ys, ys[0], np.concatenate)
     return np.concatenate(ys)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,13 @@ def length_of(xs: Any) -> int:
     return lengths[0]
 
 
-def stacked(ys: list[Any], y: Any) -> Any:
-    """Containers like `y`, one of `ys`, each array along a new first axis."""
+def stacked(ys: list[Any], y: Any, join: Callable = np.stack) -> Any:
+    """Containers like `y`, one of `ys`, each array along a new first axis.
+
+    Or, with `np.concatenate` as `join`, one behind the other.
+    """
     leaves, structure = tree.flatten(y)
     arrays = []
     for k in range(len(leaves)):
-        arrays.append(np.stack([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
-    return tree.unflatten(structure, arrays)
-
-
-def joined(ys: list[Any], y: Any) -> Any:
-    """Containers like `y`, one of `ys`, of the arrays one behind the other."""
-    leaves, structure = tree.flatten(y)
-    arrays = []
-    for k in range(len(leaves)):
-        arrays.append(np.concatenate([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
+        arrays.append(join([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
     return tree.unflatten(structure, arrays)

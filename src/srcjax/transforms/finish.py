@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     Buffers,
     Dict,
     List,
+    Scalar,
     Tuple,
     Unknown,
     all_buffers,
@@ -235,6 +236,14 @@ def _values_bound(
                 for name in syntax.names_written(stmt) & found.keys():
                     found[name].append(stmt.value)
     return found
+
+
+def times_one(value: Any) -> gast.expr | None:
+    """`i` of `1.0 * i`."""
+    if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
+        return None
+    one = isinstance(value.left, gast.Constant) and value.left.value == 1
+    return value.right if one else None
 
 
 def _of_no_way(bound: list[gast.expr]) -> gast.expr:
@@ -532,6 +541,18 @@ class Finisher(Tidying):
             wanted = [self.type_of_name(n) for n in self.written.wrt]
             inferred = functools.partial(self.written.inference.type_of, self.written)
             keep_dtypes(self.node, at, wanted, inferred)
+
+    def floats_of_counts(self) -> None:
+        """`d = 1.0 * i` of a whole number is `d = float(i)`."""
+        if not self.is_ours("float"):
+            return
+        for stmt in _statements(self.node.body):
+            value = times_one(getattr(stmt, "value", None))
+            if value is None or isinstance(stmt, gast.AugAssign):
+                continue
+            t = self.type_of(value)
+            if isinstance(t, Scalar) and t.python and t.dtype == int:
+                stmt.value = syntax.call("float", value)
 
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())
@@ -883,16 +904,13 @@ class Finisher(Tidying):
 
     def add_count(self, stmt: gast.AugAssign) -> None:
         """`d += 1.0 * i` is `d += i` of a count and what is floating."""
-        value = stmt.value
-        if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
+        value = times_one(stmt.value)
+        if value is None or not isinstance(stmt.target, gast.Name):
             return
-        one = isinstance(value.left, gast.Constant) and value.left.value == 1
-        if not one or not isinstance(stmt.target, gast.Name):
-            return
-        count, total = self.type_of(value.right), self.type_of_name(stmt.target.id)
+        count, total = self.type_of(value), self.type_of_name(stmt.target.id)
         kinds = [d and d.kind for d in map(dtype_of, (count, total))]
         if is_number(count) and is_number(total) and kinds == ["i", "f"]:
-            stmt.value = value.right
+            stmt.value = value
 
     def wanted_names(self) -> dict[str, str]:
         """Names that webs and inlining made, and the names a reader expects."""

@@ -71,6 +71,14 @@ def _place(index: gast.expr) -> int | None:
 LISTED = 16
 
 
+def placed(copied: Any, inner: Any, loop: gast.For) -> Any:
+    """The copy of a statement, with the place of it, or of the loop it is made for."""
+    copied.user_line = getattr(inner, "user_line", None)
+    if getattr(copied, "lineno", None) is None:
+        gast.copy_location(copied, loop)
+    return copied
+
+
 def _classes(items: Any) -> set[Any]:
     """The classes of the objects among the items."""
     return {t.cls for t in items or () if isinstance(t, Object)}
@@ -219,11 +227,7 @@ class LoopSettling(SettlingBase):
             else:
                 self.bind_target(target, name, binds)
             for inner in [*binds, *stmt.body]:
-                copied = syntax.clone(inner)
-                copied.user_line = getattr(inner, "user_line", None)
-                if getattr(copied, "lineno", None) is None:
-                    gast.copy_location(copied, stmt)
-                out.append(copied)
+                out.append(placed(syntax.clone(inner), inner, stmt))
         return out
 
     def unroll_functions(
@@ -277,10 +281,7 @@ class LoopSettling(SettlingBase):
                         itself[copied.targets[0].id] = leaf
                         continue
                     copied.value = leaf
-                copied.user_line = getattr(inner, "user_line", None)
-                if getattr(copied, "lineno", None) is None:
-                    gast.copy_location(copied, stmt)
-                out.append(copied)
+                out.append(placed(copied, inner, stmt))
         if gathers is not None:
             made = gast.List(gathered, syntax.LOAD)
             made.of_parts = True
@@ -323,12 +324,9 @@ class LoopSettling(SettlingBase):
             return None
         out: list[gast.stmt] = []
         for number in counts[0]:
-            for inner in [syntax.assign(target.id, syntax.const(number)), *stmt.body]:
-                copied = syntax.clone(inner)
-                copied.user_line = getattr(inner, "user_line", None)
-                if getattr(copied, "lineno", None) is None:
-                    gast.copy_location(copied, stmt)
-                out.append(copied)
+            bind = syntax.assign(target.id, syntax.const(number))
+            for inner in [bind, *stmt.body]:
+                out.append(placed(syntax.clone(inner), inner, stmt))
         return out
 
     def trips(self, env: dict[str, Any], over: gast.expr) -> range | None:

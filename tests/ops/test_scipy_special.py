@@ -120,6 +120,14 @@ def test_zetac_has_no_rule():
         srcjax.grad(lambda x: special.zetac(x))(2.5)
 
 
+def test_a_direction_that_leaves_the_order_alone_is_known():
+    order, x = np.array([0.5, 1.5]), 2.0
+    found = srcjax.jvp(special.jv, (order, x), (np.zeros(2), 3.0))[1]
+    np.testing.assert_allclose(found, 3 * special.jvp(order, x))
+    with pytest.raises(NotImplementedError, match="is not known"):
+        srcjax.jvp(special.jv, (order, x), (np.array([0.0, 1.0]), 3.0))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("function, args, wrt", list(cases()))
 def test_row(function, args, wrt):

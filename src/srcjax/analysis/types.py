@@ -394,8 +394,10 @@ def is_text(t: Type) -> bool:
 def kind_of_count(t: Type) -> str | None:
     """What a value is that counts or names: see `marks.COUNTS_MADE`; None of others.
 
-    Whole numbers, truth values, text, or tuples of them.
+    Whole numbers, truth values, text, ranges, or tuples of them.
     """
+    if isinstance(t, Range):
+        return "range"
     if isinstance(t, Tuple):
         kinds = [kind_of_count(part) for part in t.items]
         return None if t.active or None in kinds else ""
@@ -415,6 +417,8 @@ def count_type(kind: str) -> Type:
     """The type of what `kind_of_count` told."""
     if not kind:
         return Unknown()
+    if kind == "range":
+        return Range()
     return Scalar(dtype=np.dtype(kind), python=kind == "int")
 
 

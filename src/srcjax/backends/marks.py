@@ -36,9 +36,9 @@ NAMES_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary(
 TESTED: WeakSet[FunctionType] = WeakSet()
 #: The adjoints among them: nothing else holds what one of these is added to in place.
 ADJOINTS_MADE: WeakKeyDictionary[FunctionType, frozenset[str]] = WeakKeyDictionary()
-#: Those that backward functions are handed which hold whole numbers, truth values or
-#: text alone: no derivative goes through them, however often what was saved is nested.
-#: With what they are: "int", a dtype of NumPy, or "" for any of these.
+#: Those that backward functions are handed which hold whole numbers, truth values,
+#: text or ranges alone: no derivative goes through them, however often what was saved
+#: is nested. With what they are: "int", "range", a dtype of NumPy, or "" for any.
 COUNTS_MADE: WeakKeyDictionary[FunctionType, dict[str, str]] = WeakKeyDictionary()
 #: Generated functions: the guards of what they were written for. A transform of one
 #: rests on the same.

@@ -196,12 +196,14 @@ def linspace_adjoint(d, weights, axis, x):
 
 
 def no_derivative(d):
-    """Stands where a derivative is not known: raises when it is asked for."""
-    raise NotImplementedError(
-        "the derivative to this argument is not known (for example the order of a "
-        "Bessel function); if it does not matter, wrap the argument in "
-        "srcjax.stop_gradient, else give the function a rule of your own"
-    )
+    """Stands where a derivative is not known: zero where `d` is, else it raises."""
+    if np.any(d):
+        raise NotImplementedError(
+            "the derivative to this argument is not known (for example the order of a "
+            "Bessel function); if it does not matter, wrap the argument in "
+            "srcjax.stop_gradient, else give the function a rule of your own"
+        )
+    return 0.0 * d
 
 
 def sum_keeping(v, axis):

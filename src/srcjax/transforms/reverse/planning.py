@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    Range,
     Tuple,
     Unknown,
     is_number,
@@ -473,6 +474,8 @@ class Planner(Recomputing, Sharing):
         if isinstance(stmt, gast.For) and is_range(value):
             base = "steps"
         self.hold(stmt, base)
+        if base == "steps":
+            self.rules.types[self.held[id(stmt)]] = Range()
 
     def writes_inside(self, stmt: Any, names: set[str]) -> bool:
         """Whether the statement's own body writes in place to one of the names."""

@@ -250,6 +250,7 @@ class Expressions(Calls):
         method = self.method_behind(function, [operand])
         if method is not None:
             self.callee(node, method)
+            self.check_written(node, [operand])
             return self.call_function(method.function, [operand], {}, node)
         return self.apply(lookup(function), function, [operand], {}, node)
 
@@ -262,9 +263,30 @@ class Expressions(Calls):
         if method is not None:
             other = right if method.owner is left else left
             self.callee(node, method)
+            self.check_written(node, [left, right])
             return self.call_function(method.function, [method.owner, other], {}, node)
         types = self.operands(function, [left, right], [node.left, node.right], node)
         return self.apply(lookup(function), function, types, {}, node)
+
+    def check_written(self, node: gast.expr, operands: list[Type]) -> None:
+        """Raise where an operator calls a method and no call could be written for it.
+
+            total = 0
+            for item in items:
+                total = total + item     `item.__radd__`, and then `total.__add__`
+
+        Where the iterations are few they may be written out, each with its own.
+        """
+        if not self.settled or not any(map(is_active, operands)):
+            return
+        if self.program.request is not None:
+            self.program.request.holds_objects = True
+        raise self.refuse(
+            node,
+            f"which method `{syntax.text(node)}` calls is known only when the program "
+            "runs",
+            "operands of one class on every path: an object to start a sum with",
+        )
 
     def operator_method(self, function: Any, left: Type, right: Type) -> Any:
         """The method of a class that `left op right` calls, bound to its object."""
@@ -399,6 +421,7 @@ class Expressions(Calls):
                     return self.joined(owner, index, node)
                 self.program.rests_on_method(cls, "__getitem__")
                 self.callee(node, BoundTo(method, base))
+                self.check_written(node, [base, index])
                 return self.call_function(method, [base, index], {}, node)
         plain = isinstance(base, (Array, Scalar, Tuple, List, Dict, Range, Told))
         plain |= isinstance(owner, (str, bytes, tuple, list, dict, range, np.ndarray))

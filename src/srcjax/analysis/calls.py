@@ -35,7 +35,7 @@ from srcjax.analysis.custom import (
     CustomRules,
     CustomTangent,
 )
-from srcjax.analysis.deep_copies import holds_object, holds_twice
+from srcjax.analysis.deep_copies import holds_object, holds_twice, is_another
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.foreign import OF_ONE, own_method
 from srcjax.analysis.guards import is_computed
@@ -1119,6 +1119,8 @@ class Calls(Constructing):
         whole = deep and not holds_object(t)
         self.callee(node, lookup(value) if whole else value)
         self.facts.nodes.append(node)
+        if isinstance(t, Const) and is_another(t):
+            return Other(False, frozenset([id(node)]), type(t.value))
         if is_number(t) or isinstance(t, (Const, Other, Range, Closure)):
             return t
         copied = map_parts(t, lambda p: self.copy_of(value, p, None) if deep else p)

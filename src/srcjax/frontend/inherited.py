@@ -25,18 +25,33 @@ from srcjax.frontend.unit import parameter_names
 
 def name_inherited(source: Any) -> Any:
     """The source with the methods of `super()` under names of their own."""
-    cell = source.closure.get("__class__")
     parameters = parameter_names(source.node.args)
-    if cell is None or not parameters:
+    cls = _class_of(source) if parameters else None
+    if cls is None:
         return source
     if syntax.count_bindings(source.node.body, parameters[0]):
         return source
     names = syntax.Names(syntax.all_names(source.node) | set(source.closure))
     node = syntax.clone(source.node)
-    work = _Inherited(cell.cell_contents, parameters[0], names)
+    work = _Inherited(cls, parameters[0], names)
     node.body = [work.visit(stmt) for stmt in node.body]
     cells = {n: CellType(v) for n, v in work.found.items()}
     return replace(source, node=node, closure={**source.closure, **cells})
+
+
+def _class_of(source: Any) -> type | None:
+    """The class whose method this is, where it says `super()` or `super(Cls, self)`."""
+    cell = source.closure.get("__class__")
+    if cell is not None:
+        found: type = cell.cell_contents
+        return found
+    for node in syntax.walk(source.node.body):
+        if isinstance(node, gast.Call) and syntax.is_name(node.func, "super"):
+            named = node.args[0] if len(node.args) == 2 else None
+            cls = source.globals.get(getattr(named, "id", ""))
+            if isinstance(cls, type) and source.func in vars(cls).values():
+                return cls
+    return None
 
 
 class _Inherited(gast.NodeTransformer):
@@ -53,7 +68,7 @@ class _Inherited(gast.NodeTransformer):
 
     def visit_Call(self, node: gast.Call) -> gast.expr:
         self.generic_visit(node)
-        name = _asked(node.func)
+        name = self.asked(node.func)
         method = None if name is None else _inherited(self.cls, name)
         if method is object.__init__ and not (node.args or node.keywords):
             return gast.copy_location(gast.Constant(None, None), node)
@@ -65,12 +80,23 @@ class _Inherited(gast.NodeTransformer):
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.expr:
         self.generic_visit(node)
-        name = _asked(node)
+        name = self.asked(node)
         held = None if name is None else _inherited(self.cls, name)
         if not isinstance(held, property) or held.fget is None:
             return node
         call = gast.Call(self.named(held.fget, node), [syntax.name(self.owner)], [])
         return gast.copy_location(call, node)
+
+    def asked(self, node: Any) -> str | None:
+        """The name in `super().name`, or in `super(Cls, self).name`."""
+        if not isinstance(node, gast.Attribute) or not isinstance(node.ctx, gast.Load):
+            return None
+        call = node.value
+        if not isinstance(call, gast.Call) or not syntax.is_name(call.func, "super"):
+            return None
+        given = [getattr(a, "id", "") for a in call.args]
+        full = given == [self.cls.__name__, self.owner]
+        return node.attr if (full or not given) and not call.keywords else None
 
     def named(self, function: Any, at: gast.expr) -> gast.expr:
         owner, _, name = function.__qualname__.rpartition(".")
@@ -79,15 +105,6 @@ class _Inherited(gast.NodeTransformer):
         fresh = known[0] if known else self.names.fresh(base)
         self.found[fresh] = function
         return gast.copy_location(syntax.name(fresh), at)
-
-
-def _asked(node: Any) -> str | None:
-    """The name in `super().name`."""
-    if not isinstance(node, gast.Attribute) or not isinstance(node.ctx, gast.Load):
-        return None
-    call = node.value
-    plain = isinstance(call, gast.Call) and not (call.args or call.keywords)
-    return node.attr if plain and syntax.is_name(call.func, "super") else None
 
 
 def _inherited(cls: type, name: str) -> Any:

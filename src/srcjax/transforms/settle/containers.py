@@ -13,6 +13,8 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.constructing import is_plain_class
+from srcjax.analysis.deep_copies import is_another
 from srcjax.analysis.foreign import own_method
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -274,7 +276,7 @@ class ContainerSettling(SettlingBase):
             return syntax.name(again)
 
         if t is None or is_number(t) or isinstance(t, Const):
-            if t is None:
+            if t is None or is_another(t):
                 return None
             stmt.value = source
         elif isinstance(t, Array):
@@ -299,11 +301,33 @@ class ContainerSettling(SettlingBase):
             made: Any = t.cls
             cls = syntax.name(self.inliner.constant(made, made.__name__))
             stmt.value = gast.Call(cls, [item(k, True) for k, _ in t.items], [])
+        elif isinstance(t, Object) and copied_by_attribute(t.cls, deep):
+            if self.patient:  # what sets its attributes may not be in place yet
+                self.waiting = True
+                return None
+            kept = [(k, item(k, True)) for k, _ in t.items]
+            before += self.made_of(stmt, t.cls, kept)
         else:
             return None
         for each in before:
             gast.copy_location(each, stmt)
         return [*before, stmt]
+
+    def made_of(
+        self, stmt: gast.Assign, cls: Any, held: list[tuple[str, gast.expr]]
+    ) -> list[gast.stmt]:
+        """An object with these attributes, which is assigned then."""
+        name = getattr(stmt.targets[0], "id", "copied")
+        made = self.fresh(name)
+        known = syntax.name(self.inliner.constant(cls, cls.__name__))
+        out: list[gast.stmt] = [
+            syntax.assign(made, syntax.call("object.__new__", known))
+        ]
+        for attribute, value in held:
+            place = gast.Attribute(syntax.name(made), attribute, syntax.STORE)
+            out.append(syntax.assign(place, value))
+        stmt.value = syntax.name(made)
+        return out
 
     def part_by_part(
         self, stmt: gast.Assign, call: gast.Call, op: Op
@@ -386,6 +410,13 @@ class ContainerSettling(SettlingBase):
         out.append(syntax.assign(values, gast.List([], syntax.LOAD)))
         out.append(gast.For(syntax.name(index, store=True), over, body, [], None))
         return syntax.name(values)
+
+
+def copied_by_attribute(cls: Any, deep: bool) -> bool:
+    """Whether a copy of an object is an empty one that gets the same attributes."""
+    own = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__setattr__")
+    methods = (*own, "__deepcopy__" if deep else "__copy__")
+    return is_plain_class(cls) and not any(own_method(cls, name) for name in methods)
 
 
 def copied_by_field(cls: Any, deep: bool) -> bool:

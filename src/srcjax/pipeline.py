@@ -205,6 +205,7 @@ REVERSE = Simplify(
     passes=(
         Pass("mark_backward", Finisher.mark_backward),
         *TIDY,
+        Pass("read_at_hand", Finisher.read_at_hand),
         Pass("one_loop", Finisher.one_loop, of=_LOOPS),
         Pass("one_sum", Finisher.one_sum),
         Pass("signs_in_names", Finisher.signs_in_names),
@@ -241,6 +242,7 @@ REVERSE = Simplify(
 _SIDE_BY_SIDE = (
     Pass("mark_backward", Finisher.mark_backward),
     *TIDY,
+    Pass("read_at_hand", Finisher.read_at_hand),
     Pass("write_again", Finisher.write_again),
     Pass("join_copies", Finisher.join_copies),
     Pass("spread_items", Finisher.spread_items),

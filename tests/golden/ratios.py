@@ -1,8 +1,8 @@
 """Prints how long each generated gradient is beside the one a textbook writes.
 
 `python -m tests.golden.ratios` measures the texts as they are generated now, and with
-`course` or `unseen` those of functions that the passes were not tuned to, in several
-modes.
+`course`, `lectures` or `unseen` those of functions that the passes were not tuned to,
+in several modes.
 """
 
 import sys
@@ -13,12 +13,24 @@ import numpy as np
 
 import srcjax
 
-from . import course, course_by_hand, textbook, unseen, unseen_by_hand
+from . import (
+    course,
+    course_by_hand,
+    lectures,
+    lectures_by_hand,
+    textbook,
+    unseen,
+    unseen_by_hand,
+)
 from .functions import GOLDEN, Golden
 from .inspect_text import LIMIT, generated_statements, textbook_statements
 
 #: Sets of functions in several modes, each with its gradients by hand.
-SETS = {"course": (course, course_by_hand), "unseen": (unseen, unseen_by_hand)}
+SETS = {
+    "course": (course, course_by_hand),
+    "lectures": (lectures, lectures_by_hand),
+    "unseen": (unseen, unseen_by_hand),
+}
 
 
 def generate(golden: Golden) -> str:

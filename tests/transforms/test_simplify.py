@@ -138,6 +138,16 @@ CASES = [
         "def f(a, b):\n    dx = a + b - a\n    return dx",
     ),
     (
+        joined,  # no matter who holds what it starts from
+        "def f(a, b):\n    dx = a\n    dx = dx + b\n    dx = dx - 2 * b\n    return dx",
+        "def f(a, b):\n    dx = a + b - 2 * b\n    return dx",
+    ),
+    (
+        joined,
+        "def f(a, b):\n    dx = a\n    dx = dx + dx * b\n    return dx",
+        "def f(a, b):\n    dx = a\n    dx = dx + dx * b\n    return dx",
+    ),
+    (
         joined,
         "def f(d, e):\n    d[0] = 0.0\n    d[0] += e\n    return d",
         "def f(d, e):\n    d[0] = e\n    return d",

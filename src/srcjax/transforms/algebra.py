@@ -416,6 +416,8 @@ class _Tidier:
             return self._is_signed(node.operand)
         if not isinstance(node, gast.BinOp) or not isinstance(node.op, _ARITHMETIC):
             return self._is_floating(node)
+        if isinstance(node.op, gast.Div):
+            return True
         return self._is_signed(node.left) or self._is_signed(node.right)
 
     def _built(self, template: gast.AST, found: Bindings) -> Any:
@@ -440,7 +442,7 @@ class _Tidier:
             return True
         if isinstance(node, gast.BinOp) and isinstance(node.op, _ARITHMETIC):
             return self._is_floating(node.left) or self._is_floating(node.right)
-        if isinstance(node, gast.Subscript) and _adds_axes(node.slice):
+        if isinstance(node, gast.Subscript) and adds_axes(node.slice):
             return self._is_floating(node.value)
         return False
 
@@ -520,7 +522,7 @@ def _in_common(first: list[Any], second: list[Any]) -> int:
 
 def _parted(factor: Any) -> list[Any]:
     """The constant and the rest of a factor that has new axes: 2 and a[:, None]."""
-    if not isinstance(factor, gast.Subscript) or not _adds_axes(factor.slice):
+    if not isinstance(factor, gast.Subscript) or not adds_axes(factor.slice):
         return [factor]
     inner = list(_factors(factor.value))
     if _constant(inner[0]) is None or len(inner) == 1:
@@ -531,14 +533,14 @@ def _parted(factor: Any) -> list[Any]:
 
 def _sign_out(node: Any) -> Any:
     """The sign in front of what gets new axes: -a[:, None] for (-a)[:, None]."""
-    added = isinstance(node, gast.Subscript) and _adds_axes(node.slice)
+    added = isinstance(node, gast.Subscript) and adds_axes(node.slice)
     if not added or not isinstance(getattr(node.value, "op", None), gast.USub):
         return None
     inner = gast.Subscript(node.value.operand, node.slice, node.ctx)
     return gast.UnaryOp(node.value.op, inner)
 
 
-def _adds_axes(index: Any) -> bool:
+def adds_axes(index: Any) -> bool:
     """Whether an index takes all there is, with new axes: `[:, None]`."""
     parts = index.elts if isinstance(index, gast.Tuple) else [index]
 

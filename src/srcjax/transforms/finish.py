@@ -38,6 +38,7 @@ from srcjax.frontend.stage_texts import is_recording
 from srcjax.transforms.call_effects import written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
+from srcjax.transforms.simplify.at_hand import read_at_hand
 from srcjax.transforms.simplify.broken_trips import drop_broken_trips
 from srcjax.transforms.simplify.coalesce import (
     coalesce,
@@ -379,6 +380,9 @@ class Finisher(Tidying):
 
     def spell_out(self) -> bool:
         return spell_out(self.node, self.may_spell_out, self.leave, self.shares)
+
+    def read_at_hand(self) -> bool:
+        return read_at_hand(self.node, self.may_nest, self.shares)
 
     def one_loop(self) -> bool:
         def is_number(name: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
+from srcjax.transforms.algebra import adds_axes
 from srcjax.transforms.call_effects import called, copied, is_pure, same_value
 
 
@@ -442,6 +443,19 @@ def plain_ones(node: gast.expr) -> gast.expr:
         one = isinstance(node.args[1], gast.Constant) and node.args[1].value == 1
         return syntax.call("np.ones_like", node.args[0]) if one else node
     return node
+
+
+def filled_with(node: gast.expr) -> gast.expr | None:
+    """The number that an array like another is filled with, new axes or not."""
+    while isinstance(node, gast.Subscript) and adds_axes(node.slice):
+        node = node.value
+    chain = called(node)
+    if chain == "np.ones_like" and len(node.args) == 1 and not node.keywords:
+        return syntax.const(1.0)
+    if chain == "np.full_like" and len(node.args) == 2 and not node.keywords:
+        number: gast.expr = node.args[1]
+        return number
+    return None
 
 
 def plain_count(node: gast.expr) -> gast.expr:

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     dtype_of,
     has_complex,
     is_number,
+    same_dtype,
     same_shape,
     same_size,
     shape_of,
@@ -34,6 +35,7 @@ from srcjax.transforms.simplify.plain import (
     LIKE,
     constant_last,
     factor_outside,
+    filled_with,
     item_of_sum,
     join_choices,
     join_halves,
@@ -109,6 +111,7 @@ class Tidying:
             ((operator,), lambda node: join_choices(node, alike)),
             ((call,), plain_where),
             ((call,), lambda node: zero_choice(node, alike)),
+            ((operator,), self.without_filled),
             ((operator,), self.without_complex_one),
             ((operator,), self.plain_mean),
             ((operator,), self.plain_share),
@@ -213,6 +216,27 @@ class Tidying:
             product = gast.BinOp(product, factor.op, factor.right)
         op = gast.Sub() if isinstance(node.op, gast.Add) else gast.Add()
         return gast.BinOp(node.left, op, product)
+
+    def without_filled(self, node: gast.expr) -> gast.expr:
+        """`np.full_like(a, c)[:, None] * b` is `c * b`, if `b` has the whole shape."""
+        if not isinstance(node, gast.BinOp):
+            return node
+        if not isinstance(node.op, (gast.Mult, gast.Div)):
+            return node
+        for filled in (node.left, node.right):
+            number = filled_with(filled)
+            if number is None:
+                continue
+            # It was rounded to the dtype of the array.
+            dtypes = [dtype_of(self.type_of(v)) for v in (filled, node)]
+            if dtypes[0] is None or not same_dtype(*dtypes) or not is_pure(node):
+                continue
+            first = filled is node.left
+            parts = (number, node.right) if first else (node.left, number)
+            new = gast.BinOp(parts[0], node.op, parts[1])
+            if self.alike(new, node):
+                return new
+        return node
 
     def without_complex_one(self, node: gast.expr) -> gast.expr:
         """`(1 + 0j) * z`, of a holomorphic gradient, is `1.0 * z` for complex `z`."""
@@ -416,6 +440,10 @@ class Tidying:
         """Whether it is an adjoint or tangent: no unsigned integer has one."""
         if called(node) == "unbroadcast":
             return self.is_adjoint(node.args[0])
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Mult, gast.Div)):
+            return self.is_adjoint(node.left) or self.is_adjoint(node.right)
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            return self.is_adjoint(node.operand)
         return isinstance(node, gast.Name) and node.id in self.adjoints
 
     def is_number(self, node: gast.expr) -> bool:

@@ -7,6 +7,8 @@ Before:                          After:
     dx += dy
     dx += a                          dx += a + b
     dx += b
+    du = a                           du = a + b
+    du = du + b
     dy[i] = 0.0                      dy[i] = c
     dy[i - 1] += b                   dy[i - 1] += b
     dy[i] += c
@@ -74,6 +76,9 @@ def _joined(
     """
     for at in reversed(range(len(out))):
         last = out[at]
+        if at == len(out) - 1 and _join_anew(last, stmt):
+            because(last, *why(stmt))
+            return at
         starts = not isinstance(last, gast.Assign) or starts_anew(last)
         if getattr(last, "backward", False) and starts and _join(last, stmt, shares):
             because(last, *why(stmt))
@@ -83,6 +88,29 @@ def _joined(
         ):
             return None
     return None
+
+
+def _join_anew(last: Any, stmt: Any) -> bool:
+    """Take `d = d + e` into `d = a` just before it, of the same line of the user's.
+
+    Neither changes what other names hold.
+    """
+    if not (
+        isinstance(last, gast.Assign)
+        and isinstance(stmt, gast.Assign)
+        and isinstance(last.targets[0], gast.Name)
+        and getattr(last, "backward", False)
+        and _same_line(last, stmt)
+    ):
+        return False
+    name = last.targets[0].id
+    added = _added_to(stmt, name)
+    if added is None or name in syntax.names_read(added[1]):
+        return False
+    if not _adds_up(last.value):
+        return False
+    last.value = gast.BinOp(last.value, *added)
+    return True
 
 
 def _is_sum(stmt: Any) -> bool:

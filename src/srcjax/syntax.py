@@ -34,10 +34,10 @@ def _name(id: str, ctx: Any, annotation: Any = None, comment: Any = None) -> gas
 
 
 def is_literal(value: Any) -> bool:
-    """Whether a value has a text of its own: NaN and infinity have none."""
-    if isinstance(value, float):
+    """Whether a value has a text of its own: NaN, infinity and enums have none."""
+    if type(value) is float:
         return math.isfinite(value)
-    return isinstance(value, (int, str, type(None)))
+    return type(value) in (int, bool, str, type(None))
 
 
 def const(value: Any) -> gast.Constant:

@@ -1840,6 +1840,17 @@ def test_an_error_in_a_helper_names_its_line_and_the_call():
     assert caught.value.lineno == made_by_numpy.__code__.co_firstlineno + 1
 
 
+def test_an_error_in_a_helper_that_a_loop_calls_names_its_line_and_the_call():
+    def rows(x):
+        return np.sum(np.apply_along_axis(made_by_numpy, 0, x))
+
+    with pytest.raises(NoRuleError, match="np.fromiter") as caught:
+        srcjax.grad(rows)(np.ones((3, 2)))
+    text = str(caught.value)
+    own, call = text.index("return np.fromiter(v, float)"), text.index("called here:")
+    assert own < call < text.index("np.apply_along_axis(made_by_numpy, 0, x)")
+
+
 def shapes_that_do_not_fit(x):
     y = x * 2
     return np.sum(y @ np.ones(5))

@@ -9,6 +9,7 @@ import pytest
 
 import srcjax
 from srcjax.backends.load import load
+from srcjax.errors import UnsupportedError
 from srcjax.ops.record import composite_of
 from srcjax.testing import check_grads
 
@@ -393,3 +394,25 @@ def test_no_derivative_comes_to_nan(case):
     dx = srcjax.grad(loss)(x)
     assert np.all(np.isfinite(dx))
     assert np.all(dx[np.isnan(x)] == 0)
+
+
+def test_what_broadcast_tells_of_arrays():
+    def multiplied(x, y):
+        both = np.broadcast(x, y)
+        out = np.empty(np.broadcast(x, y).shape)
+        out[...] = x * y
+        return out + both.size / both.ndim
+
+    y = np.array([0.5, 0.25, 0.125])
+    x = np.arange(6.0).reshape(2, 3)
+    out, pullback = srcjax.vjp(multiplied, x, y)
+    np.testing.assert_allclose(out, x * y + 3)
+    np.testing.assert_allclose(pullback(x)[1], (x * x).sum(axis=0))
+    np.testing.assert_allclose(srcjax.jvp(multiplied, (x, y), (x, y))[1], 2 * x * y)
+    many = srcjax.vmap(multiplied, in_axes=(0, None))(np.stack([x, -x]), y)
+    np.testing.assert_allclose(many[1], 3 - x * y)
+
+
+def test_items_of_broadcast_are_refused():
+    with pytest.raises(UnsupportedError, match="items of a Broadcast"):
+        srcjax.grad(lambda x: sum(a * b for a, b in np.broadcast(x, x)))(np.ones(2))

@@ -391,6 +391,11 @@ def is_text(t: Type) -> bool:
     return isinstance(getattr(t, "value", None), str) or getattr(t, "cls", None) is str
 
 
+def is_slice(t: Type | None) -> bool:
+    """A slice, of which the bounds are told."""
+    return isinstance(t, Tuple) and t.cls is slice
+
+
 def kind_of_count(t: Type) -> str | None:
     """What a value is that counts or names: see `marks.COUNTS_MADE`; None of others.
 

@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.backends import stage_listings
 from srcjax.backends.module import Module
+from srcjax.backends.named_objects import name_objects
 from srcjax.frontend.helper_names import HELPERS, refuse_hidden
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.stage_texts import (
@@ -114,6 +115,7 @@ def assemble(
     for group in groups:
         merge_values(values, group[1], functions, group[0])
     values |= callees.live_values()
+    values |= name_objects(functions, values)
     own = {f.name for f in functions}
     free = set().union(*(free_names(f) for f in functions)) - own
     values = {k: v for k, v in sorted(values.items()) if k in free}

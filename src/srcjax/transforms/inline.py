@@ -159,8 +159,9 @@ class Inliner:
             stmt = syntax.assign(target, last.value)
             stmt.user_line = getattr(last, "user_line", None)
             out.append(stmt)
+        for node in syntax.walk(out):
+            gast.copy_location(node, call)  # errors show the call
         for stmt in out:
-            gast.copy_location(stmt, call)
             if getattr(stmt, "user_line", None) is None:
                 stmt.user_line = getattr(call, "user_line", None)
         return out

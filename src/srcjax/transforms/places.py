@@ -36,6 +36,7 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
     is_one,
+    is_slice,
     parts,
     shape_of,
 )
@@ -113,6 +114,8 @@ def is_static(t: Type) -> bool:
 
 def keyed_parts(t: Type) -> list[tuple[Any, Type]]:
     """The parts of a static container, with their keys."""
+    if is_slice(t):
+        return []
     if isinstance(t, (Tuple, List)):
         return list(enumerate(t.items or ()))
     if isinstance(t, (Dict, Object)):
@@ -221,6 +224,8 @@ def zero_of(t: Type | None, like: gast.expr, beside: Sequence[Type] = ()) -> gas
     """The zero of the type; `like` is an expression of a value of that type."""
     if t is None:
         return syntax.call("zeros_like", like)
+    if is_slice(t):
+        return syntax.const(None)
     if isinstance(t, (Scalar, Const)):
         return syntax.const(0j if has_complex(t) else 0.0)
     if isinstance(t, Array):

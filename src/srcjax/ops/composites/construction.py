@@ -14,6 +14,21 @@ def ndarray(shape, dtype=float):
     return np.empty(shape, dtype)
 
 
+class Broadcast:
+    """What is asked of `np.broadcast(...)`: how large its arrays are together."""
+
+    def __init__(self, arrays):
+        self.shape = np.broadcast_shapes(*[np.shape(a) for a in arrays])
+        self.ndim = self.nd = len(self.shape)
+        self.size = int(np.prod(self.shape))
+
+
+@composite(np.broadcast)
+def broadcast(*args):
+    """The shape of the arrays together; their items are not gone through."""
+    return Broadcast(args)
+
+
 @composite(np.logspace)
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, axis=0):
     """Powers of the base, with even steps of the exponent."""

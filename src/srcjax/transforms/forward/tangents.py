@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
     has_complex,
     is_active,
     is_number,
+    is_slice,
     map_parts,
     parts,
 )
@@ -152,6 +153,8 @@ class Tangents(OneStep):
         """The zero tangent of a value of the type."""
         if t is None or isinstance(t, Unknown):
             return syntax.call("zero_tangent", syntax.clone(like))
+        if is_slice(t):
+            return syntax.const(None)
         if is_number(t):
             return syntax.const(0j if has_complex(t) else 0.0)
         if isinstance(t, Array):
@@ -192,6 +195,8 @@ def tangent_type(t: Type) -> Type:
         t.dtype is not None and t.dtype.kind in "iub"
     ):
         return FLOAT if isinstance(t, Scalar) else Unknown()
+    if is_slice(t):
+        return UNKNOWN
     if parts(t):
         return map_parts(t, tangent_type)
     return t

@@ -77,8 +77,7 @@ class Rules(InplaceRules):
         if isinstance(value, gast.Call):
             callees = self.facts.callees.get(id(value), [])
             if len(callees) == 1 and isinstance(callees[0], str):
-                self.container_call(name, value, callees[0])
-                self.places.kill(name)
+                self.define_by_method(name, value, callees[0])
                 return
         if not self.active(syntax.name(name)) or not self.has_adjoint(name):
             unit = self.pairs.filling(self, value)
@@ -106,6 +105,19 @@ class Rules(InplaceRules):
         self.consumed.clear()
         handler(name, value)
         self.check_consumed(name, value)
+        self.places.kill(name)
+
+    def define_by_method(self, name: str, value: gast.Call, method: str) -> None:
+        """`name = xs.pop()`, where `xs` may be what had the name before."""
+
+        def handler(name: str, value: gast.Call) -> None:
+            self.container_call(name, value, method)
+
+        if name in syntax.names_read(value) and self.has_adjoint(name):
+            self.explode(name)
+            self.define_in_terms_of_itself(name, value, handler)
+            return
+        handler(name, value)
         self.places.kill(name)
 
     def define_shadow(self, name: str, value: gast.expr) -> None:

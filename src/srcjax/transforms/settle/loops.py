@@ -609,13 +609,16 @@ class LoopSettling(SettlingBase):
                 return self.hold(over, "items")
             self.refuse_growing(over)
             types = [v.before[over.id] for v in variants if over.id in v.before]
+            if not types:  # it is from around the function
+                types = [self.typer.type_of(over, {})]
             known = [t for t in types if not isinstance(t, Unknown)]
             if known and all(isinstance(t, Dict) for t in known):
                 return self.hold(syntax.call("list", over), "keys")
             indexable = (Tuple, List, Array)
-            if types and all(isinstance(t, indexable) for t in types):
+            if all(isinstance(t, indexable) for t in types):
                 return over
-            if any(is_active(t) for t in types) or over.id in self.unit.varying:
+            unclear = len(known) < len(types) and over.id in self.unit.varying
+            if any(is_active(t) for t in types) or unclear:
                 self.refuse_keys(over)
                 return over
         view = isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute)

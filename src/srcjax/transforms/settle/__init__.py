@@ -19,8 +19,12 @@ from srcjax.analysis.known_values import class_of
 from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
+    Array,
     Closure,
     Const,
+    Dict,
+    List,
+    Tuple,
     Varies,
     is_active,
     is_number,
@@ -35,6 +39,9 @@ from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
+
+#: Types of values whose class stays what it is.
+_OF_ONE_CLASS = (Array, List, Tuple, Dict)
 
 
 def settle(program: Program, recursive: set[int]) -> bool:
@@ -278,7 +285,8 @@ class Settling(LoopSettling, ValueSettling):
     def is_fixed(self, node: gast.If | gast.IfExp) -> bool:
         """Whether the test is about numbers, constants, functions in names bound once.
 
-        No function that is not looked into yet can make it another one.
+        No function that is not looked into yet can make it another one. Nor can it
+        change of what class a list or an array in such a name is.
         """
         stmt = getattr(self, "at", None)
         if stmt is None:
@@ -291,9 +299,20 @@ class Settling(LoopSettling, ValueSettling):
                 return False
             once = syntax.count_bindings(self.unit.node, name) == 1
             constant = isinstance(found, (Const, Closure)) or is_number(found)
+            constant |= isinstance(found, _OF_ONE_CLASS) and self.asks_class(node.test)
             if not once or not constant:
                 return False
         return True
+
+    def asks_class(self, test: gast.expr) -> bool:
+        """Whether it is `isinstance(x, ...)` of a name, or not."""
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            return self.asks_class(test.operand)
+        return (
+            isinstance(test, gast.Call)
+            and self.is_builtin(test.func, "isinstance")
+            and isinstance(test.args[0], gast.Name)
+        )
 
     def on_If(self, stmt: gast.If) -> list[gast.stmt]:
         self.at = stmt

@@ -1,0 +1,36 @@
+"""`isinstance` of a list is decided beside functions that are left as they are."""
+
+import numpy as np
+import pytest
+
+import srcjax
+
+
+class Solver:
+    def start(self, state):
+        if isinstance(state, (float, int)):
+            self.size, state = 1, float(state)
+        else:
+            state = np.asarray(state)
+            self.size = state.size
+        self.state = state
+
+    def solve(self, steps, stop=None):
+        if stop is None:
+            stop = lambda k: False  # noqa: E731
+        for k in range(steps):
+            self.state = self.state * 1.5
+            if stop(k):
+                break
+        return self.state
+
+
+def solved(a, b):
+    solver = Solver()
+    solver.start([a, b])
+    return np.sum(solver.solve(3) ** 2) * solver.size
+
+
+def test_gradient():
+    gradient = srcjax.grad(solved, (0, 1))(0.3, 0.9)
+    assert gradient == pytest.approx((1.2 * 1.5**6, 3.6 * 1.5**6))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from srcjax import syntax
+from srcjax.analysis.types import Array
 from srcjax.runtime import shaping
 
 from .helpers import TYPER, check_adjoint, constant_type, exactly, sizes_by_name
@@ -356,6 +357,17 @@ def test_textbook_text():
         "x": "dy[:len(x)]",
         "values": "dy[len(x):]",
     }
+
+
+def test_what_may_be_a_number_is_reshaped_by_a_function():
+    column = array(2, 1)
+
+    def rank_unknown(t):
+        return Array(dtype=t.dtype) if t.shape == (2,) else t
+
+    found = expanded("unreshape", "d, x", array(2), column, weaken=rank_unknown)
+    assert found == "np.reshape(d, x.shape)"
+    assert expanded("unreshape", "d, x", array(2), column) == "d.reshape(x.shape)"
 
 
 def test_text_of_joins():

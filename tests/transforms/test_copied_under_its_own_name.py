@@ -33,6 +33,14 @@ def dict_in_a_loop(x):
     return values["a"] + values["b"] * 2 + values["c"]
 
 
+def turned_round_in_a_branch(x):
+    values = [x[0] * x[1], x[1] ** 3]
+    if x[0] > 0:
+        values = list(values)
+        values.reverse()
+    return values[0] * 2 + 3 * values[1]
+
+
 def item_of_what_had_the_name(x):
     found = [x[0] * x[1], x[1] ** 3]
     found = found.pop() if x[0] > 0 else x[0]
@@ -52,6 +60,7 @@ def default_that_has_the_name(x):
         list_in_a_branch,
         list_in_a_loop,
         dict_in_a_loop,
+        turned_round_in_a_branch,
         item_of_what_had_the_name,
         default_that_has_the_name,
     ],

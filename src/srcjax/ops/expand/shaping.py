@@ -35,7 +35,7 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return None
     if have is not None and same_shape(have, want):
         return d
-    if have == ():  # the seed of a gradient may be a plain number
+    if not have and (order == "C" or have == ()):  # it may be a plain number
         return syntax.expression("np.reshape(d, x.shape)", d=d, x=x)
     if order == "F":
         return syntax.expression("d.reshape(x.shape, order='F')", d=d, x=x)

@@ -116,7 +116,9 @@ class Contributions(OneStep):
             return "view"
         t = self.type_of_name(name)
         if isinstance(t, (Tuple, List, Dict, Object)):
-            whole = name in self.dynamic or bool(t.buffers & self.written)
+            # An earlier value is held as the later ones are that its name stands for.
+            memory = t.buffers | self.type_of_name(name.removesuffix(OLD)).buffers
+            whole = name in self.dynamic or bool(memory & self.written)
             if isinstance(t, Object):
                 return "split"
             if is_static(t) and not whole:

@@ -206,3 +206,26 @@ def test_short_branches_are_where():
     for function in (one_of_three, pairs, chosen_in_turn):
         assert "taken.any()" not in text(function)
         assert "np.where(" in text(function)
+
+
+def counts_in_a_dict(x):
+    state = {"x": x, "t": 0.0}
+    while state["t"] < 0.25:
+        state["x"] = state["x"] * 2
+        state["t"] += 0.1
+    return state["x"] * state["t"]
+
+
+def counts_in_a_list(x):
+    state, same = [x, 0], []
+    same.append(state)
+    while same[0][-1] < 3:
+        state[0] = state[0] + state[-1]
+        state[-1] += 1
+    return state[0] * state[1]
+
+
+@pytest.mark.parametrize("f", [counts_in_a_dict, counts_in_a_list])
+def test_an_item_that_does_not_differ_stays_one(f):
+    x = np.array([1.0, 2.0])
+    np.testing.assert_allclose(srcjax.vmap(f)(x), [f(1.0), f(2.0)])

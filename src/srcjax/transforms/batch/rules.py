@@ -28,6 +28,7 @@ from srcjax.ops.batching import lift
 from srcjax.ops.record import Op
 from srcjax.transforms.batch.operations import Operations
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.places import keyed_parts
 from srcjax.transforms.reasons import Reason, because
 
 #: What explained text says of statements on batches.
@@ -195,7 +196,7 @@ class Rules(Operations):
         if index is not None:
             new.slice = self.shapes(index)
         value = self.shapes(stmt.value)
-        elem = next((p for p in parts(t) if is_active(p)), None)
+        elem = self.part_at(t, index)
         if isinstance(index, gast.Slice) and elem is not None:
             elem = List(elem=elem)
         if isinstance(target, gast.Attribute):
@@ -203,6 +204,20 @@ class Rules(Operations):
         if elem is not None:
             value = self.spread(value, self.example(stmt.value), elem, None)
         return [syntax.assign(new, value)]
+
+    def part_at(self, t: Type, index: Any) -> Type | None:
+        """What a container holds at an index for one example.
+
+        That of its parts at a key that is known. A part that differs between examples,
+        where it may be any of them; None if there is none.
+        """
+        known = self.typer.type_of(index, self.examples) if index is not None else None
+        if isinstance(known, Const):
+            for key, part in keyed_parts(t):
+                backwards = isinstance(t, List) and known.value == key - len(parts(t))
+                if key == known.value or backwards:
+                    return part
+        return next((p for p in parts(t) if is_active(p)), None)
 
     def fitted(self, value: gast.expr, place: gast.expr, target: Any) -> gast.expr:
         """The value of a store with its examples aligned to the place."""
@@ -244,7 +259,10 @@ class Rules(Operations):
         t = self.example(base)
         if isinstance(t, _CONTAINERS):
             new = self.shapes(stmt.value)
-            added = self.spread(new, self.example(stmt.value), t, None)
+            want: Type | None = t
+            if isinstance(target, gast.Subscript):
+                want = self.part_at(t, target.slice)
+            added = self.spread(new, self.example(stmt.value), want or t, None)
             return [gast.AugAssign(self.shapes(target), stmt.op, added)]
         if not self.mapped(base):
             return [self.kept(stmt)]

@@ -138,7 +138,7 @@ def arm_distance(angles, lengths, target):
     theta = 0.0
     x = 0.0
     y = 0.0
-    for angle, length in zip(angles, lengths, strict=True):
+    for angle, length in zip(angles, lengths, strict=False):
         theta += angle
         x += length * np.cos(theta)
         y += length * np.sin(theta)

@@ -15,6 +15,8 @@ next transform asks of each value whether it is kept, read, or differentiated.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import gast
@@ -92,6 +94,17 @@ def part_tapes(
         for tape, parts in whole.items()
         for name, part in zip(apart[tape], parts, strict=True)
     }
+
+
+def plain_tapes(node: gast.FunctionDef, made: Collection[str]) -> set[str]:
+    """Those of the names `made` that one statement empties, one fills and one reads."""
+    if not made:
+        return set()
+    uses = Counter(n.id for n in syntax.names_in(node) if n.id in made)
+    kinds: Counter[str] = Counter()
+    for stmt in syntax.all_statements(node.body):
+        kinds.update({emptied(stmt), pushed(stmt), taken(stmt)})
+    return {name for name, times in uses.items() if times == kinds[name] == 3}
 
 
 def _is_whole(node: gast.FunctionDef, tape: str) -> bool:

@@ -44,7 +44,7 @@ from srcjax.frontend.generators import Generators
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.inherited import name_inherited
 from srcjax.frontend.iterators import lower_iterators
-from srcjax.frontend.joined_tapes import part_tapes
+from srcjax.frontend.joined_tapes import part_tapes, plain_tapes
 from srcjax.frontend.lift import lift_recursive
 from srcjax.frontend.loops import Loops
 from srcjax.frontend.lowering import home_of
@@ -73,8 +73,9 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     node = syntax.clone(source.node)
     free = syntax.Names(syntax.all_names(node) | _global_names(node, source))
     made = NAMES_MADE.get(source.func, frozenset())
-    tapes_walked = with_pops(node, made, free)
+    alone = with_pops(node, made, free)
     parted = part_tapes(node, JOINED_MADE.get(source.func, {}), free)
+    alone |= plain_tapes(node, made)
     names = syntax.Names(syntax.all_names(node) | _global_names(node, source))
     body = lower_match(node.body, names)
     bound = syntax.names_written(body) | set(parameter_names(node.args))
@@ -97,7 +98,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
     unit.saved |= set(saved)
     unit.tapes |= {*tapes, *(tape for tape, keeps in parted.items() if keeps)}
-    unit.parted |= set(parted) | tapes_walked
+    unit.parted |= set(parted) | alone
     unit.made |= made - set(unit.parameters)
     unit.made |= unit.parted
     unit.base_names.update(source.renamed)

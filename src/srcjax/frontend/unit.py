@@ -31,7 +31,7 @@ class Unit:
     tapes: set[str] = field(default_factory=set)
     #: What holds whole numbers and text alone in them (`marks.COUNTS_MADE`).
     counts: dict[str, str] = field(default_factory=dict)
-    #: Those that were one with others in the text (`frontend.joined_tapes`).
+    #: Tapes, such as were one with others in the text (`frontend.joined_tapes`).
     parted: set[str] = field(default_factory=set)
     #: Made-up names that inference found to carry a derivative. They are kept: with two
     #: of them a function would be normalised for one, then the other, without end.

@@ -73,6 +73,7 @@ from srcjax.transforms.simplify.plain import (
 from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
+from srcjax.transforms.simplify.saved_once import save_once
 from srcjax.transforms.simplify.signs import signs_in_names
 from srcjax.transforms.simplify.sizes import sizes_of_operands
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
@@ -382,7 +383,8 @@ class Finisher(Tidying):
         return spell_out(self.node, self.may_spell_out, self.leave, self.shares)
 
     def read_at_hand(self) -> bool:
-        return read_at_hand(self.node, self.may_nest, self.shares)
+        changed = read_at_hand(self.node, self.may_nest, self.shares)
+        return changed and self.algebra() is not None
 
     def one_loop(self) -> bool:
         def is_number(name: str) -> bool:
@@ -574,6 +576,7 @@ class Finisher(Tidying):
         before = self.unit.names.tapes | self.unit.parted
         tangents = {n for n, (base, *_) in self.adjoints.items() if base in before}
         push_once(self.node, before | tangents)
+        save_once(self.node, before | tangents, self.is_number, self.shares)
         join_tapes(self.node, before | tangents, self.unit.names)
 
     def walk_tapes(self) -> None:

@@ -127,7 +127,7 @@ class RuleText:
             return as_math(new) if self.family == "math" else new
 
         filled: gast.expr = visit(node)
-        return filled
+        return self.writer.with_names(filled)
 
 
 def is_result_of_numpy(cls: Any) -> bool:

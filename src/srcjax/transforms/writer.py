@@ -145,6 +145,10 @@ class DerivativeWriter(Writer):
             self.plain_types[id(t)] = known  # with the type, whose id is taken then
         return known[1]
 
+    def with_names(self, value: gast.expr) -> gast.expr:
+        """A part of a rule, with names that the function has for what it reads."""
+        return value
+
     def emit(self, *stmts: gast.stmt) -> None:
         """Add statements to the code."""
         for stmt in stmts:

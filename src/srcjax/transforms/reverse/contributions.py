@@ -50,6 +50,7 @@ from srcjax.transforms.places import (
 from srcjax.transforms.reasons import AGAIN, FILLED, OWN, SPREAD, ZERO, because
 from srcjax.transforms.reverse.broadcast import Broadcast
 from srcjax.transforms.reverse.kinds import in_kind_of
+from srcjax.transforms.reverse.known_values import KnownValues
 from srcjax.transforms.reverse.left_out import LeftOut
 from srcjax.transforms.reverse.nominal import Nominal
 from srcjax.transforms.reverse.shadows import Unfollowed
@@ -138,6 +139,14 @@ class Contributions(OneStep):
     def broadcast(self) -> Broadcast:
         """Which adjoints have to be summed where, in values of unknown shape."""
         return Broadcast(self)
+
+    @functools.cached_property
+    def known_values(self) -> KnownValues:
+        """What the function has names for."""
+        return KnownValues(self)
+
+    def with_names(self, value: gast.expr) -> gast.expr:
+        return self.known_values.named(self.stmt, value)
 
     @functools.cached_property
     def nominal(self) -> Nominal:

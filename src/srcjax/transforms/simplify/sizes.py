@@ -6,6 +6,11 @@ Before:                                  After:
     dy = d / power.shape[1] * centred        dy = d / centred.shape[1] * centred
 
 A power whose shape alone was asked for again may then go into the line that reads it.
+So it is where types are not known:
+
+    log_p = np.log(p)                        total = y * np.log(p)
+    total = y * log_p
+    dp = unbroadcast(d * y, log_p) / p       dp = unbroadcast(d * y, p) / p
 """
 
 from __future__ import annotations
@@ -17,9 +22,12 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.transforms.call_effects import called
+from srcjax.ops.elementwise_facts import is_elementwise
+from srcjax.transforms.call_effects import called, written_bases
 
 _ASKED = ("shape", "size", "ndim")
+#: Functions that look at nothing but the shape of one argument, and which one it is.
+_LOOKING = {"unbroadcast": 1, "unreduce": 3, "np.size": 0, "np.shape": 0}
 
 
 def sizes_of_operands(
@@ -35,16 +43,25 @@ def sizes_of_operands(
         if not isinstance(n.ctx, gast.Load) and n.id not in parameters
     )
     again = parameters & syntax.names_written(node.body)
+
+    def once(name: str) -> bool:
+        return bound[name] == 1 or (name in parameters and name not in again)
+
+    changing = written_bases(node.body)
     made: dict[str, str] = {}
+    alike: dict[str, str] = {}
     for stmt in node.body:
         if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
             continue
-        name, whole = stmt.targets[0].id, _operand(stmt.value)
-        if bound[name] != 1 or not whole or not is_ours(name):
+        name = stmt.targets[0].id
+        whole, computed = _operand(stmt.value), _computed(stmt.value)
+        if bound[name] != 1 or not (whole or computed) or not is_ours(name):
             continue
-        once = bound[whole] == 1 or (whole in parameters and whole not in again)
-        if once and is_array(syntax.name(whole)):
+        if whole and once(whole) and is_array(syntax.name(whole)):
             made[name] = made.get(whole, whole)
+        # A list could grow, until an array is made of it.
+        if computed and once(computed) and computed not in changing:
+            alike[name] = alike.get(computed, computed)
     changed = False
     for sub in syntax.walk(node.body):
         asked: Any = None
@@ -55,7 +72,38 @@ def sizes_of_operands(
         if isinstance(asked, gast.Name) and asked.id in made:
             asked.id = made[asked.id]
             changed = True
+        at = _LOOKING.get(called(sub))
+        like: Any = sub.args[at] if at is not None and len(sub.args) > at else None
+        if isinstance(like, gast.Name) and like.id in alike:
+            like.id = alike[like.id]
+            changed = True
     return changed
+
+
+def _computed(value: Any) -> str:
+    """`x` of what is computed element by element of it and numbers, as `-np.exp(x)`.
+
+    `2 * x` is a list twice, where `x` is one.
+    """
+    if isinstance(value, gast.Call):
+        if not is_elementwise(called(value)) or value.keywords or len(value.args) != 1:
+            return ""
+        return _computed(value.args[0]) or getattr(value.args[0], "id", "")
+    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+        return _computed(value.operand) or getattr(value.operand, "id", "")
+    if not isinstance(value, gast.BinOp) or isinstance(value.op, gast.MatMult):
+        return ""
+    number = isinstance(value.left, gast.Constant)
+    if number == isinstance(value.right, gast.Constant):
+        return ""
+    constant, other = value.left, value.right
+    if not number:
+        constant, other = other, constant
+    if type(constant.value) not in (int, float):
+        return ""
+    inside = _computed(other)
+    repeats = isinstance(value.op, gast.Mult) and isinstance(constant.value, int)
+    return inside or ("" if repeats else getattr(other, "id", ""))
 
 
 def _operand(value: Any) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.errors import NoRuleError
+from srcjax.errors import NoRuleError, PerformanceWarning
 from srcjax.ops import record
 from srcjax.testing import check_grads
 
@@ -144,6 +144,24 @@ def test_an_argument_that_must_have_its_default(option):
     srcjax.grad(loss)(X, None)
     with pytest.raises(NoRuleError, match=f"np.quantile.*argument `{option}`"):
         srcjax.grad(loss)(X, np.ones(X.shape))
+
+
+def test_tables_of_quantiles_that_numpy_lays_out_by_chance():
+    """Of several axes and a table `q`, NumPy puts an axis of `q` last."""
+    q = np.array([[10.0, 20.0], [30.0, 40.0]])
+
+    def table(x):
+        return np.nanpercentile(x, q, axis=(0, 1))
+
+    def loss(x):
+        return np.sum(table(x)[0])
+
+    batch = np.stack([X, X**2])
+    with pytest.warns(PerformanceWarning, match="np.nanpercentile"):
+        tables = srcjax.vmap(table)(batch)
+    np.testing.assert_array_equal(tables, [table(x) for x in batch])
+    with pytest.raises(NoRuleError, match="`q` of two dimensions"):
+        srcjax.grad(loss)(X)
 
 
 def test_an_argument_that_it_does_not_have():

@@ -143,6 +143,7 @@ STATISTICS = [
     Case(np.nanquantile, with_nan(3, 4), 0.3, axis=0, method="hazen"),
     Case(np.nanquantile, array(3, 4), 0.3, axis=0, method="higher"),
     Case(np.nanpercentile, with_nan(3, 4), 30.0, axis=1),
+    Case(np.nanpercentile, with_nan(3, 4), np.array([[10.0, 20.0], [30.0, 40.0]]), 0),
 ]
 
 HISTOGRAMS = [

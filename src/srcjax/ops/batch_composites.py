@@ -102,11 +102,16 @@ declare(
 )
 
 
+def shape_of_quantiles(q: Type) -> tuple[Any, ...] | None:
+    given = known_value(q)
+    return shape_of(q) if given is MISSING else np.shape(given)
+
+
 def infer_quantile(
     a: Type, q: Type, axis: Type = NONE, keepdims: Type = FALSE, **_: Type
 ) -> Type:
     """The axes of `q` come first."""
-    places = np.shape(known_value(q)) if known_value(q) is not MISSING else shape_of(q)
+    places = shape_of_quantiles(q)
     rest = reduced_shape(a, axis, keepdims)
     if places is None or rest is None:
         return UNKNOWN
@@ -128,12 +133,25 @@ def quantiles(call: MappedCall) -> gast.expr | None:
     return syntax.expression(f"np.moveaxis(y, {places}, 0)", y=made)
 
 
+def infer_quantile_of_numbers(a: Type, q: Type, **bound: Type) -> Type:
+    """NumPy lays out a table of quantiles as it happens to fall."""
+    places = shape_of_quantiles(q)
+    known = places is not None and len(places) < 2
+    return infer_quantile(a, q, **bound) if known else UNKNOWN
+
+
+def quantiles_of_numbers(call: MappedCall) -> gast.expr | None:
+    """As `quantiles`, of one or of a row."""
+    given = call.const("q")
+    places = call.rank("q") if given is MISSING else np.ndim(given)
+    return quantiles(call) if places is not None and places < 2 else None
+
+
+declare(_QUANTILE, infer_quantile, quantiles, np.quantile, np.percentile)
 declare(
     _QUANTILE,
-    infer_quantile,
-    quantiles,
-    np.quantile,
-    np.percentile,
+    infer_quantile_of_numbers,
+    quantiles_of_numbers,
     np.nanquantile,
     np.nanpercentile,
 )

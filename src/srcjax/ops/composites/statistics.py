@@ -304,6 +304,8 @@ def nanquantile(
     interpolation=None,
 ):
     """The quantile of those that are numbers."""
+    if np.ndim(q) > 1 and not (axis is None or np.ndim(axis) == 0 and axis >= 0):
+        raise NotImplementedError("`q` of two dimensions, which NumPy lays out anew")
     x = np.sort(axes_first(a, axis), axis=0)  # NaN last
     rows = np.reshape(q, (-1,) + (1,) * (x.ndim - 1))
     n = np.maximum(np.sum(~np.isnan(x), axis=0), 1)

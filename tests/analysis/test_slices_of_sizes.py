@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.analysis.sizes import Sizes, Sym, made_of
 from srcjax.testing import check_grads
 
 
@@ -91,3 +92,36 @@ def of_itself(h, steps):
 
 def test_a_name_that_is_made_of_itself():
     check_grads(lambda h: of_itself(h, 3), arrays((3,)), order=1)
+
+
+def test_products_of_what_is_supposed_to_be_the_same_later():
+    """What is supposed of `m * k` and `n * k` went in circles once `m` was `n`."""
+    m, n, k = map(Sym, "mnk")
+    sizes = Sizes({"m": 3, "n": 3, "k": 2})
+    first, second = made_of("*", m, k), made_of("*", n, k)
+    assert sizes.suppose_same(first, second) is not None
+    assert sizes.suppose_same(m, n) == m
+    assert sizes.resolved(second) == sizes.resolved(first) == first
+    assert sizes.resolved_made() == []
+
+
+def test_the_same_multiples_are_of_the_same():
+    m, n = map(Sym, "mn")
+    sizes = Sizes({"m": 3, "n": 3})
+    assert sizes.suppose_same(made_of("*", 2, m), made_of("*", 2, n)) is not None
+    assert sizes.resolved(n) == m
+    assert sizes.made == {}
+
+
+def stacked(x, y):
+    return np.hstack([x, y]) @ np.hstack([y, x])
+
+
+def test_tangents_and_primals_of_one_size():
+    def pushed(primals, tangents):
+        return srcjax.jvp(stacked, primals, tangents)[1]
+
+    x, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    batched = srcjax.vmap(pushed)((x, y), (y, x))
+    rows = [pushed((x[i], y[i]), (y[i], x[i])) for i in range(2)]
+    np.testing.assert_allclose(batched, rows)

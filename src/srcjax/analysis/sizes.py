@@ -198,6 +198,9 @@ class Sizes:
 
     def _suppose(self, m: Sym | int, n: Sym | int) -> bool:
         """Suppose of one of two sizes that it is the other."""
+        (k, base), (j, rest) = multiple(m), multiple(n)
+        if k == j > 1:  # 2 * m == 2 * n
+            return self.suppose_same(base, rest) is not None
         pairs = [(m, n), (n, m)]
         for dim, other in pairs:  # m / 4 == n
             if isinstance(dim, Sym) and dim.made and dim.made.how == "/":
@@ -225,8 +228,22 @@ class Sizes:
                 self.same[dim.name] = plus(other, -dim.offset)
                 if dim.made is not None:
                     self.made[dim.name] = plus(dim, -dim.offset)  # type: ignore[assignment]
+                self._suppose_again(dim.name)
                 return True
         return False
+
+    def _suppose_again(self, name: str) -> None:
+        """Put what is supposed of sizes made of this one in terms of those left.
+
+        Else what is supposed of `2 * m` and `2 * n` would go in circles once `m` is
+        supposed to be `n`.
+        """
+        for key, dim in list(self.made.items()):
+            if key == name or key not in self.made:
+                continue
+            if name in names_in(dim) | names_in(self.same[key]):
+                del self.made[key]
+                self.suppose_same(dim, self.same.pop(key))
 
     def size(self, dim: Sym | int | None) -> int | None:
         """The size in the call for which the version was written, if it is given."""

@@ -113,15 +113,16 @@ def test_the_same_multiples_are_of_the_same():
     assert sizes.made == {}
 
 
-def stacked(x, y):
-    return np.hstack([x, y]) @ np.hstack([y, x])
+def joined(x, y, z):
+    a, b = np.vstack([x, y]), np.hstack([x, y, z])
+    return np.sum(a @ a.T) + b @ b
 
 
 def test_tangents_and_primals_of_one_size():
     def pushed(primals, tangents):
-        return srcjax.jvp(stacked, primals, tangents)[1]
+        return srcjax.jvp(joined, primals, tangents)[1]
 
-    x, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
-    batched = srcjax.vmap(pushed)((x, y), (y, x))
-    rows = [pushed((x[i], y[i]), (y[i], x[i])) for i in range(2)]
+    x, y, z = np.arange(9.0).reshape(3, 3), np.ones((3, 3)), np.array([0.5, 1.0, 2.0])
+    batched = srcjax.vmap(pushed)((x, y, z), (y, x, z))
+    rows = [pushed((x[i], y[i], z[i]), (y[i], x[i], z[i])) for i in range(3)]
     np.testing.assert_allclose(batched, rows)

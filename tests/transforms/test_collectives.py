@@ -280,8 +280,7 @@ def test_the_text_is_plain_numpy():
         '    """What normalised gives for each example of a batch, for x: (n, m)."""\n'
         "    if x.ndim != 2:\n"
         '        raise ValueError("vmap_normalised is for x: (n, m)")\n'
-        "    batch_size = len(x)\n"
-        "    return (x - np.mean(x, axis=0)) / batch_size"
+        "    return (x - np.mean(x, axis=0)) / len(x)"
     )
 
 

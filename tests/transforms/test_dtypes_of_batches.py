@@ -155,5 +155,5 @@ def test_an_index_stays_whole():
 
 def test_the_array_is_real_from_the_start():
     text = srcjax.source(srcjax.vmap(real_in_a_branch), X)
-    assert "b = np.zeros(batch_size)\n" in text
+    assert "b = np.zeros(len(x))\n" in text
     assert "b[x > 0] = 2 * np.sqrt(x[x > 0])\n" in text

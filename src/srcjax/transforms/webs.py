@@ -31,7 +31,25 @@ class _QuietChains(beniget.DefUseChains):
 
 def split_webs(unit: Unit) -> None:
     """Rename the unit's local variables, in place, one name a web."""
-    node = unit.node
+    for name, old in renamed_webs(unit.node, unit.names).items():
+        for names in (
+            unit.temps,
+            unit.made,
+            unit.adjoints,
+            unit.saved,
+            unit.tapes,
+            unit.parted,
+            unit.varying,
+        ):
+            if old in names:
+                names.add(name)
+        if old in unit.counts:
+            unit.counts[name] = unit.counts[old]
+        unit.base_names[name] = unit.base_names.get(old, old)
+
+
+def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
+    """Rename local variables, in place, one name a web: what new names were before."""
     fixed = _unsplittable(node)
     module = gast.Module([node], [])
     chains = _QuietChains()
@@ -64,28 +82,16 @@ def split_webs(unit: Unit) -> None:
     for key in [*[k for k in order if k in parameters], *order]:
         first.setdefault(nodes[key].id, find(key))
     renamed: dict[int, str] = {}
+    before: dict[str, str] = {}
     for key in order:
         web, id_ = find(key), nodes[key].id
-        if web == first[id_] or web in renamed:
-            continue
-        renamed[web] = unit.names.fresh(id_)
-        for names in (
-            unit.temps,
-            unit.made,
-            unit.adjoints,
-            unit.saved,
-            unit.tapes,
-            unit.parted,
-            unit.varying,
-        ):
-            if id_ in names:
-                names.add(renamed[web])
-        if id_ in unit.counts:
-            unit.counts[renamed[web]] = unit.counts[id_]
-        unit.base_names[renamed[web]] = unit.base_names.get(id_, id_)
+        if web != first[id_] and web not in renamed:
+            renamed[web] = names.fresh(id_)
+            before[renamed[web]] = id_
     for key in order:
         if find(key) in renamed:
             nodes[key].id = renamed[find(key)]
+    return before
 
 
 def _keep_unreached(node, nodes, chains, parent, find) -> None:

@@ -18,5 +18,4 @@ def vmap_factorial_like(x):
     """What factorial_like gives for each example of a batch, for x: (n,)."""
     if x.ndim != 1:
         raise ValueError("vmap_factorial_like is for x: (n,)")
-    batch_size = len(x)
-    return factorial_like_batch(x, batch_size)
+    return factorial_like_batch(x, len(x))

@@ -7,9 +7,8 @@ def vmap_in_pieces(x):
     """What in_pieces gives for each example of a batch, for x: (n,)."""
     if x.ndim != 1:
         raise ValueError("vmap_in_pieces is for x: (n,)")
-    batch_size = len(x)
     taken = x < 0
-    result = np.empty(batch_size)
+    result = np.empty(len(x))
     result[taken] = np.exp(x[taken])
     taken2 = ~taken & (x < 2)
     result[taken2] = 1 + x[taken2]

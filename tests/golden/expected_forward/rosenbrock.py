@@ -4,13 +4,12 @@ __all__ = ["hessian_rosenbrock"]
 
 
 def pushforward_rosenbrock(x, x_dot):
-    batch_size = len(x_dot)
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
     # return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
     two_x_part_dot = 2 * x_part_dot
     ddifference_dot = 200 * (x_dot[:, 1:] - two_x_part_dot * x_part)
-    dx_dot = np.zeros((batch_size, *x.shape))
+    dx_dot = np.zeros((len(x_dot), *x.shape))
     dx_dot[:, :-1] = two_x_part_dot - (
         2 * ddifference_dot * x_part + x_part_dot * (2 * (200 * (x[1:] - x_part**2)))
     )

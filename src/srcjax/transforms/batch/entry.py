@@ -57,6 +57,7 @@ class Batch:
         new = gast.arguments([*names, size], [], None, [], [], None, [])
         body = self.body(wrt)
         node = gast.FunctionDef(name, new, body, [], None, None, [])
+        rules.split_webs(node)
         return Written(
             node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
         )
@@ -108,6 +109,7 @@ class Batch:
         assert isinstance(last, gast.Return)
         last.value = with_axes(last.value, self.result, out_axes)
         node = gast.FunctionDef(name, arguments, body, [], None, None, [])
+        rules.split_webs(node)
         return Written(
             node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
         )

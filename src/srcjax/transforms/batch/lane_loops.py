@@ -84,17 +84,15 @@ class LaneLoops(Regions):
         carried = self.carried(stmt)
         self.check_merged(stmt, carried)
         unbound = self.maybe_unbound(stmt)
-        out: list[gast.stmt] = []
+        every = syntax.expression("np.arange(n)", n=self.count())
+        out: list[gast.stmt] = [syntax.assign(lanes, every)]
+        because(out[-1], IN_LOOP)
         for n in carried:
             if n in unbound and n not in self.declared:
                 out.append(syntax.assign(n, syntax.const(None)))
                 self.declared.add(n)
             else:
                 out += self.own(n)
-        out.append(
-            syntax.assign(lanes, syntax.expression("np.arange(n)", n=self.count()))
-        )
-        because(out[-1], IN_LOOP)
         go_on = self.flag()
         head: list[gast.stmt] = []
         body = syntax_with_stops(stmt.body, go_on.id)

@@ -75,6 +75,7 @@ class Lanes(Writer):
             if is_active(t):
                 self.examples[n] = in_dtypes(t, found.get(n))
         self.size = unit.names.fresh("batch_size")
+        unit.temps.add(self.size)
         shown = displays_of(unit.node, unit.temps)
         #: Lists and tuples behind names, by name.
         self.displays = {

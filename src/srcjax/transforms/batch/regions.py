@@ -46,6 +46,8 @@ from srcjax.transforms.batch.sharing import Sharing
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
 from srcjax.transforms.reasons import Reason, because
+from srcjax.transforms.simplify.plain import join_copies
+from srcjax.transforms.webs import renamed_webs
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 #: So many statements run for all examples at most, where each takes some of them.
@@ -424,10 +426,27 @@ class Regions(Sharing):
         value = syntax.name(name)
         copy = None
         if name not in self.declared:
-            copy = self.by_parts(
-                t, value, lambda part: syntax.expression("x.copy()", x=part)
-            )
+            copy = self.by_parts(t, value, copy_of_array)
         return [syntax.assign(name, copy or syntax.call("copied", value))]
+
+    def split_webs(self, node: gast.FunctionDef) -> None:
+        """Give each value in the batched function a name of its own, in place.
+
+        What is put back was gathered under the same name:
+
+            x_lanes = x[lanes]                  x_lanes = x[lanes]
+            x_lanes = 0.5 * x_lanes             x_lanes2 = 0.5 * x_lanes
+            x[lanes] = x_lanes                  x[lanes] = x_lanes2
+        """
+        node.body = join_copies(node.body)
+        for name, old in renamed_webs(node, self.unit.names).items():
+            self.unit.base_names[name] = self.unit.base_names.get(old, old)
+            for names in (self.unit.temps, self.gathers):
+                if old in names:
+                    names.add(name)
+            for held in (self.examples, self.types, self.dtypes):
+                if old in held:
+                    held[name] = held[old]
 
     def needs_guard(self, stmts: list[gast.stmt]) -> bool:
         """Whether the code must not run for no example at all."""
@@ -486,6 +505,8 @@ class Regions(Sharing):
             for n in sorted(set(gathered) | set(changed) | set(in_place))
         }
         for n, fresh in names.items():
+            if f"{n}_{word}" in self.unit.temps:  # at these places it is that again
+                self.unit.base_names[fresh] = f"{n}_{word}"
             self.unit.temps.add(fresh)
             self.examples[fresh] = self.examples[n]
             self.types[fresh] = self.types.get(n, UNKNOWN)
@@ -711,6 +732,13 @@ def _renamed_after(stmts: list[gast.stmt], names: dict[str, str]) -> list[gast.s
                 target.id = names[target.id]
         out.append(new)
     return out
+
+
+def copy_of_array(value: gast.expr) -> gast.Call:
+    """`x.copy()`, marked as the method of an array."""
+    made: gast.Call = syntax.expression("x.copy()", x=value)
+    made.of_array = True
+    return made
 
 
 __all__ = ["Regions"]

@@ -573,11 +573,7 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
             simple = isinstance(earlier, gast.Assign) and isinstance(
                 earlier.targets[0], gast.Name
             )
-            if (
-                not simple
-                or isinstance(earlier.value, gast.Call)
-                and not (called(earlier.value).startswith("np."))
-            ):
+            if not simple or not _leaves_arrays(earlier.value):
                 return False
             continue
         if isinstance(earlier, gast.If) and _copies_first(earlier, name, own):
@@ -590,12 +586,20 @@ def _joined(before: list[gast.stmt], stmt: Any) -> bool:
             and name not in syntax.names_read(earlier.value)
         ):
             return False
-        copied = syntax.expression("v.copy()", v=earlier.value)
-        earlier.value = without_copies(copied)
+        whole = syntax.clone(stmt.value)
+        whole.func.value = earlier.value
+        earlier.value = without_copies(whole)
         for branch in branches:
             _leave_out_copies(branch, name, own)
         return True
     return False
+
+
+def _leaves_arrays(value: gast.expr) -> bool:
+    """Whether the value is made without a write to an array: NumPy's, or a copy."""
+    if not isinstance(value, gast.Call):
+        return True
+    return called(value).startswith("np.") or getattr(value, "of_array", False)
 
 
 def _copies_first(branch: gast.If, name: str, own: gast.expr) -> bool:

@@ -453,9 +453,21 @@ def test_a_loop_over_examples_whose_sizes_have_to_be_known():
 
 
 @pytest.mark.parametrize("kind", [OrderedDict, partial(defaultdict, float)])
-def test_containers_of_other_classes_are_refused(kind):
-    with pytest.raises(ArgumentError, match="`p` is of the container class"):
-        srcjax.vmap(lambda p: p["a"] ** 2)(kind(a=np.arange(3.0)))
+def test_dicts_of_other_classes_stay_what_they_are(kind):
+    given = kind(a=np.arange(3.0), b=np.ones((3, 2)))
+    got = srcjax.vmap(srcjax.grad(lambda p: np.sum(p["a"] ** 2 * p["b"])))(given)
+    assert type(got) is type(given) and list(got) == ["a", "b"]
+    np.testing.assert_allclose(got["a"], 4 * given["a"])
+    made = srcjax.vmap(lambda a: OrderedDict([("y", a), ("x", a * a)]))(given["a"])
+    assert type(made) is OrderedDict and list(made) == ["y", "x"]
+
+
+def test_a_class_of_dicts_of_ones_own_is_refused():
+    class Own(dict):
+        pass
+
+    with pytest.raises(ArgumentError, match="`p` is of the container class Own"):
+        srcjax.vmap(lambda p: p["a"] ** 2)(Own(a=np.arange(3.0)))
 
 
 def halvings(x):

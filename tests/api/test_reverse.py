@@ -1574,21 +1574,49 @@ def test_right_or_refused(function):
     assert_close(gradient, THROUGH[function])
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: OrderedDict(a=3.0),
-        lambda: defaultdict(float, a=3.0),
-        lambda: types.MappingProxyType({"a": 3.0}),
-    ],
-    ids=["OrderedDict", "defaultdict", "MappingProxyType"],
-)
-def test_mapping_is_right_or_refused(make):
-    try:
-        gradient = srcjax.grad(lambda p: p["a"] * p["a"])(make())
-    except ArgumentError:
-        return
-    assert gradient["a"] == 6.0
+def weighted(p):
+    """Leaves by the order that a tree of the class has."""
+    leaves = srcjax.tree.leaves(srcjax.tree.map(lambda v: v * v, p))
+    return sum((k + 1) * np.sum(leaf) for k, leaf in enumerate(leaves))
+
+
+def test_an_ordered_dict_stays_one_in_its_order():
+    p = OrderedDict(b=X, a=3.0)
+    got = srcjax.grad(weighted)(p)
+    assert type(got) is OrderedDict and list(got) == ["b", "a"]
+    np.testing.assert_allclose(got["b"], 2 * X)
+    assert got["a"] == 12.0
+    assert srcjax.grad(weighted)(dict(p))["a"] == 6.0  # sorted by key
+    _, pullback = srcjax.vjp(lambda p: OrderedDict(p, c=p["a"] ** 2), p)
+    assert pullback(OrderedDict(b=X, a=1.0, c=2.0))[0]["a"] == 13.0
+    rows = srcjax.hessian(weighted)(p)
+    assert type(rows["a"]) is OrderedDict and rows["a"]["a"] == 4.0
+    assert "return OrderedDict(" in srcjax.source(srcjax.grad(weighted), p)
+
+
+def test_a_changed_ordered_dict_gives_one_of_its_own_keys():
+    def changed(p):
+        p["c"] = p["a"] * 2
+        return np.sum(p["c"] * p["b"])
+
+    got = srcjax.grad(changed)(OrderedDict(b=X, a=3.0))
+    assert list(got) == ["b", "a"] and type(got) is OrderedDict
+    np.testing.assert_allclose(got["b"], [6.0, 6.0, 6.0])
+
+
+def test_a_defaultdict_stays_one():
+    p = defaultdict(float, a=3.0)
+    got = srcjax.grad(lambda p: p["a"] * p["a"])(p)
+    assert got == {"a": 6.0} and got.default_factory is float
+    with pytest.raises(UnsupportedError, match="made by a defaultdict"):
+        srcjax.grad(lambda p: p["a"] * p["b"])(p)
+    with pytest.raises(UnsupportedError, match="move_to_end"):
+        srcjax.grad(lambda p: [p.move_to_end("a"), p["a"]][1])(OrderedDict(a=1.0))
+
+
+def test_a_mapping_of_another_kind_is_refused():
+    with pytest.raises(ArgumentError):
+        srcjax.grad(lambda p: p["a"] * p["a"])(types.MappingProxyType({"a": 3.0}))
 
 
 def test_deque_is_right_or_refused():

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import types as pytypes
+from collections import OrderedDict
 from typing import Any
 
 import gast
@@ -706,14 +707,19 @@ class Calls(Constructing):
             self.callee(node, value)
             self.facts.nodes.append(node)
             return List(False, frozenset([id(node)]), ())
-        if value is dict and not args:
+        if value in (dict, OrderedDict) and not args:
             self.callee(node, value)
             self.facts.nodes.append(node)
-            return Dict(False, frozenset([id(node)]), tuple(kwargs.items()))
-        if value is dict and len(args) == 1 and isinstance(args[0], Dict):
+            pairs = tuple(kwargs.items())
+            return Dict(False, frozenset([id(node)]), pairs, None, value)
+        if (
+            value in (dict, OrderedDict)
+            and len(args) == 1
+            and isinstance(args[0], Dict)
+        ):
             self.callee(node, value)
             self.facts.nodes.append(node)
-            copied: Type = replace(args[0], buffers=frozenset([id(node)]))
+            copied: Type = replace(args[0], buffers=frozenset([id(node)]), cls=value)
             for key, new in kwargs.items():
                 copied = containers.store_item(copied, Const(value=key), new)
             return copied

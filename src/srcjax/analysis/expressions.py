@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types as pytypes
+from collections import defaultdict
 from typing import Any
 
 import gast
@@ -394,6 +395,8 @@ class Expressions(Calls):
         made = self.item_of_class(base, index, node)
         if made is not None:
             return made
+        if isinstance(base, Dict) and base.cls is defaultdict and is_active(base):
+            self.check_there(base, index, node)
         found = self.subscript(base, index, node.slice)
         first, *rest = entries_of(index) or [index]
         chosen = (
@@ -408,6 +411,18 @@ class Expressions(Calls):
         ):
             return self.masked(found, rest, chosen.id)
         return self.with_cuts(found, base, node.slice, env)
+
+    def check_there(self, base: Dict, index: Type, node: Any) -> None:
+        """Refuse an item that a defaultdict makes: its type does not tell which."""
+        known = dict(base.items or ())
+        if not isinstance(index, Const) or base.items is None:
+            return
+        if index.value not in known and isinstance(node.ctx, gast.Load):
+            raise self.refuse(
+                node,
+                f"the item {index.value!r} is made by a defaultdict that was given",
+                "one that has the item, or `d.get(key, default)`",
+            )
 
     def item_of_class(self, base: Type, index: Type, node: Any) -> Type | None:
         """`obj[index]` of a class that makes something of the index of its own."""

@@ -330,7 +330,7 @@ def length(t: Type) -> Type:
     return INT
 
 
-_PYTHON_TYPES = {Tuple: tuple, Dict: dict, Array: np.ndarray}
+_PYTHON_TYPES = {Tuple: tuple, Array: np.ndarray}
 
 
 def is_instance(value: Type, cls: Type) -> Type:
@@ -418,7 +418,7 @@ def class_of(value: Type) -> Any:
     if (
         isinstance(value, Tuple)
         and value.cls is not None
-        or isinstance(value, (List, Object, Other))
+        or isinstance(value, (List, Dict, Object, Other))
     ):
         actual = value.cls
     elif isinstance(value, Const):

@@ -8,10 +8,14 @@ A subclass that changes nothing is what it derives from.
 from __future__ import annotations
 
 import numbers
+from collections import OrderedDict, defaultdict
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+#: The classes of dicts that are followed, as pytrees have them.
+DICTS = (dict, OrderedDict, defaultdict)
 
 #: What a class has whatever it does.
 _EVERY = frozenset(

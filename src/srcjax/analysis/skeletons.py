@@ -5,6 +5,7 @@ Functions of structure alone (`analysis.structural`) are run on them.
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -108,7 +109,10 @@ def skeleton(t: Type, held: Held, lists: bool = False) -> Any:
     if isinstance(t, Dict):
         if t.items is None:
             raise NotKnown
-        return {key: _part(part, held, key) for key, part in t.items}
+        if t.cls is defaultdict:  # its type does not tell what it makes
+            raise NotKnown
+        made_of: Any = t.cls
+        return made_of((key, _part(part, held, key)) for key, part in t.items)
     if isinstance(t, Object) and node_of(t.cls) is not None:
         cls: Any = t.cls
         made = object.__new__(cls)
@@ -160,8 +164,9 @@ def type_from(value: Any, type_of: Callable[[Any], Type], buffer: Any) -> Type:
     memory = frozenset([buffer])
     if type(value) is list:
         return List(False, memory, tuple(map(inner, value)))
-    if type(value) is dict:
-        return Dict(False, memory, tuple((k, inner(v)) for k, v in value.items()))
+    if type(value) in (dict, OrderedDict):
+        pairs = tuple((k, inner(v)) for k, v in value.items())
+        return Dict(False, memory, pairs, None, type(value))
     return Other(False, memory, type(value))
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from srcjax.analysis.plain import (
+    DICTS,
     is_array_of_others,
     is_plain_array,
     is_plain_number,
@@ -286,10 +287,14 @@ def is_iterator(t: Type) -> bool:
 
 @dataclass(frozen=True)
 class Dict(Type):
-    """A dict: `items` when the keys are known, else the join `elem` of its values."""
+    """A dict: `items` when the keys are known, else the join `elem` of its values.
+
+    `cls` is `dict`, or one of `DICTS`.
+    """
 
     items: tuple[tuple[Any, Type], ...] | None = None
     elem: Type | None = None
+    cls: type = dict
 
 
 @dataclass(frozen=True)
@@ -733,9 +738,9 @@ def type_of(value: Any, buffer: Any = None) -> Type:
     if type(value) is list:
         items = (type_of(v, inner(i)) for i, v in enumerate(value))
         return List(False, buffers, tuple(items))
-    if type(value) is dict:
+    if type(value) in DICTS:
         pairs = ((k, type_of(v, inner(k))) for k, v in value.items())
-        return Dict(False, buffers, tuple(pairs))
+        return Dict(False, buffers, tuple(pairs), None, type(value))
     if isinstance(value, range):
         return Range(length=len(value), values=value)
     names = record_fields(value)
@@ -799,7 +804,7 @@ def _joined(a: Type, b: Type) -> Type:
         return Tuple(active, buffers, items, a.cls, a.view or b.view)
     if isinstance(a, (Tuple, List)) and isinstance(b, (Tuple, List)):
         return _join_lists(a, b, active, buffers)
-    if isinstance(a, Dict) and isinstance(b, Dict):
+    if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
         return _join_dicts(a, b, active, buffers)
     if isinstance(a, Object) and isinstance(b, Object) and a.cls is b.cls:
         left, right = dict(a.items), dict(b.items)
@@ -903,8 +908,8 @@ def _join_dicts(a: Dict, b: Dict, active: bool, buffers: Buffers) -> Type:
         left, right = dict(a.items), dict(b.items)
         if list(left) == list(right):
             pairs = tuple((k, join(left[k], right[k])) for k in left)
-            return Dict(active, buffers, pairs)
-    return Dict(active, buffers, None, join_all(parts(a) + parts(b)))
+            return Dict(active, buffers, pairs, None, a.cls)
+    return Dict(active, buffers, None, join_all(parts(a) + parts(b)), a.cls)
 
 
 # -- shapes --------------------------------------------------------------------------

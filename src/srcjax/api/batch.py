@@ -22,6 +22,7 @@ from srcjax.errors import (
 from srcjax.frontend.runnable import runnable
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
+from srcjax.runtime.basics import of_class
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import Dress, dress
@@ -630,7 +631,8 @@ def example_value(value: Any, axes: Axes, k: int) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if isinstance(value, dict):
         chosen = axes if isinstance(axes, dict) else dict.fromkeys(value, axes)
-        return {key: example_value(v, chosen[key], k) for key, v in value.items()}
+        kept = {key: example_value(v, chosen[key], k) for key, v in value.items()}
+        return of_class(value, kept)
     if not isinstance(value, np.ndarray):
         raise TypeError(f"no example of {type(value).__name__}")
     return np.take(value, k, axis=axes)
@@ -809,7 +811,8 @@ def batch_of(value: Any, axes: Axes) -> Any:
         return value
     if isinstance(value, dict):
         by_key = axes if isinstance(axes, dict) else dict.fromkeys(value, axes)
-        return {key: batch_of(part, by_key[key]) for key, part in value.items()}
+        parts = {key: batch_of(part, by_key[key]) for key, part in value.items()}
+        return of_class(value, parts)
     if isinstance(value, (list, tuple)):
         each = axes if isinstance(axes, (list, tuple)) else [axes] * len(value)
         return type(value)(map(batch_of, value, each))
@@ -839,7 +842,7 @@ def example_of(t: ty.Type, axes: Axes) -> ty.Type:
             (k, example_of(p, axes[k] if isinstance(axes, dict) else axes))
             for k, p in t.items
         )
-        return ty.Dict(False, t.buffers, pairs)
+        return ty.Dict(False, t.buffers, pairs, None, t.cls)
     if isinstance(t, ty.Object):
         return ty.map_parts(t, lambda p: example_of(p, axes))
     return ty.with_active(t, True)

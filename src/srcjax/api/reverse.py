@@ -258,12 +258,12 @@ def _with_held(pulled: Callable, primals: tuple, active: tuple[int, ...]) -> Cal
 
 def _zeros_for_whole(dx: Any, x: Any) -> Any:
     """An adjoint in which None for an array of whole numbers is zero."""
-    from srcjax.runtime import zeros_like
+    from srcjax.runtime.basics import of_class, zeros_like
 
     if dx is None:
         return zeros_like(x) if tree.is_whole(x) else None
     if isinstance(x, dict):
-        return {key: _zeros_for_whole(d, x[key]) for key, d in dx.items()}
+        return of_class(x, {key: _zeros_for_whole(d, x[key]) for key, d in dx.items()})
     if isinstance(x, (list, tuple)):
         items = [_zeros_for_whole(d, part) for d, part in zip(dx, x, strict=True)]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)

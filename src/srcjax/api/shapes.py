@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,10 @@ def structs_of_type(t: ty.Type) -> Any:
     if items is None or isinstance(t, ty.Object):
         raise Untold
     if isinstance(t, ty.Dict):
-        return {key: structs_of_type(part) for key, part in items}
+        if t.cls is defaultdict:  # its type does not tell what it makes
+            raise Untold
+        made_of: Any = t.cls
+        return made_of((key, structs_of_type(part)) for key, part in items)
     found = [structs_of_type(part) for part in items]
     if isinstance(t, ty.Tuple):
         return tuple(found) if t.cls is None else t.cls(*found)

@@ -317,12 +317,7 @@ def _inner_module(module: pytypes.ModuleType, path: str) -> str:
 
 
 def _import_order(line: str) -> tuple:
-    standard = line.split()[1].split(".")[0] in (
-        "math",
-        "copy",
-        "functools",
-        "operator",
-    )
+    standard = line.split()[1].split(".")[0] in sys.stdlib_module_names
     return (not standard, line.startswith("from"), line)
 
 

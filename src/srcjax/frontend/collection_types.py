@@ -19,7 +19,7 @@ a list or dict that leaves the function would not be what the user made.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,10 @@ def lower_collections(
     if not kept:
         return body
     work = _Collections(kept, names, refuse)
-    for name in kept:
+    for name in list(kept):
+        if kept[name].ordered and not work.is_used_as_dict(name, body):
+            del kept[name]
+            continue
         work.check_uses(name, body)
     return work.block(body)
 
@@ -145,8 +148,24 @@ class _Collections:
 
     # -- what is known of it ----------------------------------------------------------
 
+    def is_used_as_dict(self, name: str, body: list[gast.stmt]) -> bool:
+        """Whether no use would tell it from a list or dict."""
+        return next(self.other_uses(name, body), None) is None
+
     def check_uses(self, name: str, body: list[gast.stmt]) -> None:
         """Raises UnsupportedError for a use that would tell it from a list or dict."""
+        kind = self.kept[name].kind
+        for node in self.other_uses(name, body):
+            plain = "list" if kind == "deque" else "dict"
+            raise self.refuse(
+                node,
+                f"the {kind} `{name}` of differentiated values is used in a way "
+                "that is not followed",
+                f"a {plain}, or `{plain}({name})` here",
+            )
+
+    def other_uses(self, name: str, body: list[gast.stmt]) -> Iterator[Any]:
+        """Where it is used in a way that is not known here."""
         kind = self.kept[name].kind
         parents: dict[int, gast.AST] = {}
         for node in syntax.walk(body):
@@ -157,13 +176,7 @@ class _Collections:
                 continue
             parent = parents.get(id(node))
             if not self.is_known(node, parent, parents, kind):
-                plain = "list" if kind == "deque" else "dict"
-                raise self.refuse(
-                    node if hasattr(node, "lineno") else (parent or node),
-                    f"the {kind} `{name}` of differentiated values is used in a way "
-                    "that is not followed",
-                    f"a {plain}, or `{plain}({name})` here",
-                )
+                yield node if hasattr(node, "lineno") else (parent or node)
 
     def is_known(self, node: Any, parent: Any, parents: dict, kind: str) -> bool:
         if isinstance(parent, gast.Subscript):

@@ -167,6 +167,16 @@ class SequenceCalls(UsedOnce):
         made = gast.DictComp(syntax.name(key), syntax.name(value), [over])
         return self.operation(_at(made, node))
 
+    def ordered_call(self, node: gast.Call) -> gast.expr | None:
+        """`OrderedDict([("a", x), ("b", y)])` as `OrderedDict(a=x, b=y)`."""
+        if len(node.args) != 1:
+            return None
+        held = self.dict_call(_at(gast.Call(syntax.name("dict"), node.args, []), node))
+        if held is None:
+            return None
+        items = self.temp(held, "items")
+        return self.operation(_at(gast.Call(node.func, [items], node.keywords), node))
+
     def zipped(self, source: Any) -> gast.Dict | None:
         """`{"a": x, "b": y}` for the pairs of `zip("ab", [x, y])`."""
         if not self.varying.is_builtin(getattr(source, "func", source), "zip"):

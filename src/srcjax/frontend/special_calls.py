@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,8 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             return self.sorted_call(node)
         if is_builtin(node.func, "dict"):
             return self.dict_call(node)
+        if self.varying.value(node.func) is OrderedDict:
+            return self.ordered_call(node)
         attribute = self.attribute_asked_for(node)
         if attribute is not None:
             return self.operation(attribute)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict, defaultdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -221,7 +222,8 @@ def zero_part(x, made, apart):
 def new_zero(x, made, apart):
     """The zero of `x`, which was not met before (see `zero_part`)."""
     if isinstance(x, dict):
-        return {key: zero_part(value, made, apart) for key, value in x.items()}
+        zeros = {key: zero_part(value, made, apart) for key, value in x.items()}
+        return of_class(x, zeros)
     if isinstance(x, tuple):
         items = [zero_part(item, made, apart) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
@@ -239,6 +241,13 @@ def new_zero(x, made, apart):
             object.__setattr__(zero, key, zero_part(value, made, apart))
         return zero
     return 0.0 if isinstance(x, (int, float)) else None
+
+
+def of_class(x, items):
+    """The dict `items` as one of the class that the dict `x` is of."""
+    if isinstance(x, defaultdict):
+        return defaultdict(x.default_factory, items)
+    return OrderedDict(items) if isinstance(x, OrderedDict) else items
 
 
 def is_record(x):

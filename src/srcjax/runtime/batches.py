@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from srcjax.runtime.basics import unbroadcast
+from srcjax.runtime.basics import of_class, unbroadcast
 
 
 def over_parts(function, x, *others):
@@ -40,7 +40,8 @@ def over_parts(function, x, *others):
         return other
 
     if isinstance(x, dict):
-        return {k: function(v, *[part(o, k) for o in others]) for k, v in x.items()}
+        made = {k: function(v, *[part(o, k) for o in others]) for k, v in x.items()}
+        return of_class(x, made)
     if isinstance(x, (list, tuple)):
         items = [function(v, *[part(o, k) for o in others]) for k, v in enumerate(x)]
         if type(x) is list:
@@ -292,7 +293,7 @@ def stacked(examples, axis):
             return stacked([item[key] for item in examples], each)
 
         if isinstance(first, dict):
-            return {key: column(key) for key in keys}
+            return of_class(first, {key: column(key) for key in keys})
         items = [column(key) for key in keys]
         return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
     if not isinstance(first, (np.ndarray, np.generic, int, float, complex, bytes)):

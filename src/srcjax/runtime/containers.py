@@ -10,7 +10,7 @@ from types import FunctionType, MethodType, ModuleType
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from srcjax.runtime.basics import is_record, zeros_like
+from srcjax.runtime.basics import is_record, of_class, zeros_like
 
 
 def add(a, b):
@@ -25,7 +25,7 @@ def add(a, b):
     if b is None:
         return a
     if isinstance(a, dict):
-        return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
+        return of_class(a, {key: add(a.get(key), b.get(key)) for key in {**a, **b}})
     if isinstance(a, (list, tuple)):
         items = [add(x, y) for x, y in zip(a, b, strict=True)]
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from srcjax.runtime.basics import of_class
+
 
 def unit_tangents(x):
     """Each tangent of `x` that is 1 in one place and 0 elsewhere, as a list."""
@@ -77,7 +79,7 @@ def _keys(x):
 def _like(x, parts):
     """The parts by key as a container like `x`."""
     if isinstance(x, dict):
-        return parts
+        return of_class(x, parts)
     if hasattr(x, "_fields"):
         return type(x)(*parts.values())
     return type(x)(parts.values())

@@ -11,7 +11,9 @@ was contributed yet) or present, and then either of the full shape of its value 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import keyword
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -141,11 +143,32 @@ def rebuild(t: Type, parts: list[gast.expr]) -> gast.expr:
             return gast.Tuple(parts, syntax.LOAD)
         return gast.List(parts, syntax.LOAD)
     if isinstance(t, Dict):
-        keys = [syntax.const(key) for key, _ in t.items or ()]
-        return gast.Dict(keys, parts)
+        shown = dict(zip((key for key, _ in t.items or ()), parts, strict=True))
+        return (
+            ordered(t.cls.__name__, shown) if t.cls is OrderedDict else dict_of(shown)
+        )
     assert isinstance(t, Object) and t.cls is not None
     keywords = {key: part for (key, _), part in zip(t.items, parts, strict=True)}
     return syntax.call(syntax.name(record_class(t.cls).__name__), **keywords)
+
+
+def dict_of(shown: Mapping[Any, gast.expr]) -> gast.Dict:
+    """The display of a dict."""
+    keys: list[gast.expr | None] = [syntax.const(key) for key in shown]
+    return gast.Dict(keys, list(shown.values()))
+
+
+def ordered(name: str, shown: Mapping[Any, gast.expr]) -> gast.Call:
+    """The call that makes an `OrderedDict`, which has that name there."""
+    if all(map(is_keyword_name, shown)):
+        return syntax.call(syntax.name(name), **shown)
+    return syntax.call(syntax.name(name), dict_of(shown))
+
+
+def is_keyword_name(key: Any) -> bool:
+    """Whether a key can be the name of an argument."""
+    named = isinstance(key, str) and key.isidentifier()
+    return named and not keyword.iskeyword(key)
 
 
 def record_class(cls: type) -> type:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from collections import defaultdict
 from typing import Any
 
 import gast
@@ -88,7 +89,7 @@ class Writer:
     def rebuild(self, t: Type, parts: list[gast.expr]) -> gast.expr:
         """The display of a container from the displays of its parts."""
         cls = getattr(t, "cls", None)
-        if cls is not None and cls not in (tuple, list):
+        if cls is not None and cls not in (tuple, list, dict, defaultdict):
             cls = record_class(cls) if isinstance(t, Object) else cls
             self.needs[cls.__name__] = cls
         return rebuild(t, parts)

@@ -321,8 +321,8 @@ class Tests:
                 self.of_items(place, cls, items)
             case ty.List(items=tuple() as items, cls=cls) if cls is list:
                 self.of_items(place, list, items)
-            case ty.Dict(items=tuple() as pairs):
-                self.of_dict(place, dict(pairs))
+            case ty.Dict(items=tuple() as pairs, cls=cls):
+                self.of_dict(place, cls, dict(pairs))
             case ty.Object(cls=cls, items=pairs):
                 self.require(self.of_class(place, cls))
                 for key, part in pairs:
@@ -392,12 +392,12 @@ class Tests:
         for name, item in zip(names, items, strict=True):
             self.of_type(name, item)
 
-    def of_dict(self, place: str, items: dict[Any, ty.Type]) -> None:
+    def of_dict(self, place: str, cls: type, items: dict[Any, ty.Type]) -> None:
         """The same keys, in the same order."""
         if not all(type(key) in (str, int) for key in items):
             raise NotCheap
         keys = self.value(list(items), "keys")
-        self.require(self.of_class(place, dict), f"[*{place}] != {keys}")
+        self.require(self.of_class(place, cls), f"[*{place}] != {keys}")
         names = [self.names.fresh(f"{place}_{i}") for i in range(len(items))]
         if names:
             self.lines.append(f"{', '.join(names)}, = {place}.values()")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.plain import is_size
+from srcjax.analysis.plain import DICTS, is_size
 from srcjax.analysis.registered import record_fields
 
 Key = Any
@@ -29,7 +29,7 @@ def signature_key(value: Any) -> Key:
         return value.dtype, value.shape
     if cls is list or cls is tuple:
         return cls, tuple([signature_key(v) for v in value])
-    if cls is dict:
+    if cls in DICTS:
         pairs = [(k, signature_key(v)) for k, v in value.items()]
         return cls, tuple(pairs)
     if value is None or cls in (bool, str, bytes, range):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcjax.analysis.plain import (
+    DICTS,
     is_array_of_others,
     is_nearly_number,
     is_plain_array,
@@ -25,6 +26,7 @@ from srcjax.analysis.plain import (
 from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.errors import ArgumentError, UnsupportedError
 from srcjax.late import late
+from srcjax.runtime.basics import of_class
 from srcjax.runtime.containers import copied_together
 
 if TYPE_CHECKING:
@@ -260,7 +262,7 @@ def check_differentiable(value: Any, name: str, whole: bool = False) -> None:
 def check_containers(value: Any, where: str) -> None:
     """Lists, tuples, namedtuples and dicts; what is derived from them is refused."""
     named = isinstance(value, tuple) and hasattr(value, "_fields")
-    if type(value) in (list, tuple, dict) or named:
+    if type(value) in (list, tuple, *DICTS) or named:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
             check_containers(item, f"{where}[{key!r}]")
@@ -274,7 +276,7 @@ def check_containers(value: Any, where: str) -> None:
 def check_container(value: Any, where: str) -> None:
     """Raise ArgumentError if a list, tuple or dict is of a class derived from these."""
     named = isinstance(value, tuple) and hasattr(value, "_fields")
-    if type(value) not in (list, tuple, dict) and not named:
+    if type(value) not in (list, tuple, *DICTS) and not named:
         raise other_container(value, where)
 
 
@@ -324,9 +326,10 @@ def seed_like(
                 f"`{where}` has not the keys of the value: {list(value)}",
                 instead=f"{kind} of the same structure as the value",
             )
-        return {
+        parts = {
             k: seed_like(seed[k], v, f"{where}[{k!r}]", kind) for k, v in value.items()
         }
+        return of_class(value, parts)
     if isinstance(value, (list, tuple)):
         if not isinstance(seed, (list, tuple)) or len(seed) != len(value):
             raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import gast
@@ -181,7 +182,13 @@ class Writer:
             return f"({joined},)" if t.cls is tuple else f"[{joined}]"
         if isinstance(t, Dict):
             keys = [repr(k) for k, _ in t.items or ()]
-            return "{" + ", ".join(map(": ".join, zip(keys, items, strict=True))) + "}"
+            shown = ", ".join(map(": ".join, zip(keys, items, strict=True)))
+            if t.cls is dict:
+                return f"{{{shown}}}"
+            if t.cls is defaultdict:  # its type does not tell what it makes
+                raise Unwritable
+            self.module.values[t.cls.__name__] = t.cls
+            return f"{t.cls.__name__}({{{shown}}})"
         cls = t.cls  # type: ignore[attr-defined]
         if cls is not None:
             name = cls.__name__

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import types as pytypes
+from collections import OrderedDict
 from dataclasses import is_dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -132,7 +133,7 @@ class CallTangents(TangentTemplates):
 
     def constructor(self, value: gast.Call, cls: type) -> gast.expr:
         """`Point(x, y)` of a dataclass or namedtuple: the same class of tangents."""
-        if cls is SimpleNamespace and not value.args:
+        if cls in (SimpleNamespace, OrderedDict) and not value.args:
             keywords = {k.arg or "": self.dot(k.value) for k in value.keywords}
             return syntax.call(syntax.clone(value.func), **keywords)
         if not (is_dataclass(cls) or hasattr(cls, "_fields")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import OrderedDict
 from dataclasses import is_dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -394,7 +395,8 @@ class ContainerRules(RuleTemplates):
         self.reasons = (PARTS,)
         t = self.type_of_name(name)
         fields = getattr(cls, "_fields", None)
-        if fields is None and (is_dataclass(cls) or cls is SimpleNamespace):
+        keyed = is_dataclass(cls) or cls in (SimpleNamespace, OrderedDict)
+        if fields is None and keyed and not (cls is OrderedDict and value.args):
             fields = [key for key, _ in keyed_parts(t)]
         if fields is None or not is_static(t):
             raise self.refuse(

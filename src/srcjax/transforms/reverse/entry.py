@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import gast
@@ -32,8 +33,10 @@ from srcjax.frontend.unit import Unit
 from srcjax.transforms.places import (
     Adjoint,
     all_keys,
+    dict_of,
     is_static,
     keyed_parts,
+    ordered,
     read_part,
     rebuild,
 )
@@ -263,11 +266,17 @@ class Reverse:
         """
         if not is_static(t) or not holds_node(t):
             return d
+        own = t if isinstance(t, Dict) and t.cls is not dict else None
+        shown_whole = isinstance(d, (gast.Dict, gast.Call))
+        if own and not shown_whole and not any(map(holds_node, parts_of(t))):
+            return self.of_class(own, d, primal)
         shown = shown_parts(d, t)
         made = {
             key: self.as_nodes(part, shown[key], read_part(t, primal, key))
             for key, part in keyed_parts(t)
         }
+        if own:
+            return self.of_class(own, dict_of(made), primal)
         node = node_of(t.cls) if isinstance(t, Object) else None
         if node is None or not isinstance(t, Object):
             return self.rules.rebuild(t, list(made.values()))
@@ -276,6 +285,17 @@ class Reverse:
         if node.data or node.meta:
             return self.rules.rebuild(t, list(made.values()))
         return made_anew(self.rules, t, made, fixed)
+
+    def of_class(self, t: Dict, d: gast.expr, primal: gast.expr) -> gast.expr:
+        """The dict as one of the class that the argument is of."""
+        name = t.cls.__name__
+        self.rules.needs[name] = t.cls
+        if t.cls is defaultdict:
+            return syntax.expression(f"{name}(v.default_factory, d)", v=primal, d=d)
+        if isinstance(d, gast.Dict):
+            pairs = zip(d.keys, d.values, strict=True)
+            return ordered(name, {k.value: v for k, v in pairs})
+        return syntax.call(name, d)
 
     def has_narrow_parts(self, name: str, t: Type) -> bool:
         """Whether parts of a container may get a wider adjoint than they are."""
@@ -361,6 +381,12 @@ class Reverse:
         dtype = dtype_of(t)
         return isinstance(t, Scalar) and dtype is not None and dtype != np.dtype(float)
 
+    def given_type(self, name: str) -> Type:
+        """The type of an argument as it was given: a dict may have grown since."""
+        given = self.entry_types.get(name)
+        own = isinstance(given, Dict) and given.cls is not dict
+        return given if own and given else self.rules.type_of_name(name)
+
     def keys_of(self, name: str) -> list[tuple[Any, Type]]:
         """The items of a dict argument as it was given."""
         t = self.entry_types.get(name)
@@ -402,7 +428,7 @@ class Reverse:
             self.early_zero(n, head) or self.adjoint_of_parameter(n) for n in wrt
         ]
         results = [
-            self.as_nodes(rules.type_of_name(n), d, syntax.name(n))
+            self.as_nodes(self.given_type(n), d, syntax.name(n))
             for n, d in zip(wrt, results, strict=True)
         ]
         tail, rules.code = rules.code, []
@@ -583,7 +609,7 @@ class Reverse:
         results = [self.adjoint_of_parameter(n) for n in returned_for]
         if top:
             results = [
-                self.as_nodes(rules.type_of_name(n), d, syntax.name(n))
+                self.as_nodes(self.given_type(n), d, syntax.name(n))
                 for n, d in zip(wrt, results, strict=True)
             ]
         tail, rules.code = rules.code, []

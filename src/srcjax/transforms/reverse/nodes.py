@@ -16,14 +16,20 @@ from srcjax.transforms.writer import Writer
 
 
 def holds_node(t: Type) -> bool:
-    """Whether it is an object of a registered class, or one is in it."""
+    """Whether it is an object of a registered class, or one is in it.
+
+    Or a dict of a class of its own.
+    """
     own = isinstance(t, Object) and node_of(t.cls) is not None
+    own = own or isinstance(t, Dict) and t.cls is not dict
     return own or any(map(holds_node, parts(t)))
 
 
 def shown_parts(value: gast.expr, t: Type) -> dict[Any, gast.expr]:
     """The parts of a container: those of its display, or what is read from it."""
     keys = [key for key, _ in keyed_parts(t)]
+    if isinstance(value, gast.Call) and isinstance(t, Dict) and len(value.args) == 1:
+        value = value.args[0]  # `OrderedDict({"a": x})`
     if isinstance(value, (gast.Tuple, gast.List)) and len(value.elts) == len(keys):
         return dict(zip(keys, value.elts, strict=True))
     if isinstance(value, gast.Dict) and None not in value.keys:

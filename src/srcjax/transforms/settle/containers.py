@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections import OrderedDict
 from typing import Any
 
 import gast
@@ -30,7 +31,14 @@ from srcjax.analysis.types import (
     is_number,
 )
 from srcjax.ops.record import Op
-from srcjax.transforms.places import keyed_parts, read_part, rebuild
+from srcjax.transforms.places import (
+    dict_of,
+    is_keyword_name,
+    keyed_parts,
+    ordered,
+    read_part,
+    rebuild,
+)
 from srcjax.transforms.settle.base import SettlingBase
 
 #: The type of None.
@@ -85,6 +93,21 @@ class ContainerSettling(SettlingBase):
                 return None
         keys = [syntax.const(k) for k in pairs]
         stmt.value = gast.Dict(keys, list(pairs.values()))
+        return [*before, stmt]
+
+    def ordered_items(
+        self, stmt: gast.Assign, call: gast.Call
+    ) -> list[gast.stmt] | None:
+        """`OrderedDict(d, c=v)` with the items of `d`: `OrderedDict(a=x, b=y, c=v)`."""
+        held = self.atom_type(stmt, call.args[0])
+        if len(call.args) > 1 or not isinstance(held, Dict) or held.items is None:
+            return None
+        before: list[gast.stmt] = []
+        shown = {k: self.held_item(before, call.args[0], k) for k, _ in held.items}
+        shown |= {k.arg: k.value for k in call.keywords}
+        if not all(map(is_keyword_name, shown)):
+            return None
+        stmt.value = gast.copy_location(syntax.call(call.func, **shown), call)
         return [*before, stmt]
 
     def item_or_default(
@@ -263,6 +286,7 @@ class ContainerSettling(SettlingBase):
         source = call.args[0]
         t = self.atom_type(stmt, source)
         deep = function is copy.deepcopy
+        made: Any
         before: list[gast.stmt] = []
 
         def item(key: Any, attribute: bool = False) -> gast.expr:
@@ -294,13 +318,20 @@ class ContainerSettling(SettlingBase):
             else:
                 return None
         elif isinstance(t, Dict) and t.items is not None:
-            keys = [k for k, _ in t.items]
-            shown: list[gast.expr | None] = [syntax.const(k) for k in keys]
-            stmt.value = gast.Dict(shown, [item(k) for k in keys])
+            if t.cls not in (dict, OrderedDict):
+                return None
+            made = t.cls
+            shown = {k: item(k) for k, _ in t.items}
+            named = all(map(is_keyword_name, shown))
+            if made is OrderedDict and not named:
+                return None
+            cls = self.inliner.constant(made, made.__name__)
+            stmt.value = dict_of(shown) if made is dict else ordered(cls, shown)
         elif isinstance(t, Object) and copied_by_field(t.cls, deep):
-            made: Any = t.cls
-            cls = syntax.name(self.inliner.constant(made, made.__name__))
-            stmt.value = gast.Call(cls, [item(k, True) for k, _ in t.items], [])
+            made = t.cls
+            cls = self.inliner.constant(made, made.__name__)
+            fields = [item(k, True) for k, _ in t.items]
+            stmt.value = gast.Call(syntax.name(cls), fields, [])
         elif isinstance(t, Object) and copied_by_attribute(t.cls, deep):
             if self.patient:  # what sets its attributes may not be in place yet
                 self.waiting = True

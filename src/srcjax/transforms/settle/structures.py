@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from collections import OrderedDict
 from typing import Any
 
 import gast
@@ -34,7 +35,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
-from srcjax.transforms.places import read_part
+from srcjax.transforms.places import ordered, read_part
 from srcjax.transforms.settle.calls import CallSettling
 
 
@@ -266,6 +267,9 @@ class Writer:
         if cls is dict:
             keys: list[gast.expr | None] = [self.display(key) for key in value]
             return gast.Dict(keys, [self.display(v) for v in value.values()])
+        if cls is OrderedDict:
+            shown = {key: self.display(v) for key, v in value.items()}
+            return ordered(constant(cls, cls.__name__), shown)
         if cls is list:
             made = gast.List([self.display(v) for v in value], syntax.LOAD)
             made.of_parts = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+from collections import OrderedDict
 from typing import Any
 
 import gast
@@ -232,6 +233,8 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         if callee == "list.pop" and (part := self.slice_of(stmt, value)) is not None:
             item = gast.Subscript(value.func.value, part, gast.Del())
             return [gast.copy_location(gast.Delete([item]), stmt)]
+        if callee is OrderedDict and isinstance(value, gast.Call) and value.args:
+            return self.ordered_items(stmt, value)
         if callee is dict and isinstance(value, gast.Call) and len(value.args) == 1:
             options = [k for k in value.keywords if k.arg is not None]
             held = self.atom_type(stmt, value.args[0])

@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import os
 import types as pytypes
 from collections import OrderedDict
@@ -49,7 +50,7 @@ from srcjax.analysis.known_values import (
     tells_ints,
 )
 from srcjax.analysis.nested import fresh
-from srcjax.analysis.skeletons import type_of_structure
+from srcjax.analysis.skeletons import leaf_test, type_of_structure
 from srcjax.analysis.standard import is_installed, is_of_library, is_standard
 from srcjax.analysis.structural import calls, is_structural
 from srcjax.analysis.told import looks_only
@@ -62,6 +63,7 @@ from srcjax.analysis.types import (
     Closure,
     Const,
     Dict,
+    Leaf,
     List,
     Object,
     Other,
@@ -540,7 +542,32 @@ class Calls(Constructing):
         if any(isinstance(t, Unknown) and not t.active for t in given):
             self.put_in_place(self.called_apart)  # one of them may have made it
         self.facts.unseen = self.facts.structural = True
-        return Unknown(active, NONE.union(*map(all_buffers, given)))
+        leaf = Unknown(active, NONE.union(*map(all_buffers, given)))
+        many = itertools.count()
+
+        def called(function: Type, leaves: list[Type]) -> Type:
+            call = self.leaf_call(node, next(many))
+            found = self.call(function, leaves, {}, call, env)
+            unseen = type(found) is Unknown and isinstance(function, Closure)
+            return Leaf(found.active, found.buffers) if unseen else found
+
+        found = type_of_structure(value, args, kwargs, id(node), called, self.asked)
+        return found or leaf
+
+    def leaf_call(self, node: Any, place: int) -> gast.Call:
+        """What stands for the call of a function with the leaves at a place of a tree.
+
+        The same one each time: memory is told by where it is made.
+        """
+        made = node.__dict__.setdefault("leaf_calls", {})
+        if place not in made:
+            made[place] = gast.copy_location(gast.Call(node.func, [], []), node)
+        found: gast.Call = made[place]
+        return found
+
+    def asked(self, t: Type) -> Any:
+        """The function of the type, which is asked what is a leaf of a tree."""
+        return leaf_test(t, self.program, self.unit)
 
     def brings(self, t: Type, env: Env) -> bool:
         """Whether an argument brings differentiated values, a function in its body."""

@@ -42,6 +42,7 @@ from srcjax.analysis.types import (
     Other,
     Range,
     Scalar,
+    Tuple,
     Type,
     Unknown,
     Varies,
@@ -281,6 +282,8 @@ class Interpreter(Expressions):
             if self.gives_iterator(stmt.value, env) and not is_active(value):
                 # Not the tuple of its items: they are given once.
                 value = self.iterator_over(stmt.value, env)
+            if self.settled and getattr(stmt, "holds_leaf", False):
+                self.check_leaf(stmt, value)
             for target in stmt.targets:
                 self.assign(stmt, target, value, env)
         elif isinstance(stmt, gast.AugAssign):
@@ -304,6 +307,16 @@ class Interpreter(Expressions):
             self.delete(stmt, env)
         else:
             self.opaque(stmt, env)
+
+    def check_leaf(self, stmt: gast.Assign, value: Type) -> None:
+        """Refuse a container where one leaf of a tree was supposed."""
+        if isinstance(value, (Tuple, List, Dict, Object)):
+            raise self.refuse(
+                stmt,
+                "a function gives a container for a leaf of a tree that a loop maps "
+                "again",
+                "trees of one structure in all rounds of the loop",
+            )
 
     def gives_iterator(self, node: gast.expr, env: Env) -> bool:
         """Whether the value is an iterator, which the types know by its items."""

@@ -5,18 +5,22 @@ Functions of structure alone (`analysis.structural`) are run on them.
 
 from __future__ import annotations
 
+import builtins
+import inspect
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from srcjax import syntax
 from srcjax.analysis.registered import node_of
 from srcjax.analysis.types import (
     Array,
     Closure,
     Const,
     Dict,
+    Leaf,
     List,
     Object,
     Other,
@@ -27,6 +31,7 @@ from srcjax.analysis.types import (
     Unknown,
     type_of,
 )
+from srcjax.frontend.unit import parameter_names
 
 
 class NotKnown(Exception):
@@ -121,7 +126,7 @@ def skeleton(t: Type, held: Held, lists: bool = False) -> Any:
         return made
     if isinstance(t, Const) and not callable(t.value):
         return t.value
-    if isinstance(t, (Unknown, Closure, Transformed)):
+    if isinstance(t, (Unknown, Closure, Transformed)) and not isinstance(t, Leaf):
         raise NotKnown
     return held
 
@@ -136,6 +141,36 @@ def is_function(t: Type) -> bool:
 def is_part(value: Any) -> bool:
     """Whether it is a leaf, or a container that leaves are in."""
     return is_held(value) or any(map(is_part, children(value)))
+
+
+def leaf_test(t: Type, program: Any, unit: Any) -> Any:
+    """The function that is asked what is a leaf, which is run. Raises NotKnown."""
+    if isinstance(t, Const) and (t.value is None or callable(t.value)):
+        asked = t.value
+    elif isinstance(t, Closure):
+        asked = _defined(t.definition, program, unit)
+    else:
+        raise NotKnown
+    return asked and (lambda value: is_held(value) or asked(value))
+
+
+def _defined(definition: Any, program: Any, unit: Any) -> Any:
+    """A function of the unit that reads nothing of it."""
+    name = getattr(definition, "name", None)
+    own = {name, *syntax.names_written(definition)}
+    own |= set(parameter_names(definition.args))
+    namespace: dict[str, Any] = {}
+    for free in syntax.names_read(definition) - own:
+        try:
+            namespace[free] = program.look(unit, free)
+        except KeyError:
+            if not hasattr(builtins, free):
+                raise NotKnown from None
+    text = syntax.text(definition)
+    if name is None:  # a lambda
+        return eval(text, namespace)
+    exec(text, namespace)
+    return namespace[name]
 
 
 def children(value: Any) -> tuple:
@@ -170,17 +205,42 @@ def type_from(value: Any, type_of: Callable[[Any], Type], buffer: Any) -> Type:
     return Other(False, memory, type(value))
 
 
+def _not_told(*_: Any) -> Any:
+    raise NotKnown
+
+
 def type_of_structure(
-    function: Any, args: list[Type], kwargs: dict[str, Type], buffer: Any
+    function: Any,
+    args: list[Type],
+    kwargs: dict[str, Type],
+    buffer: Any,
+    called: Callable[[Type, list[Type]], Type] = _not_told,
+    test: Callable[[Type], Any] = _not_told,
 ) -> Type | None:
-    """What a function of structure gives that calls nothing; None if it is not told."""
-    given = [*args, *kwargs.values()]
-    if any(map(is_function, given)):
-        return None
+    """What a function of structure gives; None if it is not told.
+
+    `called` tells what a function gives that it is given, and `test` makes a function
+    of the type of `is_leaf`.
+    """
+
+    def argument(t: Type) -> Any:
+        if not is_function(t):
+            return skeleton(t, Held(t))
+        return lambda *leaves: Held(called(t, [inner(leaf) for leaf in leaves]))
+
+    def inner(value: Any) -> Type:
+        return type_from(value, _constant, buffer)
+
     try:
-        trees = [skeleton(t, Held(t)) for t in args]
-        named = {name: skeleton(t, Held(t)) for name, t in kwargs.items()}
-        return type_from(function(*trees, **named), _constant, buffer)
+        names = list(inspect.signature(function).parameters)
+        told = dict(kwargs)
+        if "is_leaf" in names and len(args) > names.index("is_leaf"):
+            return None
+        leaf = told.pop("is_leaf", None)
+        named = {name: argument(t) for name, t in told.items()}
+        if leaf is not None:
+            named["is_leaf"] = test(leaf)
+        return type_from(function(*map(argument, args), **named), _constant, buffer)
     except Exception:  # the call itself will tell, when it runs
         return None
 

@@ -111,6 +111,14 @@ class Unknown(Type):
 
 
 @dataclass(frozen=True)
+class Leaf(Unknown):
+    """What a function gives of a leaf of a tree, before its calls are written out.
+
+    It is supposed to be no container. That is looked at once they are.
+    """
+
+
+@dataclass(frozen=True)
 class NumberOrArray(Unknown):
     """A number, or an array of the shape: what `s = 0.0` is while `s + x` goes on.
 
@@ -487,7 +495,7 @@ def parts(t: Type) -> tuple[Type, ...]:
 
 
 #: Types without parts, which most types are.
-LEAVES = frozenset([Array, Scalar, Const, Unknown, Other, Told, Range, Closure])
+LEAVES = frozenset([Array, Scalar, Const, Unknown, Leaf, Other, Told, Range, Closure])
 
 
 def is_leaf(t: Type) -> bool:
@@ -783,6 +791,8 @@ def join(a: Type, b: Type) -> Type:
 def _joined(a: Type, b: Type) -> Type:
     active = a.active or b.active
     buffers = a.buffers | b.buffers
+    if all(map(_is_leaf, (a, b))) and Leaf in (type(a), type(b)):
+        return Leaf(active, buffers)
     if isinstance(a, _SPREAD) or isinstance(b, _SPREAD):
         spread = _number_or_array(a, b, active, buffers)
         if spread is not None:
@@ -835,6 +845,11 @@ def _joined(a: Type, b: Type) -> Type:
         left, right = a.function, b.function  # type: ignore[attr-defined]
         return Transformed(active, buffers, function=join(left, right))
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
+
+
+def _is_leaf(t: Type) -> bool:
+    """Whether it is a number or an array, or supposed to be one."""
+    return isinstance(t, (Array, Leaf, NumberOrArray)) or is_number(t)
 
 
 _SPREAD = (Array, NumberOrArray)

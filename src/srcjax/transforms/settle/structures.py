@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import builtins
 import inspect
 from collections import OrderedDict
 from typing import Any
@@ -20,12 +19,13 @@ from srcjax.analysis.skeletons import (
     is_held,
     is_open,
     is_part,
+    leaf_test,
     skeleton,
 )
 from srcjax.analysis.structural import by_item
 from srcjax.analysis.types import (
-    Closure,
     Const,
+    Leaf,
     List,
     Type,
     Varies,
@@ -33,7 +33,6 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.errors import ArgumentError, SrcjaxError, UnsupportedError, error_at
-from srcjax.frontend.unit import parameter_names
 from srcjax.ops.record import lookup
 from srcjax.transforms.places import ordered, read_part
 from srcjax.transforms.settle.calls import CallSettling
@@ -183,42 +182,17 @@ class Writer:
         """What the function is run on for an argument. Raises NotKnown."""
         t = self.settling.value_type(self.stmt, node)
         if name == "is_leaf":
-            return self.test(t)
+            return leaf_test(t, self.settling.program, self.settling.unit)
         if is_function(t):
             function = node if syntax.is_atom(node) else self.hold(node, "function")
             return lambda *args: self.called(function, args, name)
         whole = Held(t)
-        whole.node = node if syntax.is_atom(node) else self.hold(node, name)
+        supposed = isinstance(t, Leaf)
+        plain = syntax.is_atom(node) and not supposed
+        whole.node = node if plain else self.hold(node, name)
+        if supposed:
+            self.before[-1].holds_leaf = True
         return skeleton(t, whole, self.lists)
-
-    def test(self, t: Type) -> Any:
-        """A function that is asked what is a leaf; it is run."""
-        if isinstance(t, Const) and (t.value is None or callable(t.value)):
-            asked = t.value
-        elif isinstance(t, Closure):
-            asked = self.defined(t.definition)
-        else:
-            raise NotKnown
-        return asked and (lambda value: is_held(value) or asked(value))
-
-    def defined(self, definition: Any) -> Any:
-        """A function of the unit that reads nothing of it."""
-        settling = self.settling
-        name = getattr(definition, "name", None)
-        own = {name, *syntax.names_written(definition)}
-        own |= set(parameter_names(definition.args))
-        namespace: dict[str, Any] = {}
-        for free in syntax.names_read(definition) - own:
-            try:
-                namespace[free] = settling.program.look(settling.unit, free)
-            except KeyError:
-                if not hasattr(builtins, free):
-                    raise NotKnown from None
-        text = syntax.text(definition)
-        if name is None:  # a lambda
-            return eval(text, namespace)
-        exec(text, namespace)
-        return namespace[name]
 
     def called(self, function: gast.expr, args: tuple, name: str) -> Held:
         """The result of a function for leaves; what is no leaf's is called `name`."""
@@ -245,6 +219,7 @@ class Writer:
             whole = self.node_of(held.holder)
             part = read_part(held.holder.type, whole, held.key)
             held.node = self.hold(part, base(held))
+            self.before[-1].holds_leaf = isinstance(held.type, Leaf)
         return syntax.clone(held.node)
 
     def display(self, value: Any, whole: bool = False) -> gast.expr:

@@ -1604,6 +1604,18 @@ def test_a_changed_ordered_dict_gives_one_of_its_own_keys():
     np.testing.assert_allclose(got["b"], [6.0, 6.0, 6.0])
 
 
+def test_items_that_are_taken_out_of_an_argument():
+    def taken(variables):
+        params = variables.pop("params")
+        return np.sum(params["w"] ** 2) * variables["state"]
+
+    variables = {"params": {"w": X}, "state": 3.0}
+    got = srcjax.grad(taken)(variables)
+    np.testing.assert_allclose(got["params"]["w"], 6 * X)
+    np.testing.assert_allclose(got["state"], np.sum(X * X))
+    assert list(variables) == ["params", "state"]
+
+
 def test_a_defaultdict_stays_one():
     p = defaultdict(float, a=3.0)
     got = srcjax.grad(lambda p: p["a"] * p["a"])(p)

@@ -51,6 +51,7 @@ COLLECTIVES = {
     "pshuffle": lambda x: lax.pshuffle(x, "i", [2, 3, 1, 0]),
     "all_to_all": lambda x: lax.all_to_all(x, "i", 0, 0),
     "all_to_all at": lambda x: lax.all_to_all(x, "i", 0, 1),
+    "pswapaxes": lambda x: lax.pswapaxes(x, "i", 0),
     "axis_index": lambda x: x * lax.axis_index("i"),
     "axis_size": lambda x: x / lax.axis_size("i"),
     "containers": lambda x: lax.psum({"a": x, "b": (x * x, None)}, "i"),
@@ -61,6 +62,13 @@ COLLECTIVES = {
 def test_a_collective_is_that_of_vmap(name):
     f = COLLECTIVES[name]
     same(pmap(f, axis_name="i")(X), vmap(f, axis_name="i")(X))
+
+
+def test_what_is_donated_stays_as_it_is():
+    given = X.copy()
+    f = pmap(lambda x, y: x * lax.psum(y, "i"), axis_name="i", donate_argnums=(0, 1))
+    same(f(given, given), X * X.sum(0))
+    np.testing.assert_array_equal(given, X)
 
 
 #: Of which JAX has no gradient, or a wrong one; for the others `tests/devices` has it.

@@ -35,6 +35,7 @@ def programs(lax, np):
         "pshuffle": lambda x: lax.pshuffle(x, "i", [2, 3, 1, 0]),
         "all_to_all": lambda x: lax.all_to_all(x, "i", 0, 0),
         "all_to_all at": lambda x: lax.all_to_all(x, "i", 0, 1),
+        "pswapaxes": lambda x: lax.pswapaxes(x, "i", 0),
         "axis_index": lambda x: x * lax.axis_index("i"),
         "axis_size": lambda x: x / lax.axis_size("i"),
         "norm": lambda x: (x - lax.pmean(x, "i")) / np.sqrt(lax.psum(x * x, "i")),

@@ -387,6 +387,12 @@ class Reverse:
         own = isinstance(given, Dict) and given.cls is not dict
         return given if own and given else self.rules.type_of_name(name)
 
+    def loses_keys(self, name: str) -> bool:
+        """Whether a dict that was given may be without some of its items at the end."""
+        t = self.rules.type_of_name(name)
+        left = dict(t.items or ()) if isinstance(t, Dict) else {}
+        return any(key not in left for key, _ in self.keys_of(name))
+
     def keys_of(self, name: str) -> list[tuple[Any, Type]]:
         """The items of a dict argument as it was given."""
         t = self.entry_types.get(name)
@@ -432,6 +438,8 @@ class Reverse:
             for n, d in zip(wrt, results, strict=True)
         ]
         tail, rules.code = rules.code, []
+        shrunk = [n for n in wrt if self.loses_keys(n)]
+        head += self.keep_copied(shrunk, results, tail, copies_of_written(self.rules))
         head += copies_of_written(self.rules)
         head += self.keep_given(wrt, results, tail)
         head += rules.shadows.start()

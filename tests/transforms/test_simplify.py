@@ -627,3 +627,14 @@ def test_texts_of_texts_quote_the_users_lines(second):
     assert quotes[:2] == ["    # return np.sum(x**2)", "        # x = np.tanh(x)"]
     below = lines[lines.index(quotes[1]) + 1]
     assert "1 - x**2" in below, lines
+
+
+def test_signs_come_out_of_outer_products():
+    def gated(W, x):
+        return np.sum(1 / (1 + np.exp(-(W @ x))))
+
+    W, x = np.ones((2, 3)), np.ones(3)
+    text = srcjax.source(srcjax.grad(gated), W, x)
+    assert "np.outer(" in text
+    assert "-np.outer(" not in text
+    check_grads(gated, (W, x))

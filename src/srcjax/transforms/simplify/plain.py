@@ -159,7 +159,7 @@ def without_minus(node: gast.expr) -> gast.expr | None:
 
 
 def sign_outside(node: gast.expr) -> gast.expr:
-    """`(-x).T` is `-x.T`, and `(-x * y).sum()` is `-(x * y).sum()`."""
+    """`(-x).T` is `-x.T`, and so are sums, `(-x * y).sum()`, and `np.outer(-x, y)`."""
     inner = transposed(node)
     if inner is not None:
         plain = without_minus(inner)
@@ -171,6 +171,11 @@ def sign_outside(node: gast.expr) -> gast.expr:
             method = gast.Attribute(plain, "sum", syntax.LOAD)
             total = gast.Call(method, [], node.keywords)
             return gast.UnaryOp(gast.USub(), total)
+    if isinstance(node, gast.Call) and called(node) == "np.outer" and node.args:
+        plain = without_minus(node.args[0])
+        if plain is not None:
+            outer = gast.Call(node.func, [plain, *node.args[1:]], node.keywords)
+            return gast.UnaryOp(gast.USub(), outer)
     return node
 
 

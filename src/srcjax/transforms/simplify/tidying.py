@@ -13,6 +13,7 @@ from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Const,
     Dict,
     List,
     Scalar,
@@ -456,6 +457,8 @@ class Tidying:
         dtype = dtype_of(t)
         if isinstance(t, Array) and t.shape == ():
             return False  # `1.0 * x` is a number; to `x` itself may be written
+        if isinstance(t, Const):
+            return isinstance(t.value, float)
         return (
             isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
         )

@@ -41,6 +41,7 @@ from srcjax.frontend.attempts import caught_flag, lower_attempts, lowered_try
 from srcjax.frontend.collection_types import lower_collections
 from srcjax.frontend.exits import has_exit, lower_exits
 from srcjax.frontend.generators import Generators
+from srcjax.frontend.handed_functions import with_own_copies
 from srcjax.frontend.helper_names import make_way
 from srcjax.frontend.inherited import name_inherited
 from srcjax.frontend.iterators import lower_iterators
@@ -68,7 +69,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     varying_names = list(varying_names)
     source = name_numpy(make_way(source))
     source = with_own_tables(_with_choices(name_inherited(source)))
-    source = with_memos(source)
+    source = with_own_copies(with_memos(source))
     source = lift_recursive(source, lambda names: _called(source, varying_names, names))
     node = syntax.clone(source.node)
     free = syntax.Names(syntax.all_names(node) | _global_names(node, source))
@@ -91,7 +92,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     node.body = lowering.block(body)
     syntax.set_apart(node)
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
-    unit.looked_up = lowering.looked_up | source.aliases
+    unit.looked_up = lowering.looked_up | source.aliases | source.looked_up
     unit.own_targets.update(lowering.own_targets)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     unit.counts |= COUNTS_MADE.get(source.func, {})

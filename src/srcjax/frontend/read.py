@@ -73,6 +73,8 @@ class FunctionSource:
     rebound: set[str] = field(default_factory=set)
     #: Names of NumPy in the user's text for which `node` has `np`.
     aliases: set[str] = field(default_factory=set)
+    #: Names from around whose values `node` has been made of.
+    looked_up: set[str] = field(default_factory=set)
 
     def line(self, n: int) -> str:
         """Line `n` (from 1) of the file, stripped; empty if there is no such line."""

@@ -11,6 +11,7 @@ Another order of the same transforms has one:
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 
 from srcjax import runtime, syntax
 from srcjax.analysis.types import Array, Scalar, Type, dtype_of, map_parts, parts
-from srcjax.backends.load import load
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, NoRuleError, UnsupportedError
 from srcjax.versions.facts import without_activity
@@ -72,13 +72,14 @@ def gradient_of_batch(batch: Any, types: list[Type], axes: list[Any]) -> Module 
     given = [
         with_axis(t) if n in repeated else t for n, t in zip(names, types, strict=True)
     ]
-    function = examples.version_of(given).function
-    total = sum_of(function, names, inner.with_value, inner.has_aux)
+    one = examples.version_of(given).module
+    total = sum_of(one, names, inner.with_value, inner.has_aux)
     more = inner.with_value or inner.has_aux
     gradient = Gradient(total, inner.argnums, more, False, inner.holomorphic)
     module = gradient.version_of(given).module
+    entry = f"vmap_{inner.name}_{batch.source.name}"
     if not more and not repeated and not body and batch.out_axes == 0:
-        return module
+        return renamed(module, entry)
     first = next((n for n, a in zip(names, axes, strict=True) if a is not None), None)
     if first is None:
         return None
@@ -106,14 +107,28 @@ def gradient_of_batch(batch: Any, types: list[Type], axes: list[Any]) -> Module 
         end = syntax.expression(given_back)
         body.append(gast.Return(with_axes(end, batch.out_axes)))
         syntax.rename(body, {n: free[n].id for n in free})
-    return wrapped(f"vmap_{inner.name}_{batch.source.name}", module, names, body)
+    return wrapped(entry, module, names, body)
 
 
-def sum_of(function: Any, names: list[str], with_value: bool, has_aux: bool) -> Any:
-    """The sum over the batch, along with what is wanted of each example."""
-    joined, called = ", ".join(names), function.__name__
-    name = f"sum_of_{called.removeprefix('vmap_')}"
-    value, aux = fresh("value", names), fresh("aux", names)
+def sum_of(module: Module, names: list[str], with_value: bool, has_aux: bool) -> Any:
+    """The sum over the batch, along with what is wanted of each example.
+
+    It is what the batched function is but for its result, so that its gradient is one
+    function too. A function that calls itself is called.
+    """
+    name = f"sum_of_{module.entry.removeprefix('vmap_')}"
+    functions = syntax.clone(module.functions)
+    values = {"np": np, **module.values}
+    entry = next(f for f in functions if f.name == module.entry)
+    if any(syntax.is_name(n, module.entry) for n in syntax.walk(functions)):
+        given = ", ".join(names)
+        text = f"def {name}({given}):\n    return {module.entry}({given})\n"
+        functions = syntax.statements(text)
+        values |= {module.entry: getattr(module.load(), module.entry)}
+        entry = functions[0]
+    entry.name = name
+    own = syntax.Names(syntax.all_names(entry) | values.keys())
+    value, aux = own.fresh("value"), own.fresh("aux")
     shown = f"{value}, {aux}" if has_aux else value
     kept = {
         (False, False): "",
@@ -121,11 +136,17 @@ def sum_of(function: Any, names: list[str], with_value: bool, has_aux: bool) -> 
         (False, True): f", {aux}",
         (True, True): f", ({value}, {aux})",
     }[with_value, has_aux]
-    text = f"    return np.sum({called}({joined}))\n"
+    last = entry.body[-1]
+    assert isinstance(last, gast.Return)
+    end = "return np.sum(result)"
     if kept:
-        text = f"    {shown} = {called}({joined})\n    return np.sum({value}){kept}\n"
-    text = f"def {name}({joined}):\n{text}"
-    return getattr(load(text, name, {called: function, "np": np}), name)
+        end = f"{shown} = result\nreturn np.sum({value}){kept}"
+    entry.body[-1:] = syntax.statements(end, result=last.value)
+    made = Module(name, functions, values)
+    made.entry, made.made, made.kept = name, module.made, module.kept
+    made.guards = module.guards
+    made.print()
+    return getattr(made.load(), name)
 
 
 def batch_of_batches(batch: Any, types: list[Type], axes: list[Any]) -> Module | None:
@@ -236,6 +257,22 @@ def moved(body: list[Any], name: str, t: Type, axis: int, place: int) -> Type:
 
 
 # -- text ------------------------------------------------------------------------------
+
+
+def renamed(module: Module, entry: str) -> Module:
+    """The module with another name for its entry."""
+    names = set().union(*map(syntax.all_names, module.functions), module.values)
+    if entry in names | {f.name for f in module.functions}:
+        return module
+    made = copy(module)
+    made.functions = syntax.clone(module.functions)
+    syntax.rename(made.functions, {module.entry: entry})
+    made.kept = {
+        entry if n == module.entry else n: kept for n, kept in made.kept.items()
+    }
+    made.name = made.entry = entry
+    made.print()
+    return made
 
 
 def wrapped(entry: str, module: Module, names: list[str], body: list[Any]) -> Module:

@@ -5,7 +5,9 @@ import pytest
 from scipy.special import logsumexp
 
 import srcjax
+from srcjax import syntax
 from srcjax.testing import check_grads
+from srcjax.transforms.simplify.plain import zero_choice
 
 
 def mixture(w, x):
@@ -24,6 +26,20 @@ def test_sum_of_rows(loss):
     assert "_like" not in text
     check_grads(loss, (w, x))
     assert np.shape(srcjax.grad(loss)(w, np.zeros((0, 4)))) == (4,)
+
+
+def counted(s, x):
+    return np.sum(-0.5 * (x / s) ** 2 - np.log(s))
+
+
+def test_a_choice_of_the_same_and_a_count():
+    x = np.array([0.3, -1.2, 0.7])
+    text = str(srcjax.source(srcjax.grad(counted), 0.4, x))
+    assert "- len(x) / s" in text
+    choice = syntax.expression("np.where(c, a, a)")
+    assert syntax.text(zero_choice(choice, lambda new, old: True)) == "a"
+    assert zero_choice(choice, lambda new, old: False) is choice
+    check_grads(counted, (0.4, x), order=2)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -15,6 +15,6 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
     dz = -z
     # z = (data - mean) / np.exp(log_sigma)
-    dlog_sigma = -1.0 * z.size - (dz * z / exp_log_sigma).sum() * exp_log_sigma
+    dlog_sigma = -z.size - (dz * z / exp_log_sigma).sum() * exp_log_sigma
     dmean = -(dz / exp_log_sigma).sum()
     return dmean, dlog_sigma

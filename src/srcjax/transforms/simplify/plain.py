@@ -314,10 +314,15 @@ def join_choices(node: gast.expr, alike: Any) -> gast.expr:
 
 
 def zero_choice(node: gast.expr, alike: Any) -> gast.expr:
-    """`np.where(c, a, np.zeros_like(b))` is `np.where(c, a, 0)`, for one shape."""
+    """`np.where(c, a, np.zeros_like(b))` is `np.where(c, a, 0)`, for one shape.
+
+    And `np.where(c, a, a)` is `a`.
+    """
     choice = _choice(node) if isinstance(node, gast.Call) else None
     if choice is None or not is_pure(node):
         return node
+    if same_value(choice[1], choice[2]) and alike(choice[1], node):
+        return choice[1]
     zeros = [called(part) == "np.zeros_like" for part in choice[1:]]
     if sum(zeros) != 1:
         return node
@@ -448,6 +453,16 @@ def plain_ones(node: gast.expr) -> gast.expr:
         one = isinstance(node.args[1], gast.Constant) and node.args[1].value == 1
         return syntax.call("np.ones_like", node.args[0]) if one else node
     return node
+
+
+def whole_number(node: Any) -> gast.expr | None:
+    """`-2` for `-2.0`, None for what is no such literal."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        inner = whole_number(node.operand)
+        return None if inner is None else gast.UnaryOp(node.op, inner)
+    value = node.value if isinstance(node, gast.Constant) else None
+    whole = isinstance(value, float) and value.is_integer() and 0 < value < 2**31
+    return syntax.const(int(value)) if whole else None  # type: ignore[arg-type]
 
 
 def filled_with(node: gast.expr) -> gast.expr | None:

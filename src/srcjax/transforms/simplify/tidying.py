@@ -49,6 +49,7 @@ from srcjax.transforms.simplify.plain import (
     plain_where,
     sign_outside,
     transposed,
+    whole_number,
     without_copies,
     without_minus,
     without_slices,
@@ -116,6 +117,7 @@ class Tidying:
             ((operator,), self.without_complex_one),
             ((operator,), self.plain_mean),
             ((operator,), self.plain_share),
+            ((operator,), self.counted_sum),
         ]
         return [(frozenset(kinds), change) for kinds, change in rows]
 
@@ -206,10 +208,12 @@ class Tidying:
         if not (isinstance(first, gast.UnaryOp) and isinstance(first.op, gast.USub)):
             return node
         number = isinstance(first.operand, gast.Constant)
-        if not (number and factors or self.is_float(first.operand)):
+        count = self.is_count(first.operand)
+        if not (number and factors or count or self.is_float(first.operand)):
             return node
         divided = bool(factors) and isinstance(factors[-1].op, gast.Div)
-        sure = divided or not number or isinstance(first.operand.value, float)
+        exact = number and isinstance(first.operand.value, int)
+        sure = divided or not (exact or count) or (count and not factors)
         if not sure and not self.is_float(node.right):
             return node
         product = first.operand
@@ -318,6 +322,28 @@ class Tidying:
         if not one or not all(counts):
             return node
         return gast.BinOp(top.right, gast.Div(), node.right)
+
+    def counted_sum(self, node: gast.expr) -> gast.expr:
+        """`-1.0 * n - d` is `-n - d` of a count of Python's and what is floating."""
+        if not isinstance(node, gast.BinOp):
+            return node
+        if not isinstance(node.op, (gast.Add, gast.Sub)):
+            return node
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if not isinstance(side, gast.BinOp) or not isinstance(side.op, gast.Mult):
+                continue
+            factor = whole_number(side.left)
+            counted = self.is_count(side.right)
+            if factor is None or not counted or not self.is_float(other):
+                continue
+            whole: gast.expr = gast.BinOp(factor, gast.Mult(), side.right)
+            if syntax.text(factor) in ("1", "-1"):
+                whole = side.right
+                if isinstance(factor, gast.UnaryOp):
+                    whole = gast.UnaryOp(gast.USub(), whole)
+            pair = (whole, other) if side is node.left else (other, whole)
+            return gast.BinOp(pair[0], node.op, pair[1])
+        return node
 
     def plain_size(self, node: gast.expr) -> gast.expr:
         """`(x**2).size` is `x.size`."""
@@ -446,6 +472,11 @@ class Tidying:
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
             return self.is_adjoint(node.operand)
         return isinstance(node, gast.Name) and node.id in self.adjoints
+
+    def is_count(self, node: gast.expr) -> bool:
+        """Whether it is a whole number of Python's, which has a sign."""
+        t = self.type_of(node)
+        return isinstance(t, Scalar) and t.python and t.dtype == int
 
     def is_number(self, node: gast.expr) -> bool:
         return is_number(self.type_of(node))

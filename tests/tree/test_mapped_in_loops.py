@@ -30,7 +30,18 @@ def with_momentum(rate, p):
     return loss(params_of(state))
 
 
-@pytest.mark.parametrize("outer", [adapted, with_momentum], ids=lambda f: f.__name__)
+def with_velocity(rate, p):
+    velocity = srcjax.tree.map(np.zeros_like, p)
+    for _ in range(3):
+        g = srcjax.grad(loss)(p)
+        velocity = srcjax.tree.map(lambda v, g: 0.9 * v + g, velocity, g)
+        p = srcjax.tree.map(lambda p, v: p - rate * v, p, velocity)
+    return loss(p)
+
+
+@pytest.mark.parametrize(
+    "outer", [adapted, with_momentum, with_velocity], ids=lambda f: f.__name__
+)
 def test_a_rate_is_learned_through_steps(outer):
     step = 1e-6
     wanted = (outer(0.1 + step, P) - outer(0.1 - step, P)) / (2 * step)

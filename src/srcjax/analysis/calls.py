@@ -526,10 +526,11 @@ class Calls(Constructing):
         if not active and varies() is not Varies.RUN_TIME:
             self.facts.nodes.append(node)
             self.callee(node, value)
-            found = type_of_structure(value, args, kwargs, id(node))
+            leaf = Unknown(False, NONE.union(*map(all_buffers, given)))
+            found = self.structure_of(value, args, kwargs, node, env)
             # It writes to nothing; what it calls is not seen before it is written out.
             if found is None and not (calls(value) and self.settled):
-                found = Unknown(False, NONE.union(*map(all_buffers, given)))
+                found = leaf
             return found or self.opaque_call(value, given, node)
         self.callee(node, value)
         if self.settled:
@@ -543,6 +544,22 @@ class Calls(Constructing):
             self.put_in_place(self.called_apart)  # one of them may have made it
         self.facts.unseen = self.facts.structural = True
         leaf = Unknown(active, NONE.union(*map(all_buffers, given)))
+        return self.structure_of(value, args, kwargs, node, env) or leaf
+
+    def structure_of(
+        self,
+        value: Any,
+        args: list[Type],
+        kwargs: dict[str, Type],
+        node: Any,
+        env: Env,
+    ) -> Type | None:
+        """The type of what a function of structure gives, as far as it is told.
+
+        What functions give that it calls is supposed, until the calls are written out.
+        """
+        if self.settled:
+            return type_of_structure(value, args, kwargs, id(node))
         many = itertools.count()
 
         def called(function: Type, leaves: list[Type]) -> Type:
@@ -551,8 +568,7 @@ class Calls(Constructing):
             unseen = type(found) is Unknown and isinstance(function, Closure)
             return Leaf(found.active, found.buffers) if unseen else found
 
-        found = type_of_structure(value, args, kwargs, id(node), called, self.asked)
-        return found or leaf
+        return type_of_structure(value, args, kwargs, id(node), called, self.asked)
 
     def leaf_call(self, node: Any, place: int) -> gast.Call:
         """What stands for the call of a function with the leaves at a place of a tree.

@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
     Type,
     Varies,
     dtype_of,
+    has_leaves,
     is_active,
     is_mapping,
     join,
@@ -48,6 +49,7 @@ from srcjax.analysis.types import (
     type_of,
     varies,
     with_active,
+    with_leaves,
 )
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.lift import free_names
@@ -273,7 +275,8 @@ class NestedTransforms(Effects):
         else:
             self.plain_call(node, getattr(function, "value", None), call)
         result = self.value_type(lifted.function, types)
-        return with_active(fresh(result, id(node)), active)
+        result = with_active(fresh(result, id(node)), active)
+        return with_leaves(result) if any(map(has_leaves, args)) else result
 
     def call_way(
         self,

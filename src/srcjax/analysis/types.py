@@ -704,6 +704,22 @@ def returned_by(t: Type, site: int, given: Buffers) -> Type:
     return visit(t)
 
 
+def has_leaves(t: Type) -> bool:
+    """Whether a part of it is supposed to be a leaf of a tree."""
+    return isinstance(t, Leaf) or any(map(has_leaves, parts(t)))
+
+
+def with_leaves(t: Type) -> Type:
+    """The container with what is not known in it supposed to be leaves of a tree."""
+
+    def supposed(part: Type) -> Type:
+        if type(part) is Unknown:
+            return Leaf(part.active, part.buffers)
+        return with_leaves(part)
+
+    return map_parts(t, supposed)
+
+
 def without_buffers(t: Type) -> Type:
     """The type of a fresh copy: the same value that shares no memory."""
     t = map_parts(t, without_buffers)

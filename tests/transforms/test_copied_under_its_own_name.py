@@ -41,6 +41,33 @@ def turned_round_in_a_branch(x):
     return values[0] * 2 + 3 * values[1]
 
 
+def copied_before_it_is_known(x):
+    def longer(values):
+        values = values + [values[0] * x[1]]
+        return values
+
+    values = [x[0] * x[1], x[1] ** 3]
+    if x[0] > 0:
+        values = longer(values)
+    values = values.copy()
+    values = values + [x[0] * values[0]]
+    return values[0] * 2 + 3 * values[1] * values[-1]
+
+
+def dict_copied_before_it_is_known(x):
+    def changed(values):
+        values = dict(values)
+        values["a"] = values["a"] * values["b"]
+        return values
+
+    values = {"a": x[0] * x[1], "b": x[1] ** 3}
+    if x[0] > 0:
+        values = changed(values)
+    values = values.copy()
+    values |= {"a": values["b"] * x[0]}
+    return values["a"] * 2 + 3 * values["b"]
+
+
 def item_of_what_had_the_name(x):
     found = [x[0] * x[1], x[1] ** 3]
     found = found.pop() if x[0] > 0 else x[0]
@@ -61,6 +88,8 @@ def default_that_has_the_name(x):
         list_in_a_loop,
         dict_in_a_loop,
         turned_round_in_a_branch,
+        copied_before_it_is_known,
+        dict_copied_before_it_is_known,
         item_of_what_had_the_name,
         default_that_has_the_name,
     ],
@@ -70,4 +99,6 @@ def test_gradient(function):
     by_differences = [
         (function(X + h * e) - function(X - h * e)) / (2 * h) for e in np.eye(2)
     ]
-    np.testing.assert_allclose(srcjax.grad(function)(X), by_differences, rtol=1e-7)
+    value, found = srcjax.value_and_grad(function)(X)
+    np.testing.assert_allclose(value, function(X))
+    np.testing.assert_allclose(found, by_differences, rtol=1e-7)

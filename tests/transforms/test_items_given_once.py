@@ -193,3 +193,27 @@ def test_items_that_change_before_they_are_asked_for(f):
     with pytest.raises(srcjax.errors.UnsupportedError, match="before the iterator"):
         srcjax.grad(f)(1.5)
     np.testing.assert_allclose(srcjax.jit(f)(1.5), f(1.5))
+
+
+class Squares:
+    def of(self, values):
+        return (v * v for v in values)
+
+
+def squares_of_a_method(s):
+    squares = Squares().of([s, 3.0])
+    return sum(squares) * s
+
+
+def squares_of_a_method_twice(s):
+    squares = Squares().of([s, 3.0])
+    return sum(squares) * s + sum(squares)
+
+
+def test_what_a_method_returns_is_gone_through_once():
+    np.testing.assert_allclose(srcjax.grad(squares_of_a_method)(1.5), 15.75)
+
+
+def test_what_a_method_returns_is_not_gone_through_twice():
+    with pytest.raises(srcjax.errors.UnsupportedError, match="that this gives"):
+        srcjax.grad(squares_of_a_method_twice)(1.5)

@@ -143,7 +143,9 @@ def meaning(function: Callable[..., Any], other: Type) -> str:
     dtype = dtype_of(other)
     product = function is operator.mul
     if isinstance(other, Array):
-        return AN_ARRAY
+        # `xs.copy()` of what is not known yet may be a list.
+        untold = other.dtype is None and other.shape is None
+        return NOT_KNOWN if untold and function is operator.add else AN_ARRAY
     if isinstance(other, (Scalar, Const)) and dtype is not None:
         if product:
             return REPEATED if dtype.kind in "iub" else NO_OPERAND

@@ -92,7 +92,12 @@ from srcjax.analysis.wrappers import called_method, compiled_from, function_with
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
-from srcjax.frontend.used_once import USED_AGAIN, uses_once
+from srcjax.frontend.used_once import (
+    GIVEN_AGAIN,
+    USED_AGAIN,
+    gives_iterator,
+    uses_once,
+)
 from srcjax.ops.helpers import helper_of, result_like
 from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
@@ -1005,6 +1010,8 @@ class Calls(Constructing):
             return Unknown(active)
         if not is_of_library(function):
             self.check_iterators(unit.source.node, args, node)
+            if getattr(node, "used_again", False) and gives_iterator(unit.source):
+                raise self.refuse(node, GIVEN_AGAIN, "a list: `list(...)` of it")
         if not followed:
             given = [*args, *kwargs.values()]
             result = self.result_alone(unit, arguments, given, node)

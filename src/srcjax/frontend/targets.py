@@ -73,6 +73,8 @@ class Targets(SequenceCalls):
         elif isinstance(target, gast.Name):
             if self.varying.carries(value) and self.gives_once(value):
                 value = self.kept_iterator(target.id, value)
+            else:
+                self.note_use(target.id, value)
             self.emit(syntax.assign(target, self.operation(value)))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)

@@ -22,7 +22,7 @@ from srcjax.errors import SourceNotFoundError
 from srcjax.frontend.generators import Generators
 from srcjax.frontend.iterators import LAZY, most_reads
 from srcjax.frontend.lift import own_nodes
-from srcjax.frontend.read import read_generator
+from srcjax.frontend.read import FunctionSource, read_generator
 
 #: Functions of `itertools` that have plain Python of their own (`ops.composites`).
 _ITERATORS = (
@@ -42,6 +42,7 @@ _ITERATORS = (
     itertools.zip_longest,
 )
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
+GIVEN_AGAIN = "the iterator that this gives may be used more than once"
 USED_AGAIN = "the function may use the iterator that it gets more than once"
 
 
@@ -82,6 +83,14 @@ class UsedOnce(Generators):
             return read_generator(function).node
         except SourceNotFoundError:
             return None
+
+    def note_use(self, name: str, value: Any) -> None:
+        """Keep at a call whether what it gives, under this name, may be used again.
+
+        Types tell later which function it is, and whether it gives an iterator.
+        """
+        if isinstance(value, gast.Call) and self.called(value) is None:
+            value.used_again = not goes_through_once(self.scope, name)
 
     def check_kept(self, nodes: list[Any]) -> None:
         """Raise where one of what a container or an object gets is an iterator.
@@ -142,9 +151,29 @@ def _is_users_class(value: Any) -> bool:
     return isinstance(value, type) and not is_of_library(value)
 
 
+def gives_iterator(source: FunctionSource) -> bool:
+    """Whether the user's function returns what gives its items once."""
+    around = {*source.globals, *source.closure}
+    for node in own_nodes(source.node.body):
+        if isinstance(node, (gast.Yield, gast.YieldFrom)):
+            return True
+        value = node.value if isinstance(node, gast.Return) else None
+        if isinstance(value, gast.GeneratorExp):
+            return True
+        function = getattr(value, "func", None)
+        if isinstance(function, gast.Name) and function.id in LAZY:
+            return function.id not in around
+    return False
+
+
 def used_once(body: list[Any], name: str) -> bool:
     """Whether a function's statements go through what the name holds at most once."""
-    if most_reads(body, name) > 1 or syntax.count_bindings(body, name):
+    return not syntax.count_bindings(body, name) and goes_through_once(body, name)
+
+
+def goes_through_once(body: list[Any], name: str) -> bool:
+    """Whether the statements go through what the name holds at most once."""
+    if most_reads(body, name) > 1 or syntax.count_bindings(body, name) > 1:
         return False
     for node in syntax.walk(body):
         inside: list[Any] = []
@@ -201,4 +230,4 @@ def uses_once(definition: Any, place: int | str | None) -> bool:
     return isinstance(name, str) and used_once(_body(definition), name)
 
 
-__all__ = ["USED_AGAIN", "UsedOnce", "uses_once"]
+__all__ = ["GIVEN_AGAIN", "USED_AGAIN", "UsedOnce", "gives_iterator", "uses_once"]

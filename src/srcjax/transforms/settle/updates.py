@@ -45,6 +45,9 @@ class UpdateSettling(SettlingBase):
         if isinstance(target, gast.Name):
             old = self.type_before(stmt, target.id)
             if isinstance(old, Array):
+                untold = old.dtype is None and old.shape is None  # `xs.copy()`, say
+                if untold and self.waits_for(None):
+                    return [stmt]
                 return self.in_place(stmt)
             if id(target) in self.facts.lists:  # `a *= x` of a list is a new array
                 self.changed = True

@@ -11,6 +11,7 @@ import pytest
 import srcjax
 from srcjax.ops.record import lookup
 from srcjax.runtime import linalg
+from srcjax.testing import check_grads
 
 from .helpers import assert_close, check_adjoint, check_infer, cotangent, run_adjoint
 from .test_products import array, text
@@ -454,3 +455,12 @@ def test_lstsq_of_nothing(shapes):
     assert x.shape == (shapes[0][1], *shapes[1][1:])
     np.testing.assert_array_equal(da, a)
     np.testing.assert_array_equal(db, b)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4)])
+def test_the_triangular_factor_alone(shape):
+    def factor(a):
+        return np.linalg.qr(a, mode="r")
+
+    a = np.random.default_rng(3).normal(size=shape)
+    check_grads(factor, (a,))

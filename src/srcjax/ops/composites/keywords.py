@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from srcjax.analysis.types import Type, rank_of
+from srcjax.analysis.types import UNKNOWN, Type, rank_of
+from srcjax.ops.known import known_value
 from srcjax.ops.record import completes
 
 
@@ -21,6 +22,17 @@ def with_number(a: Type, v: Type, **_: Type) -> bool:
 def convolve(a, v, mode="full"):
     """A number is a sequence of one."""
     return np.convolve(np.atleast_1d(a), np.atleast_1d(v), mode)
+
+
+def one_factor(mode: Type = UNKNOWN, **_: Type) -> bool:
+    """Whether the second factor alone is asked for."""
+    return known_value(mode) == "r"
+
+
+@completes(np.linalg.qr, when=one_factor)
+def qr(a, mode="reduced"):
+    """The triangular factor of both."""
+    return np.linalg.qr(a)[1]
 
 
 @completes(np.array)

@@ -286,7 +286,8 @@ class Settling(LoopSettling, ValueSettling):
         """Whether the test is about numbers, constants, functions in names bound once.
 
         No function that is not looked into yet can make it another one. Nor can it
-        change of what class a list or an array in such a name is.
+        change of what class a list or an array in such a name is: that of a parameter,
+        a call in such a function may.
         """
         stmt = getattr(self, "at", None)
         if stmt is None:
@@ -299,7 +300,8 @@ class Settling(LoopSettling, ValueSettling):
                 return False
             once = syntax.count_bindings(self.unit.node, name) == 1
             constant = isinstance(found, (Const, Closure)) or is_number(found)
-            constant |= isinstance(found, _OF_ONE_CLASS) and self.asks_class(node.test)
+            if isinstance(found, _OF_ONE_CLASS) and name not in self.unit.parameters:
+                constant |= self.asks_class(node.test)
             if not once or not constant:
                 return False
         return True

@@ -108,6 +108,12 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             self.changed = True
             return rewritten
         if isinstance(value, gast.Call) and isinstance(stmt.targets[0], gast.Name):
+            if self.only_writes(stmt, value):
+                self.changed = True
+                effect = gast.copy_location(gast.Expr(value), stmt)
+                effect.user_line = getattr(stmt, "user_line", None)
+                stmt.value = syntax.const(None)
+                return [effect, stmt]
             inlined = self.inline(stmt, value, stmt.targets[0].id)
             if inlined is not None:
                 return inlined
@@ -421,6 +427,26 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         if body is None:
             return None
         return [*before, new, *body, last]
+
+    def only_writes(self, stmt: gast.stmt, call: gast.Call) -> bool:
+        """Whether a call writes to an array, and gives None.
+
+        Before:                        After:
+
+            r = np.copyto(y, x)            np.copyto(y, x)
+                                           r = None
+        """
+        callees = self.facts.callees.get(id(call), [])
+        callee: Any = callees[0] if len(callees) == 1 else None
+        if callee in (np.copyto, np.fill_diagonal):
+            return True
+        if isinstance(getattr(callee, "__self__", None), np.ufunc):
+            return bool(callee.__name__ == "at")
+        if not isinstance(call.func, gast.Attribute):
+            return False
+        array = isinstance(self.atom_type(stmt, call.func.value), Array)
+        method = getattr(np.ndarray, call.func.attr, None)
+        return array and method in (np.ndarray.fill, np.ndarray.sort)
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""

@@ -19,6 +19,7 @@ from srcjax.analysis.binding import BoundTo, signature_inside, signature_of
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Closure
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.lift import own_nodes
 from srcjax.frontend.normalise import normalise_nested
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.patched import NAMED_MODULES
@@ -159,7 +160,7 @@ class Inliner:
             stmt = syntax.assign(target, last.value)
             stmt.user_line = getattr(last, "user_line", None)
             out.append(stmt)
-        for node in syntax.walk(out):
+        for node in own_nodes(out):
             gast.copy_location(node, call)  # errors show the call
         for stmt in out:
             if getattr(stmt, "user_line", None) is None:

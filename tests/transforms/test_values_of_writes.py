@@ -9,6 +9,10 @@ from srcjax.testing import check_grads
 X = np.array([0.3, 0.7, -0.2])
 
 
+class Holder:
+    pass
+
+
 def given_a_name(x):
     y = np.zeros(3)
     done = np.copyto(y, x)
@@ -68,3 +72,25 @@ def test_what_is_written_has_its_derivative(f):
     check_grads(value, (X,))
     rows = srcjax.vmap(value)(np.stack([X, 2 * X]))
     np.testing.assert_allclose(rows, [value(X), value(2 * X)])
+
+
+def test_lists_sorted_in_place():
+    def smallest(x):
+        xs = [x[0], x[1], x[2]]
+        return (xs.sort() or xs)[0] * 2.0
+
+    batch = np.stack([X, -X])
+    with pytest.warns(srcjax.errors.PerformanceWarning):
+        found = srcjax.vmap(smallest)(batch)
+    np.testing.assert_allclose(found, [smallest(x) for x in batch])
+
+
+@pytest.mark.parametrize("transform", [srcjax.grad, lambda f: srcjax.jvp(f)])
+def test_attributes_set_by_the_dict_of_an_object_are_refused(transform):
+    def by_vars(x):
+        held = Holder()
+        vars(held)["a"] = x[0]
+        return held.a**2
+
+    with pytest.raises(srcjax.errors.UnsupportedError, match="by another way"):
+        srcjax.source(transform(by_vars), X)

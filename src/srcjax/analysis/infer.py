@@ -475,7 +475,7 @@ class Interpreter(Expressions):
         if isinstance(base, Unknown) and is_active(value) and self.settled:
             for name, t in env.items():
                 shared = t.buffers & base.buffers
-                if shared and isinstance(t, (Object, List, Dict)):
+                if shared and isinstance(t, (Object, Other, List, Dict)):
                     raise self.refuse(
                         stmt,
                         f"a differentiated value is put into `{name}` by another way",

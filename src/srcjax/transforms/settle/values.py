@@ -444,9 +444,11 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return bool(callee.__name__ == "at")
         if not isinstance(call.func, gast.Attribute):
             return False
-        array = isinstance(self.atom_type(stmt, call.func.value), Array)
-        method = getattr(np.ndarray, call.func.attr, None)
-        return array and method in (np.ndarray.fill, np.ndarray.sort)
+        t = self.atom_type(stmt, call.func.value)
+        owner = np.ndarray if isinstance(t, Array) else list
+        method = getattr(owner, call.func.attr, None)
+        writes = method in (np.ndarray.fill, np.ndarray.sort, list.sort)
+        return writes and isinstance(t, (Array, List))
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""

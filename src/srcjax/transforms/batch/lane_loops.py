@@ -110,7 +110,7 @@ class LaneLoops(Regions):
             counter = self.own_counter(new)
             if counter:
                 renamed = stmt.target.id
-                body = [syntax.assign(renamed, new.target), *body]
+                body = [syntax.assign(renamed, syntax.as_load(new.target)), *body]
             made = self.loop_body(body, where, carried, go_on.id, stops)
             new.body = [*head, *made]
         else:

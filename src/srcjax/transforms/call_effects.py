@@ -263,7 +263,7 @@ def only_computes(program: Program, unit: Unit, expr: gast.expr) -> bool:
     return all(marking.computes(unit, node, types, local) for node in nodes)
 
 
-def _is_composite(function: Any) -> bool:
+def is_composite(function: Any) -> bool:
     """Whether operations of ours are made of it: it asks, and changes nothing."""
     home = str(getattr(function, "__module__", None) or "")
     return home.split(".")[:3] == ["srcjax", "ops", "composites"]
@@ -326,7 +326,7 @@ class _Marking:
             return all(self.summary(f) == (True, NONE) for f in followed if f)
         if isinstance(node, gast.Call):
             called = self.facts.callees.get(id(node), ())
-            if called and all(map(_is_composite, called)):
+            if called and all(map(is_composite, called)):
                 return True
             effect = self.call(unit, node, types, local)
             return effect.pure and not self.converts_own(node, types)

@@ -23,6 +23,7 @@ from srcjax.frontend.lift import own_nodes
 from srcjax.frontend.normalise import normalise_nested
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.patched import NAMED_MODULES
+from srcjax.transforms.call_effects import is_composite
 
 SMALL = 2
 
@@ -160,8 +161,10 @@ class Inliner:
             stmt = syntax.assign(target, last.value)
             stmt.user_line = getattr(last, "user_line", None)
             out.append(stmt)
-        for node in own_nodes(out):
-            gast.copy_location(node, call)  # errors show the call
+        # Errors show the call. Where memory is made in a user's function stays apart.
+        ours = callee is not None and is_composite(callee.source.func)
+        for node in own_nodes(out) if ours else out:
+            gast.copy_location(node, call)
         for stmt in out:
             if getattr(stmt, "user_line", None) is None:
                 stmt.user_line = getattr(call, "user_line", None)

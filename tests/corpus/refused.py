@@ -100,6 +100,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "vmap(grad)": {},
     "grad(vmap)": {
         **dict.fromkeys(PUT_BACK, "writes to memory that both"),
+        "containers.rows_of_rows": "may share memory with several arrays",
         "objects.objects_in_a_dict_changed": "may share memory with several arrays",
     },
     "vmap(vmap)": {},

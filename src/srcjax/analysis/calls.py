@@ -308,6 +308,9 @@ class Calls(Constructing):
                     self.check_cut_off(base, node)
                     self.update(base, env, lambda t: with_active(t, True))
                 return Const(value=None)
+            if name == "sort" and isinstance(base, Array):  # `settle` writes it out
+                self.wrote(node, base)
+                return Const(value=None)
         if name == "_replace" and isinstance(base, Tuple) and base.cls is not None:
             return self.replaced(base, kwargs, node)
         active = any(map(is_active, [*args, *kwargs.values()]))
@@ -522,6 +525,7 @@ class Calls(Constructing):
         """
         given = [*args, *kwargs.values()]
         active = any(self.brings(t, env) for t in given)
+        leaf = Unknown(active, NONE.union(*map(all_buffers, given)))
         op = lookup(value) if varies() is Varies.DERIVATIVES else None
         if op is not None and op.inert:  # of an index, say: it is called at the latest
             self.facts.nodes.append(node)
@@ -531,7 +535,6 @@ class Calls(Constructing):
         if not active and varies() is not Varies.RUN_TIME:
             self.facts.nodes.append(node)
             self.callee(node, value)
-            leaf = Unknown(False, NONE.union(*map(all_buffers, given)))
             found = self.structure_of(value, args, kwargs, node, env)
             # It writes to nothing; what it calls is not seen before it is written out.
             if found is None and not (calls(value) and self.settled):
@@ -548,7 +551,6 @@ class Calls(Constructing):
         if any(isinstance(t, Unknown) and not t.active for t in given):
             self.put_in_place(self.called_apart)  # one of them may have made it
         self.facts.unseen = self.facts.structural = True
-        leaf = Unknown(active, NONE.union(*map(all_buffers, given)))
         return self.structure_of(value, args, kwargs, node, env) or leaf
 
     def structure_of(

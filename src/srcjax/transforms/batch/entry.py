@@ -57,10 +57,7 @@ class Batch:
         new = gast.arguments([*names, size], [], None, [], [], None, [])
         body = self.body(wrt)
         node = gast.FunctionDef(name, new, body, [], None, None, [])
-        rules.split_webs(node)
-        return Written(
-            node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers
-        )
+        return self.written(node, wrt)
 
     def write(
         self,
@@ -109,6 +106,11 @@ class Batch:
         assert isinstance(last, gast.Return)
         last.value = with_axes(last.value, self.result, out_axes)
         node = gast.FunctionDef(name, arguments, body, [], None, None, [])
+        return self.written(node, wrt)
+
+    def written(self, node: gast.FunctionDef, wrt: list[str]) -> Written:
+        """The function, with a name for each value."""
+        rules = self.rules
         rules.split_webs(node)
         return Written(
             node, self.unit, rules, None, wrt, forward=True, gathers=rules.gathers

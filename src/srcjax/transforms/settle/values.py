@@ -20,6 +20,7 @@ from srcjax.analysis.structural import is_structural
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Const,
     Dict,
     List,
     Object,
@@ -108,7 +109,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             self.changed = True
             return rewritten
         if isinstance(value, gast.Call) and isinstance(stmt.targets[0], gast.Name):
-            if self.only_writes(stmt, value):
+            if self.gives_none(stmt):
                 self.changed = True
                 effect = gast.copy_location(gast.Expr(value), stmt)
                 effect.user_line = getattr(stmt, "user_line", None)
@@ -428,27 +429,16 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return None
         return [*before, new, *body, last]
 
-    def only_writes(self, stmt: gast.stmt, call: gast.Call) -> bool:
-        """Whether a call writes to an array, and gives None.
+    def gives_none(self, stmt: gast.Assign) -> bool:
+        """Whether a call is made for what it does, and gives None.
 
         Before:                        After:
 
             r = np.copyto(y, x)            np.copyto(y, x)
                                            r = None
         """
-        callees = self.facts.callees.get(id(call), [])
-        callee: Any = callees[0] if len(callees) == 1 else None
-        if callee in (np.copyto, np.fill_diagonal):
-            return True
-        if isinstance(getattr(callee, "__self__", None), np.ufunc):
-            return bool(callee.__name__ == "at")
-        if not isinstance(call.func, gast.Attribute):
-            return False
-        t = self.atom_type(stmt, call.func.value)
-        owner = np.ndarray if isinstance(t, Array) else list
-        method = getattr(owner, call.func.attr, None)
-        writes = method in (np.ndarray.fill, np.ndarray.sort, list.sort)
-        return writes and isinstance(t, (Array, List))
+        t = self.type_after(stmt, stmt.targets[0].id)
+        return isinstance(t, Const) and t.value is None
 
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""

@@ -24,19 +24,11 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.lift import SCOPES
 from srcjax.ops.elementwise_facts import is_elementwise
 from srcjax.transforms.call_effects import called, is_pure, written_bases
 from srcjax.transforms.simplify.kin import may_be_one_of
 
-#: What has names of its own, or runs at another time.
-_SCOPES = (
-    gast.FunctionDef,
-    gast.Lambda,
-    gast.ListComp,
-    gast.SetComp,
-    gast.DictComp,
-    gast.GeneratorExp,
-)
 #: What may leave a part of itself out.
 _AT_TIMES = (gast.IfExp, gast.BoolOp, gast.Compare)
 
@@ -124,7 +116,7 @@ class _Reading:
         name, reads = stmts[at].targets[0].id, syntax.names_read(value)
         for stmt in stmts[at + 1 :]:
             changes = self.changes(stmt, reads)
-            if changes and (syntax.has_blocks(stmt) or isinstance(stmt, _SCOPES)):
+            if changes and (syntax.has_blocks(stmt) or isinstance(stmt, SCOPES)):
                 return
             self.changed |= _read(stmt, value, name)
             if changes:
@@ -140,7 +132,7 @@ class _Reading:
                 moved.targets[0].id in syntax.names_read(stmt)
             ):
                 break
-            plain = not syntax.has_blocks(stmt) and not isinstance(stmt, _SCOPES)
+            plain = not syntax.has_blocks(stmt) and not isinstance(stmt, SCOPES)
             if plain and _reads(stmt, value, surely=True):
                 first = k
         if first == at:
@@ -179,7 +171,7 @@ def _reads(
     `surely`: only where it is computed whenever the statement runs.
     """
     found: list[tuple[Any, str, int | None]] = []
-    if isinstance(node, _SCOPES) or (surely and isinstance(node, _AT_TIMES)):
+    if isinstance(node, SCOPES) or (surely and isinstance(node, _AT_TIMES)):
         return found
     through = used_up and isinstance(node, gast.Subscript)
     mine = through or _uses_up(node)

@@ -1,7 +1,11 @@
-"""Random draws that do not depend on which tests ran before in the same process."""
+"""Draws and records that do not depend on which tests ran before in the process."""
+
+import importlib
 
 import numpy as np
 import pytest
+
+from srcjax.ops import record, registry  # noqa: F401  (fills the tables)
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +18,11 @@ def same_draws(request):
             if isinstance(generator, np.random.Generator):
                 state = np.random.default_rng(0).bit_generator.state
                 generator.bit_generator.state = state
+
+
+@pytest.fixture
+def all_records():
+    """Every record is in the tables, those of SciPy too, which are imported late."""
+    for modules in list(record.LAZY.values()):
+        for module in modules:
+            importlib.import_module(module)

@@ -1,9 +1,8 @@
 """Every operation has a batch rule, or stands here with the reason."""
 
-import importlib
+import pytest
 
-from srcjax.ops import registry  # noqa: F401  (fills the table)
-from srcjax.ops.record import LAZY, MAPPED, TABLE, key_of
+from srcjax.ops.record import MAPPED, TABLE, key_of
 
 STRIDED = "strides count the bytes of one example, and a batch may lie otherwise"
 ITERATIVE = "NumPy and SciPy take one matrix, and a stack has no formula of its own"
@@ -30,14 +29,9 @@ IN_A_LOOP = {
 }
 
 
+@pytest.mark.usefixtures("all_records")
 def test_every_operation_has_a_batch_rule_or_a_reason():
-    """Operations of other tests' own are in the table too, if those ran before.
-
-    What is imported late is there as well, whichever tests did.
-    """
-    for modules in list(LAZY.values()):
-        for module in modules:
-            importlib.import_module(module)
+    """Operations of other tests' own are in the table too, if those ran before."""
     without = {
         op.name
         for op in TABLE.values()

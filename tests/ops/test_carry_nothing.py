@@ -60,6 +60,7 @@ def lost_again(x):
     return np.sum(scaled_square(x, x[0]))
 
 
+@pytest.mark.usefixtures("all_records")
 def test_every_argument_of_the_library_is_named_or_declared():
     missing = set()
     for op in record.TABLE.values():

@@ -94,9 +94,12 @@ _IN_LIBRARIES = {
             "m",
             "mode",
             "n",
+            "norm",
+            "orthogonalize",
             "overwrite_a",
             "overwrite_ab",
             "overwrite_b",
+            "overwrite_x",
             "p_indices",
             "permute_l",
             "repetition",
@@ -110,6 +113,7 @@ _IN_LIBRARIES = {
             "transposed",
             "type",
             "unit_diagonal",
+            "workers",
         ]
     ),
 }

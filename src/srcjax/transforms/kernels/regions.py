@@ -7,11 +7,13 @@
         x = np.tanh(total)
 
 A kernel is a run of statements that stand after each other and are all accepted. One
-that goes through no loop, or computes only one thing of each element, is left to NumPy.
+that computes only one thing of each element is left to NumPy, and so is one that saves
+less time than it takes to compile it (`worth`).
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +44,10 @@ from srcjax.transforms.kernels.accepted import (
     is_kernel_array,
     is_kernel_number,
 )
-from srcjax.transforms.kernels.groups import Group, grouped
+from srcjax.transforms.kernels.groups import Group, Plain, grouped
 from srcjax.transforms.kernels.rows import root
 from srcjax.transforms.kernels.statements import KernelWriter
+from srcjax.transforms.kernels.worth import Times, compiling, is_won_back
 from srcjax.transforms.kernels.wrapping import (
     Kernel,
     bound_in,
@@ -80,8 +83,14 @@ class Regions:
         self.writer = KernelWriter(program, unit)
         self.writer.numbers.may_leave = False
         self.writer.numbers.may_raise = self.writer.copies_strided = on_cpu
+        self.on_cpu = on_cpu
         self.found = Partition([])
         self.types = self.writer.types
+        given = [self.types.get(name, UNKNOWN) for name in unit.parameters]
+        writer = self.writer
+        self.times = Times(writer.type_of, writer.operations.of, given)
+        #: How often the block that is looked at runs in a call.
+        self.trips = 1.0
 
     def partition(self) -> Partition:
         """The kernels, and what calls them."""
@@ -123,7 +132,13 @@ class Regions:
 
     def inside(self, stmt: Any, reason: str) -> Any:
         """A statement that stays, with kernels in its blocks."""
-        if isinstance(stmt, (gast.For, gast.While, gast.If)):
+        if isinstance(stmt, (gast.For, gast.While)):
+            before = self.trips
+            self.trips *= self.times.trips(stmt)
+            rebuilt = syntax.rebuilt(stmt, self.block)
+            self.trips = before
+            return rebuilt
+        if isinstance(stmt, gast.If):
             return syntax.rebuilt(stmt, self.block)
         if not isinstance(stmt, (gast.Return, gast.Break, gast.Pass)):
             self.found.stays.append(Stays(stmt, reason))
@@ -160,12 +175,34 @@ class Regions:
         return call
 
     def is_worth_it(self, run: list[Any]) -> bool:
-        """Whether a call of a kernel is sure to be faster than the statements."""
+        """Whether a call of a kernel is faster than the statements by enough."""
         if any(isinstance(s, (gast.For, gast.While)) for s in syntax.walk(run)):
             return True
-        items = self.writer.items(list(map(_copied, run)))
-        groups = [g for g in grouped(items) if isinstance(g, Group)]
-        return any(len(g.members) > 1 for g in groups) or len(groups) > 2
+        items = grouped(self.writer.items(list(map(_copied, run))))
+        groups = [g for g in items if isinstance(g, Group)]
+        if len(groups) < 3 and all(len(g.members) < 2 for g in groups):
+            return False
+        return not self.on_cpu or self.wins_back(run, items)
+
+    def wins_back(self, run: list[Any], items: list[Group | Plain]) -> bool:
+        """Whether a kernel of a run saves as much as it takes to compile it."""
+        made = bound_in(run, self.types)
+        given = exposed(run) & self.writer.bound - made
+        arrays = [
+            sum(is_kernel_array(self.types.get(n, UNKNOWN)) for n in names)
+            for names in (given, {n for n in made if self.is_read_outside(n, run)})
+        ]
+        saves = self.trips * self.times.saved(items, *arrays)
+        return is_won_back(saves, compiling(items), self.call)
+
+    @functools.cached_property
+    def call(self) -> float:
+        """The seconds of a call without kernels, about."""
+        return self.times.of(self.unit.node.body)
+
+    def is_read_outside(self, name: str, run: list[Any]) -> bool:
+        """Whether a name is read where the run is not."""
+        return self.writer.uses[name] > syntax.count_uses(run, name)
 
     def region(self, run: list[Any]) -> tuple[Kernel, list[gast.stmt]]:
         """The kernel of a run, and what calls it. Raises NotCompiled."""

@@ -90,6 +90,7 @@ from srcjax.analysis.types import (
 from srcjax.analysis.unfollowed import is_harmless, is_hashable
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
+from srcjax.frontend.inherited import for_class
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.frontend.used_once import (
@@ -191,15 +192,15 @@ class Calls(Constructing):
         self.program.rests_on_method(cls, name)
         getter = None
         if isinstance(static, property):
-            getter = static.fget
+            getter = for_class(static.fget, cls)
         elif isinstance(static, functools.cached_property):
-            getter = static.func
+            getter = for_class(static.func, cls)
             self.must_stay |= ageless_buffers(all_buffers(base))
         if getter is not None:
             self.callee(node, getter)
             return self.call_function(getter, [base], {}, node)
         if isinstance(static, pytypes.FunctionType):
-            return Const(value=BoundTo(static, base))
+            return Const(value=BoundTo(for_class(static, cls), base))
         if isinstance(static, (staticmethod, classmethod)):
             return Const(value=getattr(cls, name))
         slot = isinstance(static, pytypes.MemberDescriptorType)

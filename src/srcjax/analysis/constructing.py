@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.analysis.unfollowed import Unfollowed
 from srcjax.frontend.dataclass_init import describe_init
+from srcjax.frontend.inherited import for_class
 from srcjax.frontend.unit import acting
 from srcjax.ops.record import WRITTEN_OUT
 
@@ -103,7 +104,7 @@ class Constructing(Unfollowed):
                 return Object(False, frozenset([id(node)]), cls, tuple(types.items()))
         except (TypeError, KeyError, ValueError):
             pass
-        init = getattr(cls, "__init__", None)
+        init = for_class(getattr(cls, "__init__", None), cls)
         if is_dataclass(cls):
             describe_init(cls)
         followed = active or self.is_kept_varying(node) or id(init) in WRITTEN_OUT

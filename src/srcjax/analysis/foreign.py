@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
     Unknown,
     is_active,
 )
+from srcjax.frontend.inherited import for_class
 
 _OPERATORS = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
@@ -85,7 +86,7 @@ def own_class(t: Type) -> Any:
 def own_method(cls: Any, name: str) -> Any:
     """The method of that name, if it is written in Python."""
     method = getattr(cls, name, None)
-    return method if isinstance(method, pytypes.FunctionType) else None
+    return for_class(method, cls) if isinstance(method, pytypes.FunctionType) else None
 
 
 def foreign(operands: list[Type]) -> Any:

@@ -46,6 +46,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
 from srcjax.errors import SrcjaxError, UnsupportedError, error_at
+from srcjax.frontend.inherited import methods_above
 from srcjax.frontend.missing import Needed, with_bound, with_values
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
@@ -208,6 +209,8 @@ class Program:
             self.rest_on(guard)
         if source.func not in RESTS_ON and not is_standard(source.func):
             self.rest_on(Written(source.func))
+        for holder, method in methods_above(source):
+            self.rests_on_method(holder, method)
         entry, made = id(function) == self.entry, source.func in ADJOINTS_MADE
         if self.needed is not None and (entry or not made):
             needed, bound = (self.needed, self.bound) if entry else (None, {})

@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
     rank_of,
 )
 from srcjax.errors import UnsupportedError, error_at
+from srcjax.frontend.inherited import for_class
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.structures import StructureSettling
@@ -286,7 +287,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             stmt.value = gast.copy_location(item, value)
             return [stored, stmt]
         if isinstance(callee, type) and isinstance(stmt.targets[0], gast.Name):
-            init: Any = getattr(callee, "__init__", None)
+            init: Any = for_class(getattr(callee, "__init__", None), callee)
             t = self.type_after(stmt, stmt.targets[0].id)
             bare = init is object.__init__ and isinstance(t, Object)
             if bare or id(init) in self.program.units:
@@ -417,14 +418,15 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         known = self.inliner.constant(cls, cls.__name__)
         new = syntax.assign(made, syntax.call("object.__new__", syntax.name(known)))
         last = syntax.assign(name, syntax.name(made))
-        if cls.__init__ is object.__init__:  # type: ignore[misc]
+        init: Any = for_class(cls.__init__, cls)  # type: ignore[misc]
+        if init is object.__init__:
             return [new, last]
-        function = syntax.name(self.inliner.constant(cls.__init__, "init"))  # type: ignore[misc]
+        function = syntax.name(self.inliner.constant(init, "init"))
         call = gast.Call(function, [syntax.name(made), *value.args], value.keywords)
         gast.copy_location(call, value)
         call.user_line = getattr(stmt, "user_line", None)
         before = self.expand_stars(stmt, call)
-        body = self.inliner.expand(call, cls.__init__, None)  # type: ignore[misc]
+        body = self.inliner.expand(call, init, None)
         if body is None:
             return None
         return [*before, new, *body, last]

@@ -210,6 +210,8 @@ print("srcjax.pipeline" in sys.modules, file=sys.stderr)
 y, pull = srcjax.vjp(f, x)
 print(*pull(1.0)[0])
 print(*srcjax.vjp(pull, 1.0)[0][0])
+print(srcjax.source(d))
+print(srcjax.source(d, explain=True).count("#") > 2)
 print(srcjax.source(d, x))
 print(srcjax.stages(d, x)["emit"])
 srcjax.export(d, "exported.py", x)
@@ -233,6 +235,34 @@ def test_what_else_is_asked_of_it_is_the_same(tmp_path):
     assert first == second
     third = process(tmp_path, USES, SRCJAX_KEEP_TEXTS="0")
     assert third == first
+
+
+LITERALS = """
+import sys
+import numpy as np
+import srcjax
+
+gravity = 9.81
+
+
+def f(x):
+    return np.sum(np.sin(x) * gravity)
+
+
+d = srcjax.grad(f)
+print(d(np.array([1.0, 2.0])))
+print(srcjax.source(d))
+gravity = 1.62
+print(srcjax.source(d))
+print(d(np.array([1.0, 2.0])))
+"""
+
+
+def test_what_is_shown_has_the_values_of_now(tmp_path):
+    first, second = (process(tmp_path, LITERALS) for _ in range(2))
+    assert first == second
+    assert "gravity = 9.81" in first
+    assert "gravity = 1.62" in first
 
 
 WARNS = """

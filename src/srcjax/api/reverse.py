@@ -593,7 +593,7 @@ def module_with_reasons(
             return transform.shown_for(args, kwargs)
         if not args and not kwargs and last is not None and last.holds():
             module = last.module.shown()
-            if getattr(module, "functions", None):
+            if hasattr(module, "stages"):
                 return module
         return transform.module_to_read(args, kwargs)
 

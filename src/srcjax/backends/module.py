@@ -259,12 +259,7 @@ class Module:
 
     def shown(self) -> Module:
         """The module with the values there are now, where the text has others."""
-        printed = {
-            syntax.text(s.targets[0]): ast.literal_eval(s.value)
-            for s in tree_of(self.text).body
-            if isinstance(s, ast.Assign)
-        }
-        if any(repr(v) != repr(self.values.get(k, v)) for k, v in printed.items()):
+        if text_of_now(self.text, self.values) != self.text:
             self.print()
         return self
 
@@ -302,6 +297,21 @@ class Module:
             if name not in imports and is_literal(value):
                 body.append(syntax.assign(name, syntax.expression(repr(value))))
         return gast.Module([*body, *self.functions], [])
+
+
+def text_of_now(text: str, values: dict[str, Any]) -> str:
+    """The text of a module, with literals of what its names stand for by now."""
+    lines = text.split("\n")
+    for stmt in reversed(tree_of(text).body):
+        if not isinstance(stmt, ast.Assign):
+            continue
+        name = syntax.text(stmt.targets[0])
+        value = ast.literal_eval(stmt.value)
+        if repr(value) != repr(values.get(name, value)):
+            now = syntax.assign(name, syntax.expression(repr(values[name])))
+            changed = emit(gast.Module([now], [])).rstrip("\n").split("\n")
+            lines[stmt.lineno - 1 : stmt.end_lineno] = changed
+    return "\n".join(lines)
 
 
 def _inner_module(module: pytypes.ModuleType, path: str) -> str:

@@ -20,7 +20,7 @@ import importlib
 import threading
 import types as pytypes
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,14 @@ class KeptModule:
     tested: bool
     stays: str
     accepts: None = None
+    #: What the names of the text stand for.
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def shown(self) -> KeptModule:
+        """The module with the values there are now, where the text has others."""
+        from srcjax.backends.module import text_of_now
+
+        return replace(self, text=text_of_now(self.text, self.values))
 
 
 class KeptVersion:
@@ -364,6 +372,7 @@ class Loading:
             guards=self.guards(entry["guards"]),
             python=(None,) * entry["python"],
             whole=None if entry["whole"] is None else self.value(entry["whole"]),
+            values=vars(loaded),
             **{name: entry[name] for name in _FACTS},
         )
         found = KeptVersion(self.transform, module, loaded)

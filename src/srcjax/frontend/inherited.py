@@ -36,10 +36,10 @@ def for_class(method: Any, cls: Any) -> Any:
     The method itself, unless what its `super()` finds, or what that finds in turn,
     depends on the class of the object.
     """
-    if not isinstance(method, FunctionType) or not isinstance(cls, type):
+    owner = _defined_in(method) if isinstance(method, FunctionType) else None
+    if owner is None or owner not in getattr(cls, "__mro__", ()):
         return method
-    owner = _defined_in(method)
-    if owner is None or not issubclass(cls, owner) or not _depends(method, owner):
+    if not _depends(method, owner):
         return method
     return _copy_for(method, cls)
 

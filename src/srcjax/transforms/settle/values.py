@@ -25,7 +25,9 @@ from srcjax.analysis.types import (
     List,
     Object,
     Tuple,
+    Varies,
     rank_of,
+    varies,
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.inherited import for_class
@@ -121,8 +123,10 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                 return inlined
         flat = isinstance(value, gast.Attribute) and value.attr == "flat"
         if flat and isinstance(self.atom_type(stmt, value.value), Array):
-            self.changed = True
             written = syntax.root_of(stmt.targets[0]) in self.stored_through()
+            if written and varies() is Varies.RUN_TIME:  # it writes however `a` lies
+                return [stmt]
+            self.changed = True
             text = "a.reshape(-1, copy=False)" if written else "a.reshape(-1)"
             stmt.value = syntax.expression(text, a=value.value)
             return [stmt]

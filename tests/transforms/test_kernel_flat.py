@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.versions.trials import at_once
 
 pytest.importorskip("numba")
 
@@ -38,7 +39,7 @@ def seen_through_a_view(a, b):
 def test_flat(f, layout, again):
     compiled = srcjax.jit(f)
     made = LAYOUTS[layout]
-    with srcjax.versions.trials.at_once():
+    with at_once():
         compiled(LAYOUTS["C"](), LAYOUTS["C"]())
         a = made()
         b = a if again else made()

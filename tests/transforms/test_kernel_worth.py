@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.versions.trials import at_once
 
 pytest.importorskip("numba")
 
@@ -52,7 +53,7 @@ def test_chains_in_loops_count_as_often_as_they_run():
 @pytest.mark.parametrize("size", [10, 100000])
 def test_results_are_those_of_the_function(size):
     x, w = np.linspace(-1, 1, size), np.eye(3) + 0.1
-    with srcjax.versions.trials.at_once():
+    with at_once():
         found = srcjax.jit(many_smoothed)(x, w)
     for a, b in zip(found, many_smoothed(x, w), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12 * size)

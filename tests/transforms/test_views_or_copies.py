@@ -7,6 +7,7 @@ import pytest
 
 import srcjax
 from srcjax.errors import SrcjaxError
+from srcjax.versions.trials import at_once
 
 X = np.array([[0.7, -1.2, 2.0], [0.4, 1.3, -0.6]])
 W = np.arange(6.0) + 1
@@ -324,9 +325,9 @@ def stored_by_columns(x):
 
 
 def test_items_of_flat_that_lie_otherwise_are_not_lost():
-    """NumPy has no view of them in that order: a gradient says so, `jit` writes them."""
+    """NumPy has no view of them in that order: a gradient says so, `jit` writes."""
     x = np.array([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="copy"):
         srcjax.grad(stored_by_columns)(x)
-    with srcjax.versions.trials.at_once():
+    with at_once():
         assert srcjax.jit(stored_by_columns)(x) == stored_by_columns(x)

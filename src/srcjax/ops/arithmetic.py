@@ -433,7 +433,7 @@ operation(np.divmod, divmod)
 
 
 def infer_modf(x: Type) -> Type:
-    part = infer_elementwise(np.trunc, x)
+    part = infer_elementwise(np.sqrt, x)  # a float of ints, too
     return Tuple(items=(part, part))
 
 
@@ -452,7 +452,7 @@ operation(np.modf, math.modf)
 
 def infer_frexp(x: Type) -> Type:
     shape = shape_of(x)
-    part = infer_elementwise(np.trunc, x)
+    part = infer_elementwise(np.sqrt, x)  # a float of ints, too
     if shape is None:
         return Tuple(items=(part, UNKNOWN))
     return Tuple(items=(part, value_of_shape(np.intc, shape)))

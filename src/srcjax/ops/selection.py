@@ -227,7 +227,7 @@ def infer_trapezoid(
     dtype, shape, along = float_dtype(y), shape_of(y), known_value(axis)
     for other in (x, dx):
         if other is not None and known_value(other) is not None:
-            both = product_dtype(y, other)
+            both = product_dtype(y, other, weak=True)
             dtype = None if both is None else np.result_type(both, dtype)
     if not shape or along is MISSING or (rank_of(x) or 0) > len(shape):
         return number_or_array(dtype, None)

@@ -21,7 +21,7 @@ from srcjax.analysis.types import Array, Type, broadcast_shapes, shape_of
 from srcjax.ops.batch_kinds import batch
 from srcjax.ops.batch_operands import axis_of, expr
 from srcjax.ops.batching import MappedCall, all_axes, shifted, within
-from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise
+from srcjax.ops.infer_rules import FALSE, NONE, infer_elementwise, result_dtype
 from srcjax.ops.known import MISSING
 from srcjax.ops.record import adjoint, elementwise, operation, tangent
 from srcjax.ops.reductions import infer_norm
@@ -168,7 +168,7 @@ special("i0", "d * scipy.special.i1(x)")
 elementwise(  # of a number, NumPy's own gives an array without axes
     np.i0,
     "d * scipy.special.i1(x)",
-    infer=lambda x: Array(dtype=np.dtype(float), shape=shape_of(x)),
+    infer=lambda x: Array(dtype=result_dtype(np.i0, x), shape=shape_of(x)),
 )
 special(
     "i1", "d * (scipy.special.i0(x) + scipy.special.iv(2, x)) / 2"

@@ -772,6 +772,7 @@ def jvp(request: Request, pushforward: str = "") -> Module:
 # -- batch -----------------------------------------------------------------------------
 
 
+@_written_out_if_refused
 def batch(
     request: Request,
     in_axes: dict[str, Any],

@@ -79,6 +79,8 @@ class CallSettling(ContainerSettling):
                 "`list(...)` of it, or a `for` loop over it",
             )
         if isinstance(callee, Closure) and self.made_in_a_loop(stmt, call, callee):
+            if self.changed:
+                return None  # the loop may just have been written out
             raise error_at(
                 UnsupportedError,
                 self.unit.source,

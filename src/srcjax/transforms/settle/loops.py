@@ -15,6 +15,7 @@ from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
+    Closure,
     Dict,
     List,
     Object,
@@ -32,6 +33,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
+from srcjax.transforms.settle.trips import names_of_one_trip, one_trip
 
 #: What a list may not be asked to do while a loop runs over it.
 _RESIZING = frozenset(
@@ -322,11 +324,15 @@ class LoopSettling(SettlingBase):
         objects = apart or any(map(self.handles_object, nodes))
         if not objects or not (apart or self.may_write_out()):
             return None
+        own = names_of_one_trip(self.unit, stmt)
+        if own is None:
+            return None
         out: list[gast.stmt] = []
         for number in counts[0]:
-            bind = syntax.assign(target.id, syntax.const(number))
-            for inner in [bind, *stmt.body]:
-                out.append(placed(syntax.clone(inner), inner, stmt))
+            bind, *body = one_trip(self.unit, stmt, number, own)
+            out.append(placed(bind, bind, stmt))
+            for inner, new in zip(stmt.body, body, strict=True):
+                out.append(placed(new, inner, stmt))
         return out
 
     def trips(self, env: dict[str, Any], over: gast.expr) -> range | None:
@@ -364,7 +370,14 @@ class LoopSettling(SettlingBase):
         return any(map(holds_function, known)) or len(_classes(known)) > 1
 
     def handles_object(self, node: gast.AST) -> bool:
-        """Whether a statement takes an object out of a list, or puts one into it."""
+        """Whether a statement takes an object out of a list, puts one into it, or makes
+        a function, which is another one in each trip.
+        """
+        if isinstance(node, gast.FunctionDef):
+            return True
+        if isinstance(node, gast.Assign) and isinstance(node.value, gast.Call):
+            made = getattr(node.targets[0], "id", "")
+            return isinstance(self.type_after(node, made), Closure)
         if isinstance(node, gast.Assign) and isinstance(node.value, gast.Subscript):
             taken = getattr(node.targets[0], "id", "")
             return isinstance(self.type_after(node, taken), Object)

@@ -81,13 +81,6 @@ def a_result_that_is_not_used(x):
 
 
 @refused
-def putmask(x):
-    out = np.zeros(3)
-    np.putmask(out, x > 0, x**2)
-    return (out * x).sum()
-
-
-@refused
 def method_put(x):
     out = np.zeros(3)
     out.put([0, 2], x[:2] ** 2)

@@ -83,6 +83,39 @@ def placed(x):
     return y**2
 
 
+def put_where_a_mask_holds(x):
+    y = np.reshape(x**2, (2, 3)).copy()
+    np.putmask(y, y > 1, x[:2] * 3)  # fewer values than places: over and over
+    np.putmask(y, [[1, 0, 0], [0, 0, 1]], x[3])
+    return y**2
+
+
+def put_values_of_the_same_places(x):
+    y = x**2
+    np.putmask(y, values=y * x[0], mask=y > 0.5)
+    return y
+
+
+def multiplied_at(x):
+    y = x[:3] ** 2
+    np.multiply.at(y, [0, 2, 0, -1], x[2:])
+    np.divide.at(y, np.array([1, 1]), x[0])
+    return y**2
+
+
+def rows_multiplied_at(x):
+    y = np.reshape(x, (2, 3)) ** 2
+    np.multiply.at(y, [1, 1], np.stack([x[:3], x[3:]]))
+    return y
+
+
+def largest_and_smallest_at(x):
+    y = np.zeros(3) + x[5]
+    np.maximum.at(y, [0, 2, 0], x[:3] * 2)
+    np.minimum.at(y, [1, 1], np.sin(x[:2]))
+    return y**2
+
+
 def put(x):
     y = x**2
     np.put(y, [1, 4], x[:2] * 3)
@@ -140,6 +173,11 @@ FUNCTIONS = [
     put_along_an_axis,
     put_along_the_first_axis,
     placed,
+    put_where_a_mask_holds,
+    put_values_of_the_same_places,
+    multiplied_at,
+    rows_multiplied_at,
+    largest_and_smallest_at,
     put,
     put_twice_at_one_place,
     put_around_the_end,
@@ -177,6 +215,14 @@ def test_arguments_that_are_not_served():
 
     with pytest.raises(NoRuleError, match="`np.put_along_axis`.*`axis=None`"):
         srcjax.grad(loss)(X)
+
+    def masked(x):
+        y = x**2
+        np.multiply.at(y, x > 1, x[0])
+        return np.sum(y)
+
+    with pytest.raises(NoRuleError, match="indices that are no list"):
+        srcjax.grad(masked)(X)
 
 
 def test_a_loop_over_functions_is_written_out():

@@ -127,7 +127,7 @@ def copied_where(p):
 
 def unknown_call(p):
     x = np.zeros(3)
-    np.putmask(x, np.arange(3) == p, 1.0)
+    x.put(np.flatnonzero(np.arange(3) == p), 1.0)
     return x
 
 

@@ -80,7 +80,7 @@ def in_records(x):
 def composed(x):
     f = lambda v: v  # noqa: E731
     for k in range(3):
-        f = (lambda g, k: lambda v: g(v) * x[k] + 1)(f, k)
+        f = (lambda g, k: lambda v: g(v) * x[k] + 1)(f, k)  # noqa: B023
     return f(x[0])
 
 

@@ -1,7 +1,7 @@
 """Calls that nothing follows: refused alike in every transform.
 
     fill(x, out)                a compiled function
-    np.putmask(out, x > 0, x)   a function of NumPy's that writes, and has no rule
+    out.put([0, 2], x[:2])      a function of NumPy's that writes, and has no rule
     work = Thread(target=f, args=(x,))
 
 What such a call is given may be changed, or kept and changed later. If a derivative

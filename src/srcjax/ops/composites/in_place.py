@@ -31,6 +31,18 @@ def place(arr, mask, vals):
     arr[mask] = values[np.arange(np.sum(mask)) % len(values)]
 
 
+@composite(np.putmask)
+def putmask(a, mask, values):
+    """The values of the same places where the mask holds, over and over if too few."""
+    if np.ndim(values) == 0:
+        a[np.reshape(mask, np.shape(a))] = values
+    else:
+        places = np.flatnonzero(mask)
+        given = np.ravel(values)
+        index = np.unravel_index(places, np.shape(a))
+        a[index] = given[places % len(given)]
+
+
 @composite(np.put)
 def put(a, ind, v, mode="raise"):
     """The values one after the other at these places of the flat array."""
@@ -59,3 +71,41 @@ def fill_diagonal(a, val, wrap=False):
         index = (places,) * np.ndim(a)
     values = np.ravel(val)
     a[index] = values[np.arange(len(places)) % len(values)]
+
+
+# -- `ufunc.at`: several values for one place, one after the other --------------------
+
+
+def at_each(function, a, indices, b):
+    """`function(a[i], v)` for each place `i`, and the value `v` for it."""
+    places = np.asarray(indices)
+    if np.ndim(places) != 1 or places.dtype == bool:
+        raise NotImplementedError("indices that are no list of whole numbers")
+    values = np.broadcast_to(b, (len(places), *np.shape(a)[1:]))
+    for k in range(len(places)):
+        i = places[k]
+        a[i] = function(a[i], values[k])
+
+
+@composite(np.multiply.at)
+def multiply_at(a, indices, b):
+    """Each place times all that is given for it."""
+    at_each(np.multiply, a, indices, b)
+
+
+@composite(np.divide.at)
+def divide_at(a, indices, b):
+    """Each place divided by all that is given for it."""
+    at_each(np.divide, a, indices, b)
+
+
+@composite(np.maximum.at)
+def maximum_at(a, indices, b):
+    """The largest of what a place holds and what is given for it."""
+    at_each(np.maximum, a, indices, b)
+
+
+@composite(np.minimum.at)
+def minimum_at(a, indices, b):
+    """The smallest of what a place holds and what is given for it."""
+    at_each(np.minimum, a, indices, b)

@@ -298,7 +298,5 @@ CASES = {
 
 #: What is never kept.
 NOT_KEPT = {"local import", "module in a list", "module in an object"}
-#: Where the edited program is refused.
-REFUSED = {"replaced by what looks the same"}
 #: Where the same text serves after the edit: it goes by the type of the array.
 BY_TYPE = {"array", "array of sizes", "flag in an array"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types as pytypes
 from typing import Any
 
 import numpy as np
@@ -274,9 +275,20 @@ _LIBRARIES = ("numpy", "scipy", "math", "_operator", "builtins")
 _LOOKING = (len, bool, operator.not_, operator.truth, operator.is_, operator.is_not)
 
 
+def home_of(function: Any) -> str:
+    """The module that a function is from.
+
+    `functools.wraps` gives a wrapper the `__module__` of what it is around.
+    """
+    home = getattr(function, "__module__", None) or type(function).__module__
+    if isinstance(function, pytypes.FunctionType):
+        home = function.__globals__.get("__name__", home)
+    return str(home)
+
+
 def of_library(function: Any) -> bool:
     """Whether it is an operation of Python, NumPy or SciPy."""
-    home = getattr(function, "__module__", None) or type(function).__module__
+    home = home_of(function)
     return home.partition(".")[0] in _LIBRARIES
 
 

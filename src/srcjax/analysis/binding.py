@@ -59,7 +59,15 @@ def global_type(value: Any, name: str) -> Type:
     if isinstance(found, List):
         items = map(unfolded, found.items or ())
         return List(False, found.buffers, None, join_all(items))
+    if isinstance(found, Dict) and found.items is not None:
+        pairs = ((k, _object_type(value[k], t)) for k, t in found.items)
+        return replace(found, items=tuple(pairs))
     return found
+
+
+def _object_type(value: Any, t: Type) -> Type:
+    """The type of what a dict from around holds: an object is the one that it is."""
+    return Const(value=value) if isinstance(t, Other) else t
 
 
 def sized(value: int | tuple[int, ...]) -> Type:

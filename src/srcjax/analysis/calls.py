@@ -18,7 +18,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis import containers
-from srcjax.analysis.applied import of_library
+from srcjax.analysis.applied import home_of, of_library
 from srcjax.analysis.array_likes import (
     AN_ARRAY,
     NO_OPERAND,
@@ -29,6 +29,7 @@ from srcjax.analysis.array_likes import (
     meaning,
 )
 from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
+from srcjax.analysis.by_types import NotByTypes
 from srcjax.analysis.constructing import Constructing
 from srcjax.analysis.custom import (
     Checkpointed,
@@ -109,12 +110,17 @@ from srcjax.ops.record import (
     REAL_COMPOSITES,
     REFUSED,
     WRITTEN_OUT,
+    Op,
     composite_of,
     lookup,
 )
 
 #: The classes whose methods without a rule are not looked into.
 _BUILT_IN: dict[type, type] = {Array: np.ndarray, List: list, Dict: dict}
+
+
+#: A call that gives the same for all values of its arguments' types.
+LOOKS_AT_TYPES = Op("by_types", inspect.Signature(), inert=True)
 
 
 class Calls(Constructing):
@@ -290,6 +296,10 @@ class Calls(Constructing):
             cls: Any = getattr(args[0], "value", None)
             if isinstance(cls, type) and issubclass(cls, np.ndarray):
                 raise self.refuse(node, "a view of another class", "the array itself")
+        if isinstance(base, Unknown) and _may_be_no_array(base, name, args, kwargs):
+            return None
+        if name == "__array_namespace__" and isinstance(base, Array):
+            return self.by_types(np, node)
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
             op = op and op.as_called(kwargs)
@@ -430,6 +440,9 @@ class Calls(Constructing):
             return special
         if is_structural(value):
             return self.by_structure(value, args, kwargs, node, env)
+        by_types = self.told_by_types(value, args, kwargs, node)
+        if by_types is not None:
+            return by_types
         value = self.without_rule(value, active)
         with_rules = (CustomRule, CustomTangent, CustomBatch, Checkpointed)
         if isinstance(value, with_rules):
@@ -453,7 +466,7 @@ class Calls(Constructing):
         definition = composite_of(value)
         if definition is not None and (active or lookup(value) is None):
             return self.call_composite(value, definition, args, kwargs, node)
-        library = str(getattr(value, "__module__", "") or type(value).__module__)
+        library = home_of(value)
         if (
             library.split(".")[0] in ("numpy", "scipy")
             and lookup(value) is None
@@ -511,6 +524,47 @@ class Calls(Constructing):
         if compiled is not None:  # it stays compiled, and gives what its Python gives
             return with_active(self.call_inert(compiled, args, kwargs, node), True)
         return with_active(self.opaque_call(value, given, node), active)
+
+    def told_by_types(
+        self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type | None:
+        """What a function gives that only looks at types: a module, an object."""
+        kinds = (pytypes.FunctionType, pytypes.MethodType, functools.partial)
+        if not isinstance(value, (*kinds, functools._lru_cache_wrapper)):
+            return None
+        home = home_of(value).partition(".")[0]
+        if home in ("numpy", "srcjax") or is_standard(value) or lookup(value):
+            return None
+        try:
+            found = self.program.ask(value, args, kwargs)
+        except NotByTypes:
+            return self.told_later(value, args, kwargs, node)
+        return self.by_types(found, node)
+
+    def by_types(self, found: Any, node: Any) -> Type:
+        """The type of what a call gives for all values of its arguments' types."""
+        self.callee(node, LOOKS_AT_TYPES)
+        items = found if type(found) is tuple else None
+        if items is None:
+            return Const(value=found)
+        return Tuple(items=tuple(Const(value=item) for item in items))
+
+    def told_later(
+        self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type | None:
+        """A call of such a function while types are not known yet: it is let wait."""
+        given = [*args, *kwargs.values()]
+        unknown = [t for t in given if type(t) is Unknown]
+        if self.settled or not any(map(is_active, unknown)):
+            return None
+        supposed = [Array(dtype=np.dtype(float)) if t in unknown else t for t in args]
+        try:
+            self.program.ask(value, supposed, kwargs)
+        except NotByTypes:
+            return None
+        self.callee(node, LOOKS_AT_TYPES)
+        self.facts.unseen = True
+        return UNKNOWN
 
     def by_structure(
         self,
@@ -1266,6 +1320,25 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
+
+
+def _may_be_no_array(
+    base: Unknown, name: str, args: list[Type], kwargs: dict[str, Type]
+) -> bool:
+    """Whether a method gets what that of an array passes no derivative of.
+
+    The owner of `nx.sum(x)` is hardly an array, whose `sum` takes an axis.
+    """
+    op = METHODS.get(name)
+    if op is None or base.active or not any(map(is_active, [*args, *kwargs.values()])):
+        return False
+    if op.inert or len(args) + len(kwargs) > 1:
+        return True
+    try:
+        given = op.bind([base, *args], kwargs)
+    except TypeError:
+        return True
+    return any(is_active(t) for n, t in given.items() if n not in op.differentiable)
 
 
 def _may_be_array(t: Type) -> bool:

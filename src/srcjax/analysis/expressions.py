@@ -574,6 +574,8 @@ class Expressions(Calls):
                 kwargs.update(t.items)
             else:
                 loose = True
+        if loose and (found := self.of_any_number(node, kwargs, env)) is not None:
+            return found
         if loose:
             reads = [env[n] for n in syntax.names_read(node) if n in env]
             self.callee(node, None)
@@ -591,6 +593,27 @@ class Expressions(Calls):
             function = self.eval(node.func, env)
         self.note_out(getattr(function, "value", None), args, kwargs, node)
         return self.unknown_made(node, self.call(function, args, kwargs, node, env))
+
+    def of_any_number(
+        self, node: gast.Call, kwargs: dict[str, Type], env: Env
+    ) -> Type | None:
+        """`backend(*arrays)` of any number of arrays: what it gives of one, and two."""
+        starred = [a.value for a in node.args if isinstance(a, gast.Starred)]
+        if len(starred) != 1 or len(kwargs) != len(node.keywords):
+            return None
+        several = self.eval(starred[0], env)
+        elem = several.elem if isinstance(several, List) else None
+        value = getattr(self.eval(node.func, env), "value", None)
+        if elem is None or value is None:
+            return None
+        found: list[Type | None] = []
+        for count in (1, 2, 3):
+            args: list[Type] = []
+            for a in node.args:
+                many = isinstance(a, gast.Starred)
+                args += [elem] * count if many else [self.eval(a, env)]
+            found.append(self.told_by_types(value, args, kwargs, node))
+        return found[0] if all(t == found[0] for t in found) else None
 
     def unknown_made(self, node: gast.Call, found: Type) -> Type:
         """What a call gives of which nothing is known: it may be written in place."""

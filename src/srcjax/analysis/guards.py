@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import types as pytypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -193,6 +193,31 @@ class Written(Guard):
         )
 
 
+class Asked(Guard):
+    """What a function gives that looks at the types of its arguments alone.
+
+    It is asked again, of values of these types: it may go by a setting as well.
+    """
+
+    def __init__(self, function: Any, value: Any, ask: Callable[[], Any]) -> None:
+        super().__init__(function, "", value)
+        self.ask = ask
+
+    def holds(self) -> bool:
+        """Whether the function gives the same."""
+        try:
+            return _is_same(self.ask(), self.value)
+        except Exception:
+            return False
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether they are the same object, or tuples of the same objects."""
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return all(map(_is_same, a, b))
+    return a is b
+
+
 class Items(Seen):
     """The same where each item has to stay the object that it is."""
 
@@ -277,6 +302,7 @@ def is_computed(holder: Any, key: str) -> bool:
 
 
 __all__ = [
+    "Asked",
     "Data",
     "Fixed",
     "Guard",

@@ -11,7 +11,9 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.by_types import NotByTypes, asked
 from srcjax.analysis.guards import (
+    Asked,
     Data,
     Fixed,
     Guard,
@@ -43,6 +45,7 @@ from srcjax.analysis.types import (
     join,
     join_all,
     varies,
+    with_active,
 )
 from srcjax.backends.marks import ADJOINTS_MADE, RESTS_ON
 from srcjax.errors import SrcjaxError, UnsupportedError, error_at
@@ -191,6 +194,8 @@ class Program:
         self.widenings = 0
         #: Whether it asks of a differentiated Python number whether it is an int.
         self.asks_for_ints = False
+        #: Functions that were asked what they give for types (`analysis.by_types`).
+        self.asked_functions: dict[tuple, Asked | None] = {}
         self._alive: list[Any] = []
         #: Why functions are not followed, by identity: what their text has.
         self.refusals: dict[int, SrcjaxError] = {}
@@ -441,6 +446,28 @@ class Program:
             if name not in unit.from_around and is_data(value)
         )
         return [*self.guards.values(), *map(Fixed, [*self.looked_into, *named])]
+
+    def ask(self, function: Any, args: list[Type], kwargs: dict[str, Type]) -> Any:
+        """What a function gives that looks at the types of its arguments alone.
+
+        Raises NotByTypes.
+        """
+        quiet = [ageless(with_active(t, False)) for t in args]
+        named = {k: ageless(with_active(t, False)) for k, t in kwargs.items()}
+        key = id(function), tuple(quiet), tuple(named.items())
+        if key not in self.asked_functions:
+            self._alive.append(function)
+            try:
+                found, ask = asked(function, quiet, named)
+            except NotByTypes:
+                self.asked_functions[key] = None
+            else:
+                self.asked_functions[key] = Asked(function, found, ask)
+        guard = self.asked_functions[key]
+        if guard is None:
+            raise NotByTypes
+        self.guards[id(guard), ""] = guard
+        return guard.value
 
     def rests_on(self, value: Any) -> None:
         """Remember what is in an object whose items are looked at."""

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax.analysis.guards import Fixed, Guard, Seen, Written
+from srcjax.analysis.guards import Asked, Fixed, Guard, Seen, Written
 from srcjax.analysis.plain import LARGEST_SIZE
 from srcjax.backends.load import load, report
 from srcjax.backends.tracebacks import PASSES_ON
@@ -408,7 +408,7 @@ class Tests:
         """A global or a cell still holds what was found there."""
         if isinstance(guard, Fixed):
             return
-        if isinstance(guard, Seen):
+        if isinstance(guard, (Asked, Seen)):
             self.require(f"not {self.value(guard.holds, 'holds')}()")
             return
         holder = self.value(guard.holder, "holder")

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from srcjax.analysis.custom import Rules
-from srcjax.analysis.guards import Data, Fixed, Guard, Items, Seen, Written
+from srcjax.analysis.guards import Asked, Data, Fixed, Guard, Items, Seen, Written
 from srcjax.backends.load import LINES, is_generated, load, untested
 from srcjax.backends.marks import TABLES, TESTED, Part
 from srcjax.errors import PerformanceWarning
@@ -275,6 +275,8 @@ class Keeping:
 
     def guard(self, guard: Guard) -> tuple[str, int, str] | None:
         """What a guard is about; None if nobody changes it."""
+        if isinstance(guard, Asked):
+            raise NotDescribed("what a function gives")
         if isinstance(guard, Fixed) or is_generated(guard.holder):
             return None
         if isinstance(guard, Written) and is_generated(guard.holder.__globals__):

@@ -20,7 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.guards import Data, Guard, Seen, Whole, Written, is_data, same_kind
+from srcjax.analysis.guards import (
+    Asked,
+    Data,
+    Guard,
+    Seen,
+    Whole,
+    Written,
+    is_data,
+    same_kind,
+)
 from srcjax.backends.load import LINES, is_generated
 from srcjax.backends.marks import RESTS_ON, copy_marks
 
@@ -129,6 +138,10 @@ class Surroundings:
 
     def moved(self, guards: list[Guard]) -> list[Guard]:
         """The guards of a text for what is there now. Raises OtherText."""
+        asked = [g for g in guards if isinstance(g, Asked)]
+        if not all(self.of(g.holder) is g.holder and g.holds() for g in asked):
+            raise OtherText
+        guards = [g for g in guards if not isinstance(g, Asked)]
         inner = [g for g in guards if is_generated(g.holder)]
         names = [
             g
@@ -137,7 +150,7 @@ class Surroundings:
         ]
         # Functions first: the names around them are in cells of theirs.
         names.sort(key=lambda guard: not callable(guard.value))
-        found = list(map(self.of_name, names))
+        found = [*asked, *map(self.of_name, names)]
         found += [self.of_function(g) for g in guards if isinstance(g, Written)]
         found += [self.of_object(g) for g in guards if isinstance(g, Seen)]
         # Names in texts that this one was made of: nobody gives them other values.

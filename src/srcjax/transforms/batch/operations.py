@@ -579,6 +579,8 @@ class Operations(Lanes):
         method = isinstance(value.func, gast.Attribute) and (
             isinstance(value.func.value, gast.Name)
             and value.func.value.id in self.examples
+            # of `xp = np` or a known object it is a function that is found there
+            and not isinstance(self.examples[value.func.value.id], Const)
         )
         if method:
             operands.append(value.func.value)
@@ -930,6 +932,10 @@ class Operations(Lanes):
                 f"whether `{shown}` gives an array or a container is not known",
                 "known types",
             )
+        if not is_active(result) and not isinstance(result, Unknown) and names:
+            # The same for all examples, as inference has it: a size, a class.
+            firsts = {n: syntax.expression("x[0]", x=syntax.name(n)) for n in names}
+            return syntax.substitute(value, firsts)
         if not self.callees.may_loop:
             refusal = self.refuse(
                 f"`{shown}` has no batch rule", "a loop over the examples"

@@ -9,11 +9,14 @@
 
 from __future__ import annotations
 
+import types as pytypes
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.calls import LOOKS_AT_TYPES
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.known_values import class_of
 from srcjax.analysis.outside import changed_reads
@@ -27,14 +30,17 @@ from srcjax.analysis.types import (
     Tuple,
     Varies,
     is_active,
+    is_mapping,
     is_number,
     site_of,
     varies,
 )
+from srcjax.analysis.unfollowed import is_hashable
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 from srcjax.ops.known import MISSING
+from srcjax.ops.patched import NAMED_MODULES
 from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
@@ -113,6 +119,20 @@ def _named_again(stmt: gast.stmt, functions: set[str | None]) -> str | None:
     return str(target.id) if named else None
 
 
+#: Functions that batches are told of by these names.
+_SPELLED: dict[Any, str] = {
+    **{f: f.__name__ for f in (len, isinstance, sorted, sum, any, all, zip, map)},
+    **{f: f.__name__ for f in (filter, list, tuple, dict, int, float, bool, range)},
+    **{f: f"np.{f.__name__}" for f in (np.shape, np.ndim, np.size, np.arange)},
+}
+
+
+def _has_name(value: Any) -> bool:
+    """Whether a text can import the value, or write it."""
+    plain = type(value) in (bool, int, float, str, type(None))
+    return plain or isinstance(value, (pytypes.ModuleType, type))
+
+
 def up_to_raise(block: list[gast.stmt]) -> list[gast.stmt]:
     """The statements without those that come after a `raise`."""
     for at, stmt in enumerate(block):
@@ -137,7 +157,9 @@ class Settling(LoopSettling, ValueSettling):
             raised = gast.copy_location(gast.Raise(error, None), stmt)
             raised.kind = AttributeError
             return [raised]
-        if not compound and self.named_class(stmt):
+        if is_mapping() and self.spelled_out(stmt, compound):
+            return [stmt]
+        if not compound and (self.named_class(stmt) or self.named_by_types(stmt)):
             return [stmt]
         caught = self.caught_at_once(stmt)
         if caught is not None:
@@ -224,6 +246,81 @@ class Settling(LoopSettling, ValueSettling):
         stmt.value = syntax.name(self.inliner.constant(cls, cls.__name__))
         self.changed = True
         return True
+
+    def spelled_out(self, stmt: gast.stmt, compound: bool) -> bool:
+        """`f(x)` of `f = np.shape` in a batch, which knows such functions by name."""
+        if isinstance(stmt, gast.FunctionDef):
+            return False
+        found = False
+        for node in syntax.walk(syntax.head(stmt) if compound else stmt):
+            if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name):
+                continue
+            value = self.called_value(stmt, node.func.id)
+            text = _SPELLED.get(value) if is_hashable(value) else None
+            root, _, rest = (text or "").partition(".")
+            if text is None or text == node.func.id:
+                continue
+            if root in syntax.names_written(self.unit.node) | set(self.unit.parameters):
+                continue  # another thing has the name
+            if rest:
+                self.named_value(np, root)
+            node.func = gast.copy_location(syntax.expression(text), node.func)
+            found = self.changed = True
+        return found
+
+    def called_value(self, stmt: gast.stmt, name: str) -> Any:
+        """What a name means before the statement, if it is known."""
+        t = self.type_before(stmt, name)
+        if isinstance(t, Const):
+            return t.value
+        own = syntax.names_written(self.unit.node) | set(self.unit.parameters)
+        if t is not None or name in own:
+            return None
+        try:
+            return self.program.look(self.unit, name)
+        except KeyError:
+            return None
+
+    def named_by_types(self, stmt: gast.stmt) -> bool:
+        """`xp = namespace(x)` of what looks at types alone: `xp = np`.
+
+        The examples of a batch of numbers are an array, which has another one.
+        """
+        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Call):
+            return False
+        target, variants = stmt.targets[0], self.facts.of(stmt)
+        if self.facts.callees.get(id(stmt.value)) != [LOOKS_AT_TYPES]:
+            return False
+        if not isinstance(target, gast.Name) or not variants:
+            return False
+        found = {v.after.get(target.id) for v in variants}
+        t = found.pop() if len(found) == 1 else None
+        parts = t.items if isinstance(t, Tuple) else (t,)
+        if not all(isinstance(part, Const) for part in parts):
+            return False
+        values = [part.value for part in parts if isinstance(part, Const)]
+        if varies() is Varies.DERIVATIVES and not all(map(_has_name, values)):
+            return False
+        names = [self.named_value(value, target.id) for value in values]
+        whole = gast.Tuple(names, gast.Load()) if isinstance(t, Tuple) else names[0]
+        stmt.value = gast.copy_location(whole, stmt.value)
+        self.changed = True
+        return True
+
+    def named_value(self, value: Any, base: str) -> gast.expr:
+        """An expression for a known value."""
+        if type(value) in (bool, int, float, str, type(None)):
+            return syntax.const(value)
+        named = _has_name(value)
+        shown = value.__name__.rpartition(".")[2] if named else base
+        if value is np:
+            shown = "np"
+        if NAMED_MODULES.get(shown) is value:
+            self.unit.extra[shown] = value  # no variable has its name
+            self.unit.from_around.add(shown)
+            self.unit.names.taken.add(shown)
+            return syntax.name(shown)
+        return syntax.name(self.inliner.constant(value, shown))
 
     def caught_at_once(self, stmt: gast.stmt) -> list[gast.stmt] | None:
         """What the handler does of a `try` that begins with a known error.

@@ -10,7 +10,6 @@ REFUSED = {
     "attr",
     "copied_o",
     "dview",
-    "lateclosure",
     "objidx2",
 }
 #: And of these in a second sweep over the first.

@@ -119,12 +119,13 @@ def called_after_the_last_trip(x):
 def test_all_modes(f):
     srcjax.testing.check_grads(f, (X,), order=2)
     batch = np.stack([X, 2 * X])
+    expected = [srcjax.grad(f)(X), srcjax.grad(f)(2 * X)]
     loops = pytest.warns(srcjax.errors.PerformanceWarning, match="in a loop")
     with loops if f is in_records else nullcontext():
         found = srcjax.vmap(f)(batch)
+        gradients = srcjax.vmap(srcjax.grad(f))(batch)
     np.testing.assert_allclose(found, [f(X), f(2 * X)])
-    expected = [srcjax.grad(f)(X), srcjax.grad(f)(2 * X)]
-    np.testing.assert_allclose(srcjax.vmap(srcjax.grad(f))(batch), expected)
+    np.testing.assert_allclose(gradients, expected)
     np.testing.assert_allclose(srcjax.jit(f)(X), f(X))
 
 

@@ -16,6 +16,7 @@ from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Closure,
+    Const,
     Dict,
     List,
     Object,
@@ -203,7 +204,9 @@ class LoopSettling(SettlingBase):
             over, view = over.func.value, over.func.attr
         t = self.atom_type(stmt, over)
         known = t.items if isinstance(t, Dict) else None
-        if not known or not any(is_function(held) for _, held in known):
+        if not known:
+            return None
+        if not self.asks_by_name(stmt) and not any(is_function(t) for _, t in known):
             return None
         nodes = list(syntax.walk(stmt.body))
         leaves = any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes)
@@ -237,8 +240,8 @@ class LoopSettling(SettlingBase):
     ) -> list[gast.stmt] | None:
         """A loop over functions, written out: each is then called by what it is.
 
-        So is a loop over objects of several classes, for their methods, and one over
-        the leaves of a tree, which are listed in the text.
+        So is a loop over objects of several classes, for their methods, one over names
+        of attributes, and one over the leaves of a tree, which are listed in the text.
         """
         over = stmt.iter
         sequences = self.sequences_of(over)
@@ -247,12 +250,15 @@ class LoopSettling(SettlingBase):
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
         leaves = [self.leaves(t) for t in types]
+        functions = functions or self.asks_by_name(stmt)
         functions = functions or any(leaves) or self.goes_through_objects(stmt, items)
         objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
         listed = [t for t, known in zip(types, items, strict=True) if known is None]
         if not functions or not varying or not all(map(_has_places, listed)):
             return None
+        if len(listed) == len(items):
+            return None  # names of attributes that are not known
         nodes = list(syntax.walk(stmt.body))
         if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
             return None
@@ -289,6 +295,17 @@ class LoopSettling(SettlingBase):
             made.of_parts = True
             out.append(gast.copy_location(syntax.assign(gathers, made), stmt))
         return out
+
+    def asks_by_name(self, stmt: gast.For) -> bool:
+        """Whether its items are names of attributes that are read or set."""
+        items = syntax.names_written(stmt.target)
+        return any(
+            isinstance(node, gast.Call)
+            and self.is_builtin(node.func, "getattr", "setattr")
+            and len(node.args) > 1
+            and getattr(node.args[1], "id", None) in items
+            for node in syntax.walk(stmt.body)
+        )
 
     def goes_through_objects(self, stmt: gast.For, items: list[Any]) -> bool:
         """Whether it is a loop over few objects that is to be written out.
@@ -400,6 +417,10 @@ class LoopSettling(SettlingBase):
     def type_of_items(self, stmt: gast.For, over: gast.expr) -> Any:
         """What a loop runs over: a tuple from around the function, if it is one."""
         found = self.atom_type(stmt, over)
+        if isinstance(over, (gast.List, gast.Tuple)):
+            shown = [getattr(e, "value", stmt) for e in over.elts]
+            if all(isinstance(v, str) for v in shown):  # names of attributes
+                return Tuple(items=tuple(Const(value=v) for v in shown))
         if found is None and isinstance(over, gast.Name) and self.facts.of(stmt):
             with contextlib.suppress(KeyError):
                 around = global_type(self.program.look(self.unit, over.id), over.id)

@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     Object,
     Tuple,
     Varies,
+    is_active,
     rank_of,
     varies,
 )
@@ -266,9 +267,9 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return [stmt]
         name = syntax.dotted(value.func)
         if name == "getattr" and len(value.args) == 2:
-            key = value.args[1]
-            if isinstance(key, gast.Constant) and isinstance(key.value, str):
-                stmt.value = gast.Attribute(value.args[0], key.value, syntax.LOAD)
+            key = self.attribute_name(stmt, value.args[1])
+            if key is not None:
+                stmt.value = gast.Attribute(value.args[0], key, syntax.LOAD)
                 return [stmt]
         if self.is_replace(stmt, value):
             return self.replace_call(stmt, value)
@@ -446,6 +447,13 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         t = self.type_after(stmt, stmt.targets[0].id)
         return isinstance(t, Const) and t.value is None
 
+    def attribute_name(self, stmt: gast.stmt, node: gast.expr) -> str | None:
+        """The name of an attribute that is asked for, or set, if it is known."""
+        value: Any = getattr(node, "value", None)
+        if isinstance(node, gast.Name):
+            value = getattr(self.atom_type(stmt, node), "value", None)
+        return value if isinstance(value, str) and value.isidentifier() else None
+
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""
         callees = self.facts.callees.get(id(call), [])
@@ -460,6 +468,13 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             where = self.fresh("diagonal", varying=False)
             item = gast.Subscript(call.args[0], syntax.name(where), None)
             return [syntax.assign(where, index), syntax.assign(item, call.args[1])]
+        if self.is_builtin(call.func, "setattr") and len(call.args) == 3:
+            name = self.attribute_name(stmt, call.args[1])
+            owner, value = (self.atom_type(stmt, call.args[k]) for k in (0, 2))
+            active = value is not None and is_active(value)
+            if name is not None and (active or isinstance(owner, Object)):
+                target = gast.Attribute(call.args[0], name, gast.Store())
+                return [gast.Assign([target], call.args[2], None)]
         if isinstance(call.func, gast.Attribute):
             t = self.atom_type(stmt, call.func.value)
             method = call.func.attr

@@ -1,8 +1,8 @@
 """Prints how long each generated gradient is beside the one a textbook writes.
 
 `python -m tests.golden.ratios` measures the texts as they are generated now, and with
-`course`, `lectures` or `unseen` those of functions that the passes were not tuned to,
-in several modes.
+`course`, `lectures`, `unseen` or `seminar` those of functions that the passes were not
+tuned to, in several modes; with `tangents`, the texts of `jvp`.
 """
 
 import sys
@@ -18,6 +18,9 @@ from . import (
     course_by_hand,
     lectures,
     lectures_by_hand,
+    seminar,
+    seminar_by_hand,
+    tangents_by_hand,
     textbook,
     unseen,
     unseen_by_hand,
@@ -30,6 +33,7 @@ SETS = {
     "course": (course, course_by_hand),
     "lectures": (lectures, lectures_by_hand),
     "unseen": (unseen, unseen_by_hand),
+    "seminar": (seminar, seminar_by_hand),
 }
 
 
@@ -97,6 +101,28 @@ def table_of(functions: ModuleType, hand: ModuleType) -> str:
     return "\n".join([*rows, f"{'mean':20}" + "".join(f"{m:12.2f}" for m in means)])
 
 
+def tangents_of() -> Iterator[tuple[str, str]]:
+    """The texts of `jvp`, with a tangent for each argument that has one."""
+    for name, functions in tangents_by_hand.OF.items():
+        args, _ = functions.ARGS[name]
+        yield name, str(srcjax.source(srcjax.jvp(getattr(functions, name)), *args))
+
+
+def table_of_tangents() -> str:
+    """One row per function: statements of `jvp`, those by hand, their ratio."""
+    rows, ratios = [], []
+    for name, text in tangents_of():
+        ours = generated_statements(text)
+        by_hand = textbook_statements(tangents_by_hand, name)
+        ratios.append(ours / by_hand)
+        rows.append(f"{name:24}{ours:9}{by_hand:9}{ratios[-1]:8.2f}")
+    head = f"{'jvp of':24}{'generated':>9}{'by hand':>9}{'ratio':>8}"
+    return "\n".join([head, *rows, f"{'mean':24}{np.mean(ratios):26.2f}"])
+
+
 if __name__ == "__main__":
-    asked = [table_of(*SETS[name]) for name in sys.argv[1:]]
+    asked = [
+        table_of_tangents() if name == "tangents" else table_of(*SETS[name])
+        for name in sys.argv[1:]
+    ]
     print("\n\n".join(asked or [table()]))

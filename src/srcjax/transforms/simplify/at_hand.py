@@ -80,6 +80,9 @@ class _Reading:
         self.again = again
         self.changed = False
         self.written = written_bases(node.body)
+        #: What statements compute that is found twice, and what they change.
+        self.computed: syntax.ByNode[set[str]] = syntax.ByNode()
+        self.gone: syntax.ByNode[set[str]] = syntax.ByNode()
         self.bound = Counter(
             n.id
             for n in syntax.names_in([node.args, *node.body])
@@ -114,18 +117,21 @@ class _Reading:
     def below(self, stmts: list[Any], at: int, value: gast.expr) -> None:
         """Read the name in the statements after it, as far as it holds the value."""
         name, reads = stmts[at].targets[0].id, syntax.names_read(value)
+        told = gast.dump(value)
         for stmt in stmts[at + 1 :]:
             changes = self.changes(stmt, reads)
             if changes and (syntax.has_blocks(stmt) or isinstance(stmt, SCOPES)):
                 return
-            self.changed |= _read(stmt, value, name)
+            if self.computes(stmt, told) and _read(stmt, value, name):
+                self.changed = True
+                self.computed.forget(stmt)
             if changes:
                 return
 
     def above(self, stmts: list[Any], at: int, value: gast.expr) -> None:
         """Move the name up to the first statement that computes the value."""
         moved, reads = stmts[at], syntax.names_read(value)
-        first = at
+        first, told = at, gast.dump(value)
         for k in reversed(range(at)):
             stmt = stmts[k]
             if self.changes(stmt, {*reads, moved.targets[0].id}) or (
@@ -133,12 +139,14 @@ class _Reading:
             ):
                 break
             plain = not syntax.has_blocks(stmt) and not isinstance(stmt, SCOPES)
-            if plain and _reads(stmt, value, surely=True):
+            computes = plain and self.computes(stmt, told)
+            if computes and _reads(stmt, value, surely=True):
                 first = k
         if first == at:
             return
         for stmt in stmts[first:at]:
             _read(stmt, value, moved.targets[0].id)
+            self.computed.forget(stmt)
         stmts.insert(first, stmts.pop(at))
         for mark in ("backward", "user_line"):
             setattr(moved, mark, getattr(stmts[first + 1], mark, None))
@@ -146,10 +154,21 @@ class _Reading:
 
     def changes(self, stmt: Any, reads: set[str]) -> bool:
         """Whether one of the names may hold something else after the statement."""
-        gone = syntax.names_written(stmt) | written_bases(stmt)
-        if isinstance(stmt, gast.FunctionDef):
-            gone.add(stmt.name)
+        gone = self.gone.get(stmt)
+        if gone is None:
+            gone = syntax.names_written(stmt) | written_bases(stmt)
+            if isinstance(stmt, gast.FunctionDef):
+                gone.add(stmt.name)
+            self.gone[stmt] = gone
         return may_be_one_of(self.shares, reads, gone)
+
+    def computes(self, stmt: Any, told: str) -> bool:
+        """Whether a value, as `gast.dump` tells it, is part of the statement."""
+        found = self.computed.get(stmt)
+        if found is None:
+            dumps = (gast.dump(s) for s in syntax.walk(stmt) if _is_costly(s))
+            found = self.computed[stmt] = self.again.intersection(dumps)
+        return told in found
 
 
 def _read(stmt: Any, value: gast.expr, name: str) -> bool:

@@ -47,7 +47,19 @@ def one_further_on(a):
     return np.sum(y**2)
 
 
-SPENT = [each_once, of_those_before, a_table, columns, one_further_on]
+def tridiagonal(a):
+    m = np.eye(4)
+    for i in range(1, 3):
+        m[i, i - 1] = -a[i]
+        m[i, i] = 1 + 2 * a[i]
+        m[i, i + 1] = np.sin(a[i])
+    u = np.array([1.0, 2.0, 0.5, -1.0])
+    for _ in range(2):
+        u = m @ u
+    return u @ u
+
+
+SPENT = [each_once, of_those_before, a_table, columns, one_further_on, tridiagonal]
 
 
 def the_last_one_twice(a):  # y[-1] is y[3]
@@ -94,7 +106,34 @@ def at_places(a):
     return np.sum(y**3)
 
 
+def one_over_the_other(a):  # m[0, 0] is written twice
+    m = np.eye(4)
+    for i in range(4):
+        m[i, 0] = a[i]
+        m[i, i] = a[i] ** 2
+    return np.sum(m**2)
+
+
+def below_each_other(a):  # m[i + 1, 0] is m[i, 0] of the next iteration
+    m = np.zeros((5, 2))
+    for i in range(4):
+        m[i, 1] = a[i]
+        m[i + 1, 0] = a[i] ** 2
+        m[i, 0] = m[i, 0] * a[i]
+    return np.sum(m**2)
+
+
+def added_to_itself(a):
+    m = np.zeros((4, 4))
+    for i in range(4):
+        m[i, i] = a[i]
+    m += m.T
+    return np.sum(m**2)
+
+
 NEEDED = [
+    one_over_the_other,
+    below_each_other,
     the_last_one_twice,
     all_twice,
     read_by_others,
@@ -103,10 +142,12 @@ NEEDED = [
 ]
 
 
-@pytest.mark.parametrize("f", [*SPENT, *NEEDED, given_back], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f", [*SPENT, *NEEDED, given_back, added_to_itself], ids=lambda f: f.__name__
+)
 def test_items_that_are_used_up_stay(f):
     text = str(srcjax.source(srcjax.grad(f), A))
-    if f is not given_back:
+    if f not in (given_back, added_to_itself):
         assert ("] = 0.0" in text) == (f in NEEDED), text
     assert "dq[:, j].copy()" not in text, text  # a view does
     steps = 1e-6 * np.eye(4)

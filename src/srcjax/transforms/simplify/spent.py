@@ -9,8 +9,9 @@ Before:                                  After:
 
 The item has to be one that no other iteration reads: its place has the counter of each
 loop around that runs more than once for the array, counted from zero or more, and
-every read of the array is of that place, before it is set to zero. What adds to other
-places may add to it too, which nothing sees.
+every read of the array is of that place, before it is set to zero, or of a place that
+is surely another one: `dA[i, i - 1]` beside `dA[i, i]`. What adds to other places may
+add to it too, which nothing sees.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ def _is_spent(
         return False
     allowed = [id(item.value), *_uses(block[:place], item, is_number)]
     allowed += _sums(home[first], name)
+    allowed += _apart([b[p] for b, p in loops], item, name)
     uses = [n for n in syntax.walk(home[first]) if syntax.is_name(n, name)]
     return all(id(n) in allowed for n in uses)
 
@@ -112,7 +114,7 @@ def _inside(block: _Block, home: _Block, path: _Path) -> bool:
 def _start(path: _Path, name: str) -> tuple[_Block, int] | None:
     """Where the array is made, new, and in which block."""
     for block, place in reversed(path[:-1]):
-        bound = [p for p, s in enumerate(block) if _binds(s, name)]
+        bound = [p for p, s in enumerate(block) if _binds_anew(s, name)]
         if not bound:
             continue
         made: Any = block[bound[0]]
@@ -120,6 +122,19 @@ def _start(path: _Path, name: str) -> tuple[_Block, int] | None:
         alone = alone and len(bound) == 1 and bound[0] < place
         return (block, bound[0]) if alone and is_new_array(made.value) else None
     return None
+
+
+def _binds_anew(stmt: Any, name: str) -> bool:
+    """Whether it binds the name, but for what is added to the array in place."""
+    added = {
+        id(s.target)
+        for s in syntax.all_statements([stmt])
+        if isinstance(s, gast.AugAssign)
+    }
+    return any(
+        n.id == name and isinstance(n.ctx, gast.Store) and id(n) not in added
+        for n in syntax.names_in(stmt)
+    )
 
 
 def _binds(stmt: Any, name: str) -> bool:
@@ -159,9 +174,18 @@ def _is_counter(entry: Any, counter: str, least: int) -> bool:
 
 
 def _only_writes(stmt: Any, name: str) -> bool:
-    """Whether a statement, if it names the array, writes to places of it alone."""
+    """Whether a statement, if it names the array, writes to places of it alone.
+
+    Or adds to all of it.
+    """
+    if isinstance(stmt, (gast.For, gast.If)):
+        head = syntax.all_names(syntax.head(stmt))
+        inner = syntax.inner_blocks(stmt)
+        return name not in head and all(_only_writes(s, name) for b in inner for s in b)
     if not isinstance(stmt, (gast.Assign, gast.AugAssign)):
         return name not in syntax.all_names(stmt)
+    if isinstance(stmt, gast.AugAssign) and syntax.is_name(stmt.target, name):
+        return name not in syntax.all_names(stmt.value)
     targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
     own = [
         t
@@ -205,6 +229,44 @@ def _computed(stmt: Any) -> set[int]:
         elif isinstance(n, gast.Call) and getattr(n.func, "attr", "") == "copy":
             found.add(id(n.func.value))
     return found
+
+
+def _apart(loops: list[Any], item: Any, name: str) -> list[int]:
+    """The names of places in the loops that are never that of the item.
+
+    In other iterations one entry, which has the counter, is another one; in the same
+    iteration two entries count from different numbers.
+    """
+    fors = [s for s in loops if isinstance(s, gast.For)]
+    counters = {s.target.id: direction(s.iter)[1] for s in fors}
+    mine = _entries(item)
+    found = []
+    for node in syntax.walk(loops[0]):
+        if not isinstance(node, gast.Subscript) or not syntax.is_name(node.value, name):
+            continue
+        theirs = _entries(node)
+        if len(theirs) != len(mine):
+            continue
+        pairs = list(zip(mine, theirs, strict=True))
+        if not all(
+            any(_is_counter(a, c, least or 0) and syntax.equal(a, b) for a, b in pairs)
+            for c, least in counters.items()
+        ):
+            continue
+        if any(
+            _is_counter(a, c, least or 0)
+            and _is_counter(b, c, least or 0)
+            and not syntax.equal(a, b)
+            for c, least in counters.items()
+            for a, b in pairs
+        ):
+            found.append(id(node.value))
+    return found
+
+
+def _entries(place: Any) -> list[Any]:
+    index = place.slice
+    return list(index.elts) if isinstance(index, gast.Tuple) else [index]
 
 
 def _sums(loop: Any, name: str) -> list[int]:

@@ -25,12 +25,16 @@ from srcjax import syntax
 from srcjax.analysis.known_values import OPERATORS
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
+    UNKNOWN,
+    Array,
     Const,
     Type,
     all_buffers,
     is_active,
     is_mapping,
     rank_of,
+    same_size,
+    shape_of,
     site_of,
 )
 from srcjax.frontend.unit import Unit
@@ -77,7 +81,7 @@ def mark_cancelling(program: Program, unit: Unit) -> bool:
                 continue
             types = types or program.types_of(unit)
             reads = reads or Counter(_all_reads(unit.node))
-            follow = _Follow(program, types)
+            follow = _Follow(program, types, _bound_once(unit.node))
             if follow.cancels(block, position, op, reads):
                 stmt.value.cancels = True
                 found = True
@@ -103,12 +107,30 @@ def _all_reads(node: Any) -> list[str]:
     ]
 
 
+def _bound_once(node: gast.FunctionDef) -> dict[str, gast.expr]:
+    """What names stand for that one assignment binds."""
+    bound = Counter(
+        n.id for n in syntax.names_in(node) if not isinstance(n.ctx, gast.Load)
+    )
+    return {
+        s.targets[0].id: s.value
+        for s in syntax.all_statements(node.body)
+        if isinstance(s, gast.Assign)
+        and syntax.is_name(s.targets[0])
+        and bound[s.targets[0].id] == 1
+    }
+
+
 class _Follow:
     """Follows one maximum through the statements of its block."""
 
-    def __init__(self, program: Program, types: dict[str, Type]) -> None:
+    def __init__(
+        self, program: Program, types: dict[str, Type], made: dict[str, gast.expr]
+    ) -> None:
         self.facts = program.facts
         self.types = types
+        #: The values of names that one statement binds.
+        self.made = made
         self.state: dict[str, Dependence] = {}
 
     def cancels(
@@ -384,7 +406,7 @@ class _Follow:
         return found[0]
 
     def of_part(self, value: gast.Subscript) -> Dependence | None:
-        """`m[:, None]`: the axes move apart."""
+        """`m[:, None]`: the axes move apart. `x[np.arange(n), k]`: one of each row."""
         if self.of(value.slice) is not None:
             raise _Lost
         what = self.of(value.value)
@@ -393,6 +415,11 @@ class _Follow:
         index = value.slice
         items = index.elts if isinstance(index, gast.Tuple) else [index]
         rank = self.rank(value.value)
+        for axis, item in enumerate(items):
+            if len(items) == rank == 2 and what.along() == {axis - rank}:
+                other = items[1 - axis]
+                if self.counts(item, value.value, axis) and self.is_list(other):
+                    return replace(what, axes=frozenset((k, -1) for k, _ in what.axes))
         axes: dict[int, int] = {}
         position = place = 0
         for item in items:
@@ -410,6 +437,25 @@ class _Follow:
             position += 1
         moved = [(k, axes[mine + rank] - position) for k, mine in what.axes]
         return replace(what, axes=frozenset(moved))
+
+    def is_list(self, node: Any) -> bool:
+        """Whether it is an array with one axis."""
+        return isinstance(self.types.get(getattr(node, "id", "")), Array) and (
+            self.rank(node) == 1
+        )
+
+    def counts(self, index: Any, array: Any, axis: int) -> bool:
+        """Whether it is `np.arange(n)`, for an array with `n` places along the axis."""
+        call = self.made.get(getattr(index, "id", ""))
+        if not isinstance(call, gast.Call) or len(call.args) != 1 or call.keywords:
+            return False
+        callees = self.facts.callees.get(id(call), [])
+        if callees != [lookup(np.arange)]:
+            return False
+        shapes = [shape_of(self.types.get(v.id, UNKNOWN)) for v in (index, array)]
+        if not shapes[0] or not shapes[1]:
+            return False
+        return same_size(shapes[0][0], shapes[1][axis])
 
 
 def _is_real(value: Any) -> bool:

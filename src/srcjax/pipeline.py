@@ -183,6 +183,7 @@ _ROUND = (
     Pass("spell_out", Finisher.spell_out),
     Pass("fold_starts", Finisher.fold_starts),
     Pass("join_updates", Finisher.join_updates),
+    Pass("read_starts", Finisher.read_starts, of=(gast.If,)),
     Pass("merge_branches", Finisher.merge_branches, of=(gast.If,)),
     Pass("sink_updates", Finisher.sink_updates, of=(gast.If,)),
     Pass("algebra", Finisher.algebra),
@@ -194,6 +195,7 @@ _QUOTIENTS = Pass("use_quotients", Finisher.use_quotients)
 TIDY = (
     *_ROUND,
     *(2 * (*_ROUND, _QUOTIENTS)),
+    Pass("without_stores_of_zero", Finisher.without_stores_of_zero),
     Pass("dead", Finisher.remove_dead),
     Pass("rotate", Finisher.rotate, of=_LOOPS),
     Pass("set_items", Finisher.set_items),
@@ -230,6 +232,8 @@ REVERSE = Simplify(
         Pass("drop_broken_trips", Finisher.drop_broken_trips, of=_LOOPS),
         Pass("join_tapes", Finisher.join_tapes),
         Pass("walk_tapes", Finisher.walk_tapes),
+        Pass("go_through_once", Finisher.go_through_once, of=_LOOPS),
+        Pass("bind_together", Finisher.bind_together),
         Pass("renumber", Finisher.renumber),
         Pass("share_names", Finisher.share_names, of=(gast.If,)),
         Pass("restore_augmented", Finisher.restore_augmented),
@@ -251,6 +255,8 @@ _SIDE_BY_SIDE = (
     Pass("coalesce", Finisher.coalesce),
     Pass("join_tapes", Finisher.join_tapes),
     Pass("walk_tapes", Finisher.walk_tapes),
+    Pass("go_through_once", Finisher.go_through_once, of=_LOOPS),
+    Pass("bind_together", Finisher.bind_together),
     Pass("renumber", Finisher.renumber),
     Pass("share_names", Finisher.share_names, of=(gast.If,)),
     Pass("return_directly", Finisher.return_directly),
@@ -270,7 +276,12 @@ FORWARD = Simplify(
 
 BATCH = Simplify(
     before_link=(),
-    passes=(*_SIDE_BY_SIDE, Pass("update_places", Finisher.update_places)),
+    passes=(
+        Pass("dead", Finisher.remove_dead),
+        Pass("zeros_of_batches", Finisher.zeros_of_batches),
+        *_SIDE_BY_SIDE,
+        Pass("update_places", Finisher.update_places),
+    ),
     whole=(
         WholePass("unused_parameters", drop_unused_parameters),
         WholePass("read_at_once", _in_each(read_at_once)),

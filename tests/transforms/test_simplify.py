@@ -638,3 +638,47 @@ def test_signs_come_out_of_outer_products():
     assert "np.outer(" in text
     assert "-np.outer(" not in text
     check_grads(gated, (W, x))
+
+
+def added_up(x, n):
+    total = 0.0
+    for i in range(n):
+        total += x**3 - np.sin(i * x)
+    return total
+
+
+def test_tangents_of_updates_are_updates():
+    text = srcjax.source(srcjax.jvp(added_up), 0.7, 3)
+    assert "total_dot += " in text
+    value, change = srcjax.jvp(added_up, (0.7, 3), (1.0, None))
+    assert value == added_up(0.7, 3)
+    ahead, behind = (added_up(0.7 + h, 3) for h in (1e-6, -1e-6))
+    assert np.isclose(change, (ahead - behind) / 2e-6)
+
+
+def test_texts_of_texts_have_signs_where_they_read_best():
+    def f(A, x, y):
+        z = y - A @ x
+        return np.sum((x + A @ z) ** 2)
+
+    args = np.array([[0.3, 0.2], [0.1, 0.5]]), np.array([1.0, 2.0]), np.ones(2)
+    hessian = srcjax.hessian(f, argnums=1)
+    assert "+ -" not in str(srcjax.source(hessian, *args))
+    assert np.allclose(hessian(*args), 2 * np.eye(2) + curvature(*args[:1]))
+
+
+def curvature(A):
+    """What the Hessian of `f` has beside that of `np.sum(x**2)`."""
+    J = np.eye(2) - A @ A
+    return 2 * J.T @ J - 2 * np.eye(2)
+
+
+def test_signs_come_out_of_what_is_solved():
+    def f(A, x):
+        return -np.sum(np.linalg.solve(A, x) ** 2) / 2
+
+    args = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.0, -2.0])
+    gradient = srcjax.grad(f, argnums=(0, 1))
+    text = str(srcjax.source(gradient, *args))
+    assert "solve(A.T, -" not in text
+    check_grads(f, args)

@@ -95,8 +95,10 @@ def describe(module: Module, entry: Entry) -> None:
     spec = described.of(entry.parameters, entry.types, entry.sizes)
     text = f"{entry.summary}, for {spec}." if spec else f"{entry.summary}."
     if len(text) > WIDTH - 6:
+        # The first line begins with quotes.
+        first = textwrap.wrap(f"{entry.summary}.", WIDTH - 7, break_on_hyphens=False)
         lines = textwrap.wrap(f"For {spec}.", WIDTH - 4, break_on_hyphens=False)
-        text = "\n".join([f"{entry.summary}.", "", *lines, ""]) if spec else text
+        text = "\n".join([*first, "", *lines, ""] if spec else [*first, ""])
     body: list[Any] = [gast.Expr(syntax.const(text))]
     tangents = parameter_names(node.args)[len(entry.parameters) :]
     tests = Tests(entry, module, node)

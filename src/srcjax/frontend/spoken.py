@@ -161,7 +161,7 @@ def _of_call(value: gast.Call, words: Words) -> str | None:
 
 
 def _of_item(value: gast.Subscript) -> str | None:
-    """`params_W`, `x_0`, or the key itself: `W` of `params["W"]`."""
+    """`params_W`, `x_0`, `A_ij`, or the key itself: `W` of `params["W"]`."""
     index = value.slice
     if isinstance(value.value, gast.Attribute) and value.value.attr == "shape":
         return "size"
@@ -169,6 +169,10 @@ def _of_item(value: gast.Subscript) -> str | None:
         return None
     if isinstance(index, gast.Constant) and isinstance(index.value, str):
         return index.value if index.value.isidentifier() else None
-    text = syntax.text(index) if isinstance(index, (gast.Name, gast.Constant)) else ""
-    plain = text.isidentifier() or text.isdigit()
-    return f"{value.value.id}_{text}" if plain else None
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    atoms = all(isinstance(part, (gast.Name, gast.Constant)) for part in parts)
+    texts = [syntax.text(part) for part in parts] if atoms else [""]
+    plain = all(text.isidentifier() or text.isdigit() for text in texts)
+    if len(texts) > 1 and any(len(text) > 1 for text in texts):
+        return None
+    return f"{value.value.id}_{''.join(texts)}" if plain else None

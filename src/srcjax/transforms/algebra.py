@@ -212,6 +212,8 @@ RULES = [
     Rule("c * a - k * a", "(c - k) * a", floats="a", when=_difference_is_exact),
     Rule("a * (1 / b)", "a / b", floats="ab"),  # a·(1/b) = a/b, but for rounding
     Rule("(1 / a) * b", "b / a", floats="ab"),  # (1/a)·b = b/a, but for rounding
+    # A share: what overflows is the same as before
+    Rule("a / (c + b) * b", "a * (b / (c + b))", floats="ab"),  # but for rounding
 ]
 
 _FOLDS: dict[type[gast.AST], Callable[[Any, Any], Any]] = {

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import gast
@@ -33,9 +34,10 @@ from srcjax.analysis.types import (
     same_dtype,
     same_size,
 )
+from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.frontend.stage_texts import is_recording
-from srcjax.transforms.call_effects import written_bases
+from srcjax.transforms.call_effects import called, written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
 from srcjax.transforms.simplify.at_hand import read_at_hand
@@ -79,9 +81,11 @@ from srcjax.transforms.simplify.sizes import sizes_of_operands
 from srcjax.transforms.simplify.spell_out import Leave, spell_out
 from srcjax.transforms.simplify.spent import drop_spent
 from srcjax.transforms.simplify.spread import spread_items
-from srcjax.transforms.simplify.sugar import sugar
+from srcjax.transforms.simplify.starts import read_starts
+from srcjax.transforms.simplify.sugar import go_through_once, sugar
 from srcjax.transforms.simplify.tapes import join_tapes, push_once
 from srcjax.transforms.simplify.tidying import Tidying
+from srcjax.transforms.simplify.together import bind_together
 from srcjax.transforms.simplify.updates import (
     fold_starts,
     join_updates,
@@ -92,6 +96,10 @@ from srcjax.transforms.simplify.updates import (
     update_places,
 )
 from srcjax.transforms.simplify.walks import walk_tapes
+from srcjax.transforms.simplify.zeros import (
+    without_stores_of_zero,
+    zeros_of_batches,
+)
 from srcjax.transforms.writer import OLD, Writer
 from srcjax.transforms.written import Written
 
@@ -376,6 +384,15 @@ class Finisher(Tidying):
     def nest(self) -> bool:
         return nest(self.node, self.may_nest, self.shares)
 
+    def zeros_of_batches(self) -> bool:
+        return zeros_of_batches(self.node, self.may_nest, self.type_of_name)
+
+    def without_stores_of_zero(self) -> bool:
+        def own(name: str) -> bool:
+            return self.is_ours(name) or name in self.unit.made
+
+        return without_stores_of_zero(self.node.body, own)
+
     def sizes_of_operands(self) -> bool:
         return sizes_of_operands(self.node, self.may_nest, self.is_array)
 
@@ -442,6 +459,9 @@ class Finisher(Tidying):
         self.node.body = join_updates(self.node.body, self.shares, self.starts_anew)
         return self.outline() != before
 
+    def read_starts(self) -> bool:
+        return read_starts(self.node.body, self.is_ours)
+
     def merge_branches(self) -> bool:
         before = self.outline()
         self.node.body = merge_branches(self.node.body)
@@ -474,6 +494,26 @@ class Finisher(Tidying):
 
     def sugar(self) -> None:
         sugar(self.node, self.unit.temps, self.as_long)
+
+    def go_through_once(self) -> None:
+        def own(name: str) -> bool:
+            return self.is_ours(name) or self.may_nest(name)
+
+        go_through_once(self.node, own, self.is_kept, self.shares)
+
+    def bind_together(self) -> None:
+        def own(name: str) -> bool:
+            return self.is_ours(name) or self.may_nest(name)
+
+        def is_helper(name: str) -> bool:
+            return name in HELPERS and self.is_ours(name)
+
+        bind_together(self.node, own, self.shares, is_helper)
+
+    def is_kept(self, name: str) -> bool:
+        """Whether the name stands for a container, which may be gone through again."""
+        kept = (Array, Dict, List, Tuple)
+        return isinstance(self.type_of_name(name), kept)
 
     def as_long(self, first: str, second: str) -> bool:
         """Whether two names certainly hold as many items."""
@@ -780,6 +820,16 @@ class Finisher(Tidying):
             return Leave(2) if constant and plain else None
         return None
 
+    def is_of_module(self, value: Any) -> bool:
+        """Whether it is a number that a module has: `math.pi`."""
+        if not isinstance(value, gast.Attribute) or not syntax.is_name(value.value):
+            return False
+        name = value.value.id
+        if name in self.rules.types or name in syntax.names_written(self.node):
+            return False
+        home = getattr(self.rules.typer.type_of(value.value, {}), "value", None)
+        return isinstance(home, ModuleType) and self.is_number(value)
+
     def leave_again(self, value: gast.expr) -> Leave | None:
         """How often a value may be written out in the text as it stands in the end.
 
@@ -795,9 +845,15 @@ class Finisher(Tidying):
         if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
             plain = syntax.is_atom(value.operand) and self.is_number(value)
             return Leave(6, in_loops=True, held=False) if plain else None
+        if self.is_of_module(value):
+            return Leave(6, in_loops=True)
+        if called(value) == "len" and len(value.args) == 1:
+            counted = value.args[0]
+            plain = syntax.is_name(counted) and self.is_array(counted)
+            return Leave(2, held=False) if plain else None
         if isinstance(value, gast.BinOp) and not isinstance(value.op, gast.Pow):
             parts = [value.left, value.right]
-            if not all(map(syntax.is_atom, parts)):
+            if not all(syntax.is_atom(p) or self.is_of_module(p) for p in parts):
                 return None
             number = self.is_number(value)
             if not isinstance(value.op, (gast.Add, gast.Sub)):
@@ -807,13 +863,25 @@ class Finisher(Tidying):
         return None
 
     def atomic_adjoints(self) -> set[str]:
-        """Adjoint variables whose value is an atom or seed."""
+        """Adjoint variables whose value is an atom or seed.
+
+        Or the negative of a name that is read for more than that: it keeps its own.
+        """
+        reads = syntax.read_counts(self.node.body)
+
+        def is_atom(value: gast.expr) -> bool:
+            if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+                inner = value.operand
+                if isinstance(inner, gast.Name):
+                    return reads[inner.id] > 1
+            return bool(syntax.is_atom(value))
+
         return {
             stmt.targets[0].id
             for stmt in syntax.all_statements(self.node.body)
             if isinstance(stmt, gast.Assign)
             and isinstance(stmt.targets[0], gast.Name)
-            and syntax.is_atom(stmt.value)
+            and is_atom(stmt.value)
             and getattr(stmt, "backward", False)
         }
 
@@ -844,7 +912,7 @@ class Finisher(Tidying):
             if settled and settled.holds(before, fresh, backward):
                 continue
             stmt.value = syntax.rewritten(before, item if plain else flat_call)
-            if backward or (stmt is last and plain):
+            if backward or (plain and (stmt is last or self.is_of_text(stmt))):
                 stmt.value = self.tidied(stmt)
             if backward and plain:
                 self.fold_updates(stmt)
@@ -857,6 +925,16 @@ class Finisher(Tidying):
             else:
                 changed = True
         return changed
+
+    def is_of_text(self, stmt: Any) -> bool:
+        """Whether the statement gives a name that an earlier transform made.
+
+        Or writes to a place of what has such a name.
+        """
+        if isinstance(stmt, (gast.Assign, gast.AugAssign)):
+            place = stmt.targets[0] if isinstance(stmt, gast.Assign) else stmt.target
+            return syntax.root_of(place) in self.unit.made
+        return False
 
     def tidied(self, stmt: Any) -> gast.expr:
         """The tidy value; what has to be a new array stays one: `x * 1` is a copy."""

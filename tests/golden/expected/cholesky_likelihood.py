@@ -22,9 +22,8 @@ def grad_cholesky_likelihood(scale, noise, distances, y):
     z = np.linalg.solve(factor, y)
     # return -0.5 * z @ z - np.sum(np.log(np.diag(factor)))
     dfactor = np.diag(-1 / np.diag(factor))
-    dz = -z
     # z = np.linalg.solve(factor, y)
-    dfactor = dfactor - np.outer(np.linalg.solve(factor.T, dz), z)
+    dfactor = dfactor + np.outer(np.linalg.solve(factor.T, z), z)
     # factor = np.linalg.cholesky(covariance)
     lower = np.tril(factor.T @ dfactor)
     whole = 0.5 * np.linalg.solve(

@@ -10,8 +10,7 @@ def grad_kalman_likelihood(noise, data):
     """
     if np.ndim(noise) != 0 or data.ndim != 1:
         raise ValueError("grad_kalman_likelihood is for noise: float, data: (n,)")
-    x = 0.0
-    p = 1.0
+    x, p = 0.0, 1.0
     tape = []
     for z in data:
         p2 = p + noise

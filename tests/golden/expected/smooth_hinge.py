@@ -9,6 +9,6 @@ def grad_smooth_hinge(margin):
     scaled = (1 - margin) / width
     exp_scaled = np.exp(scaled)
     # return width * np.log(1 + np.exp(scaled))
-    dscaled = width / (1 + exp_scaled) * exp_scaled
+    dscaled = width * (exp_scaled / (1 + exp_scaled))
     # scaled = (1 - margin) / width
     return -dscaled / width

@@ -10,9 +10,8 @@ def vmap_sum_of_first(x, count):
     """
     if x.ndim != 2 or count.shape != x.shape[:1]:
         raise ValueError("vmap_sum_of_first is for x: (n, m), count: (n,)")
-    batch_size = len(x)
-    total = np.zeros(batch_size)
-    lanes = np.arange(batch_size)
+    total = np.zeros(len(x))
+    lanes = np.arange(len(x))
     for k in range(int(np.max(count, initial=0))):
         lanes = lanes[k < count[lanes]]
         if not lanes.size:

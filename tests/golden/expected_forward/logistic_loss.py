@@ -8,19 +8,10 @@ def jvp_grad_logistic_loss(w, w_dot):
     if w.shape != (3,) or w_dot.shape != w.shape:
         raise ValueError("jvp_grad_logistic_loss is for w: (3,)")
     exp_product = np.exp(-LABELS * (SAMPLES @ w))
-    exp_product_dot = -(SAMPLES @ w_dot * LABELS * exp_product)
     # return np.mean(np.log1p(np.exp(-LABELS * (SAMPLES @ w))))
-    ratio = 1 / exp_product.size / (1 + exp_product)
+    ratio = 1 / exp_product.size
+    ratio2 = exp_product / (1 + exp_product)
     return (
-        -(SAMPLES.T @ (ratio * exp_product * LABELS)),
-        -(
-            SAMPLES.T
-            @ (
-                (
-                    exp_product_dot * ratio
-                    - exp_product_dot * ratio / (1 + exp_product) * exp_product
-                )
-                * LABELS
-            )
-        ),
+        -(SAMPLES.T @ (ratio * ratio2 * LABELS)),
+        SAMPLES.T @ (SAMPLES @ w_dot * LABELS * ratio2 * (1 - ratio2) * ratio * LABELS),
     )

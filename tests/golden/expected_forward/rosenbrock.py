@@ -11,7 +11,7 @@ def pushforward_rosenbrock(x, x_dot):
     ddifference_dot = 200 * (x_dot[:, 1:] - two_x_part_dot * x_part)
     dx_dot = np.zeros((len(x_dot), *x.shape))
     dx_dot[:, :-1] = two_x_part_dot - (
-        2 * ddifference_dot * x_part + x_part_dot * (2 * (200 * (x[1:] - x_part**2)))
+        2 * ddifference_dot * x_part + 400 * x_part_dot * (x[1:] - x_part**2)
     )
     dx_dot[:, 1:] += ddifference_dot
     return dx_dot

@@ -474,6 +474,8 @@ class Planner(Recomputing, Sharing):
         if isinstance(stmt, gast.For) and is_range(value):
             base = "steps"
         self.hold(stmt, base)
+        if base == "condition":
+            self.unit.temps.add(self.held[id(stmt)])
         if base == "steps":
             self.rules.types[self.held[id(stmt)]] = Range()
 
@@ -518,11 +520,12 @@ class Planner(Recomputing, Sharing):
         self.define(name, self.where[id(stmt)], stmt)
 
     def is_simple_header(self, stmt: Any, value: gast.expr) -> bool:
+        known: tuple[type, ...] = (Const, Array, Tuple, List, Dict)
+        if is_range(value):  # bounds: whole numbers, and lengths
+            known = (*known, Unknown)
         for name in syntax.names_read(value):
             t = self.rules.type_of_name(name)
-            if name in self.defs and not (
-                is_number(t) or isinstance(t, (Const, Array, Tuple, List, Dict))
-            ):
+            if name in self.defs and not (is_number(t) or isinstance(t, known)):
                 return False
         for sub in syntax.walk(value):
             if isinstance(sub, gast.Call):

@@ -158,8 +158,13 @@ def without_minus(node: gast.expr) -> gast.expr | None:
     return None if first is None else gast.BinOp(first, node.op, node.right)
 
 
-def sign_outside(node: gast.expr) -> gast.expr:
-    """`(-x).T` is `-x.T`, and so are sums, `(-x * y).sum()`, and `np.outer(-x, y)`."""
+def sign_outside(
+    node: gast.expr, is_float: Callable[[gast.expr], bool] = lambda node: False
+) -> gast.expr:
+    """`(-x).T` is `-x.T`, and so are sums, `(-x * y).sum()`, and `np.outer(-x, y)`.
+
+    `np.linalg.solve(A, -b)`, too.
+    """
     inner = transposed(node)
     if inner is not None:
         plain = without_minus(inner)
@@ -176,6 +181,12 @@ def sign_outside(node: gast.expr) -> gast.expr:
         if plain is not None:
             outer = gast.Call(node.func, [plain, *node.args[1:]], node.keywords)
             return gast.UnaryOp(gast.USub(), outer)
+    solves = called(node) == "np.linalg.solve" and not node.keywords
+    if solves and len(node.args) == 2:
+        plain = without_minus(node.args[1])
+        if plain is not None and is_float(plain):
+            solved = gast.Call(node.func, [node.args[0], plain], [])
+            return gast.UnaryOp(gast.USub(), solved)
     return node
 
 

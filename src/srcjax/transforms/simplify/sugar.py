@@ -14,6 +14,10 @@ Before:                                 After:
 
     for _ in reversed(range(n)[:trips]):    for _ in range(trips):
         dx = dx / 2                             dx = dx / 2
+
+    items = list(zip(xs, ys))               for x, y in zip(xs, ys):
+    for x, y in items:                          dx += y * x
+        dx += y * x
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ import gast
 from srcjax import syntax
 from srcjax.frontend.joined_tapes import taken
 from srcjax.transforms.call_effects import called, is_pure, written_bases
+from srcjax.transforms.simplify.kin import may_be_one_of
 
 
 def sugar(
@@ -249,3 +254,53 @@ def read_elsewhere(stmts: list[Any], loop: gast.For, names: set[str]) -> bool:
         if bound and bound & names:
             reads -= {id(n) for n in syntax.names_in(owner.body) if n.id in bound}
     return bool(reads)
+
+
+def go_through_once(
+    node: gast.FunctionDef,
+    own: Callable[[str], bool],
+    kept: Callable[[str], bool],
+    shares: Callable[[str], set[str]],
+) -> None:
+    """Go through what one loop alone goes through without a list of it, in place.
+
+    `own` tells the names that srcjax made, `kept` those of containers: what is no
+    container may be gone through by what stands in between, or be used up.
+    """
+    for block in list(syntax.blocks(node.body)):
+        for start, made in enumerate(block):
+            name = _listed(made)
+            if not name or not own(name) or _mentions(node, name) != 2:
+                continue
+            at = next((k for k, s in enumerate(block) if _goes_over(s, name)), None)
+            if at is None or at < start:
+                continue
+            over = made.value.args[0]
+            reads = syntax.names_read(over) - {"zip", "enumerate"}
+            others = [*block[start + 1 : at], *block[at].body]
+            if not is_pure(over) or not all(map(kept, reads)):
+                continue
+            if reads & syntax.names_written([block[at].target, *others]):
+                continue
+            if may_be_one_of(shares, reads, written_bases(others)):
+                continue
+            block[at].iter = over
+            block.pop(start)
+            break
+
+
+def _listed(stmt: Any) -> str:
+    """`items` of `items = list(zip(xs, ys))`."""
+    plain = isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0])
+    if not plain or called(stmt.value) != "list" or len(stmt.value.args) != 1:
+        return ""
+    name: str = stmt.targets[0].id
+    return name
+
+
+def _goes_over(stmt: Any, name: str) -> bool:
+    return isinstance(stmt, gast.For) and syntax.is_name(stmt.iter, name)
+
+
+def _mentions(node: gast.FunctionDef, name: str) -> int:
+    return sum(n.id == name for n in syntax.names_in(node))

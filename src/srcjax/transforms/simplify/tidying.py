@@ -97,7 +97,7 @@ class Tidying:
             ((call,), plain_unbroadcast),
             ((call,), method_of_number),
             ((attribute,), self.plain_transpose),
-            ((attribute, call), sign_outside),
+            ((attribute, call), lambda node: sign_outside(node, self.is_float)),
             ((call,), self.plain_length),
             ((call,), plain_count),
             ((call,), plain_list),
@@ -376,10 +376,13 @@ class Tidying:
     def size_of_given(self, inner: gast.expr) -> gast.expr | None:
         """`(x - y).size` as the size, or length, of an argument, where it is that.
 
-        What the user gave a name stays.
+        What the user gave a name stays, if it is there for more than its size.
         """
         shape = shape_of(self.type_of(inner))
-        if not shape or (isinstance(inner, gast.Name) and not self.is_ours(inner.id)):
+        if not shape:
+            return None
+        named = isinstance(inner, gast.Name) and not self.is_ours(inner.id)
+        if named and not self.is_there_for_size(inner.id):
             return None
         given = [a for a in self.node.args.args if isinstance(a, gast.Name)]
         bound = syntax.names_written(self.node.body) if given else set()
@@ -394,6 +397,16 @@ class Tidying:
             return syntax.call("len", syntax.name(alike[0])) if alike else None
         whole = syntax.name(alike[0]) if alike else None
         return whole and gast.Attribute(whole, "size", syntax.LOAD)
+
+    def is_there_for_size(self, name: str) -> bool:
+        """Whether the number of items is all that the text reads of a name."""
+        sized = sum(
+            isinstance(n, gast.Attribute)
+            and n.attr == "size"
+            and syntax.is_name(n.value, name)
+            for n in syntax.walk(self.node.body)
+        )
+        return syntax.count_reads(self.node.body, name) == sized
 
     def size_of_reduction(self, node: gast.Attribute, inner: gast.Call) -> gast.expr:
         """`np.sum(x * y, axis=1).size` is `x.shape[0]`."""

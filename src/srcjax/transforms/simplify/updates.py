@@ -520,25 +520,37 @@ def _plain_else(stmt: gast.If) -> None:
 
 
 def restore_augmented(stmts: list[gast.stmt]) -> list[gast.stmt]:
-    """`x = x + v` is `x += v` again, where the user wrote that of a number."""
+    """`x = x + v` is `x += v` again, where the user wrote that of a number.
+
+    So is `x = x + v - w`, which was `x += v - w`.
+    """
     out: list[gast.stmt] = []
     for stmt in stmts:
         syntax.rewrite_blocks(stmt, restore_augmented)
-        value = getattr(stmt, "value", None)
-        if (
-            getattr(stmt, "augments", False)
-            and isinstance(stmt, gast.Assign)
-            and isinstance(value, gast.BinOp)
-            and isinstance(stmt.targets[0], gast.Name)
-            and syntax.is_name(value.left, stmt.targets[0].id)
-        ):
-            new = gast.AugAssign(stmt.targets[0], value.op, value.right)
-            for mark in ("user_line", "backward", "why", "lineno", "col_offset"):
-                if hasattr(stmt, mark):
-                    setattr(new, mark, getattr(stmt, mark))
-            stmt = new
+        if getattr(stmt, "augments", False) and isinstance(stmt, gast.Assign):
+            name = getattr(stmt.targets[0], "id", "")
+            added = _behind(stmt.value, name) if name else None
+            if added is not None:
+                new = gast.AugAssign(stmt.targets[0], *added)
+                for mark in ("user_line", "backward", "why", "lineno", "col_offset"):
+                    if hasattr(stmt, mark):
+                        setattr(new, mark, getattr(stmt, mark))
+                stmt = new
         out.append(stmt)
     return out
+
+
+def _behind(value: Any, name: str) -> tuple[gast.operator, gast.expr] | None:
+    """What stands behind the name in `x + v - w`, and how it is added or the like."""
+    if not isinstance(value, gast.BinOp):
+        return None
+    if syntax.is_name(value.left, name):
+        return value.op, value.right
+    sums = (gast.Add, gast.Sub)
+    inner = _behind(value.left, name) if isinstance(value.op, sums) else None
+    if inner is None or not isinstance(inner[0], gast.Add):
+        return None
+    return inner[0], gast.BinOp(inner[1], value.op, value.right)
 
 
 def return_directly(

@@ -101,7 +101,7 @@ class Applied(TextOfValues, NestedTransforms):
                 return text
         if active and any(map(is_object_dtype, everything)):
             raise self.refuse_objects(node)
-        self.check_foreign(op, function, everything, node)
+        self.check_foreign(op, function, without_objects(op, args, kwargs), node)
         if function is not None and all(map(_folds, everything)) and not kwargs:
             folded = fold_constants(function, everything)
             if folded is not None:
@@ -284,6 +284,18 @@ def home_of(function: Any) -> str:
     if isinstance(function, pytypes.FunctionType):
         home = function.__globals__.get("__name__", home)
     return str(home)
+
+
+def without_objects(op: Op | None, args: list[Type], kwargs: dict) -> list[Type]:
+    """The operands, without constant objects that the function itself takes."""
+    everything = [*args, *kwargs.values()]
+    if op is None or not op.objects:
+        return everything
+    try:
+        bound = _flatten_bound(op, op.bind(args, kwargs))
+    except TypeError:
+        return everything
+    return [t for n, t in bound.items() if n not in op.objects or is_active(t)]
 
 
 def of_library(function: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis import containers
-from srcjax.analysis.applied import home_of, of_library
+from srcjax.analysis.applied import home_of, of_library, without_objects
 from srcjax.analysis.array_likes import (
     AN_ARRAY,
     NO_OPERAND,
@@ -460,7 +460,8 @@ class Calls(Constructing):
             self.callee(node, behind)
             return self.call_function(behind.function, args, kwargs, node)
         if of_library(value) and lookup(value) is not None:
-            self.check_foreign(None, value, [*args, *kwargs.values()], node)
+            given = without_objects(lookup(value), args, kwargs)
+            self.check_foreign(None, value, given, node)
         value = called_method(value, [*args, *kwargs.values()], kwargs)
         args, kwargs = self.as_arrays(value, args, kwargs, node)
         definition = composite_of(value)

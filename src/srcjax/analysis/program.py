@@ -321,6 +321,15 @@ class Program:
             for t in env.values()
         )
 
+    def result_of(self, function: Any) -> Type | None:
+        """What calls of a function give; None where that is not known.
+
+        It is noted down at the function whose text it is, which may be another one.
+        """
+        unit = self.units.get(id(function))
+        key = id(function) if unit is None else id(unit.source.func)
+        return self.facts.results.get(key)
+
     def types_of(self, unit: Unit) -> dict[str, Type]:
         """What each name of the unit is, over the whole unit."""
         changed = self.facts.changed.get(id(unit.node), {})

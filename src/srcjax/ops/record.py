@@ -185,6 +185,9 @@ class Op:
     constant: tuple[str, ...] = ()
     #: Arguments that the call writes to (`np.copyto`, `out=`).
     writes: tuple[str, ...] = ()
+    #: Arguments that may be objects of other classes, which the function itself takes:
+    #: a sparse matrix, or a `LinearOperator`. As such they are constant.
+    objects: tuple[str, ...] = ()
     functions: list[Any] = field(default_factory=list)
     #: The rule in the words of a course, or by argument, `"y"` that of the tangent
     #: (`ops.words`). Without it, what the docstrings of the rules say, or the row.

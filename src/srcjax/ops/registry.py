@@ -86,6 +86,7 @@ register_lazily(
     "srcjax.ops.batch_scipy_linalg",
     "srcjax.ops.composites.scipy_linalg",
 )
+register_lazily("scipy.sparse.linalg", "srcjax.ops.scipy_sparse_linalg")
 register_lazily(
     "scipy.special",
     "srcjax.ops.special",

@@ -343,3 +343,8 @@ def logm_along(a, e):
     upper = np.concatenate([a, e], axis=1)
     lower = np.concatenate([np.zeros_like(a), a], axis=1)
     return scipy.linalg.logm(np.concatenate([upper, lower]))[:n, n:]
+
+
+def turned(m):
+    """The transpose of a matrix or an operator, and None of None."""
+    return None if m is None else m.T

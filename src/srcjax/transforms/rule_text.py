@@ -46,10 +46,13 @@ class RuleText:
         family: str,
     ) -> None:
         self.writer = writer
+        self.op = op
         self.template = template
         self.derivative = derivative
         self.family = family
         self.result = template.parameters[0]
+        #: Parameters for which the user's call has nothing.
+        self.left_out = set(op.signature.parameters) - set(bound)
         self.holes: dict[str, Any] = {
             **globals_of(writer, template),
             **holes_of(op, bound),
@@ -122,12 +125,33 @@ class RuleText:
                 return sub
             new = syntax.clone_shallow(sub)
             for key, value in sub.__dict__.items():
+                if key == "keywords":
+                    value = self.keywords_of(sub)
                 if isinstance(value, (gast.AST, list)):
                     new.__dict__[key] = visit(value)
             return as_math(new) if self.family == "math" else new
 
         filled: gast.expr = visit(node)
         return self.writer.with_names(filled)
+
+    def keywords_of(self, call: gast.Call) -> list[gast.keyword]:
+        """Those of a call; of the same function, without what the user left out."""
+        value: Any = None
+        for part in (syntax.dotted(call.func) or "").split("."):
+            found = self.template.globals if value is None else vars_of(value)
+            value = found.get(part)
+        if value is None or value not in self.op.functions:
+            return list(call.keywords)
+        return [
+            k
+            for k in call.keywords
+            if k.arg not in self.left_out or not syntax.is_name(k.value, k.arg)
+        ]
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """What a module has; nothing of all else."""
+    return vars(value) if isinstance(value, pytypes.ModuleType) else {}
 
 
 def is_result_of_numpy(cls: Any) -> bool:

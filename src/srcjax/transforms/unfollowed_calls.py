@@ -64,8 +64,8 @@ def check_unwritten(writer: Writer, seen: set[int]) -> None:
             continue
         for call in calls_of(stmt):
             for callee in facts.callees.get(id(call), []):
-                key = id(getattr(callee, "__func__", callee))
-                result = facts.results.get(key)
+                function = getattr(callee, "__func__", callee)
+                key, result = id(function), program.result_of(function)
                 if key in seen or key not in program.units or result is None:
                     continue
                 if is_active(result) or not takes_active(writer, stmt, call):

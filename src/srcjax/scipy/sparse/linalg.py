@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse.linalg
 
 from srcjax.flatten_util import as_vector, ravel_pytree
-from srcjax.lax import custom_linear_solve
 
 #: The name is JAX's, and that of every book.
 # ruff: noqa: N803
@@ -27,9 +26,9 @@ def cg(
 ) -> tuple[Any, None]:
     """The `x` with `A(x) = b`, by conjugate gradients (Hestenes and Stiefel, 1952).
 
-    In transformed functions it has the derivatives of the solution that it is: see
-    `lax.custom_linear_solve`, which makes a matrix of the inverse there, with one run
-    for each number in `b`.
+    It has the derivatives of the solution that it is, found by the same steps, as those
+    of `scipy.sparse.linalg` have. Of a function `A` a matrix is made where a derivative
+    is asked for, with one call for each number in `b`.
 
     Args:
         A: a symmetric positive definite matrix (n, n), or the function `A(x)` of what
@@ -45,7 +44,7 @@ def cg(
     Returns:
         The solution, and None, as in JAX.
     """
-    return _cg(lambda A, b, solve: solve(A, b), A, b, x0, tol, atol, maxiter, M)
+    return _cg(A, b, x0, tol, atol, maxiter, M), None
 
 
 def _cg_inside(
@@ -59,14 +58,52 @@ def _cg_inside(
     M: Callable | None = None,
 ) -> tuple[Any, None]:
     """The same with the derivatives of the equation."""
-    return _cg(custom_linear_solve, A, b, x0, tol, atol, maxiter, M)
+
+    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
+        return scipy.sparse.linalg.cg(
+            a, y, start, rtol=tol, atol=atol, maxiter=maxiter, M=m
+        )[0]
+
+    def steps() -> Any:
+        return _cg(A, b, x0, tol, atol, maxiter, M)
+
+    return _solution(solve, steps, A, b, x0, M), None
 
 
 cg.__srcjax_inside__ = _cg_inside  # type: ignore[attr-defined]
 
 
+def _solution(solve: Callable, alone: Callable, A: Any, b: Any, x0: Any, M: Any) -> Any:
+    """What `solve` gives of a matrix and vectors, for functions and trees.
+
+    Args:
+        solve: `solve(A, b, x0, M)`, which has derivatives.
+        alone: gives the same; it is called where no derivative is asked for.
+    """
+    wanted, restore = ravel_pytree(b)
+    vector = np.ravel if isinstance(b, np.ndarray) else as_vector
+    start = None if x0 is None else vector(x0)
+
+    def matrix(f: Any) -> Any:
+        if not callable(f):
+            return f
+        columns = [vector(f(restore(unit))) for unit in np.eye(len(wanted))]
+        return np.stack(columns, axis=1)
+
+    return restore(solve(matrix(A), wanted, start, matrix(M)))
+
+
+def _solution_alone(
+    solve: Callable, alone: Callable, A: Any, b: Any, x0: Any, M: Any
+) -> Any:
+    """The solution, where no derivative is asked for."""
+    return alone()
+
+
+_solution.__srcjax_alone__ = _solution_alone  # type: ignore[attr-defined]
+
+
 def _cg(
-    way: Callable,
     A: Any,
     b: Any,
     x0: Any,
@@ -74,8 +111,8 @@ def _cg(
     atol: float,
     maxiter: int | None,
     M: Callable | None,
-) -> tuple[Any, None]:
-    """What `way(product, b, solve)` gives of vectors, for trees."""
+) -> Any:
+    """The solution by conjugate gradients, of a matrix or a function, for trees."""
     wanted, restore = ravel_pytree(b)
     vector = np.ravel if isinstance(b, np.ndarray) else as_vector
     start = np.zeros_like(wanted) if x0 is None else vector(x0)
@@ -86,28 +123,25 @@ def _cg(
     def preconditioned(v: Any) -> Any:
         return v if M is None else vector(M(restore(v)))
 
-    def solve(linear: Callable, y: Any) -> Any:
-        most = 10 * len(y) if maxiter is None else maxiter
-        enough = max(tol**2 * (y @ y), atol**2)
-        x = start
-        r = y - linear(x)
+    most = 10 * len(wanted) if maxiter is None else maxiter
+    enough = max(tol**2 * (wanted @ wanted), atol**2)
+    x = start
+    r = wanted - product(x)
+    z = preconditioned(r)
+    p = z
+    gamma = r @ z
+    steps = 0
+    while r @ r > enough and steps < most:
+        moved = product(p)
+        alpha = gamma / (p @ moved)
+        x = x + alpha * p
+        r = r - alpha * moved
         z = preconditioned(r)
-        p = z
+        before = gamma
         gamma = r @ z
-        steps = 0
-        while r @ r > enough and steps < most:
-            moved = linear(p)
-            alpha = gamma / (p @ moved)
-            x = x + alpha * p
-            r = r - alpha * moved
-            z = preconditioned(r)
-            before = gamma
-            gamma = r @ z
-            p = z + gamma / before * p
-            steps += 1
-        return x
-
-    return restore(way(product, wanted, solve)), None
+        p = z + gamma / before * p
+        steps += 1
+    return restore(x)
 
 
 def bicgstab(
@@ -122,10 +156,37 @@ def bicgstab(
 ) -> tuple[Any, None]:
     """The `x` with `A(x) = b`, by SciPy's `bicgstab`; the arguments are those of `cg`.
 
-    `A` need not be symmetric. There is no derivative: it is refused.
+    `A` need not be symmetric. Derivatives are those of `cg`.
     """
     solver = scipy.sparse.linalg.bicgstab
     return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter), None
+
+
+def _bicgstab_inside(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Callable | None = None,
+) -> tuple[Any, None]:
+    """The same with the derivatives of the equation."""
+
+    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
+        return scipy.sparse.linalg.bicgstab(
+            a, y, start, rtol=tol, atol=atol, maxiter=maxiter, M=m
+        )[0]
+
+    def steps() -> Any:
+        solver = scipy.sparse.linalg.bicgstab
+        return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter)
+
+    return _solution(solve, steps, A, b, x0, M), None
+
+
+bicgstab.__srcjax_inside__ = _bicgstab_inside  # type: ignore[attr-defined]
 
 
 def gmres(
@@ -141,11 +202,39 @@ def gmres(
 ) -> tuple[Any, None]:
     """The `x` with `A(x) = b`, by SciPy's `gmres`; the arguments are those of `cg`.
 
-    `A` need not be symmetric. It starts again after `restart` steps. There is no
-    derivative: it is refused.
+    `A` need not be symmetric. It starts again after `restart` steps. Derivatives are
+    those of `cg`.
     """
     solver = scipy.sparse.linalg.gmres
     return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter, restart=restart), None
+
+
+def _gmres_inside(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    restart: int = 20,
+    maxiter: int | None = None,
+    M: Callable | None = None,
+) -> tuple[Any, None]:
+    """The same with the derivatives of the equation."""
+
+    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
+        return scipy.sparse.linalg.gmres(
+            a, y, start, rtol=tol, atol=atol, restart=restart, maxiter=maxiter, M=m
+        )[0]
+
+    def steps() -> Any:
+        solver = scipy.sparse.linalg.gmres
+        return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter, restart=restart)
+
+    return _solution(solve, steps, A, b, x0, M), None
+
+
+gmres.__srcjax_inside__ = _gmres_inside  # type: ignore[attr-defined]
 
 
 def _by_scipy(

@@ -687,7 +687,7 @@ class Operations(Lanes):
         if not isinstance(callee, Op) and (batched or collective):
             if not (collective or self.reads_mapped(value)):
                 return False  # other calls of the function give what differs
-            return is_active(self.facts.results.get(id(function), UNKNOWN))
+            return is_active(self.program.result_of(function) or UNKNOWN)
         if not collective or not isinstance(callee, Op):
             return self.reads_mapped(value)
         keywords = {k.arg: k.value for k in value.keywords}

@@ -357,7 +357,7 @@ class CallSettling(ContainerSettling):
                     return True
         if self.writes_arguments(unit) or target is None:
             return True
-        if self.gives_function(self.facts.results.get(id(function))):
+        if self.gives_function(self.program.result_of(function)):
             return True
         if self.is_called_once(function, unit):
             return True

@@ -196,8 +196,8 @@ def to_triangle(d, upper=False):
 def zeros_like(x):
     """The zero of the same structure: numbers, arrays, lists, tuples, dicts.
 
-    A container that `x` holds twice the result holds twice; each place of an array has
-    a zero of its own, as what is added to it in the one place is not in the other.
+    Each place of an array, a list or a dict has a zero of its own, though `x` may hold
+    it twice: what is added to it in the one place is not in the other.
     """
     return zero_part(x, {}, apart=True)
 
@@ -214,6 +214,8 @@ def zero_part(x, made, apart):
     """The zero of `x`, a part of a whole: `made` has those of its other parts."""
     if apart and isinstance(x, np.ndarray):
         return np.zeros_like(x)
+    if apart and type(x) in (list, dict):
+        return new_zero(x, made, apart)
     if id(x) not in made:
         made[id(x)] = new_zero(x, made, apart)
     return made[id(x)]

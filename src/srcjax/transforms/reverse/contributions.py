@@ -590,6 +590,7 @@ class Contributions(OneStep):
         displayed = getattr(value, "elts", None)
         if displayed is None and isinstance(value, gast.Dict):
             displayed = value.values
+        in_list = isinstance(value, gast.Subscript)
         if displayed is None and not isinstance(value, gast.Name):
             active = sum(is_active(part) for _, part in parts)
             if active > 1:
@@ -600,7 +601,8 @@ class Contributions(OneStep):
             if displayed is not None and len(displayed) == len(parts):
                 item = displayed[position]
             else:
-                item = read_part(t, value, key)
+                like = self.primal(name, (*path, key))
+                item = _read_adjoint(t, value, key, in_list, zero_of(part, like))
             self.contribute(name, item, (*path, key))
 
     def explode(self, name: str) -> None:
@@ -616,19 +618,20 @@ class Contributions(OneStep):
         whole = self.places.present.pop((name, start))
         t = part_of(self.type_of_name(name), start)
 
-        def visit(value: gast.expr, path: Path, t: Type) -> None:
+        def visit(value: gast.expr, path: Path, t: Type, in_list: bool) -> None:
             for key, part in keyed_parts(t):
                 if not is_active(part):
                     continue
-                inner = read_part(t, value, key)
+                zero = zero_of(part, self.primal(name, (*path, key)))
+                inner = _read_adjoint(t, value, key, in_list, zero)
                 if is_static(part):
-                    visit(inner, (*path, key), part)
+                    visit(inner, (*path, key), part, in_list or isinstance(t, List))
                     continue
                 variable = self.places.variable(name, (*path, key), self.base(name))
                 self.emit(syntax.assign(variable, inner))
                 self.places.present[(name, (*path, key))] = Adjoint(variable)
 
-        visit(syntax.name(whole.variable), start, t)
+        visit(syntax.name(whole.variable), start, t, False)
 
     def environments(
         self, stmt: gast.stmt, earlier: dict[str, str] | None = None
@@ -684,3 +687,16 @@ class Contributions(OneStep):
 def is_tuple(t: Type) -> bool:
     """Whether the value certainly is a tuple, of a length that is known or not."""
     return isinstance(t, Tuple) or (isinstance(t, List) and t.cls is tuple)
+
+
+def _read_adjoint(
+    t: Type, whole: gast.expr, key: Any, in_list: bool, zero: gast.expr
+) -> gast.expr:
+    """A part of the adjoint of a container.
+
+    What was written to a dict in a list took its item out of the adjoint, for good.
+    """
+    if in_list and isinstance(t, Dict):
+        at = syntax.const(key)
+        return syntax.expression("d.get(k, z)", d=whole, k=at, z=zero)
+    return read_part(t, whole, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import gast
@@ -10,6 +11,8 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import bound_names, swap_pairs
 from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import (
+    NONE,
+    UNKNOWN,
     Array,
     Const,
     Earlier,
@@ -18,6 +21,7 @@ from srcjax.analysis.types import (
     Type,
     ageless_buffers,
     all_buffers,
+    parts,
     site_of,
 )
 from srcjax.transforms.reads_writes import (
@@ -179,6 +183,9 @@ class Sharing(Keeping):
         for stmt, where in self.linking:
             if id(stmt) in traded:
                 continue  # each item is there as often as before
+            if self.puts_twice(stmt, memory):
+                found += [(memory, where)] * 2
+                continue
             into = changed_container(stmt)
             value = getattr(stmt, "value", None)
             if any(isinstance(self.rules.type_of_name(n), Array) for n in into):
@@ -216,6 +223,34 @@ class Sharing(Keeping):
             all_buffers(self.rules.type_of_name(name)) & memory
             for name in syntax.names_read(value)
         )
+
+    def puts_twice(self, stmt: Any, memory: frozenset) -> bool:
+        """Whether a statement makes a container that may hold the same thing twice.
+
+            xs = xs + [xs[0]]       xs.extend(ys)       xs[1:] = ys       xs[i] = xs[j]
+
+        Two of what is read for it, or one and what the container has, hold it.
+        """
+        into = changed_container(stmt)
+        value = getattr(stmt, "value", None)
+        if value is None or not isinstance(stmt, (gast.Assign, gast.Expr)):
+            return False
+        if not into and not joins(value):
+            return False
+        for variant in self.rules.facts.of(stmt):
+            if any(isinstance(variant.before.get(n), Array) for n in into):
+                continue  # what an array gets is copied
+            held = [inner_memory(variant.before.get(n, UNKNOWN)) for n in into]
+            for name in sorted(syntax.names_read(value) - into):
+                t = variant.before.get(name, UNKNOWN)
+                inner = inner_memory(t)
+                if into and not isinstance(t, (Array, Scalar)):
+                    inner |= t.buffers
+                held += [inner] * (1 if into else syntax.count_reads(value, name))
+            pairs = combinations(held, 2)
+            if any(ageless_buffers(a & b) & memory for a, b in pairs):
+                return True
+        return False
 
     def is_made_of(self, stmt: Any, memory: frozenset) -> bool:
         """Whether a call gives a container that holds the memory in an item."""
@@ -370,3 +405,16 @@ def may_be_same(t: Type, owner: Type) -> bool:
 def is_repeated(value: Any) -> bool:
     """Whether the expression is `xs * n`."""
     return isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult)
+
+
+def inner_memory(t: Type) -> frozenset:
+    """The memory of what is in a container."""
+    return NONE.union(*map(all_buffers, parts(t)))
+
+
+def joins(value: gast.expr) -> bool:
+    """Whether an expression may give what is in several containers in one."""
+    if isinstance(value, (gast.List, gast.Tuple)):
+        return any(isinstance(e, gast.Starred) for e in value.elts)
+    joined = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add)
+    return joined or isinstance(value, gast.Call)

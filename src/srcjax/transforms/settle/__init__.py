@@ -161,6 +161,10 @@ class Settling(LoopSettling, ValueSettling):
             return [stmt]
         if not compound and (self.named_class(stmt) or self.named_by_types(stmt)):
             return [stmt]
+        copied = self.copied_first(stmt)
+        if copied is not None:
+            self.changed = True
+            return copied
         caught = self.caught_at_once(stmt)
         if caught is not None:
             self.changed = True
@@ -267,6 +271,24 @@ class Settling(LoopSettling, ValueSettling):
             node.func = gast.copy_location(syntax.expression(text), node.func)
             found = self.changed = True
         return found
+
+    def copied_first(self, stmt: gast.stmt) -> list[gast.stmt] | None:
+        """`xs.extend(xs)` of a list: what it is given is the list as it was before."""
+        call = getattr(stmt, "value", None)
+        if not isinstance(stmt, gast.Expr) or not isinstance(call, gast.Call):
+            return None
+        if self.facts.callees.get(id(call)) != ["list.extend"]:
+            return None
+        base: Any = call.func
+        given = call.args[0] if len(call.args) == 1 else None
+        if not isinstance(given, gast.Name) or not isinstance(base.value, gast.Name):
+            return None
+        if given.id != base.value.id:
+            return None
+        held = self.fresh(f"{given.id}_before")
+        copy = syntax.assign(held, syntax.expression("xs.copy()", xs=given))
+        call.args = [syntax.name(held)]
+        return [gast.copy_location(copy, stmt), stmt]
 
     def called_value(self, stmt: gast.stmt, name: str) -> Any:
         """What a name means before the statement, if it is known."""

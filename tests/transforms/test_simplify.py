@@ -682,3 +682,12 @@ def test_signs_come_out_of_what_is_solved():
     text = str(srcjax.source(gradient, *args))
     assert "solve(A.T, -" not in text
     check_grads(f, args)
+
+
+def test_results_that_others_are_made_of_have_their_own_names():
+    def f(a, b):
+        return np.sum((a - b) ** 2)
+
+    text = str(srcjax.source(srcjax.grad(f, argnums=(0, 1)), np.ones(2), np.zeros(2)))
+    assert "da = 2 * (a - b)" in text
+    assert "return da, -da" in text

@@ -186,7 +186,7 @@ def test_functions_that_are_called_stand_below(views):
 def test_sweeps_and_tapes(views):
     view, reader = views("tape")
     kinds = {k: kind for k, (kind, _) in reader.marks.items()}
-    assert "fw" in kinds[line_of(reader, "x = 1.0")]
+    assert "fw" in kinds[line_of(reader, "x, v = 1.0, 0.0")]
     assert "bw" in kinds[line_of(reader, "# return x * x")]
     assert "bw" in kinds[line_of(reader, "return dk")]
     assert not {"fw", "bw"} & set(kinds["R1"])

@@ -669,7 +669,10 @@ class Finisher(Tidying):
         add_comments(self.node)
 
     def name_results(self) -> None:
-        """`return dx, ddifference` of a function of x and y is `return dx, dy`."""
+        """`return dx, ddifference` of a function of x and y is `return dx, dy`.
+
+        And `return ddifference, -ddifference` is `return dx, -dx`.
+        """
         last = self.node.body[-1]
         result = last.value if isinstance(last, gast.Return) else None
         at = self.written.gradient_at
@@ -686,7 +689,7 @@ class Finisher(Tidying):
             name = getattr(value, "id", "")
             place = self.adjoints.get(name)
             made = (name if place is None else place[0]) in self.unit.temps
-            once = syntax.count_reads(last, name) == 1
+            once = sum(syntax.is_name(e, name) for e in result.elts) == 1
             if name in parameters or not made or not once:
                 continue
             bound = [s for s in _statements(self.node.body) if _binds(s, name)]

@@ -13,6 +13,7 @@ from srcjax import syntax
 from srcjax.analysis import containers
 from srcjax.analysis.binding import Env
 from srcjax.analysis.counts import fixed_masks, fixed_numbers
+from srcjax.analysis.foreign import own_method
 from srcjax.analysis.indexing import index_array
 from srcjax.analysis.left import Left, Outcome
 from srcjax.analysis.program import Program
@@ -478,7 +479,10 @@ class Effects:
 
     def iteration(self, over: Type) -> list[Type] | None:
         """The items that a loop visits, one by one, where they are known."""
-        if isinstance(over, Object) and is_active(over):
+        follows = not self.settled and own_method(
+            getattr(over, "cls", None), "__iter__"
+        )
+        if isinstance(over, Object) and is_active(over) and not follows:
             raise self.refuse(
                 getattr(self, "current", self.unit.source.node),
                 f"the items of a {getattr(over.cls, '__name__', 'object')} are what "

@@ -438,6 +438,16 @@ class Expressions(Calls):
                 self.callee(node, BoundTo(method, base))
                 self.check_written(node, [base, index])
                 return self.call_function(method, [base, index], {}, node)
+        if (
+            isinstance(base, Object)
+            and is_active(base)
+            and not hasattr(cls, "__getitem__")
+        ):
+            raise self.refuse(
+                node,
+                f"a {getattr(cls, '__name__', 'value')} has no items at places",
+                "a list or a tuple of what it gives",
+            )
         plain = isinstance(base, (Array, Scalar, Tuple, List, Dict, Range, Told))
         plain |= isinstance(owner, (str, bytes, tuple, list, dict, range, np.ndarray))
         if plain or is_mapping() or not is_active(index) or is_active(base):

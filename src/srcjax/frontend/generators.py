@@ -86,9 +86,9 @@ class Generators(LoweringBase):
         call: Any = syntax.clone(stmt.iter)
         definition = syntax.clone(definition)
         name = definition.name
-        definition.body = _loops_for_yield_from(definition.body, self.names)
+        definition.body = loops_for_yield_from(definition.body, self.names)
         count = sum(isinstance(n, gast.Yield) for n in own_nodes(definition.body))
-        sent = count != _plain_yields(definition.body)
+        sent = count != plain_yields(definition.body)
         if sent or count > _MOST or name in free_names(definition):
             return False
         run = self.new_temp(f"run_{name}")
@@ -130,14 +130,14 @@ class Generators(LoweringBase):
         definition = self.generator_of(node)
         if definition is None:
             return None
-        if not _is_eager(definition):
+        if not is_eager(definition):
             raise self.refuse(
                 node,
                 "a generator that works between its items is used by another function",
                 "`list(...)` of it, or a `for` loop over it",
             )
         count = sum(isinstance(n, gast.Yield) for n in own_nodes(definition.body))
-        if count != _plain_yields(definition.body) or count > _MOST:
+        if count != plain_yields(definition.body) or count > _MOST:
             raise self.refuse(
                 node,
                 "a generator that is sent values, or yields in many places, is used by "
@@ -158,7 +158,7 @@ def is_generator(definition: Any) -> bool:
     return any(isinstance(n, _YIELDS) for n in nodes)
 
 
-def _plain_yields(body: list[gast.stmt]) -> int:
+def plain_yields(body: list[gast.stmt]) -> int:
     """How many `yield v` are statements: nothing is sent into the generator."""
     return sum(
         isinstance(n, gast.Expr) and isinstance(n.value, gast.Yield)
@@ -166,7 +166,7 @@ def _plain_yields(body: list[gast.stmt]) -> int:
     )
 
 
-def _is_eager(definition: gast.FunctionDef) -> bool:
+def is_eager(definition: gast.FunctionDef) -> bool:
     """Whether all items may be asked for at once: they end, and nothing changes."""
     for node in own_nodes(definition.body):
         if isinstance(node, (gast.While, gast.AugAssign, gast.YieldFrom)):
@@ -183,14 +183,14 @@ def _is_eager(definition: gast.FunctionDef) -> bool:
     return True
 
 
-def _loops_for_yield_from(
+def loops_for_yield_from(
     stmts: list[gast.stmt], names: syntax.Names
 ) -> list[gast.stmt]:
     """`yield from xs` as `for x in xs: yield x`."""
     out: list[gast.stmt] = []
     for stmt in stmts:
         for block in syntax.inner_blocks(stmt):
-            block[:] = _loops_for_yield_from(block, names)
+            block[:] = loops_for_yield_from(block, names)
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.YieldFrom):
             item = names.fresh("item")
             step = gast.Expr(gast.Yield(syntax.name(item)))
@@ -234,4 +234,10 @@ def _left_by_return(stmts: list[gast.stmt]) -> list[gast.stmt]:
     return out
 
 
-__all__ = ["Generators"]
+__all__ = [
+    "Generators",
+    "is_eager",
+    "is_generator",
+    "loops_for_yield_from",
+    "plain_yields",
+]

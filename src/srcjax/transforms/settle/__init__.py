@@ -45,6 +45,7 @@ from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
+from srcjax.transforms.settle.yielded import YieldSettling
 
 #: Types of values whose class stays what it is.
 _OF_ONE_CLASS = (Array, List, Tuple, Dict)
@@ -141,7 +142,7 @@ def up_to_raise(block: list[gast.stmt]) -> list[gast.stmt]:
     return block
 
 
-class Settling(LoopSettling, ValueSettling):
+class Settling(LoopSettling, ValueSettling, YieldSettling):
     """One pass over one unit."""
 
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
@@ -151,6 +152,12 @@ class Settling(LoopSettling, ValueSettling):
         if kept:
             self.changed = True
             return [*kept, stmt]
+        if self.of_an_iterator(stmt):
+            self.changed = True
+            return [stmt]
+        asked = self.with_items_asked_for(stmt)
+        if asked is not None:
+            return asked
         if not compound and self.facts.lacking and (name := self.lacked(stmt)):
             self.changed = True
             error = syntax.expression("AttributeError(name)", name=syntax.const(name))

@@ -43,8 +43,14 @@ class SettlingBase:
 
     def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
         out: list[gast.stmt] = []
-        for stmt in stmts:
-            new = self.statement(stmt)
+        taken = False
+        for at, stmt in enumerate(stmts):
+            if taken:
+                taken = False
+                continue
+            handed = self.handed(stmts, at)
+            taken = handed is not None
+            new = self.statement(stmt) if handed is None else handed
             for s in new:
                 if getattr(s, "user_line", None) is None:
                     s.user_line = getattr(stmt, "user_line", None)
@@ -66,6 +72,10 @@ class SettlingBase:
         handler = getattr(self, f"on_{type(stmt).__name__}", plain)
         found: list[gast.stmt] = handler(stmt) if handler is not None else [stmt]
         return found
+
+    def handed(self, stmts: list[gast.stmt], at: int) -> list[gast.stmt] | None:
+        """What stands for a statement and the one behind it."""
+        raise NotImplementedError
 
     def on_blocks(self, stmt: gast.stmt) -> list[gast.stmt]:
         """A statement with blocks, of which nothing but they change."""

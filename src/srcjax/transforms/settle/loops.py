@@ -20,6 +20,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Other,
     Tuple,
     Unknown,
     Varies,
@@ -122,13 +123,34 @@ class LoopSettling(SettlingBase):
             if n in syntax.names_read(stmt.iter)
         )
         stays = self.is_counted(stmt) or self.is_by_key(stmt)
-        if followed and not stays and self.patient and self.facts.structural:
+        sequences = self.sequences_of(stmt.iter)
+        asked = any(map(self.is_to_be_asked_for, sequences))
+        pending = self.facts.structural or asked
+        if self.goes_through_items_of(stmt):
+            self.waiting = True  # for `__iter__` to be asked
+        elif followed and not stays and self.patient and pending:
             self.waiting = True  # for what the loop may be found to run over
         elif followed and not stays and not self.takes_as_they_come(stmt, variants):
             self.changed = True
             before = self.index_loop(stmt, variants)
         stmt.body = self.block(stmt.body)
         return [*before, stmt]
+
+    def is_to_be_asked_for(self, over: gast.expr) -> bool:
+        """Whether what is gone through is given by a method that may become known."""
+        given = fixed_numbers(self.unit.node).get(getattr(over, "id", ""))
+        call = getattr(given, "value", None)
+        if not isinstance(given, gast.Assign) or not isinstance(call, gast.Call):
+            return False
+        if not isinstance(call.func, gast.Attribute):
+            return self.is_builtin(call.func, "iter")
+        owner = self.atom_type(given, call.func.value)
+        return owner is None or isinstance(owner, (Object, Other, Unknown))
+
+    def goes_through_items_of(self, stmt: gast.For) -> bool:
+        """Whether it goes through what an object's `__iter__` gives."""
+        types = (self.atom_type(stmt, s) for s in self.sequences_of(stmt.iter))
+        return any(isinstance(t, Object) and is_active(t) for t in types)
 
     def never_runs(self, stmt: gast.For) -> bool:
         """Whether there never is anything to visit; inference has not seen the body."""

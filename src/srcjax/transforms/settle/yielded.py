@@ -200,6 +200,9 @@ class YieldSettling(SettlingBase):
         taken = self.body_for_each(following, name, item) if handing else None
         if taken is None or handing is None:
             return None
+        if isinstance(following, gast.For):  # there may be generators in it
+            following.body = self.block(following.body)
+            taken = self.body_for_each(following, name, item) or taken
         body = taken.body
         written = syntax.names_written(body)
         if written:

@@ -1,5 +1,7 @@
 """Lists that hold the same list, dict or array in two places."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,14 @@ def given_twice(x):
     return weighed(xs)
 
 
+def chained_twice(x):
+    xs = [x[:1] * 1.0, x[1:] * 2.0]
+    if x[0] > 0:
+        xs = list(itertools.chain(xs, xs))
+        xs[0][0] = xs[0][0] * x[1]
+    return weighed(xs)
+
+
 def dicts_twice(x):
     xs = [{"a": x[0]}, {"a": x[1]}]
     for _ in range(2):
@@ -88,6 +98,7 @@ def dicts_twice(x):
         put_in_place_of_a_part,
         starred_twice,
         given_twice,
+        chained_twice,
         dicts_twice,
     ],
 )

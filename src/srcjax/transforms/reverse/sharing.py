@@ -180,6 +180,7 @@ class Sharing(Keeping):
         """The memory as it is each time it becomes an item of the container."""
         found = []
         traded = traded_items(self.unit.node)
+        sources = self.sources_of(memory, owner)
         for stmt, where in self.linking:
             if id(stmt) in traded:
                 continue  # each item is there as often as before
@@ -190,8 +191,7 @@ class Sharing(Keeping):
             value = getattr(stmt, "value", None)
             if any(isinstance(self.rules.type_of_name(n), Array) for n in into):
                 continue  # what an array gets is copied
-            targets = [self.rules.type_of_name(n) for n in into or bound_names(stmt)]
-            if not any(may_be_same(t, owner) for t in targets):
+            if sources.isdisjoint(into or bound_names(stmt)):
                 continue
             display = (gast.List, gast.Tuple, gast.Dict, gast.Call)
             if not into and not isinstance(value, display):
@@ -223,6 +223,27 @@ class Sharing(Keeping):
             all_buffers(self.rules.type_of_name(name)) & memory
             for name in syntax.names_read(value)
         )
+
+    def sources_of(self, memory: frozenset, owner: Type) -> set[str]:
+        """The names of the container, and of those that it was copied of."""
+        types = self.rules.types
+        found = {n for n in types if may_be_same(self.rules.type_of_name(n), owner)}
+        holding = {
+            n
+            for n in types
+            if inner_memory(self.rules.type_of_name(n)) & memory
+            and not isinstance(self.rules.type_of_name(n), Array)
+        }
+        while True:
+            more = set(found)
+            for stmt, _ in self.linking:
+                value = getattr(stmt, "value", None)
+                copies = isinstance(value, gast.Call) and not changed_container(stmt)
+                if copies and not found.isdisjoint(bound_names(stmt)):
+                    more |= syntax.names_read(value) & holding
+            if more == found:
+                return found
+            found = more
 
     def puts_twice(self, stmt: Any, memory: frozenset) -> bool:
         """Whether a statement makes a container that may hold the same thing twice.

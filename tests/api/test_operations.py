@@ -14,6 +14,9 @@ import srcjax
 from srcjax import grad, hessian, jacrev, jit, value_and_grad, vmap
 from srcjax.errors import SourceNotFoundError
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 3
+
 partial = functools.partial
 matrices = np.arange(12.0).reshape(3, 2, 2) % 5 + np.eye(2)
 rows = matrices[:, 0]

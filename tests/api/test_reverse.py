@@ -31,6 +31,9 @@ from srcjax.errors import (
 )
 from tests.corpus.harness import assert_close
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 X = np.array([0.5, -1.2, 2.0])
 
 

@@ -12,6 +12,9 @@ import srcjax
 from srcjax import grad, jit, lax, pmap, value_and_grad, vmap
 from srcjax.errors import ArgumentError, DeviceError
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 X = np.random.default_rng(0).normal(size=(4, 4, 3))
 TILED = np.random.default_rng(1).normal(size=(4, 8, 4))
 

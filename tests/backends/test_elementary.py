@@ -16,6 +16,9 @@ from tests.backends import elementary_cases as cases
 numba = pytest.importorskip("numba")
 binding = pytest.importorskip("llvmlite.binding")
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 AVX2 = binding.get_host_cpu_features().get("avx2", False)
 EACH = [(name, dtype) for name in cases.NAMES for dtype in cases.DTYPES]
 each = pytest.mark.parametrize(

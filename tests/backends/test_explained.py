@@ -14,6 +14,9 @@ from srcjax.ops import words
 from srcjax.ops.record import TABLE
 from tests.golden.functions import GOLDEN
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 #: A few of each kind; the second stage explains all of the corpus.
 READ = ["mlp_looped", "two_function_model", "layer_norm", "square_plus_sine"]
 

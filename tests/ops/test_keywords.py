@@ -160,7 +160,7 @@ def check_dtypes(f, x, y):
     [
         "np.exp(x, where=M)",  # the other entries have no value
         "np.sum(x, 0, None, np.empty(4))",  # `out` by position
-        "z = x.copy()\nnp.multiply.at(z, [0], y)\nreturn z",
+        "z = x.copy()\nnp.power.at(z, [0], y)\nreturn z",
         "np.hypot.reduceat(x, [0, 1])",
     ],
 )

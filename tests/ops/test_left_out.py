@@ -7,6 +7,9 @@ import pytest
 
 import srcjax
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 X = np.array([-1.0, 2.0, 0.5, 3.0])
 V = np.array([1.0, 0.5, -1.0, 0.3])
 

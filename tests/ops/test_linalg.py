@@ -247,10 +247,8 @@ TEXTS = [
         orthogonality,
         (array(4, 3), array(4, 3)),
         """
-        inner = -(B.T @ qr_A[0])
-        dA = np.linalg.solve(
-            qr_A[1], (B + qr_A[0] @ (np.tril(inner) + np.tril(inner, -1).T)).T
-        ).T
+        inner = -(B.T @ Q)
+        dA = np.linalg.solve(R, (B + Q @ (np.tril(inner) + np.tril(inner, -1).T)).T).T
         return dA, Q
         """,
     ),

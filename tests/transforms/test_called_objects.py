@@ -8,6 +8,9 @@ import pytest
 
 import srcjax
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 
 @dataclass
 class Layer:

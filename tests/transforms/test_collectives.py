@@ -21,6 +21,9 @@ from srcjax import (
 from srcjax.errors import ArgumentError, UnsupportedError
 from tests.golden.batch_functions import BATCHED
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 X = np.random.default_rng(0).normal(size=(4, 3))
 SQUARE = np.random.default_rng(1).normal(size=(4, 4, 4))
 NESTED = np.random.default_rng(2).normal(size=(2, 4, 3))

@@ -8,6 +8,9 @@ import pytest
 import srcjax
 from srcjax.errors import SrcjaxError
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 X = np.array([0.5, 1.2, 0.8])
 
 

@@ -8,6 +8,9 @@ import pytest
 import srcjax
 from srcjax.backends.kernels import has_numba
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 needs_numba = pytest.mark.skipif(not has_numba(), reason="compiles kernels")
 
 

@@ -12,6 +12,9 @@ from srcjax.errors import SrcjaxError
 
 pytest.importorskip("numba")
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 around = np.arange(4.0)
 
 

@@ -6,6 +6,9 @@ import pytest
 import srcjax
 from tests.programs.modes import MODES, verdict
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 
 def filled(x):
     table = {}

@@ -6,6 +6,9 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 
 def halved(x):
     while x > 1:

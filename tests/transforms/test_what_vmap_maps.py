@@ -13,6 +13,9 @@ import pytest
 import srcjax
 from tests.programs.modes import verdict
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 W = np.array([1.0, 2.0, 3.0])
 X = np.array([[0.5, 1.0, 2.0], [3.0, 4.0, 5.0], [1.0, 1.0, 7.0]])
 ONES = np.ones(3)

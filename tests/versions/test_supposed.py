@@ -5,6 +5,9 @@ import pytest
 
 import srcjax
 
+#: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
+SAMPLE = 2
+
 
 def mlp(params, x, y):
     h = np.tanh(x @ params["W1"] + params["b1"])

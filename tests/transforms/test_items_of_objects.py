@@ -334,7 +334,134 @@ class Batches:
             yield self.x[i : i + n]
 
 
+# -- iterators that methods give ------------------------------------------------------
+
+
+class Q:
+    def __init__(self, c):
+        self.c = c
+
+    def get(self):
+        return iter(self.c)
+
+    def gen(self):
+        for v in self.c:
+            yield v * 2
+
+    def __iter__(self):
+        return iter(self.c)
+
+
+def m_loop(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    t = 0.0
+    for _k in range(3):
+        for v in it:
+            t = t * 1.5 + v
+    return t
+
+
+def m_iter_loop(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.__iter__()
+    t = 0.0
+    for _k in range(3):
+        for v in it:
+            t = t * 1.5 + v
+    return t
+
+
+def g_loop(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.gen()
+    t = 0.0
+    for _k in range(3):
+        for v in it:
+            t = t * 1.5 + v
+    return t
+
+
+def m_branch(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    t = 0.0
+    if x[0] > 0:
+        for v in it:
+            t = t * 1.5 + v
+    else:
+        t = sum(it)
+    return t
+
+
+def m_once(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    return sum(it) * x[0]
+
+
+def m_twice(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    a = sum(it)
+    b = sum(it)
+    return a * x[0] + b * 7
+
+
+def m_while(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    t = 0.0
+    n = 0
+    while n < 3:
+        t = t * 1.5 + sum(it)
+        n += 1
+    return t
+
+
+def handed_on(x):
+    q = Q([x[0], x[1], x[2]])
+
+    def use(it):
+        return sum(it) + 10 * sum(it)
+
+    return use(q.get()) * x[0]
+
+
+def handed_on2(x):
+    q = Q([x[0], x[1], x[2]])
+
+    def use(it):
+        t = 0.0
+        for k in range(2):
+            for v in it:
+                t = t + v * (k + 1)
+        return t
+
+    return use(q.get()) * x[0]
+
+
+def f_method(x):
+    q = Q([x[0], x[1], x[2]])
+    m = q.get
+    it = m()
+    return (sum(it) + 5 * sum(it)) * x[0]
+
+
+def chained(x):
+    q = Q([x[0], x[1], x[2]])
+    it = q.get()
+    a = it
+    t = 0.0
+    for _k in range(2):
+        b = a
+        for v in b:
+            t = t * 1.5 + v
+    return t
+
+
 RIGHT = [
+    m_once,
     live,
     cont,
     walk,
@@ -373,6 +500,16 @@ ELSEWHERE = [
     poly_twice,
     mutated_gen_zip,
     contains,
+    m_loop,
+    m_iter_loop,
+    g_loop,
+    m_branch,
+    m_twice,
+    m_while,
+    handed_on,
+    handed_on2,
+    f_method,
+    chained,
 ]
 
 

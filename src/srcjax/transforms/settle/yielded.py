@@ -149,24 +149,30 @@ class YieldSettling(SettlingBase):
         plain = isinstance(held, (Array, List, Tuple)) and not is_iterator(held)
         if not plain or not self.is_builtin(value.func, "iter"):
             return False
-        if not self.is_taken_once(target.id):
+        if not self.is_taken_once(stmt, target.id):
             return False
         stmt.value = value.args[0]
         return True
 
-    def is_taken_once(self, name: str) -> bool:
-        """Whether all that is done with an iterator is to take its items, once."""
+    def is_taken_once(self, made: gast.stmt, name: str) -> bool:
+        """Whether all that is done with an iterator is to take its items, once.
+
+        In another round of a loop, or of a function, it would have none left.
+        """
         body = self.unit.node.body
+        around = _around(made, body)
         while True:
             if syntax.count_bindings(body, name) != 1:
                 return False
-            if syntax.count_reads(body, name) != 1:
-                return False
-            (user,) = (
+            users = [
                 stmt
                 for stmt in syntax.all_statements(body)
                 if name in syntax.names_read(_own_part(stmt))
-            )
+            ]
+            once = len(users) == 1 and syntax.count_reads(body, name) == 1
+            if not once or _around(users[0], body) != around:
+                return False
+            user = users[0]
             value = getattr(user, "iter", getattr(user, "value", None))
             if isinstance(value, gast.Call) and self.is_builtin(
                 value.func, *_TAKE_ALL, "enumerate", "zip"
@@ -175,11 +181,9 @@ class YieldSettling(SettlingBase):
                 return isinstance(user, gast.For) or not lazy
             if not syntax.is_name(value, name):
                 return False
-            if isinstance(user, gast.For):
+            if isinstance(user, gast.For) or _unpacks(user):
                 return True
             target = user.targets[0] if isinstance(user, gast.Assign) else None
-            if isinstance(target, (gast.Tuple, gast.List)):
-                return True
             if not isinstance(target, gast.Name):
                 return False
             name = target.id
@@ -301,6 +305,17 @@ def _unpacks(stmt: gast.stmt) -> bool:
     """Whether it binds several names to the parts of a value."""
     targets = getattr(stmt, "targets", [getattr(stmt, "target", None)])
     return isinstance(targets[0], (gast.Tuple, gast.List))
+
+
+def _around(stmt: gast.stmt, body: list[gast.stmt]) -> set[int]:
+    """The loops and functions in which a statement stands."""
+    again = (gast.For, gast.While, gast.FunctionDef)
+    return {
+        id(outer)
+        for outer in syntax.all_statements(body)
+        if isinstance(outer, again) and outer is not stmt
+        if any(inner is stmt for inner in syntax.all_statements(outer.body))
+    }
 
 
 def _own_part(stmt: gast.stmt) -> Any:

@@ -248,15 +248,16 @@ class Sharing(Keeping):
     def puts_twice(self, stmt: Any, memory: frozenset) -> bool:
         """Whether a statement makes a container that may hold the same thing twice.
 
-            xs = xs + [xs[0]]       xs.extend(ys)       xs[1:] = ys       xs[i] = xs[j]
+            xs = xs + [xs[0]]       xs.extend(ys)       xs[1:] = ys
 
-        Two of what is read for it, or one and what the container has, hold it.
+        Two of what is read for it, or one and what the container has, hold it. What is
+        put into a container as one item is counted (`direct_puts`).
         """
         into = changed_container(stmt)
         value = getattr(stmt, "value", None)
         if value is None or not isinstance(stmt, (gast.Assign, gast.Expr)):
             return False
-        if not into and not joins(value):
+        if not (takes_over_items(stmt) if into else joins(value)):
             return False
         for variant in self.rules.facts.of(stmt):
             if any(isinstance(variant.before.get(n), Array) for n in into):
@@ -431,6 +432,16 @@ def is_repeated(value: Any) -> bool:
 def inner_memory(t: Type) -> frozenset:
     """The memory of what is in a container."""
     return NONE.union(*map(all_buffers, parts(t)))
+
+
+def takes_over_items(stmt: Any) -> bool:
+    """Whether a container gets what is in another one: `xs.extend(ys)`, `xs[1:] = ys`."""
+    call = stmt.value
+    if isinstance(stmt, gast.Expr):
+        method = getattr(getattr(call, "func", None), "attr", "")
+        return method not in ("append", "insert", "setdefault", "appendleft")
+    target = stmt.targets[0]
+    return isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice)
 
 
 def joins(value: gast.expr) -> bool:

@@ -21,8 +21,10 @@ from srcjax.transforms.call_effects import called, is_pure
 @cache
 def alias_of(name: str) -> str:
     """What the result of `np.name`, or of a method `name`, shares: `Op.alias`."""
-    function: Any = np
-    for part in name.split("."):
+    first, *rest = name.split(".")
+    # NumPy warns where it is asked for names that it had once, such as `str`.
+    function: Any = getattr(np, first) if first in dir(np) else None
+    for part in rest:
         function = getattr(function, part, None)
     op = None if function is None else lookup(function)
     if op is None:

@@ -435,7 +435,7 @@ def inner_memory(t: Type) -> frozenset:
 
 
 def takes_over_items(stmt: Any) -> bool:
-    """Whether a container gets what is in another one: `xs.extend(ys)`, `xs[1:] = ys`."""
+    """Whether a container gets items of another: `xs.extend(ys)`, `xs[1:] = ys`."""
     call = stmt.value
     if isinstance(stmt, gast.Expr):
         method = getattr(getattr(call, "func", None), "attr", "")

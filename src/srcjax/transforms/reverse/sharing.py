@@ -257,17 +257,19 @@ class Sharing(Keeping):
         value = getattr(stmt, "value", None)
         if value is None or not isinstance(stmt, (gast.Assign, gast.Expr)):
             return False
-        if not (takes_over_items(stmt) if into else joins(value)):
+        if not into and not joins(value):
             return False
         for variant in self.rules.facts.of(stmt):
             if any(isinstance(variant.before.get(n), Array) for n in into):
                 continue  # what an array gets is copied
             held = [inner_memory(variant.before.get(n, UNKNOWN)) for n in into]
+            after = [inner_memory(variant.after.get(n, UNKNOWN)) for n in into]
+            put = ageless_buffers(NONE.union(*after))
             for name in sorted(syntax.names_read(value) - into):
                 t = variant.before.get(name, UNKNOWN)
                 inner = inner_memory(t)
-                if into and not isinstance(t, (Array, Scalar)):
-                    inner |= t.buffers
+                if ageless_buffers(t.buffers) & put:
+                    continue  # it is put there itself, as one item
                 held += [inner] * (1 if into else syntax.count_reads(value, name))
             pairs = combinations(held, 2)
             if any(ageless_buffers(a & b) & memory for a, b in pairs):
@@ -432,16 +434,6 @@ def is_repeated(value: Any) -> bool:
 def inner_memory(t: Type) -> frozenset:
     """The memory of what is in a container."""
     return NONE.union(*map(all_buffers, parts(t)))
-
-
-def takes_over_items(stmt: Any) -> bool:
-    """Whether a container gets items of another: `xs.extend(ys)`, `xs[1:] = ys`."""
-    call = stmt.value
-    if isinstance(stmt, gast.Expr):
-        method = getattr(getattr(call, "func", None), "attr", "")
-        return method not in ("append", "insert", "setdefault", "appendleft")
-    target = stmt.targets[0]
-    return isinstance(target, gast.Subscript) and isinstance(target.slice, gast.Slice)
 
 
 def joins(value: gast.expr) -> bool:

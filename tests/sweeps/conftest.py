@@ -18,6 +18,9 @@ from collections import Counter
 
 import pytest
 
+# Tests draw the same numbers, whichever ran before.
+from tests.ops.conftest import same_draws  # noqa: F401
+
 MINUTES = float(os.environ.get("SRCJAX_SWEEP_MINUTES", "22"))
 COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "6000"))
 SEED = os.environ.get("SRCJAX_SWEEP_SEED", "0")

@@ -498,23 +498,25 @@ class _Run:
     def on_For(self, stmt: Any, scope: _Scope) -> None:
         for item in self.items(self.eval(stmt.iter, scope)):
             self.store(stmt.target, item, scope)
-            try:
-                self.block(stmt.body, scope)
-            except _Break:
+            if not self.goes_on(stmt, scope):
                 return
-            except _Continue:
-                continue
         self.block(stmt.orelse, scope)
 
     def on_While(self, stmt: Any, scope: _Scope) -> None:
         while self.truth(self.eval(stmt.test, scope)):
-            try:
-                self.block(stmt.body, scope)
-            except _Break:
+            if not self.goes_on(stmt, scope):
                 return
-            except _Continue:
-                continue
         self.block(stmt.orelse, scope)
+
+    def goes_on(self, loop: Any, scope: _Scope) -> bool:
+        """Run the body of a loop once; whether no `break` left it."""
+        try:
+            self.block(loop.body, scope)
+        except _Break:
+            return False
+        except _Continue:
+            pass
+        return True
 
     def on_Raise(self, stmt: Any, scope: _Scope) -> None:
         if stmt.exc is None:

@@ -58,28 +58,25 @@ def _cg_inside(
     M: Callable | None = None,
 ) -> tuple[Any, None]:
     """The same with the derivatives of the equation."""
-
-    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
-        return scipy.sparse.linalg.cg(
-            a, y, start, rtol=tol, atol=atol, maxiter=maxiter, M=m
-        )[0]
-
-    def steps() -> Any:
-        return _cg(A, b, x0, tol, atol, maxiter, M)
-
-    return _solution(solve, steps, A, b, x0, M), None
+    solver = scipy.sparse.linalg.cg
+    return _solution(solver, A, b, x0, M, tol, atol, maxiter), None
 
 
 cg.__srcjax_inside__ = _cg_inside  # type: ignore[attr-defined]
 
 
-def _solution(solve: Callable, alone: Callable, A: Any, b: Any, x0: Any, M: Any) -> Any:
-    """What `solve` gives of a matrix and vectors, for functions and trees.
-
-    Args:
-        solve: `solve(A, b, x0, M)`, which has derivatives.
-        alone: gives the same; it is called where no derivative is asked for.
-    """
+def _solution(
+    solver: Callable,
+    A: Any,
+    b: Any,
+    x0: Any,
+    M: Any,
+    tol: float,
+    atol: float,
+    maxiter: int | None,
+    **options: Any,
+) -> Any:
+    """What a solver of SciPy's gives, of matrices: it has derivatives."""
     wanted, restore = ravel_pytree(b)
     vector = np.ravel if isinstance(b, np.ndarray) else as_vector
     start = None if x0 is None else vector(x0)
@@ -90,14 +87,25 @@ def _solution(solve: Callable, alone: Callable, A: Any, b: Any, x0: Any, M: Any)
         columns = [vector(f(restore(unit))) for unit in np.eye(len(wanted))]
         return np.stack(columns, axis=1)
 
-    return restore(solve(matrix(A), wanted, start, matrix(M)))
+    given = {"rtol": tol, "atol": atol, "maxiter": maxiter, "M": matrix(M)}
+    return restore(solver(matrix(A), wanted, x0=start, **given, **options)[0])
 
 
 def _solution_alone(
-    solve: Callable, alone: Callable, A: Any, b: Any, x0: Any, M: Any
+    solver: Callable,
+    A: Any,
+    b: Any,
+    x0: Any,
+    M: Any,
+    tol: float,
+    atol: float,
+    maxiter: int | None,
+    **options: Any,
 ) -> Any:
     """The solution, where no derivative is asked for."""
-    return alone()
+    if solver is scipy.sparse.linalg.cg:
+        return _cg(A, b, x0, tol, atol, maxiter, M)
+    return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter, **options)
 
 
 _solution.__srcjax_alone__ = _solution_alone  # type: ignore[attr-defined]
@@ -173,17 +181,8 @@ def _bicgstab_inside(
     M: Callable | None = None,
 ) -> tuple[Any, None]:
     """The same with the derivatives of the equation."""
-
-    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
-        return scipy.sparse.linalg.bicgstab(
-            a, y, start, rtol=tol, atol=atol, maxiter=maxiter, M=m
-        )[0]
-
-    def steps() -> Any:
-        solver = scipy.sparse.linalg.bicgstab
-        return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter)
-
-    return _solution(solve, steps, A, b, x0, M), None
+    solver = scipy.sparse.linalg.bicgstab
+    return _solution(solver, A, b, x0, M, tol, atol, maxiter), None
 
 
 bicgstab.__srcjax_inside__ = _bicgstab_inside  # type: ignore[attr-defined]
@@ -221,17 +220,8 @@ def _gmres_inside(
     M: Callable | None = None,
 ) -> tuple[Any, None]:
     """The same with the derivatives of the equation."""
-
-    def solve(a: Any, y: Any, start: Any, m: Any) -> Any:
-        return scipy.sparse.linalg.gmres(
-            a, y, start, rtol=tol, atol=atol, restart=restart, maxiter=maxiter, M=m
-        )[0]
-
-    def steps() -> Any:
-        solver = scipy.sparse.linalg.gmres
-        return _by_scipy(solver, A, b, x0, M, tol, atol, maxiter, restart=restart)
-
-    return _solution(solve, steps, A, b, x0, M), None
+    solver = scipy.sparse.linalg.gmres
+    return _solution(solver, A, b, x0, M, tol, atol, maxiter, restart=restart), None
 
 
 gmres.__srcjax_inside__ = _gmres_inside  # type: ignore[attr-defined]

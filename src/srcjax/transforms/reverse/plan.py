@@ -16,6 +16,8 @@ class Read:
 
     where: Position
     after: bool
+    #: The definition that is computed again there, where it is that which reads.
+    again: gast.stmt | None = None
 
     def before(self, at: Position) -> bool:
         """Whether a statement at `at` can run after what is read, in one iteration."""
@@ -77,4 +79,8 @@ class Planning:
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""
+        raise NotImplementedError
+
+    def old_is_read(self, name: str, at: Position) -> bool:
+        """Whether the value overwritten at `at` is read by later backward code."""
         raise NotImplementedError

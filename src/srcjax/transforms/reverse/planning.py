@@ -31,7 +31,7 @@ from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.reads_writes import backward_range, is_range, shape_only_names
 from srcjax.transforms.reverse.plan import Plan, Read
-from srcjax.transforms.reverse.recomputing import Recomputing
+from srcjax.transforms.reverse.results import Results
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sharing import Sharing
 from srcjax.transforms.reverse.sweep import (
@@ -49,7 +49,7 @@ ZEROS = {"np.zeros_like", "zeros_like"}
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 
 
-class Planner(Recomputing, Sharing):
+class Planner(Results, Sharing):
     """Decides what to save; `Saver` writes the code."""
 
     def __init__(self, rules: Rules, nodes: list[Any]) -> None:
@@ -255,6 +255,7 @@ class Planner(Recomputing, Sharing):
         self.headers(self.nodes)
         self.plan_all()
         self.recompute_more()
+        self.prefer_results()
 
     def plan_all(self) -> None:
         """Plan names and contents until nothing is added."""
@@ -402,7 +403,7 @@ class Planner(Recomputing, Sharing):
             value = again.value
             for other in syntax.names_read(value):
                 if other in self.defs:
-                    self.reads.setdefault(other, []).append(Read(where, False))
+                    self.reads.setdefault(other, []).append(Read(where, False, again))
                     self.content_reads.setdefault(other, [])
             return True
         if self.is_same_always(name):

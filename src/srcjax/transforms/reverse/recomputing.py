@@ -459,7 +459,7 @@ class Recomputing(Intact):
         """Note that the operands are read there, and plan what that takes."""
         names = {n for n in syntax.names_read(stmt) if n in self.defs}
         for name in names:
-            self.reads.setdefault(name, []).append(Read(at, False))
+            self.reads.setdefault(name, []).append(Read(at, False, stmt))
         while names:  # what is computed again reads operands of its own
             known = {n: len(reads) for n, reads in self.reads.items()}
             for name in sorted(names):

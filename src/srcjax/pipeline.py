@@ -736,11 +736,12 @@ def _reverse_module(
 
 
 @_written_out_if_refused
-def jvp(request: Request, pushforward: str = "") -> Module:
+def jvp(request: Request, pushforward: str = "", along_one: bool = False) -> Module:
     """The module with `jvp_f(x, x_dot) -> (y, y_dot)`.
 
     Args:
         pushforward: the name of a function that gives `y_dot` alone, in place of it.
+        along_one: whether the function is given no tangents: they are 1.0.
     """
     stages = StageTexts()
     program, unit = analyse(request, stages, forward=True)
@@ -767,6 +768,8 @@ def jvp(request: Request, pushforward: str = "") -> Module:
     if pushforward:
         drop_value(written)
     types = forward.arguments(request.types)
+    if along_one:
+        types = forward.along_one(written, types)
     return _assemble(
         program,
         callees,

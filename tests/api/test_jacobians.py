@@ -323,7 +323,7 @@ def iterated(x):
 def test_the_second_derivative_of_a_number_is_all_that_is_computed():
     second = srcjax.hessian(iterated)
     text = str(srcjax.source(second, 0.7))
-    assert "return pushforward_iterated(x, 1.0)" in text and "[1]" not in text
+    assert text.count("def ") == 1 and "[1]" not in text, text
     first = srcjax.grad(iterated)
     moved = (first(0.7 + 1e-5) - first(0.7 - 1e-5)) / 2e-5
     np.testing.assert_allclose(second(0.7), moved, rtol=1e-8)
@@ -475,6 +475,46 @@ def test_inside(f):
     np.testing.assert_allclose(f(x), JAX[f.__name__](x), rtol=1e-10)
     np.testing.assert_allclose(grad(f)(x), want, rtol=1e-9)
     np.testing.assert_allclose(jvp(f, (x,), (v,))[1], want @ v, rtol=1e-9)
+
+
+def numbers_of_a_number(x, n):
+    return np.array([n * x, x**n, np.sin(x)])
+
+
+def filled_with_a_number(x, v):
+    out = np.zeros(3)
+    for i in range(3):
+        out[i] = x * v[i]
+    return out
+
+
+def identity(x):
+    return x
+
+
+def with_keyword(x, *, k=2):
+    return k * x**3
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (numbers_of_a_number, (0.7, 3)),
+        (filled_with_a_number, (0.7, np.arange(3.0))),
+        (identity, (0.7,)),
+        (with_keyword, (0.7,)),
+        (iterated, (np.float32(0.7),)),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_the_derivative_along_a_number_is_one_function(f, args):
+    text = str(srcjax.source(jacfwd(f), *args))
+    assert text.count("def ") == 1 and "x_dot = 1.0\n    return" not in text, text
+    found, step = jacfwd(f)(*args), 1e-6
+    x, *rest = float(args[0]), *args[1:]
+    moved = (f(x + step, *rest) - f(x - step, *rest)) / (2 * step)
+    np.testing.assert_allclose(found, moved, rtol=1e-5)
+    assert np.asarray(found).dtype.kind == "f"
 
 
 @pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])

@@ -24,6 +24,7 @@ from srcjax import pipeline
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.types import (
     UNKNOWN,
+    Array,
     Const,
     Tuple,
     Type,
@@ -112,10 +113,34 @@ class Jacobian(Transform):
                 pipeline.keep_saved(module)
             writer = found or Rows(self, module, types)
         else:
+            module = self.one_column(types)
+            if module is not None:
+                return module
             writer = self.batched_columns(types) or self.columns(types)
         writer.write()
         writer.module.print()
         return writer.module
+
+    def one_column(self, types: list[Type]) -> Module | None:
+        """The derivative along the one number that it is with respect to, if it is one.
+
+        That is all there is to it, where the value is a number or an array.
+        """
+        if (
+            self.has_aux
+            or not self.single
+            or not all(map(is_number, self.moved(types)))
+        ):
+            return None
+        module = pipeline.jvp(
+            self.request(types), f"{self.name}_{self.source.name}", along_one=True
+        )
+        value = self.value(module)
+        if not is_number(value) and not isinstance(value, Array):
+            return None
+        self.check_value(value)
+        module.print()
+        return module
 
     def batched_columns(self, types: list[Type]) -> Writer | None:
         """What writes all columns at once; None where that is not possible."""

@@ -29,6 +29,9 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import EXITS, Way, leaves, runs
+from srcjax.analysis.types import Varies, varies
+from srcjax.frontend.copies_first import with_copies_first
+from srcjax.ops.record import are_tangents
 
 FALLS, LEAVES, MAYBE = "falls", "leaves", "maybe"
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
@@ -66,7 +69,10 @@ class ExitLowering:
 
     def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The body with a single `return`, its last statement."""
-        body = self.with_returns_behind(_with_breaks(_without_idle_else(body)))
+        body = _without_idle_else(body)
+        if varies() is Varies.DERIVATIVES and not are_tangents():
+            body = with_copies_first(body, self.names, self.parameters, self.varying)
+        body = self.with_returns_behind(_with_breaks(body))
         returns = [s for s in _own(body) if isinstance(s, gast.Return)]
         last = body[-1] if body else None
         if len(returns) == 1 and isinstance(last, gast.Return):

@@ -365,6 +365,11 @@ def _tangent_record(key: Any) -> Op:
     return TANGENTS[key]()
 
 
+def are_tangents() -> bool:
+    """Whether operations are looked up for forward mode."""
+    return _FORWARD.get()
+
+
 @contextmanager
 def tangents(on: bool = True) -> Iterator[None]:
     """Inside, operations are looked up for forward mode (or, off, not)."""

@@ -86,6 +86,22 @@ class Forward:
                 found[dot] = given_as(t, ("param", dot))
         return found
 
+    def along_one(self, written: Written, types: dict[str, Type]) -> dict[str, Type]:
+        """Set the tangents to 1.0, in place; the types of the parameters that stay."""
+        arguments = written.node.args
+        dots = [self.rules.dot_name(n) for n in written.wrt]
+        rest = [a.id in dots for a in arguments.kwonlyargs]
+        arguments.args = [a for a in arguments.args if a.id not in dots]
+        arguments.kw_defaults = [
+            d for d, dot in zip(arguments.kw_defaults, rest, strict=True) if not dot
+        ]
+        arguments.kwonlyargs = [a for a in arguments.kwonlyargs if a.id not in dots]
+        ones = [syntax.assign(dot, syntax.const(1.0)) for dot in dots]
+        for one in ones:
+            one.backward = True  # type: ignore[attr-defined]
+        written.node.body = [*ones, *written.node.body]
+        return {n: t for n, t in types.items() if n not in dots}
+
     def zeros(self, wrt: list[str]) -> list[gast.stmt]:
         """Zero tangents of parameters that are given none and carry one later."""
         rules = self.rules

@@ -462,10 +462,13 @@ class Planner(Results, Sharing):
             or syntax.count_reads(value, n) > looked_at.get(n, 0)
         }
         changes = bool(names & inside) or self.writes_inside(stmt, held)
+        kept = isinstance(value, gast.Name) and is_number(
+            self.rules.type_of_name(value.id)
+        )  # saved by its own name, if it has to be
         if (
             not changes
             and self.is_simple_header(stmt, value)
-            and not any(self.would_save(n, where, n in held) for n in names)
+            and (kept or not any(self.would_save(n, where, n in held) for n in names))
         ):
             for name in names:
                 read = Read(where, False)

@@ -113,9 +113,9 @@ class Jacobian(Transform):
                 pipeline.keep_saved(module)
             writer = found or Rows(self, module, types)
         else:
-            module = self.one_column(types)
-            if module is not None:
-                return module
+            column = self.one_column(types)
+            if column is not None:
+                return column
             writer = self.batched_columns(types) or self.columns(types)
         writer.write()
         writer.module.print()

@@ -98,7 +98,7 @@ class Forward:
         arguments.kwonlyargs = [a for a in arguments.kwonlyargs if a.id not in dots]
         ones = [syntax.assign(dot, syntax.const(1.0)) for dot in dots]
         for one in ones:
-            one.backward = True  # type: ignore[attr-defined]
+            one.backward = True
         written.node.body = [*ones, *written.node.body]
         return {n: t for n, t in types.items() if n not in dots}
 

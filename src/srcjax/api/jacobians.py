@@ -2,11 +2,13 @@
 
     def jacfwd_f(x):
         # Each column: the derivative along one element of x.
-        columns = pushforward_f(x, np.eye(x.size))
-        return columns.T
+        x_dot = np.eye(x.size)
+        y = np.sin(x)
+        y_dot = x_dot * np.cos(x)
+        return y_dot.T
 
-The text is written for the types of the arguments; it is an ordinary function that
-calls `pushforward_f` (or `f_forward` and `f_backward`), and can be transformed again.
+The text is written for the types of the arguments; it is an ordinary function, or calls
+`f_forward` and `f_backward`, and can be transformed again.
 All columns, or rows, are computed at once, as `vmap` would; where that is not possible
 (an operation without a batch rule, types that are not known) the text is a loop:
 

@@ -3,13 +3,10 @@ import numpy as np
 __all__ = ["jacfwd_layer"]
 
 
-def pushforward_layer(x, W, b, x_dot):
-    return x_dot @ W * (1 - np.tanh(x @ W + b) ** 2)
-
-
 def jacfwd_layer(x, W, b):
     """Jacobian of layer with respect to x, for x: (n,), W: (n, m), b: (m,)."""
     if x.ndim != 1 or W.ndim != 2 or len(W) != len(x) or b.shape != W.shape[1:]:
         raise ValueError("jacfwd_layer is for x: (n,), W: (n, m), b: (m,)")
     # Each column: the derivative along one element of x.
-    return pushforward_layer(x, W, b, np.eye(x.size)).T
+    x_dot = np.eye(x.size)
+    return (x_dot @ W * (1 - np.tanh(x @ W + b) ** 2)).T

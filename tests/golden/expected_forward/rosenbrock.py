@@ -3,7 +3,12 @@ import numpy as np
 __all__ = ["hessian_rosenbrock"]
 
 
-def pushforward_rosenbrock(x, x_dot):
+def hessian_rosenbrock(x):
+    """Hessian of rosenbrock with respect to x, for x: (n,)."""
+    if x.ndim != 1:
+        raise ValueError("hessian_rosenbrock is for x: (n,)")
+    # Each column: the derivative along one element of x.
+    x_dot = np.eye(x.size)
     x_part = x[:-1]
     x_part_dot = x_dot[:, :-1]
     # return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
@@ -14,12 +19,4 @@ def pushforward_rosenbrock(x, x_dot):
         2 * ddifference_dot * x_part + 400 * x_part_dot * (x[1:] - x_part**2)
     )
     dx_dot[:, 1:] += ddifference_dot
-    return dx_dot
-
-
-def hessian_rosenbrock(x):
-    """Hessian of rosenbrock with respect to x, for x: (n,)."""
-    if x.ndim != 1:
-        raise ValueError("hessian_rosenbrock is for x: (n,)")
-    # Each column: the derivative along one element of x.
-    return pushforward_rosenbrock(x, np.eye(x.size)).T
+    return dx_dot.T

@@ -2,11 +2,13 @@
 
     def jacfwd_f(x, W):
         # Each column: the derivative along one element of x.
-        columns = pushforward_f(x, W, np.eye(x.size))
-        return columns.T
+        x_dot = np.eye(x.size)
+        ...
+        return y_dot.T
 
-`pushforward_f` takes a batch of tangents. Values that do not depend on a tangent are
-no batch, and are computed once. What has no batch rule is left to `loops`.
+The pushforward of a batch of tangents stands in place of its call. Values that do not
+depend on a tangent are no batch, and are computed once. What has no batch rule is left
+to `loops`.
 """
 
 from __future__ import annotations
@@ -330,7 +332,56 @@ class Basis:
 
 
 class BatchedColumns(Columns):
-    """`jacfwd`: the pushforward of all unit tangents."""
+    """`jacfwd`: the pushforward of all unit tangents, which stands in its place."""
+
+    def clear(self) -> None:
+        super().clear()
+        self.names.taken |= syntax.all_names(self.module.functions[-1])
+
+    def together(self, node: gast.FunctionDef) -> list[gast.FunctionDef]:
+        """The one call of the pushforward is what that does."""
+        *others, pushed = self.module.functions
+        *body, last = pushed.body
+        calls = [
+            (k, call)
+            for k, stmt in enumerate(node.body)
+            for call in syntax.walk(stmt)
+            if isinstance(call, gast.Call) and syntax.is_name(call.func, pushed.name)
+        ]
+        again = any(isinstance(s, gast.Return) for s in syntax.walk(body))
+        called = pushed.name in syntax.all_names([*others, *pushed.body])
+        if len(calls) != 1 or again or called or not isinstance(last, gast.Return):
+            return super().together(node)
+        ((at, call),) = calls
+        count = len(self.transform.wrt)
+        given = pushed.args.args if self.by_position else pushed.args.kwonlyargs
+        values = call.args if self.by_position else [k.value for k in call.keywords]
+        dots = [
+            syntax.assign(name.id, value)
+            for name, value in zip(given[-count:], values[-count:], strict=True)
+        ]
+        result: Any = last.value
+        stmt, rest = node.body[at], node.body[at + 1 :]
+        for key, mark in vars(last).items():  # the user's line, and why it is there
+            if not hasattr(stmt, key):
+                setattr(stmt, key, mark)
+        if isinstance(stmt, gast.Assign) and stmt.value is call:
+            stmt.value = result
+            if isinstance(result, gast.Name) and isinstance(stmt.targets[0], gast.Name):
+                rest = syntax.substitute(rest, {stmt.targets[0].id: result})
+                stmt = None
+        else:
+            for parent in syntax.walk(stmt):
+                for key, value in gast.iter_fields(parent):
+                    if value is call:
+                        setattr(parent, key, result)
+        end = [*([] if stmt is None else [stmt]), *rest]
+        node.body = [*node.body[:at], *dots, *body, *end]
+        self.module.kept = {
+            self.entry if name == pushed.name else name: kept
+            for name, kept in self.module.kept.items()
+        }
+        return [*others, node]
 
     def known(self) -> str:
         transform = self.transform

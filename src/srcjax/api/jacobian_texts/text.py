@@ -115,10 +115,14 @@ class Writer:
         for helper in ("unit_tangents", "stack_columns", "stack_rows"):
             if helper in syntax.names_read(node):
                 module.values[helper] = getattr(runtime, helper)
-        if "np" in syntax.names_read([node, *module.functions]):
+        module.functions = self.together(node)
+        if "np" in syntax.names_read(module.functions):
             module.values["np"] = np
-        module.functions = [*module.functions, node]
         module.name = module.entry = self.entry
+
+    def together(self, node: gast.FunctionDef) -> list[gast.FunctionDef]:
+        """The functions of the module, with that which was written."""
+        return [*self.module.functions, node]
 
     def known(self) -> str:
         raise NotImplementedError

@@ -6,6 +6,7 @@ with CuPy, JAX's `jit`, and `torch.compile`, each where it is installed and find
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 import srcjax
 
-from .timing import interleaved, spell, table
+from .timing import interleaved, seconds, spell, table
 
 OURS, CUPY, JAX, TORCH = "srcjax", "CuPy", "jax.jit", "torch.compile"
 PEERS = (OURS, CUPY, JAX, TORCH)
@@ -28,11 +29,11 @@ class Case:
     #: `make(np)` gives the function; `np` is NumPy, `jax.numpy` or torch.
     make: Callable[[Any], Callable]
     args: tuple
-    #: Bytes that have to be read and written at least.
+    #: Bytes that have to be read and written at least; 0 where memory is no bound.
     least: int
+    #: The arguments of its gradient, which is what is timed then.
+    argnums: tuple[int, ...] = ()
     peers: tuple[str, ...] = PEERS
-    #: Whether its gradient is timed.
-    gradient: bool = False
 
 
 def chain(np: Any) -> Callable:
@@ -56,6 +57,13 @@ def total(np: Any) -> Callable:
     return f
 
 
+def column_means(np: Any) -> Callable:
+    def f(x: Any) -> Any:
+        return np.mean(x * x, axis=0)
+
+    return f
+
+
 def scaled(np: Any) -> Callable:
     def f(x: Any, y: Any) -> Any:
         return 2.0 * x + y
@@ -64,20 +72,54 @@ def scaled(np: Any) -> Callable:
 
 
 def softmax(np: Any) -> Callable:
-    highest = np.amax if hasattr(np, "compile") else np.max
-    keep = {"keepdim" if hasattr(np, "compile") else "keepdims": True}
-
     def f(x: Any) -> Any:
-        e = np.exp(x - highest(x, 1, **keep))
-        return e / np.sum(e, 1, **keep)
+        e = np.exp(x - np.amax(x, axis=1, keepdims=True))
+        return e / np.sum(e, axis=1, keepdims=True)
 
     return f
 
 
-def softmax_of_numpy(np: Any) -> Callable:
-    def f(x: Any) -> Any:
-        e = np.exp(x - np.max(x, axis=1, keepdims=True))
-        return e / np.sum(e, axis=1, keepdims=True)
+def layer_norm(np: Any) -> Callable:
+    def f(x: Any, g: Any, b: Any) -> Any:
+        m = np.mean(x, axis=1, keepdims=True)
+        v = np.mean((x - m) ** 2, axis=1, keepdims=True)
+        return (x - m) / np.sqrt(v + 1e-5) * g + b
+
+    return f
+
+
+def layer_norm_loss(np: Any) -> Callable:
+    def f(x: Any, g: Any, b: Any) -> Any:
+        m = np.mean(x, axis=1, keepdims=True)
+        v = np.mean((x - m) ** 2, axis=1, keepdims=True)
+        y = (x - m) / np.sqrt(v + 1e-5) * g + b
+        return np.sum(y * y * y)
+
+    return f
+
+
+def network(np: Any) -> Callable:
+    def f(W1: Any, b1: Any, W2: Any, b2: Any, x: Any, y: Any) -> Any:
+        h = np.tanh(x @ W1 + b1)
+        d = h @ W2 + b2 - y
+        return np.mean(d * d)
+
+    return f
+
+
+def logistic(np: Any) -> Callable:
+    def f(w: Any, X: Any, y: Any) -> Any:
+        return np.mean(np.log1p(np.exp(-y * (X @ w))))
+
+    return f
+
+
+def heat(np: Any) -> Callable:
+    def f(u: Any) -> Any:
+        u = u.copy()
+        for _ in range(20):
+            u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        return np.sum(u * u)
 
     return f
 
@@ -93,62 +135,89 @@ def kepler(M: Any, e: Any) -> Any:
 
 
 def cases(quick: bool) -> list[Case]:
-    """What is timed."""
+    """What is timed: calls bound by launches first, then by memory."""
     random = np.random.default_rng(0)
     found = []
-    for dtype in (np.float32, np.float64):
-        size = np.dtype(dtype).itemsize
-        for n in (10**5, 10**7) if not quick else (10**5,):
-            x, y = (random.normal(size=n).astype(dtype) for _ in range(2))
-            rows = x[: n // 1000 * 1000].reshape(-1, 1000)
+    for dtype, sizes in (
+        (np.float32, (10**3, 10**5, 10**7, 10**8)),
+        (np.float64, (10**7,)),
+    ):
+        for n in sizes if not quick else sizes[:1]:
+            size = np.dtype(dtype).itemsize
+            x, y = (random.standard_normal(n, dtype) for _ in range(2))
+            width = min(1000, n // 10)
+            rows = x.reshape(-1, width)
+            of_columns = x[:width], y[:width]
             label = f"{np.dtype(dtype).name} {n:.0e}"
             found += [
                 Case(f"2x + y {label}", scaled, (x, y), 3 * n * size),
                 Case(f"chain {label}", chain, (x,), 2 * n * size),
-                Case(f"sum {label}", total, (x,), n * size),
                 Case(
-                    f"gradient of a chain {label}",
-                    chain_sum,
-                    (x,),
-                    2 * n * size,
-                    (OURS, JAX),
-                    gradient=True,
+                    f"gradient of a chain {label}", chain_sum, (x,), 2 * n * size, (0,)
                 ),
-                Case(f"softmax {label}", softmax_of_numpy, (rows,), 2 * n * size),
+                Case(f"sum {label}", total, (x,), n * size),
+                Case(f"means of columns {label}", column_means, (rows,), n * size),
+                Case(f"softmax {label}", softmax, (rows,), 2 * n * size),
+                Case(
+                    f"layer norm {label}", layer_norm, (rows, *of_columns), 2 * n * size
+                ),
+                Case(
+                    f"gradient of layer norm {label}",
+                    layer_norm_loss,
+                    (rows, *of_columns),
+                    2 * n * size,
+                    (0, 1, 2),
+                ),
             ]
+    for batch, width in ((32, 64), (4096, 1024)):
+        shapes = (
+            (width, width),
+            (width,),
+            (width, 10),
+            (10,),
+            (batch, width),
+            (batch, 10),
+        )
+        args = tuple(random.standard_normal(s, np.float32) / 8 for s in shapes)
+        name = f"gradient of a network {batch} x {width}"
+        found.append(Case(name, network, args, 0, (0, 1, 2, 3)))
+    for batch, width in ((100, 10), (10**5, 100)):
+        shapes = ((width,), (batch, width), (batch,))
+        args = tuple(random.standard_normal(s, np.float32) for s in shapes)
+        name = f"gradient of a logistic loss {batch} x {width}"
+        found.append(Case(name, logistic, args, 0, (0,)))
+    for n in (10**3, 10**6):
+        u = random.standard_normal(n, np.float32)
+        name = f"gradient of 20 steps in place {n:.0e}"
+        found.append(Case(name, heat, (u,), 0, (0,), (OURS, CUPY)))
     return found
 
 
 def calls_of(case: Case) -> dict[str, Callable[[], Any]]:
     """What is timed of each peer that is there; all wait for the device."""
-    found: dict[str, Callable[[], Any]] = {}
     import cupy
 
     device = cupy.cuda.Device()
     given = srcjax.device_put(case.args)
     f = case.make(np)
-    own = srcjax.jit(srcjax.grad(f) if case.gradient else f)
+    if case.argnums:
+        f = srcjax.grad(f, argnums_of(case))
 
-    def waiting(call: Callable, args: tuple) -> Callable[[], Any]:
+    def waiting(call: Callable) -> Callable[[], Any]:
         def run() -> Any:
-            result = call(*args)
+            result = call(*given)
             device.synchronize()
             return result
 
         return run
 
-    found[OURS] = waiting(own, given)
-    if CUPY in case.peers:
-        found[CUPY] = waiting(f, given)
-    if JAX in case.peers:
-        made = jax_call(case)
-        if made is not None:
-            found[JAX] = made
-    if TORCH in case.peers:
-        made = torch_call(case)
-        if made is not None:
-            found[TORCH] = made
-    return found
+    found = {OURS: waiting(srcjax.jit(f)), CUPY: waiting(f)}
+    found[JAX], found[TORCH] = jax_call(case), torch_call(case)
+    return {p: call for p, call in found.items() if p in case.peers and call}
+
+
+def argnums_of(case: Case) -> int | tuple[int, ...]:
+    return case.argnums if len(case.argnums) > 1 else case.argnums[0]
 
 
 def jax_call(case: Case) -> Callable[[], Any] | None:
@@ -161,7 +230,7 @@ def jax_call(case: Case) -> Callable[[], Any] | None:
     except (ImportError, RuntimeError):
         return None
     g = case.make(jax.numpy)
-    compiled = jax.jit(jax.grad(g) if case.gradient else g)
+    compiled = jax.jit(jax.grad(g, argnums_of(case)) if case.argnums else g)
     args = [jax.device_put(a, place) for a in case.args]
     return lambda: jax.block_until_ready(compiled(*args))
 
@@ -174,8 +243,11 @@ def torch_call(case: Case) -> Callable[[], Any] | None:
         return None
     if not torch.cuda.is_available():
         return None
-    make = softmax if case.make is softmax_of_numpy else case.make
-    compiled = torch.compile(make(torch))
+    torch._dynamo.reset()  # each case is compiled for its own sizes
+    g = case.make(torch)
+    if case.argnums:
+        g = torch.func.grad(g, argnums_of(case))
+    compiled = torch.compile(g)
     args = [torch.from_numpy(a).cuda() for a in case.args]
 
     def run() -> Any:
@@ -206,15 +278,34 @@ def compare(quick: bool) -> str:
     if len(srcjax.devices()) == 1:
         return "There is no GPU here, or no CuPy: nothing is timed."
     bandwidth = copies_per_second()
-    head = ["case", *PEERS, "of the copy bandwidth"]
+    head = ["case", *PEERS, "of the copy bandwidth", "first call", "JAX's first"]
     rows = []
     for case in cases(quick):
-        times = interleaved(calls_of(case), 5 if quick else 15)
-        share = case.least / times[OURS] / bandwidth
-        cells = [spell(times.get(p)) for p in PEERS]
-        rows.append([case.name, *cells, f"{share:.0%}"])
+        rows.append(row_of(case, bandwidth, 5 if quick else 15))
+        print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     rows += per_example(quick)
     return f"Copies: {bandwidth / 1e9:.0f} GB/s.\n\n{table(head, rows)}"
+
+
+def row_of(case: Case, bandwidth: float, rounds: int) -> list[str]:
+    """The times of a case; what a peer raises is told in the place of its time."""
+    calls, first, cells = calls_of(case), {}, {}
+    for peer, call in list(calls.items()):
+        try:
+            first[peer] = seconds(call)
+        except Exception as error:
+            cells[peer] = type(error).__name__
+            del calls[peer]
+    times = interleaved(calls, rounds)
+    cells |= {peer: spell(taken) for peer, taken in times.items()}
+    share = case.least / times[OURS] / bandwidth if OURS in times else 0.0
+    return [
+        case.name,
+        *(cells.get(peer, "-") for peer in PEERS),
+        f"{share:.0%}" if share else "-",
+        spell(first.get(OURS)),
+        spell(first.get(JAX)),
+    ]
 
 
 def per_example(quick: bool) -> list[list[str]]:
@@ -234,5 +325,5 @@ def per_example(quick: bool) -> list[list[str]]:
             device.synchronize()
 
         taken = interleaved({OURS: run}, 5 if quick else 15)[OURS]
-        rows.append([f"{name} {n:.0e}", spell(taken), "-", "-", "-", "-"])
+        rows.append([f"{name} {n:.0e}", spell(taken), *["-"] * 6])
     return rows

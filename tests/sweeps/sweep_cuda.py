@@ -8,7 +8,7 @@ import pytest
 
 import srcjax
 from tests.corpus.registry import PROGRAMS
-from tests.cuda import fake_cupy, nvrtc, shim
+from tests.gpu import fake_cupy, nvrtc, shim
 
 pytestmark = [
     pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++"),
@@ -18,33 +18,42 @@ every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.nam
 
 
 def moved(cupy, args):
-    """The arguments with their arrays on the device."""
+    """The arguments with their arrays of numbers on the device."""
 
     def move(leaf):
-        return cupy.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
+        numbers = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fiubc"
+        return cupy.asarray(leaf) if numbers else leaf
 
     return optree.tree_map(move, args, none_is_leaf=True)
 
 
 def check(function, args):
     """Compare a call; what stays Python, or does not run with CuPy, is left out."""
-    wanted = function(*copy.deepcopy(args))
     with fake_cupy.installed() as cupy:
-        given = moved(cupy, copy.deepcopy(args))
-        compiled = srcjax.jit(function)
-        module = compiled.__srcjax_transform__.module_for(given, {})
-        if module.stays or "backends.cuda" not in module.text:
-            pytest.skip(f"no kernels: {module.stays}")
-        try:
-            got = compiled(*given)
-        except Exception:
-            try:
-                function(*moved(cupy, copy.deepcopy(args)))
-            except Exception as error:
-                pytest.skip(f"it does not run with CuPy: {error}")
-            raise
-        got = srcjax.device_get(got)
+        check_with(cupy, function, args)
         compiles()
+
+
+def check_with(cupy, function, args):
+    """Compare a call that has kernels with the plain function's."""
+    wanted = function(*copy.deepcopy(args))
+    given = moved(cupy, copy.deepcopy(args))
+    compiled = srcjax.jit(function)
+    module = compiled.__srcjax_transform__.module_for(given, {})
+    if module.stays or "backends.cuda" not in module.text:
+        pytest.skip(f"no kernels: {module.stays}")
+    try:
+        got = compiled(*given)
+    except Exception:
+        try:
+            function(*moved(cupy, copy.deepcopy(args)))
+        except Exception as error:
+            pytest.skip(f"it does not run with CuPy: {error}")
+        raise
+    compare(srcjax.device_get(got), wanted)
+
+
+def compare(got, wanted):
     pairs = zip(optree.tree_leaves(got), optree.tree_leaves(wanted), strict=True)
     for a, b in pairs:
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
@@ -71,12 +80,17 @@ def test_values(program):
     check(program.function, arguments(program))
 
 
-@every_program
-def test_gradients(program):
-    args = arguments(program)
+def gradient_of(program, args):
+    """A gradient that runs without `jit`."""
     gradient = srcjax.grad(program.function, program.argnums)
     try:
         gradient(*copy.deepcopy(args))
     except Exception as error:
         pytest.skip(f"no gradient: {error}")
-    check(gradient, args)
+    return gradient
+
+
+@every_program
+def test_gradients(program):
+    args = arguments(program)
+    check(gradient_of(program, args), args)

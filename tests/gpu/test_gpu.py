@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import srcjax
-from tests.cuda.cases import CASES
-from tests.cuda.test_cuda import SIZES, called, compare, given, on_host
+from tests.gpu.cases import CASES
+from tests.gpu.test_cuda import SIZES, called, compare, given, on_host
 
 pytestmark = [
     pytest.mark.gpu,

@@ -7,8 +7,8 @@ import optree
 import pytest
 
 import srcjax
-from tests.cuda import fake_cupy, shim
-from tests.cuda.test_cuda import on_host
+from tests.gpu import fake_cupy, shim
+from tests.gpu.test_cuda import on_host
 
 pytestmark = [
     pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++"),

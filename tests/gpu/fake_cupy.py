@@ -10,7 +10,7 @@ import types
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from tests.cuda import shim
+from tests.gpu import shim
 
 
 def inside(x):

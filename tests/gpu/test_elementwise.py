@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import srcjax
-from tests.cuda import fake_cupy, shim
-from tests.cuda.test_cuda import compare, layouts, on_device, on_host
+from tests.gpu import fake_cupy, shim
+from tests.gpu.test_cuda import compare, layouts, on_device, on_host
 
 pytestmark = pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++")
 

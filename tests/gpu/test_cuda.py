@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 import srcjax
-from tests.cuda import fake_cupy, nvrtc, shim
-from tests.cuda.cases import CASES, Inputs, chain, softmax
+from tests.gpu import fake_cupy, nvrtc, shim
+from tests.gpu.cases import CASES, Inputs, chain, softmax
 
 needs_compiler = pytest.mark.skipif(not shim.has_compiler(), reason="there is no g++")
 needs_nvrtc = pytest.mark.skipif(nvrtc.library() is None, reason="there is no NVRTC")

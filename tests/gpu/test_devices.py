@@ -8,7 +8,7 @@ import pytest
 
 import srcjax
 from srcjax import lax, pmap, vmap
-from tests.cuda import fake_cupy
+from tests.gpu import fake_cupy
 
 X = np.random.default_rng(0).normal(size=(2, 2, 3))
 

@@ -275,7 +275,7 @@ def copies_per_second() -> float:
 
 def compare(quick: bool) -> str:
     """One row per case; a line of why there is none, without a GPU."""
-    if len(srcjax.devices()) == 1:
+    if srcjax.devices()[0].platform == "cpu":
         return "There is no GPU here, or no CuPy: nothing is timed."
     bandwidth = copies_per_second()
     head = ["case", *PEERS, "of the copy bandwidth", "first call", "JAX's first"]

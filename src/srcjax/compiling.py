@@ -16,6 +16,7 @@ from srcjax.analysis.request import Request
 from srcjax.analysis.types import UNKNOWN, Type, Varies, varying
 from srcjax.backends import kernels
 from srcjax.backends.cuda import elementwise, run
+from srcjax.backends.cuda.elements import for_device
 from srcjax.backends.cuda.host import with_launches
 from srcjax.backends.cuda.kinds import NotCuda
 from srcjax.backends.kernel_calls import takes_little
@@ -220,6 +221,8 @@ def module_of_kernels(
     module.python = tuple((stay.stmt, stay.reason) for stay in found.stays)
     module.whole = function if device == "cpu" and not found.divided else None
     module.values = values_of_kernels(program, unit, functions, known)
+    if device == "gpu":
+        for_device(module)
     return finished(module, program)
 
 

@@ -22,6 +22,10 @@ def inside(x):
     return x._array if isinstance(x, ndarray) else x
 
 
+def as_tuple(index):
+    return index if isinstance(index, tuple) else (index,)
+
+
 def outside(x):
     if isinstance(x, (list, tuple)):
         return type(x)(map(outside, x))
@@ -33,6 +37,7 @@ def outside(x):
 class ndarray(NDArrayOperatorsMixin):
     """What of `cupy.ndarray` the tests need."""
 
+    __slots__ = ("_array",)
     __array_priority__ = 100
 
     def __init__(self, array):
@@ -53,6 +58,10 @@ class ndarray(NDArrayOperatorsMixin):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
     @property
+    def dtype(self):
+        return self._array.dtype
+
+    @property
     def data(self):
         return types.SimpleNamespace(ptr=self._array.ctypes.data)
 
@@ -64,8 +73,10 @@ class ndarray(NDArrayOperatorsMixin):
         return sys.modules["cupy"]
 
     def __getitem__(self, index):
-        index = inside(index) if not isinstance(index, tuple) else inside(index)
-        return ndarray(np.asarray(self._array[index]))
+        index = inside(as_tuple(index))
+        if not any(item is Ellipsis for item in index):
+            index = (*index, ...)  # an element is an array without axes, in its memory
+        return ndarray(self._array[index])
 
     def __setitem__(self, index, value):
         self._array[inside(index)] = inside(value)
@@ -133,8 +144,8 @@ class RawKernel:
                 assert arg._array.flags.c_contiguous
                 raw.append(np.array([arg.data.ptr], np.int64))
             else:
-                assert isinstance(arg, np.ndarray) and arg.size == 1
-                raw.append(arg)
+                assert isinstance(arg, np.void)
+                raw.append(np.frombuffer(arg.tobytes(), np.uint8))
         shim.run(text, self.name, grid, block, raw)
 
 
@@ -180,37 +191,12 @@ class ElementwiseKernel:
         gives = [f"{_C_TYPES[of]}& {n} = {n}_[at_];" for of, n in self.gives]
         return "\n".join([*lines, *gives])
 
-    def text(self, loads, body, before="", after=""):
+    def text(self, loads, body):
         parameters = ", ".join([*loads, "const long long* n_"])
         return (
             f'{self.preamble}\nextern "C" __global__ void {self.name}({parameters}) {{'
-            f"\n{before}\nfor (long long at_ = 0; at_ < *n_; ++at_) {{\n{body}\n}}"
-            f"\n{after}\n}}\n"
+            f"\nfor (long long at_ = 0; at_ < *n_; ++at_) {{\n{body}\n}}\n}}\n"
         )
-
-
-class ReductionKernel(ElementwiseKernel):
-    """CuPy's reductions of all axes."""
-
-    def __init__(self, takes, gives, mapped, reduced, post, identity, name, **kwargs):
-        super().__init__(takes, gives, mapped, name, **kwargs)
-        assert post == f"{self.gives[0][1]} = a"
-        self.reduced, self.identity = reduced, identity
-
-    def __call__(self, *args):
-        gives, self.gives = self.gives, []
-        of = gives[0][0]
-        *values, shape = self.broadcast(args)
-        kept = [np.array(v, order="C") for v in values]
-        loads = [*self.pointers(self.takes, "const "), f"{_C_TYPES[of]}* out_"]
-        body = f"{self.elements()}\nconst {_C_TYPES[of]} b = {self.operation};"
-        body += f"\na = {self.reduced};"
-        before = f"{_C_TYPES[of]} a = {self.identity};"
-        text = self.text(loads, body, before, "*out_ = a;")
-        found = np.empty((), of)
-        _run(text, self.name, [*kept, found, np.array([int(np.prod(shape))])])
-        self.gives = gives
-        return ndarray(found)
 
 
 _C_TYPES = {"float64": "double", "float32": "float", "int64": "long long"}
@@ -247,7 +233,7 @@ def module():
     """The module."""
     found = types.ModuleType("cupy")
     found.ndarray, found.RawKernel = ndarray, RawKernel
-    found.ElementwiseKernel, found.ReductionKernel = ElementwiseKernel, ReductionKernel
+    found.ElementwiseKernel = ElementwiseKernel
     for name in ("empty", "zeros", "ones", "full", "arange", "eye", "linspace"):
         setattr(found, name, _made(name))
     for name in ("identity", "logspace", "tri"):

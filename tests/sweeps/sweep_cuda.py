@@ -56,7 +56,30 @@ def check_with(cupy, function, args):
 def compare(got, wanted):
     pairs = zip(optree.tree_leaves(got), optree.tree_leaves(wanted), strict=True)
     for a, b in pairs:
-        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+        single = getattr(b, "dtype", None) == np.float32
+        tolerance = (1e-5, 1e-6) if single else (1e-8, 1e-10)
+        np.testing.assert_allclose(a, b, *tolerance)
+
+
+#: How CuPy says that it has no arrays of NumPy's with its own.
+NOT_MIXED = ("Implicit conversion", "Unsupported type", "Argument 'a' has incorrect")
+
+
+def check_not_compiled(cupy, program):
+    """Compare a gradient of arrays of the device, without `jit`, with NumPy's."""
+    args = arguments(program)
+    gradient = gradient_of(program, args)
+    try:
+        program.function(*moved(cupy, copy.deepcopy(args)))
+    except Exception as error:
+        pytest.skip(f"it does not run with CuPy: {error}")
+    try:
+        got = gradient(*moved(cupy, copy.deepcopy(args)))
+    except TypeError as error:
+        if not str(error).startswith(NOT_MIXED):
+            raise
+        pytest.skip(f"arrays of NumPy and of CuPy meet: {error}")
+    compare(srcjax.device_get(got), gradient(*copy.deepcopy(args)))
 
 
 def compiles():
@@ -94,3 +117,9 @@ def gradient_of(program, args):
 def test_gradients(program):
     args = arguments(program)
     check(gradient_of(program, args), args)
+
+
+@every_program
+def test_gradients_that_are_not_compiled(program):
+    with fake_cupy.installed() as cupy:
+        check_not_compiled(cupy, program)

@@ -29,7 +29,7 @@ from srcjax.versions.dressed import Dress, dress
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
 from srcjax.versions.recipes import Recipe
-from srcjax.versions.signature import signature_key
+from srcjax.versions.signature import is_of_device, signature_key
 
 if TYPE_CHECKING:
     from srcjax import pipeline
@@ -246,6 +246,11 @@ class Batched(Transform):
         self, values: list[Any], axes: list[Axes], key: tuple
     ) -> Version | None:
         """The version for a key, kept by another process or made; None as above."""
+        if is_of_device(key) and not self.is_for_device:
+            version = self.on_device.version_for(values, axes)
+            if version is not None:
+                self.versions[key] = version
+            return version
         place = self.place_for(values, key[1])
         kept = place.version()
         if kept is not None:
@@ -329,7 +334,7 @@ class Batched(Transform):
             types = list(map(example_of, batches, axes))
         module = self.module(types, axes, size, batches, may_loop, tried)
         self.described(module, batches, sizes)
-        return self.of_this(Version(module, types, sizes))
+        return self.of_this(Version(self.placed(module), types, sizes))
 
     def size_of(self, batches: list[ty.Type], axes: list[Axes]) -> int | None:
         """The number of examples as the types of the batches tell it."""

@@ -59,6 +59,7 @@ class Jit(Transform):
 
     name = "jit"
     compiles = True
+    follows_device = False
     reads_supposed = False
     OWN = Transform.OWN | {"exact", "on_gpu", "trials", "account"}
 
@@ -161,9 +162,13 @@ class Jit(Transform):
         from srcjax import compiling
 
         of_examples = self.of_examples(types)
-        return of_examples or compiling.jitted(
+        found = of_examples or compiling.jitted(
             self.request(types), self.device, trials.Setting.at_once
         )
+        if found.stays and self.device == "gpu" and self.inner is not None:
+            # What another transform writes for arrays of the device is asked of it.
+            found.values = dict.fromkeys(found.values, self.function)
+        return found
 
     def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:
         """A version for all sizes; for these alone where kernels have to know them."""

@@ -31,7 +31,7 @@ from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import dress
 from srcjax.versions.functions import underlying, with_source
 from srcjax.versions.recipes import Recipe
-from srcjax.versions.signature import signature_key
+from srcjax.versions.signature import is_of_device, signature_key
 
 Dims = tuple[str, ...]
 _GROUP = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*,?)?\s*\)"
@@ -214,7 +214,8 @@ class Vectorized(Transform):
                     type_of(v, ("param", n))
                     for n, v in zip(self.parameters, values, strict=True)
                 ]
-                found = self.versions[key] = self.version_of_loops(whole, own, types)
+                there = self.on_device if is_of_device(key) else self
+                found = self.versions[key] = there.version_of_loops(whole, own, types)
             function = found.function
         arguments, keywords = self.arguments(values)
         result = function(*arguments, **keywords)
@@ -227,7 +228,7 @@ class Vectorized(Transform):
         inner = self.batched(levels).__srcjax_transform__
         small = [without_axes(t, dropped.get(k, [])) for k, t in enumerate(types)]
         module = inner.version_of(small).module
-        return Version(self.shaped(module, dropped), types)
+        return Version(self.placed(self.shaped(module, dropped)), types)
 
     def check_result(self, result: Any, whole: tuple, shapes: dict) -> None:
         """Raises ArgumentError where results have not the core dimensions promised."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 
 def is_on_device(x: Any) -> bool:
     """Whether a value is a CuPy array, without asking CuPy."""
-    return type(x).__module__.partition(".")[0] == "cupy" and hasattr(x, "dtype")
+    cls: Any = type(x)
+    return is_array_of_device(cls)
+
+
+@functools.cache
+def is_array_of_device(cls: Any) -> bool:
+    """Whether a class is that of CuPy's arrays."""
+    return cls.__module__.partition(".")[0] == "cupy" and hasattr(cls, "dtype")

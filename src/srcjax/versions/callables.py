@@ -37,7 +37,7 @@ from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
 from srcjax.versions.recipes import Recipe
-from srcjax.versions.signature import signature_key
+from srcjax.versions.signature import is_of_device, signature_key
 
 if TYPE_CHECKING:
     from srcjax import syntax
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from srcjax.analysis import sizes as sz
     from srcjax.analysis import types as ty
     from srcjax.backends import written_for
+    from srcjax.backends.cuda import elements as cuda_elements
+    from srcjax.backends.cuda import run as cuda_run
     from srcjax.backends.module import Module
     from srcjax.checks import first_call
     from srcjax.frontend import read as reading
@@ -58,6 +60,8 @@ else:
     sz = late("srcjax.analysis.sizes")
     ty = late("srcjax.analysis.types")
     written_for = late("srcjax.backends.written_for")
+    cuda_elements = late("srcjax.backends.cuda.elements")
+    cuda_run = late("srcjax.backends.cuda.run")
     first_call = late("srcjax.checks.first_call")
     reading = late("srcjax.frontend.read")
     units = late("srcjax.frontend.unit")
@@ -136,6 +140,8 @@ class Transform:
     ints_are_real = True
     #: The class of arrays for which calls are told apart fast.
     array_class: type = np.ndarray
+    #: Whether its Python is written anew for arrays of the device.
+    follows_device = True
     #: For those, inside a transformed function, what each parameter gets: an "arg" by
     #: position, a "keyword", or a default or a variable from around, without that axis.
     given: tuple[str, ...] | None = None
@@ -176,6 +182,8 @@ class Transform:
             "read_as",
             "places",
             "last",
+            "array_class",
+            "on_device",
         )
     )
     #: For how many signatures other processes were asked.
@@ -318,8 +326,27 @@ class Transform:
             self.promote(found, values)
         return found
 
+    @functools.cached_property
+    def on_device(self) -> Self:
+        """The same for arrays of the device, in its words."""
+        other = copy.copy(self)
+        other.versions, other.general, other.any_length = {}, {}, {}
+        other.reals, other.hot, other.last = {}, dispatch.Hot(), pytypes.CellType(None)
+        other.array_class = cuda_run.the_cupy().ndarray
+        return other
+
+    @property
+    def is_for_device(self) -> bool:
+        """Whether what it is given is on the device."""
+        return self.array_class is not np.ndarray
+
     def new_version(self, values: list[Any], key: Any) -> Version:
         """The version for these argument values, kept by another process or made."""
+        if self.follows_device and is_of_device(key) and not self.is_for_device:
+            found = self.on_device.version(values, key)
+            self.versions[key] = found
+            self.reals[key] = self.on_device.reals[key]
+            return found
         place = self.place_for(values)
         kept = place.version()
         if kept is not None:
@@ -350,6 +377,7 @@ class Transform:
         relative = relatives.of(self)
         again = relative is None or relatives.is_of_same(self, relative)
         few = self.places < MOST_KEPT  # then a text for all sizes is worth writing
+        few = few and not self.is_for_device
         self.places += again and few
         return Place(self if again and few else None, values, more)
 
@@ -403,13 +431,19 @@ class Transform:
         with generating():
             module = by_value_or_type(lambda: self.build(types, True))
             module = self.described(module, types, sizes)
-            return self.of_this(Version(module, types, sizes))
+            return self.of_this(Version(self.placed(module), types, sizes))
 
     def built_inside(self, types: list[ty.Type], sizes: sz.Sizes | None) -> Version:
         """The same for a call in other generated code, whose sizes the types have."""
         with generating():
             module = by_value_or_type(lambda: self.build(types, True))
-            return self.of_this(Version(module, types, sizes))
+            return self.of_this(Version(self.placed(module), types, sizes))
+
+    def placed(self, module: Module) -> Module:
+        """The module, in the words of the device where it is for arrays of it."""
+        if self.follows_device and self.is_for_device:
+            cuda_elements.for_device(module)
+        return module
 
     def of_this(self, version: Version) -> Version:
         """Remember whose version it is."""
@@ -745,6 +779,7 @@ class Transform:
             return
         version.tried = True
         types = version.types
+        of = version.transform or self
         if version.kept:
             types = [
                 tree.argument_type(value, name, name in self.wrt, self.ints_are_real)
@@ -756,7 +791,7 @@ class Transform:
             version.guards,
             version.order,
             version.made,
-            self.array_class,
+            of.array_class,
         )
         if match is not None:
             self.hot.append((match, dispatch.behind(version.call), version))

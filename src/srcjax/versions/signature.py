@@ -51,3 +51,10 @@ def signature_key(value: Any) -> Key:
     if callable(value) or isinstance(value, (np.dtype, ModuleType)):
         return cls, id(value)
     return cls
+
+
+def is_of_device(key: Key) -> bool:
+    """Whether there is an array of a GPU among the values of a key."""
+    if isinstance(key, tuple):
+        return any(map(is_of_device, key))
+    return isinstance(key, type) and key.__module__.partition(".")[0] == "cupy"

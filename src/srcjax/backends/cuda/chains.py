@@ -1,4 +1,4 @@
-"""Plain chains: `cupy.ElementwiseKernel`, and `cupy.ReductionKernel` of all of one.
+"""Plain chains: `cupy.ElementwiseKernel`.
 
     for i in range(len(x)):              @elementwise_kernel
         for j in range(x.shape[1]):      def f_y(x, w, y):
@@ -24,31 +24,15 @@ import gast
 from srcjax import syntax
 from srcjax.backends.cuda.expressions import C, Expressions
 from srcjax.backends.cuda.kinds import (
-    DOUBLE,
-    FLOAT,
     Elements,
     NotCuda,
     items_of,
     number,
 )
 from srcjax.backends.cuda.launches import Around, Kernel, Launch, mentions
-from srcjax.backends.cuda.parallel import Fold, Nest, held, stored_arrays
+from srcjax.backends.cuda.parallel import Nest, stored_arrays
 from srcjax.backends.cuda.statements import bounds
 
-#: How CuPy says what a fold does, of `a` and `b`.
-REDUCE = {
-    "by_sum": "a + b",
-    "by_product": "a * b",
-    "by_largest": "b > a || b != b ? b : a",
-    "by_smallest": "b < a || b != b ? b : a",
-}
-#: What a fold starts from, and how Python goes on with what is folded already.
-START = {
-    "by_sum": ("0", "y + x"),
-    "by_product": ("1", "y * x"),
-    "by_largest": ("-INF", "np.maximum(y, x)"),
-    "by_smallest": ("INF", "np.minimum(y, x)"),
-}
 #: Names that CuPy's kernels have themselves.
 OF_CUPY = {"i", "n", "a", "b", "out0", "type_in0_raw", "type_out0_raw"}
 
@@ -147,8 +131,6 @@ class Chain:
                 return False
         return True
 
-    # -- the two kinds ---------------------------------------------------------------
-
     def elementwise(self) -> Kernel:
         """`cupy.ElementwiseKernel`."""
         stored = stored_arrays(self.stmts)
@@ -156,43 +138,7 @@ class Chain:
             raise NotCuda("no plain chain")
         own = self.launch.written - set(self.targets)
         body = self.launch.writer.block(self.stmts, own)
-        return self.kernel("elementwise_kernel", body, stored, [])
-
-    def reduction(self) -> Kernel:
-        """`cupy.ReductionKernel`: one number of all elements."""
-        if len(self.nest.folds) != 1 or stored_arrays(self.stmts):
-            raise NotCuda("no reduction of a plain chain")
-        (fold,) = self.nest.folds
-        kind = self.kinds.of[fold.name]
-        if kind not in (DOUBLE, FLOAT) or fold.by not in REDUCE:
-            raise NotCuda("a reduction that CuPy's kernels do not have")
-        text = self.expressions.text(self.mapped(fold), str(kind))
-        if not any(set(self.targets) <= set(items) for _, items in self.places):
-            raise NotCuda("no array with all axes")
-        body = [
-            f"map: {text}",
-            f"reduce: {REDUCE[fold.by]}",
-            f"identity: {START[fold.by][0]}",
-        ]
-        return self.kernel("reduction_kernel", body, set(), [f"{kind} {fold.name}"])
-
-    def mapped(self, fold: Fold) -> Any:
-        """What is folded of each element, as one expression."""
-        *stmts, last = self.stmts
-        if not syntax.is_name(last.targets[0], fold.name):
-            raise NotCuda("a reduction that goes on")
-        value = held(last.value, fold.name)
-        for stmt in reversed(stmts):
-            name = getattr(stmt.targets[0], "id", "")
-            uses = syntax.count_uses([gast.Expr(value)], name)
-            short = isinstance(stmt.value, (gast.Subscript, gast.Name, gast.Constant))
-            if not name or uses > 1 and not short:
-                raise NotCuda("a number that is used several times")
-            (new,) = syntax.substitute([gast.Expr(value)], {name: stmt.value})
-            value = new.value
-        if isinstance(last.value, gast.BinOp) and isinstance(last.value.op, gast.Sub):
-            value = gast.UnaryOp(gast.USub(), value)
-        return value
+        return self.kernel(body, stored)
 
     # -- the text --------------------------------------------------------------------
 
@@ -200,9 +146,7 @@ class Chain:
     def places(self) -> dict[tuple[str, tuple[str, ...]], str]:
         return self.expressions.places
 
-    def kernel(
-        self, decorator: str, body: list[str], stored: set[str], gives: list[str]
-    ) -> Kernel:
+    def kernel(self, body: list[str], stored: set[str]) -> Kernel:
         """The kernel: what it takes, what it gives, and what it does."""
         takes: list[str] = []
         given: list[str] = []
@@ -217,10 +161,9 @@ class Chain:
 
         takes += [array(place) for place in self.places if place[0] not in stored]
         shown = "\n".join(body)
-        folded = {fold.name for fold in self.nest.folds}
         for name in self.launch.numbers:
             own = self.expressions.names.get(name)
-            if own and mentions(shown, own) and name not in folded:
+            if own and mentions(shown, own):
                 takes.append(f"{number(self.kinds.of[name])} {own}")
                 given.append(own)
                 arguments[own] = syntax.name(name)
@@ -228,12 +171,12 @@ class Chain:
             takes.append(f"long long {own}")
             given.append(own)
             arguments[own] = size
-        gives += [array(place) for place in self.places if place[0] in stored]
+        gives = [array(place) for place in self.places if place[0] in stored]
         head = f"for {', '.join(self.targets)}: {kept_whole(takes)}".rstrip()
         lines = [*wrapped(head), *wrapped(f"-> {kept_whole(gives)}")]
         text = "\n".join([*lines, "", *body])
         kernel = Kernel(self.launch.name, text, given, [])
-        kernel.decorator, kernel.arguments = decorator, arguments
+        kernel.decorator, kernel.arguments = "elementwise_kernel", arguments
         return kernel
 
 

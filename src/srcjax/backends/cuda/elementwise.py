@@ -11,8 +11,7 @@
 
 is `cupy.ElementwiseKernel("float64 x, float64 w", "float64 y", "y = tanh(x * w);")`.
 `f_y[n, m](x, w, y)` runs it for `n` times `m` elements: `w` is broadcast, and what is
-longer than the loops is cut. Of a `reduction_kernel`, `f_total[n, m](x, w)` is a number
-on the device.
+longer than the loops is cut.
 """
 
 from __future__ import annotations
@@ -48,11 +47,8 @@ class Parameter:
         return f"{DTYPES[self.of].name} {self.name}"
 
 
-class PlainKernel:
-    """A kernel of CuPy for elements of broadcast arrays, made when it first runs."""
-
-    #: CuPy's kernel.
-    compiled: Any
+class ElementwiseKernel:
+    """`cupy.ElementwiseKernel` of broadcast arrays, made when it first runs."""
 
     def __init__(self, function: Callable) -> None:
         self.__name__: str = function.__name__
@@ -63,24 +59,27 @@ class PlainKernel:
         self.loops = tuple(loops.removeprefix("for ").split(", "))
         takes, _, gives = parameters.partition("->")
         self.takes, self.gives = parsed(takes), parsed(gives)
+        #: For each parameter: its dtype, and whether it has the axes of all loops.
+        self.parameters = [
+            (p, DTYPES[p.of], p.axes == self.loops) for p in [*self.takes, *self.gives]
+        ]
 
     def __getitem__(self, sizes: int | tuple[int, ...]) -> Callable:
         sizes = sizes if isinstance(sizes, tuple) else (sizes,)
         return functools.partial(self.launch, sizes)
 
-    def launch(self, sizes: tuple[int, ...], *args: Any) -> Any:
+    def launch(self, sizes: tuple[int, ...], *args: Any) -> None:
         if min(sizes) <= 0:
-            return self.of_nothing()
-        given = [p for p in self.gives if p.axes]
-        values = [
-            self.aligned(x, p, sizes) if p.axes else as_number(x, p.of)
-            for x, p in zip(args, [*self.takes, *given], strict=True)
-        ]
-        return self.compiled(*values)
-
-    def of_nothing(self) -> Any:
-        """What it gives where a loop has no trips: no element is asked for."""
-        return None
+            return  # a loop without trips asks for no element
+        values = []
+        for x, (p, dtype, whole) in zip(args, self.parameters, strict=True):
+            if whole and is_on_device(x) and x.shape == sizes and x.dtype == dtype:
+                values.append(x)
+            else:
+                values.append(
+                    self.aligned(x, p, sizes) if p.axes else as_number(x, p.of)
+                )
+        self.compiled(*values)
 
     def aligned(self, x: Any, p: Parameter, sizes: tuple[int, ...]) -> Any:
         """The array with the axes of all loops, as long as they are."""
@@ -109,12 +108,9 @@ class PlainKernel:
         used = set(re.findall(r"\w+", self.body))
         return ours if any(used & set(pair) for pair in names) else ""
 
-
-class ElementwiseKernel(PlainKernel):
-    """`cupy.ElementwiseKernel`."""
-
     @functools.cached_property
     def compiled(self) -> Any:
+        """CuPy's kernel."""
         return the_cupy().ElementwiseKernel(
             ", ".join(map(str, self.takes)),
             ", ".join(map(str, self.gives)),
@@ -125,43 +121,9 @@ class ElementwiseKernel(PlainKernel):
         )
 
 
-class ReductionKernel(PlainKernel):
-    """`cupy.ReductionKernel`."""
-
-    @functools.cached_property
-    def compiled(self) -> Any:
-        parts = dict(self.parts)
-        (out,) = self.gives
-        return the_cupy().ReductionKernel(
-            ", ".join(map(str, self.takes)),
-            str(out),
-            parts["map"],
-            parts["reduce"],
-            f"{out.name} = a",
-            parts["identity"],
-            self.__name__,
-            preamble=self.preamble,
-        )
-
-    def of_nothing(self) -> Any:
-        (out,) = self.gives
-        start = float(dict(self.parts)["identity"].replace("INF", "inf"))
-        return the_cupy().full((), start, DTYPES[out.of])
-
-    @property
-    def parts(self) -> list[list[str]]:
-        """What it maps, how it reduces, and what it starts from."""
-        return [line.split(": ", 1) for line in self.body.splitlines()]
-
-
 def elementwise_kernel(function: Callable) -> ElementwiseKernel:
     """Decorator: `cupy.ElementwiseKernel` of the docstring."""
     return ElementwiseKernel(function)
-
-
-def reduction_kernel(function: Callable) -> ReductionKernel:
-    """Decorator: `cupy.ReductionKernel` of the docstring."""
-    return ReductionKernel(function)
 
 
 def parsed(text: str) -> list[Parameter]:

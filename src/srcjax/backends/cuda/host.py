@@ -24,7 +24,7 @@ from srcjax.analysis.flow.bindings import exposed
 from srcjax.analysis.flow.liveness import After
 from srcjax.analysis.flow.looking import MAKERS
 from srcjax.backends.cuda.between import Between, Known, in_kernels
-from srcjax.backends.cuda.chains import START, Chain
+from srcjax.backends.cuda.chains import Chain
 from srcjax.backends.cuda.kinds import (
     BOOL,
     LONG,
@@ -237,7 +237,7 @@ class Host:
                 out += self.python(stmt)
         out += self.flush()
         self.pending = outer
-        return started(out)
+        return out
 
     def nest(self, stmt: Any) -> Nest | None:
         """The nest of loops that a statement is; None if it is none."""
@@ -413,7 +413,7 @@ class Host:
         launch = self.launch(pending.stmts, live)
         if nest.columns:
             return self.by_columns(nest, launch)
-        plain = self.plain(pending, nest, launch)
+        plain = self.plain(nest, launch)
         if plain is not None:
             return plain
         by_rows = is_by_rows(nest, self.around)
@@ -445,25 +445,16 @@ class Host:
             out += self.called(end, syntax.const(LAST))
         return out
 
-    def plain(self, pending: Pending, nest: Nest, launch: Launch) -> list[Any] | None:
-        """Kernels that CuPy makes of plain chains; None where it is none."""
+    def plain(self, nest: Nest, launch: Launch) -> list[Any] | None:
+        """The kernel that CuPy makes of a plain chain; None where it is none."""
         fresh = Launch(self.around, launch.name, launch.stmts, launch.live)
         try:
-            chain = Chain(fresh, nest)
-            kernel = chain.reduction() if nest.folds else chain.elementwise()
+            kernel = Chain(fresh, nest).elementwise()
         except NotCuda:
             return None
         trips = [self.trips(loop) for loop in nest.loops]
         at = trips[0] if len(trips) == 1 else gast.Tuple(trips, syntax.LOAD)
-        called = self.called(kernel, at)
-        if not nest.folds:
-            return called
-        (fold,) = nest.folds
-        self.device.add(fold.name)
-        on = START[fold.by][1]
-        value = syntax.expression(on, y=syntax.name(fold.name), x=called[0].value)
-        more = self.one(pending.after) if pending.after else []
-        return [syntax.assign(fold.name, value), *more]
+        return self.called(kernel, at)
 
     def by_columns(self, nest: Nest, launch: Launch) -> list[Any]:
         """A fold along outer axes: several threads for each element, then one."""
@@ -604,36 +595,6 @@ class Host:
         ]
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
         return gast.IfExp(test, count, syntax.const(1))
-
-
-def started(stmts: list[Any]) -> list[Any]:
-    """`total = 0.0`, `total = total + f_total[n](x)` as `total = f_total[n](x)`."""
-    out: list[Any] = []
-    for stmt in stmts:
-        first = started_by(stmt, out)
-        if first is not None:
-            out.remove(first)
-            stmt = syntax.assign(stmt.targets[0].id, stmt.value.right)
-        out.append(stmt)
-    return out
-
-
-def started_by(stmt: Any, before: list[Any]) -> Any:
-    """What gives the 0.0 that a statement adds a fold to; None if there is none."""
-    value = getattr(stmt, "value", None)
-    if not isinstance(value, gast.BinOp) or not isinstance(value.left, gast.Name):
-        return None
-    launched = getattr(value.right, "func", None)
-    if not isinstance(launched, gast.Subscript) or not isinstance(value.op, gast.Add):
-        return None
-    name = value.left.id
-    for other in reversed(before):
-        if isinstance(other, gast.Assign) and syntax.is_name(other.targets[0], name):
-            zero = getattr(other.value, "value", None) == 0
-            return other if zero and isinstance(other.value, gast.Constant) else None
-        if name in syntax.all_names(other):
-            return None
-    return None
 
 
 def is_taken(value: Any) -> bool:

@@ -17,7 +17,9 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import operator
 import re
+import struct
 import sys
 import textwrap
 from collections.abc import Callable
@@ -32,7 +34,9 @@ from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
 
 #: Threads of a block, the most blocks of a grid, and the most threads of a row.
-BLOCK, BLOCKS, ROW = 256, 1024, 256
+BLOCK, BLOCKS, ROW = 256, 1024, 512
+#: The most blocks of a grid in which each computes a row.
+ROWS = 2**20
 #: Bits of the first word of `status`, as in `srcjax.cuh`.
 DIFFERS, OUT_OF_BOUNDS, TAPE_IS_FULL = 1, 2, 4
 #: Sizes from which on indices have 64 bits.
@@ -79,33 +83,23 @@ class CudaKernel:
         given = iter(args)
         packed: list[Any] = []
         results = []
-        large = (at if isinstance(at, int) else at[0]) >= LARGE
+        reach = at if isinstance(at, int) else at[0]
         for kind, of, rank in self.parameters:
             if kind == "array" and not rank:
                 result = cupy.empty((), DTYPES[of])
                 results.append(result)
-                packed.append(packed_array(result, of, 0))
+                packed.append(np.void(_ARRAYS[0].pack(result.data.ptr, 0, 0)))
                 continue
             value = next(given)
-            if kind == "status":
-                packed.append(value)
-            elif kind == "number":
-                packed.append(packed_number(value, of))
+            if kind == "array":
+                there, far = packed_array(value, of, rank)
+                packed.append(there)
+                reach = max(reach, far)
             else:
-                packed.append(packed_array(value, of, rank))
-                large = large or extent(value) >= LARGE
-        grid, block = self.shape_of(at)
-        self.compiled(large)(grid, block, tuple(packed))
+                packed.append(value if kind == "status" else packed_number(value, of))
+        grid, block = launch_shape(at, self.meets)
+        self.compiled(reach >= LARGE)(grid, block, tuple(packed))
         return results[0] if len(results) == 1 else tuple(results)
-
-    def shape_of(self, at: At) -> tuple[tuple[int], tuple[int, int]]:
-        """The blocks of the grid, and the threads of a block."""
-        if isinstance(at, tuple):
-            return (blocks_of_rows(*at),), threads_of_row(at[1])
-        if at == 1 and not self.meets:
-            return (1,), (1, 1)
-        few = BLOCK if self.meets else min(BLOCK, -(-max(at, 1) // 32) * 32)
-        return (blocks(at),), (few, 1)
 
     def compiled(self, large: bool) -> Any:
         """CuPy's kernel, with indices of 64 bits where arrays are large."""
@@ -125,22 +119,25 @@ def cuda(function: Callable) -> CudaKernel:
 
 # -- arguments -----------------------------------------------------------------------
 
+# CuPy passes `np.void` by value as it is: other structures take three times as long.
+_ARRAYS = [struct.Struct(f"{1 + 2 * max(rank, 1)}q") for rank in range(8)]
+_NUMBER = {
+    "double": struct.Struct("dq"),
+    "float": struct.Struct("f4xq"),
+    "long long": struct.Struct("qq"),
+    "bool": struct.Struct("?7xq"),
+}
 
-@functools.cache
-def _words_of(count: int) -> Any:
-    """A struct of so many words, which CuPy passes by value."""
-    return np.dtype([("words", np.int64, (count,))])
 
+def packed_array(x: Any, of: str, rank: int) -> tuple[np.void, int]:
+    """`array<of, rank>`: where it is, its sizes, and its strides in elements.
 
-def packed_array(x: Any, of: str, rank: int) -> np.ndarray:
-    """`array<of, rank>`: where it is, its sizes, and its strides in elements."""
-    dtype = checked_array(x, of, rank)
-    steps = [s // dtype.itemsize for s in x.strides]
-    if not rank:
-        return np.array([x.data.ptr, 0, 0], np.int64).view(_words_of(3))
-    return np.array([x.data.ptr, *x.shape, *steps], np.int64).view(
-        _words_of(1 + 2 * rank)
-    )
+    Also how far its elements lie apart.
+    """
+    size = checked_array(x, of, rank).itemsize
+    shape, steps = x.shape, [s // size for s in x.strides]
+    far = sum(map(operator.mul, shape, map(abs, steps)))
+    return np.void(_ARRAYS[rank].pack(x.data.ptr, *shape, *steps)), far
 
 
 def checked_array(x: Any, of: str, rank: int) -> np.dtype:
@@ -158,24 +155,15 @@ def checked_array(x: Any, of: str, rank: int) -> np.dtype:
     return dtype
 
 
-def packed_number(x: Any, of: str) -> np.ndarray:
+def packed_number(x: Any, of: str) -> np.void:
     """`number<of>`: a value, or where it is."""
-    raw = np.zeros(2, np.int64)
-    if is_on_device(x):
-        if x.dtype != DTYPES[of]:
-            x = x.astype(DTYPES[of])
-        raw[1] = x.data.ptr
-    else:
-        raw[:1].view(DTYPES[of])[0] = x
-    return raw.view(_words_of(2))
-
-
-def extent(x: Any) -> int:
-    """How far the elements of an array lie apart."""
-    size = x.dtype.itemsize
-    return sum(
-        (n - 1) * abs(s) // size for n, s in zip(x.shape, x.strides, strict=True) if n
-    )
+    if not is_on_device(x):
+        if of == "float":
+            x = float(np.float32(x))  # what is too large for it is infinite
+        return np.void(_NUMBER[of].pack(x, 0))
+    if x.dtype != DTYPES[of]:
+        x = x.astype(DTYPES[of])
+    return np.void(_NUMBER[of].pack(0, x.data.ptr))
 
 
 # -- launches ------------------------------------------------------------------------
@@ -186,19 +174,42 @@ def blocks(n: int) -> int:
     return max(1, min(-(-n // BLOCK), BLOCKS))
 
 
+@functools.lru_cache(1024)
+def launch_shape(at: At, meets: bool) -> tuple[tuple[int], tuple[int, int]]:
+    """The blocks of the grid, and the threads of a block.
+
+    Args:
+        meets: whether the threads of a block wait for each other.
+    """
+    if isinstance(at, tuple):
+        return (blocks_of_rows(*at),), threads_of_row(at[1])
+    if at == 1 and not meets:
+        return (1,), (1, 1)
+    few = BLOCK if meets else min(BLOCK, -(-max(at, 1) // 32) * 32)
+    return (blocks(at),), (few, 1)
+
+
 def threads_of_row(width: int) -> tuple[int, int]:
-    """How many threads compute a row, and how many rows a block has."""
-    if width > 1024:
-        return ROW, 1
-    threads = 1
-    while threads < min(width, 32):
-        threads *= 2
+    """How many threads compute a row, and how many rows a block has.
+
+    Short rows are those of parts of a warp; of long ones a thread has some 8 elements.
+    """
+    threads = min(ROW, power_of_two(width // 8))
+    if threads > 32:
+        return threads, 1
+    threads = min(32, power_of_two(width))
     return threads, BLOCK // threads
+
+
+def power_of_two(n: int) -> int:
+    """The least one that is no less."""
+    return 1 << max(n - 1, 0).bit_length()
 
 
 def blocks_of_rows(n: int, width: int) -> int:
     """How many blocks a grid for `n` rows of `width` columns has."""
-    return max(1, min(-(-n // threads_of_row(width)[1]), 4 * BLOCKS))
+    rows = threads_of_row(width)[1]
+    return max(1, min(-(-n // rows), 4 * BLOCKS if rows > 1 else ROWS))
 
 
 def lanes(n: int) -> int:
@@ -255,6 +266,16 @@ def is_full(status: Any) -> bool:
 def item(x: Any) -> Any:
     """A number, from the device if it is there."""
     return x.item() if is_on_device(x) else x
+
+
+def element(x: Any) -> Any:
+    """A number out of an array, as NumPy gives it: later writes do not reach it."""
+    return x.copy() if is_on_device(x) and not x.ndim else x
+
+
+def elements(x: Any) -> Any:
+    """What is gone through, with numbers that later writes do not reach."""
+    return [v.copy() for v in x] if is_on_device(x) and x.ndim == 1 else x
 
 
 def by_cupy(function: Callable) -> Callable:

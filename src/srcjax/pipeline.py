@@ -117,17 +117,17 @@ WATCHING: list[Callable[[WrittenProgram], None]] = []
 def _in_every_unit(
     change: Callable[[Program, Unit], bool],
 ) -> Callable[[Program], bool]:
-    """A pass over all units, which says whether it changed one."""
+    """A pass over the units that are reached, which says whether it changed one."""
 
     def run(program: Program) -> bool:
-        return any([change(program, unit) for unit in list(program.units.values())])
+        return any([change(program, unit) for unit in program.reached()])
 
     return run
 
 
 def _split_webs(program: Program) -> bool:
     """After it types are inferred anew: they know that each name has one value."""
-    for unit in list(program.units.values()):
+    for unit in program.reached():
         split_webs(unit)
     return True
 
@@ -145,7 +145,7 @@ def _in_each(
 
 
 #: What is done once all else is settled, and again where that changed.
-_ONCE = ("webs", "common", "copies", "aliases", "handed_on", "layouts", "cancelling")
+_ONCE = ("webs", "copies", "common", "aliases", "handed_on", "layouts", "cancelling")
 #: After inference, until nothing changes.
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
@@ -154,8 +154,8 @@ ROUND = (
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
     UnitPass("itself", _in_every_unit(name_objects), undoes=_ONCE),
-    UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("copies", _in_every_unit(spare_copies), once=True),
+    UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
     UnitPass("handed_on", _in_every_unit(merge_handed_on), once=True),
     UnitPass("layouts", _in_every_unit(settle_layouts), once=True),
@@ -428,7 +428,7 @@ def run_round(program: Program, done: set[str], stages: StageTexts) -> bool:
         widenings = program.widenings
         changed = each.run(program)
         if changed and not each.keeps_types:
-            for unit in program.units.values():
+            for unit in program.reached():
                 syntax.set_apart(unit.node)
         validate(program, each.name)
         after = stage_listings.unit_texts(program) if is_recording() else ""

@@ -5,6 +5,8 @@ import pytest
 
 import srcjax
 from srcjax import pipeline
+from srcjax.pipeline import Request, at_run_time
+from srcjax.versions.tree import argument_type
 
 
 def square(x):
@@ -43,6 +45,18 @@ def test_a_callee_that_varies_does_not_start_inference_anew(runs):
     assert np.isclose(srcjax.grad(one_of_many)(0.5, 3), gradient_by_hand(0.5))
     # One to find what varies, one of it, and those of the passes after it.
     assert len(runs) <= 7
+
+
+def test_functions_that_stand_in_the_place_of_their_calls_are_left_alone():
+    types = {"x": argument_type(0.5, "x", False)}
+    program, unit = at_run_time(Request(sum_of_several, types, ["x"]))
+    names = {u.name for u in program.units.values()}
+    assert names == {"sum_of_several", "wave", "cube", "square"}
+    assert program.reached() == [unit]
+
+
+def sum_of_several(x):
+    return wave(x) * cube(x) + square(x)
 
 
 def gradient_by_hand(x):

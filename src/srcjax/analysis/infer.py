@@ -107,6 +107,7 @@ class Interpreter(Expressions):
             self.stack.pop()
 
     def body_of(self, unit: Unit, env: Env) -> Type:
+        self.facts.reached.add(id(unit))
         outer, self.unit = self.unit, unit
         hidden, self.hidden = self.hidden, NONE
         left, self.left = self.left, Left()

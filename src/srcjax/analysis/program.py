@@ -109,6 +109,8 @@ class Facts:
     set_around: set[Any] = field(default_factory=set)
     #: Attributes that what has them in the text has not: an error, which is caught.
     lacking: set[int] = field(default_factory=set)
+    #: Units that were executed, by identity: all others are called by nothing any more.
+    reached: set[int] = field(default_factory=set)
     #: Keeps keyed nodes alive.
     nodes: list[Any] = field(default_factory=list)
     #: Calls of a method that arrays have, of what is not known to be an array.
@@ -233,6 +235,17 @@ class Program:
         self.add(id(function), unit)
         self._alive.append(function)
         return unit
+
+    def reached(self) -> list[Unit]:
+        """The units that are executed, each once: the entry and all that it calls.
+
+        What stands in the place of all its calls is a unit as well, but no pass has to
+        look at it any more.
+        """
+        reached = self.facts.reached
+        return list(
+            {id(u): u for u in self.units.values() if id(u) in reached}.values()
+        )
 
     def sets_around(self, source: Any) -> None:
         """A function sets variables from around it, which no other one goes by then."""

@@ -244,23 +244,34 @@ def of_call(function: Any, call: gast.Call) -> Effect:
 def mark_effects(program: Program) -> None:
     """Leave at each node of the program what evaluating it does."""
     marking = _Marking(program)
-    for unit in list(program.units.values()):
+    for unit in program.reached():
         marking.unit(unit)
 
 
-def only_computes(program: Program, unit: Unit, expr: gast.expr) -> bool:
-    """Whether an expression of the unit does nothing but give its value.
+class Computes:
+    """Whether expressions of a unit do nothing but give their values.
 
     For passes that run before effects are at the nodes. A function that is followed may
-    print; it is taken for one that only computes if it changes nothing.
+    print; it is taken for one that only computes if it changes nothing. What is known
+    of the unit is what it was when it was first asked for.
     """
-    nodes = list(syntax.walk(expr))
-    if not any(isinstance(node, (gast.Call, *_OPERATORS)) for node in nodes):
-        return True
-    marking = _Marking(program)
-    types = marking.types_of(unit)
-    local = marking.local(unit)
-    return all(marking.computes(unit, node, types, local) for node in nodes)
+
+    def __init__(self, program: Program, unit: Unit) -> None:
+        self.unit = unit
+        self.marking = _Marking(program)
+
+    @functools.cached_property
+    def local(self) -> set[str]:
+        return self.marking.local(self.unit)
+
+    def __call__(self, expr: gast.expr) -> bool:
+        nodes = list(syntax.walk(expr))
+        if not any(isinstance(node, (gast.Call, *_OPERATORS)) for node in nodes):
+            return True
+        types = self.marking.types_of(self.unit)
+        return all(
+            self.marking.computes(self.unit, node, types, self.local) for node in nodes
+        )
 
 
 def is_composite(function: Any) -> bool:

@@ -72,7 +72,10 @@ def recursive_functions(program: Program) -> set[int]:
     if not called:
         return set()
     calls: dict[int, set[int]] = {}
+    reached = program.facts.reached
     for key, unit in program.units.items():
+        if id(unit) not in reached:
+            continue
         found = (called.get(id(node), ()) for node in syntax.walk(unit.node))
         calls[key] = set().union(*found)
     recursive = set()

@@ -38,7 +38,7 @@ _LOOPS = (gast.For, gast.While)
 def dissolve(program: Program) -> bool:
     """Replace such objects in every unit; True if there were any (infer again then)."""
     kinds = (_Objects, _Displays)
-    units = list(program.units.values())
+    units = program.reached()
     return any([kind(program, unit).run() for kind in kinds for unit in units])
 
 

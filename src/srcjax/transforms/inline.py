@@ -188,15 +188,14 @@ class Inliner:
     ) -> dict[str, str]:
         """Globals of the callee under names that mean the same in this unit."""
         renamed = {}
+        own = syntax.names_written(self.unit.node) | set(self.unit.parameters)
         for name in sorted(syntax.names_read(body) - local):
             try:
                 value = self.program.look(callee, name)
             except KeyError:
                 continue
             mine: Any = _Absent
-            if name not in syntax.all_names(self.unit.node) or name not in (
-                syntax.names_written(self.unit.node) | set(self.unit.parameters)
-            ):
+            if name not in own:
                 try:
                     mine = self.program.look(self.unit, name)
                 except KeyError:

@@ -288,7 +288,7 @@ def written_later(program: Program, unit: Unit, stmt: Any, memory: Buffers) -> b
     if stmt not in positions:
         return True
     here, elsewhere = positions[stmt], []
-    for each in program.units.values():
+    for each in program.reached():
         if each is not unit:
             elsewhere.append(each.node)
     if memory & facts.written_by(n for node in elsewhere for n in syntax.walk(node)):

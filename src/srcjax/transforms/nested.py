@@ -62,7 +62,7 @@ def write_nested(program: Program) -> bool:
     errors: list[Exception] = []
     found = [
         (unit, stmt, call)
-        for unit in program.units.values()
+        for unit in program.reached()
         for stmt, call in _calls(program, unit, errors)
     ]
     if errors and not found:

@@ -48,6 +48,8 @@ class _Splitting:
         self.written = written
         #: The keys of what is split, and the variables for them, by the name.
         self.parts: dict[str, dict[Any, str]] = {}
+        #: Statements that hand on what a name holds, before anything is split.
+        self.handed: dict[str, list[gast.Assign]] = {}
 
     def once(self) -> bool:
         """Split all names that can be; what they hold may be split after that."""
@@ -61,13 +63,10 @@ class _Splitting:
         bound = syntax.binding_counts(self.unit.node)
         names = {n for n in names if bound[n]}
         uses = Counter(n.id for n in syntax.names_in(self.unit.node))
-        while names:
-            kept = names - self.refused(names, keys, uses)
-            if kept == names:
-                break
-            names = kept
+        names -= self.refused(names, keys, uses)
         if not names:
             return False
+        self.handed = self.handed_on()
         self.parts = {n: self.variables(n, keys[n]) for n in sorted(names)}
         self.unit.node.body = self.block(body)
         return True
@@ -75,12 +74,38 @@ class _Splitting:
     def refused(
         self, names: set[str], keys: dict[str, Any], uses: Counter[str]
     ) -> set[str]:
-        """Names of which something is done that asks for the container."""
+        """Names of which something is done that asks for the container.
+
+        Of one that is handed on to another, what is done with the other counts too: its
+        statements are looked at again, without it.
+        """
         fine: Counter[str] = Counter()
+        accepted: dict[gast.Assign, list[str]] = {}
+        mentions: dict[str, list[gast.Assign]] = {}
         for stmt in syntax.all_statements(self.unit.node.body):
             if isinstance(stmt, gast.Assign) and len(stmt.targets) == 1:
-                fine.update(self.accepted(stmt, names, keys))
-        return {n for n in names if uses[n] != fine[n]}
+                mentioned = names & syntax.all_names(stmt)
+                for name in mentioned:
+                    mentions.setdefault(name, []).append(stmt)
+                if mentioned:
+                    accepted[stmt] = self.accepted(stmt, names, keys)
+                    fine.update(accepted[stmt])
+        kept = set(names)
+        while refused := {n for n in kept if uses[n] != fine[n]}:
+            kept -= refused
+            for stmt in {s for n in refused for s in mentions.get(n, ())}:
+                fine.subtract(accepted[stmt])
+                accepted[stmt] = self.accepted(stmt, kept, keys)
+                fine.update(accepted[stmt])
+        return names - kept
+
+    def handed_on(self) -> dict[str, list[gast.Assign]]:
+        """The statements that give another name, or several, what a name holds."""
+        found: dict[str, list[gast.Assign]] = {}
+        for stmt in syntax.all_statements(self.unit.node.body):
+            if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+                found.setdefault(stmt.value.id, []).append(stmt)
+        return found
 
     def accepted(
         self, stmt: gast.Assign, names: set[str], keys: dict[str, Any]
@@ -137,16 +162,9 @@ class _Splitting:
     def shown(self, name: str, keys: list[Any]) -> dict[Any, str]:
         """Names for the parts: those that the program takes them out to, if it does."""
         names = [name]
-        assigned = [
-            s
-            for s in syntax.all_statements(self.unit.node.body)
-            if isinstance(s, gast.Assign) and isinstance(s.value, gast.Name)
-        ]
         for each in names:  # and those that it is handed on to
-            for stmt in assigned:
+            for stmt in self.handed.get(each, ()):
                 target = stmt.targets[0]
-                if stmt.value.id != each:
-                    continue
                 if isinstance(target, gast.Tuple):
                     numbered = self.unit.names.numbered
                     return {

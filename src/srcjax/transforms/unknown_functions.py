@@ -47,7 +47,7 @@ from srcjax.transforms.inline import Inliner
 def call_when_run(program: Program) -> bool:
     """Rewrite all calls of which the function is not known; True if there were any."""
     changed = False
-    for unit in {id(u): u for u in program.units.values()}.values():
+    for unit in program.reached():
         writer = _Writer(program, unit)
         for block, stmt in statements_with_calls(unit):
             new = writer.write(stmt)
@@ -84,7 +84,7 @@ def kept_in_loops(program: Program) -> bool:
 
     return any(
         taken(stmt)
-        for unit in program.units.values()
+        for unit in program.reached()
         for loop in syntax.all_statements(unit.node.body)
         if isinstance(loop, (gast.For, gast.While))
         for stmt in syntax.all_statements(loop.body)

@@ -40,7 +40,7 @@ from srcjax.transforms.call_effects import called
 def reduce_masked(program: Program) -> bool:
     """Rewrite the units in place; True if something changed."""
     changed = False
-    for unit in program.units.values():
+    for unit in program.reached():
         types = program.types_of(unit)
         written = program.facts.written()
         for block in list(syntax.blocks(unit.node.body)):

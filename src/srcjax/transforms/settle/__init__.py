@@ -41,7 +41,6 @@ from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
 from srcjax.ops.known import MISSING
 from srcjax.ops.patched import NAMED_MODULES
-from srcjax.transforms.call_effects import only_computes
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
 from srcjax.transforms.settle.values import ValueSettling
@@ -61,7 +60,7 @@ def settle(program: Program, recursive: set[int]) -> bool:
     for patient in (True, False):
         if changed or not (patient or waiting):
             break
-        for unit in list(program.units.values()):
+        for unit in program.reached():
             if unit.first is None and id(unit.source.func) != program.entry:
                 unit.first = syntax.clone(unit.node)
             settling = Settling(program, unit, recursive)
@@ -69,10 +68,10 @@ def settle(program: Program, recursive: set[int]) -> bool:
             unit.node.body = settling.block(unit.node.body)
             changed |= settling.changed
             waiting |= settling.waiting
-    for unit in program.units.values() if not changed else ():
+    for unit in program.reached() if not changed else ():
         changed |= write_out_keys(unit, Settling(program, unit, recursive).is_builtin)
     if not changed:
-        for unit in program.units.values():
+        for unit in program.reached():
             drop_unread_functions(unit)
     return changed
 
@@ -389,7 +388,7 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
                 for node in syntax.walk(part)
                 if isinstance(node, gast.IfExp)
                 and self.outcome(node) is not None
-                and only_computes(self.program, self.unit, node.test)
+                and self.only_computes(node.test)
             ]
             for node in known:
                 node.chosen = node.body if self.outcome(node) else node.orelse
@@ -421,10 +420,10 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
         for name in syntax.names_read(node.test):
             found = self.type_before(stmt, name)
             if found is None:
-                if name not in syntax.names_written(self.unit.node):
+                if name not in self.written:
                     continue  # of a builtin, or around the function
                 return False
-            once = syntax.count_bindings(self.unit.node, name) == 1
+            once = self.bindings[name] == 1
             constant = isinstance(found, (Const, Closure)) or is_number(found)
             if isinstance(found, _OF_ONE_CLASS) and name not in self.unit.parameters:
                 constant |= self.asks_class(node.test)
@@ -450,7 +449,7 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
             taken = stmt.body if outcome else stmt.orelse
             taken = [s for s in taken if not isinstance(s, gast.Pass)]
             test = self.evaluated(stmt, stmt.test)
-            if not only_computes(self.program, self.unit, test):
+            if not self.only_computes(test):
                 taken = [gast.copy_location(gast.Expr(test), stmt), *taken]
             return self.block(taken)
         stmt.body = up_to_raise(self.block(stmt.body)) or [gast.Pass()]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+from collections import Counter
 
 import gast
 
@@ -11,6 +13,7 @@ from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.call_effects import Computes
 from srcjax.transforms.inline import Inliner
 from srcjax.transforms.specialise import Typer
 
@@ -84,6 +87,33 @@ class SettlingBase:
     def arrays_of_lists(self, stmt: gast.stmt) -> list[gast.stmt]:
         """Arrays of the lists among the operands of a statement."""
         raise NotImplementedError
+
+    # What is asked often of the whole unit, as it was before the pass: what a pass puts
+    # in place has names of its own, and is settled by the next one.
+
+    @functools.cached_property
+    def bindings(self) -> Counter[str]:
+        """How often each name is bound."""
+        return syntax.binding_counts(self.unit.node)
+
+    @functools.cached_property
+    def written(self) -> set[str]:
+        """The names that are bound, by updates too."""
+        return syntax.names_written(self.unit.node)
+
+    @functools.cached_property
+    def given_values(self) -> dict[str, list[gast.expr]]:
+        """What is assigned to each name."""
+        found: dict[str, list[gast.expr]] = {}
+        for stmt in syntax.all_statements(self.unit.node.body):
+            if isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0]):
+                found.setdefault(stmt.targets[0].id, []).append(stmt.value)
+        return found
+
+    @functools.cached_property
+    def only_computes(self) -> Computes:
+        """Whether an expression does nothing but give its value."""
+        return Computes(self.program, self.unit)
 
     def type_before(self, stmt: gast.stmt, name: str) -> Type | None:
         """The join of what the name was when the statement was reached."""

@@ -196,13 +196,9 @@ class CallSettling(ContainerSettling):
         """The name that a name stands for, by way of single assignments."""
         name = getattr(node, "id", "")
         for _ in range(5):
-            values = [
-                s.value
-                for s in syntax.walk(self.unit.node.body)
-                if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
-            ]
-            single = syntax.count_bindings(self.unit.node, name) == 1
-            if not (single and len(values) == 1 and isinstance(values[0], gast.Name)):
+            values = self.given_values.get(name, [])
+            single = self.bindings[name] == 1 and len(values) == 1
+            if not (single and isinstance(values[0], gast.Name)):
                 break
             name = values[0].id
         return name

@@ -79,6 +79,9 @@ class Varying:
         self.bound = bound
         #: By what is called, as far as it was asked for: whether it is written out.
         self._written_out: dict[str, bool] = {}
+        #: Expressions that were found to carry a derivative: they do so when more names
+        #: do, and are asked about again with each expression that they are part of.
+        self.carrying: syntax.ByNode[bool] = syntax.ByNode()
 
     def value(self, node: gast.expr) -> Any:
         """The live object that a dotted name stands for, None when not known."""
@@ -199,6 +202,15 @@ class Varying:
         """Whether a derivative may flow into the value of the expression."""
         if isinstance(node, list):
             return any(map(self.carries, node))
+        if self.carrying.get(node):
+            return True
+        found = self.finds_carried(node)
+        if found and isinstance(node, gast.expr):
+            self.carrying[node] = True
+        return found
+
+    def finds_carried(self, node: Any) -> bool:
+        """The same of what was not asked about before, or carries none so far."""
         if self.is_collective(node) or self.is_written_out(node):
             return True
         if isinstance(node, gast.Name):
@@ -278,6 +290,7 @@ def find_varying(
     """
     names = varying.names
     names.update(start)
+    varying.carrying.clear()  # the statements may be others by now
     varying.places.update(filter(is_place, names))
     if varying.run_time:
         names.update(varying.bound)

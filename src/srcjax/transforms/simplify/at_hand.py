@@ -145,8 +145,9 @@ class _Reading:
         if first == at:
             return
         for stmt in stmts[first:at]:
-            _read(stmt, value, moved.targets[0].id)
-            self.computed.forget(stmt)
+            if self.computes(stmt, told):
+                _read(stmt, value, moved.targets[0].id)
+                self.computed.forget(stmt)
         stmts.insert(first, stmts.pop(at))
         for mark in ("backward", "user_line"):
             setattr(moved, mark, getattr(stmts[first + 1], mark, None))

@@ -466,7 +466,7 @@ class Nesting:
 
     def replace(self, stmt: gast.stmt, name: str, value: gast.expr) -> None:
         """Put the value in place of the name, in place."""
-        for sub in syntax.walk(stmt):
+        for sub in list(syntax.walk(stmt)):  # not what is put in as well
             if isinstance(sub, gast.stmt):
                 self.changed_in(sub)
             for key, child in list(sub.__dict__.items()):

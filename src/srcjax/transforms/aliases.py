@@ -14,6 +14,8 @@ has one name for all values that are the same.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import gast
 
 from srcjax import syntax
@@ -54,10 +56,17 @@ def _merge(program: Program, unit: Unit) -> bool:
         if not isinstance(target, gast.Name):
             continue
         first, second = stmt.value.id, target.id
-        if bound[first] != 1 or bound[second] != 1:
+        if bound[second] != 1:
             continue
         # What carries no derivative may be several operations, unlike what does.
         alike = (first in unit.varying) == (second in unit.varying)
+        if bound[first] != 1:
+            given = alike and second in unit.inlined and first not in unit.temps
+            if given and _stays_until_read(uses, stmt, first, second):
+                uses.rename(second, first)
+                del bound[second]
+                merged.add(id(stmt))
+            continue
         if (
             alike
             and first in unit.temps
@@ -76,7 +85,7 @@ def _merge(program: Program, unit: Unit) -> bool:
             and any(all_buffers(t) & written for t in types)
         )
         # A parameter of a function that was written out is what it was given.
-        passed = alike and second in unit.inlined and first in unit.inlined
+        passed = alike and second in unit.inlined
         one = passed or varies() is Varies.RUN_TIME
         if updated or (one and _stays(uses, stmt, first, second)):
             ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}
@@ -205,6 +214,19 @@ def _stays(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:
         return False
     read = uses.reads.get(second, [])
     return within(read, span.last + 1, span.end) == len(read)
+
+
+def _stays_until_read(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:
+    """Whether the first name is bound anew, if at all, after what reads the second."""
+    span = uses.spans.get(id(alias))
+    read = uses.reads.get(second, [])
+    if span is None or {first, second} & uses.elsewhere:
+        return False
+    if within(read, span.last + 1, span.end) != len(read):
+        return False
+    after = bisect_right(span.firsts, max(read, default=span.first))
+    end = span.firsts[after] - 1 if after < len(span.firsts) else span.end
+    return not within(uses.writes.get(first), span.last + 1, end)
 
 
 def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:

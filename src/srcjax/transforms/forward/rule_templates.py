@@ -162,7 +162,12 @@ class TangentTemplates(Tangents):
         ]
         if not missing:
             return total
-        return syntax.call("broadcast_like", total, syntax.name(name))
+        if not isinstance(want, Array):
+            return syntax.call("broadcast_like", total, syntax.name(name))
+        known = {"y": syntax.name(name), "t": total}
+        if is_number(have):
+            return syntax.expression("np.full_like(y, t)", **known)
+        return syntax.expression("np.broadcast_to(t, y.shape).copy()", **known)
 
     def dot_name_if_active(self, node: gast.Name) -> str | None:
         return self.dot_name(node.id) if self.active(node) else None

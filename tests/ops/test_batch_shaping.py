@@ -171,6 +171,7 @@ MAKERS = [
     "np.linspace(u, v, 4, axis=1)", "np.linspace(u, v, 4, endpoint=False, axis=-1)",
     "np.linspace(s, v, 4)",
     "np.copy(a)", "a.copy()", "np.array(a)", "np.asarray(v)", "np.ascontiguousarray(a)",
+    "np.require(a, np.float64)", "np.require(a.T, requirements=['C'])",
     "np.ascontiguousarray(s)", "a.astype(np.float32)", "k.astype(float)",
     "np.astype(a, np.float32)", "np.float32(v)", "np.float64(s)", "np.bool_(v)",
     "np.array([s, t])", "np.array([s, 1.0, 2])", "np.array([v, u])",

@@ -159,6 +159,7 @@ CASES = [
     case(np.array, [A, C]),
     case(np.asarray, [0.5, 1.5]),
     case(np.ascontiguousarray, A),
+    case(np.require, A),
     case(np.ndarray.astype, A, np.float64),
     *([case(np.astype, A, np.float64)] if hasattr(np, "astype") else []),
     case(np.float64, 0.5),

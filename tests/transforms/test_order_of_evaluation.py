@@ -86,3 +86,41 @@ def test_order(text, calls):
         if node is None or isinstance(node, gast.Call)
     ]
     assert " ".join(found) == calls
+
+
+class Tally:
+    """A number that changes when it is asked."""
+
+    def __init__(self, total):
+        self.total = total
+        self.asked = 0
+
+    @property
+    def following(self):
+        self.asked += 1
+        self.total = self.total * 0.5 + self.asked
+        return self.total
+
+
+def in_a_comparison_with_several(x):
+    tally = Tally(x)
+    found = [x <= e > tally.following for e in (1, 2)]
+    return sum(found) + tally.total
+
+
+def in_a_test_with_several(x):
+    tally, trips = Tally(x), 0.0
+    while x <= 2 > tally.following:
+        trips += 1.0
+    return trips + tally.total
+
+
+@pytest.mark.parametrize("x", [0.3, 1.5, 5.0])
+@pytest.mark.parametrize("f", [in_a_comparison_with_several, in_a_test_with_several])
+def test_what_is_compared_last_is_asked_where_the_rest_holds(f, x):
+    slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    value, along = srcjax.jvp(f, (x,), (1.0,))
+    np.testing.assert_allclose([value, along], [f(x), slope], rtol=1e-6)
+    np.testing.assert_allclose(srcjax.grad(f)(x), slope, rtol=1e-6)
+    np.testing.assert_allclose(srcjax.jit(f)(x), f(x))
+    np.testing.assert_allclose(srcjax.vmap(f)(np.array([x, 0.1])), [f(x), f(0.1)])

@@ -9,6 +9,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES
 from srcjax.frontend.einsum_lists import with_letters
 from srcjax.frontend.lowering import binds
 from srcjax.frontend.special_calls import SpecialCalls
@@ -37,8 +38,7 @@ class Operations(SpecialCalls):
     def as_condition(self, node: gast.expr) -> gast.expr:
         """`a < b < c` as `a < b and b < c`; only the truth of the value matters."""
         if isinstance(node, gast.Compare) and len(node.ops) > 1:
-            later = syntax.walk(node.comparators[1:])
-            if any(isinstance(e, (gast.Call, gast.NamedExpr)) for e in later):
+            if any(map(self.may_act, syntax.walk(node.comparators[1:]))):
                 # It is evaluated only where what comes before holds.
                 left, middle = self.in_order([node.left, node.comparators[0]])
                 middle = self.held(middle, node.comparators[1:])
@@ -52,6 +52,13 @@ class Operations(SpecialCalls):
             ]
             return gast.BoolOp(gast.And(), pairs)
         return node
+
+    def may_act(self, node: Any) -> bool:
+        """Whether to evaluate it may change something: a call, what a class asks."""
+        if isinstance(node, gast.Attribute):
+            known = self.varying.value(node) is not None
+            return not known and node.attr not in SHAPE_ATTRIBUTES
+        return isinstance(node, (gast.Call, gast.NamedExpr)) or self.acts(node)
 
     def of_Compare(self, node: gast.Compare) -> gast.expr:
         if len(node.ops) > 1:

@@ -134,6 +134,11 @@ def _(call: MappedCall) -> Found:
     return syntax.expression("a.astype(t)", a=made, t=call.arg("dtype"))
 
 
+@batch(np.require)
+def _(call: MappedCall) -> Found:
+    return call.rebuild() if only(call, "a") and not parts(call.type("a")) else None
+
+
 @batch(np.ascontiguousarray)
 def _(call: MappedCall) -> Found:
     if not only(call, "object"):

@@ -152,6 +152,10 @@ def infer_array(object: Type, dtype: Type = NONE, *, copy: Type = NONE) -> Type:
     return Array(dtype=dtype_or(dtype, found), shape=shape)
 
 
+def infer_require(a: Type, dtype: Type = NONE, requirements: Type = NONE) -> Type:
+    return infer_array(a, dtype)
+
+
 def infer_contiguous(object: Type, dtype: Type = NONE) -> Type:
     found = infer_array(object, dtype)
     return Array(dtype=dtype_of(found), shape=shape_of(found) or None)  # never 0-d
@@ -338,6 +342,17 @@ def _(y, object, dtype=None, *, copy=None):
 
 
 @adjoint(
+    np.require,
+    signature="a, dtype=None, requirements=None",
+    infer=infer_require,
+    alias="maybe",
+    linear="a",
+)
+def _(y, a, dtype=None, requirements=None):
+    d[a] = in_dtype_of(d[y], a)
+
+
+@adjoint(
     np.ascontiguousarray,
     np.asfortranarray,
     signature="object, dtype=None",
@@ -369,6 +384,16 @@ def _(z, y, x):
 @tangent(runtime.apart)
 def _(z, y, x):
     d[z] = d[y].copy()
+
+
+@adjoint(runtime.items_like, constant=("x",))
+def _(y, d_, x):
+    d[d_] = items_like(d[y], d_)
+
+
+@tangent(runtime.items_like)
+def _(y, d_, x):
+    d[y] = items_like(d[d_], x)
 
 
 if hasattr(np, "astype"):  # since NumPy 2.1

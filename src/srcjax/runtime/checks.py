@@ -8,6 +8,14 @@ def items_like(d, x):
     return type(x)(d) if isinstance(x, (list, tuple)) else np.array(d)
 
 
+def in_place_of(old, x):
+    """What `x` held before it was changed, where it is an array in its own memory."""
+    if not hasattr(type(x), "__setitem__"):
+        return old  # a number, of which `x += 1` makes another one
+    x[...] = old
+    return x
+
+
 def refuse_in_place(x):
     """Raise TypeError for what `x += ...` would change in place: an array or list.
 
@@ -19,6 +27,19 @@ def refuse_in_place(x):
             f"this code changes a {type(x).__name__} in place that has several names; "
             "without types it was written for numbers: give srcjax example arguments "
             "or type hints, or write `x = x + y` for `x += y`"
+        )
+
+
+def refuse_number(x):
+    """Raise TypeError for what `x += ...` would not change in place: a number.
+
+    The code was written for an array, whose other names see the change.
+    """
+    if not hasattr(type(x), "__iadd__"):
+        raise TypeError(
+            f"this code changes a {type(x).__name__} in place that has several names; "
+            "the number of axes was not known, and it was written for arrays: give it "
+            "an axis (`np.atleast_1d`), or write `x = x + y` for `x += y`"
         )
 
 

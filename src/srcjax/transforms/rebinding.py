@@ -8,7 +8,9 @@ Before:                     After:
 
 A number gets a new value; an array is changed in place, and so is `a`. Code that is
 written without types takes the first meaning. It is the same as long as nothing else
-holds the array; where something may, the code refuses arrays when it runs.
+holds the array; where something may, the code refuses arrays when it runs. An array of
+which no number of axes is known may be a number (`np.sin` of one without axes is one):
+there the code takes the second meaning, and refuses numbers.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ import gast
 from srcjax import runtime, syntax
 from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import Const, Type, Unknown, is_mapping
+from srcjax.analysis.types import Array, Const, Type, Unknown, is_mapping
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op, inert
 
 CHECK = "refuse_in_place"
-inert(runtime.refuse_in_place, signature="x", infer=lambda x: Const())
+NUMBER = "refuse_number"
+for _check in (runtime.refuse_in_place, runtime.refuse_number):
+    inert(_check, signature="x", infer=lambda x: Const())
 
 _FRESH = (
     gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp, gast.Constant, gast.JoinedStr
@@ -60,11 +64,22 @@ def check_of(
     return [refusal(unit, name)]
 
 
-def refusal(unit: Unit, name: str) -> gast.stmt:
+def number_check_of(
+    program: Program, unit: Unit, stmt: gast.AugAssign, old: Array, entry: bool
+) -> list[gast.stmt]:
+    """The check that the update of an array needs, if it may be that of a number."""
+    name = stmt.target.id
+    if old.shape is not None or name in unit.adjoints or is_mapping():
+        return []
+    shared = _may_be_shared(program, unit, stmt, name, entry)
+    return [refusal(unit, name, NUMBER)] if shared else []
+
+
+def refusal(unit: Unit, name: str, check: str = CHECK) -> gast.stmt:
     """`refuse_in_place(name)`."""
-    unit.extra[CHECK] = runtime.refuse_in_place
-    unit.names.taken.add(CHECK)
-    return gast.Expr(syntax.call(CHECK, syntax.name(name)))
+    unit.extra[check] = getattr(runtime, check)
+    unit.names.taken.add(check)
+    return gast.Expr(syntax.call(check, syntax.name(name)))
 
 
 def _may_be_shared(

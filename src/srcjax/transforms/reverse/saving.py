@@ -313,18 +313,22 @@ class Saver(Planner):
         elif not isinstance(t, List) and not scalar:
             kept = syntax.call("copied", base if whole else item)
         label = base.id if isinstance(base, gast.Name) else "item"
-        store = syntax.as_store(syntax.clone(item))
+        again: gast.expr
         if where.loops:
             tape = self.tape((label, id(stmt)), where.loops, label)
             before: list[gast.stmt] = [_push(tape, kept)]
-            restore = [
-                syntax.assign(store, syntax.expression("t.pop()", t=syntax.name(tape)))
-            ]
+            again = syntax.expression("t.pop()", t=syntax.name(tape))
         else:
             held = self.unit.names.fresh(f"{label}_before")
             before = [syntax.assign(held, kept)]
-            restore = [syntax.assign(store, syntax.name(held))]
-        return before, [], restore
+            again = syntax.name(held)
+        named = isinstance(getattr(stmt, "target", None), gast.Name)
+        if named and isinstance(t, Array) and t.shape is None:
+            # `v += 1` of a number of NumPy's is another one, and not written in place.
+            again = syntax.call("in_place_of", again, syntax.as_load(base))
+            return before, [], [syntax.assign(base.id, again)]
+        store = syntax.as_store(syntax.clone(item))
+        return before, [], [syntax.assign(store, again)]
 
     def save_attribute(
         self, stmt: gast.stmt, target: gast.Attribute, where: Position

@@ -33,7 +33,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.errors import UnsupportedError, error_at
-from srcjax.transforms.rebinding import check_of, refusal
+from srcjax.transforms.rebinding import check_of, number_check_of, refusal
 from srcjax.transforms.settle.base import SettlingBase
 
 
@@ -48,7 +48,7 @@ class UpdateSettling(SettlingBase):
                 untold = old.dtype is None and old.shape is None  # `xs.copy()`, say
                 if untold and self.waits_for(None):
                     return [stmt]
-                return self.in_place(stmt)
+                return [*self.number_check(stmt, old), *self.in_place(stmt)]
             if id(target) in self.facts.lists:  # `a *= x` of a list is a new array
                 self.changed = True
                 value = gast.BinOp(syntax.name(target.id), stmt.op, stmt.value)
@@ -165,6 +165,17 @@ class UpdateSettling(SettlingBase):
                 written = self.facts.written_by(syntax.walk(between))
                 return bool(owner.buffers) and not written & owner.buffers
         return False
+
+    def number_check(self, stmt: gast.AugAssign, old: Array) -> list[gast.stmt]:
+        """The check that it is an array, once."""
+        if getattr(stmt, "checked", False) or varies() is not Varies.DERIVATIVES:
+            return []
+        function = id(self.unit.source.func)
+        alone = function == self.program.entry and function not in self.recursive
+        check = number_check_of(self.program, self.unit, stmt, old, alone)
+        stmt.checked = bool(check)
+        self.changed |= bool(check)
+        return check
 
     def in_place(self, stmt: gast.AugAssign) -> list[gast.stmt]:
         """An update of an array: `+ - * /` have rules of their own."""

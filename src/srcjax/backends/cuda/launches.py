@@ -169,17 +169,18 @@ class Launch:
     def columns_end(self, nest: Nest) -> Kernel:
         """Each thread makes one element of what the shares left."""
         body = [*self.inputs(self.numbers_given(nest)), *self.starts(nest)]
-        total = self.total(nest)
         inside = self.indices(nest, "t")
         for place, by in nest.columns:
             part = f"{self.cxx(place.value.id)}_parts"
             element = self.writer.expressions.element(place)
-            step = f"{by}::of({element}, {part}(k, t))"
+            total = f"{self.cxx(place.value.id)}_all"
             inside += [
+                f"{self.kinds.kind(place)} {total} = {element};",
                 f"for (index k = 0; k < {part}.n[0]; ++k)",
-                f"    {element} = {step};",
+                f"    {total} = {by}::of({total}, {part}(k, t));",
+                f"{element} = {total};",
             ]
-        head = f"for (index t = thread(); t < {total}; t += threads())"
+        head = f"for (index t = thread(); t < {self.total(nest)}; t += threads())"
         body += self.writer.braced(head, inside)
         parts = [f"{place.value.id}_parts" for place, _ in nest.columns]
         given = self.numbers_given(nest)

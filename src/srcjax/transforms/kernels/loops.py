@@ -451,29 +451,36 @@ class Loops:
         rank = len(self.group.shape)
         if member.name in member.reads:
             raise NotCompiled(member.stmt, "a reduction under the name of its array")
-        if dtype_of(t) not in (np.float64, np.int64):
+        dtype = dtype_of(t)
+        if dtype not in (np.float64, np.float32, np.int64):
             raise NotCompiled(member.stmt, "a reduction along outer axes in this dtype")
         axes = (
             [a if a in kept else -1 for a in range(rank)] if member.keepdims else kept
         )
-        self.nest.before[0].append(self.made(member.name, axes, dtype_of(t), start))
-        here = self.element(member.name, axes)
+        single = dtype == np.float32  # found in double precision, as other folds
+        found = self.fresh(member.name) if single else member.name
+        wide = np.dtype(np.float64) if single else dtype
+        self.nest.before[0].append(self.made(found, axes, wide, start))
+        here = self.element(found, axes)
         step = syntax.expression(fold.step, y=here, x=x)
-        target = self.element(member.name, axes, store=True)
+        target = self.element(found, axes, store=True)
         self.nest.after[-1].append(gast.Assign([target], step, None))
-        if fold.finish:
+        if fold.finish or single:
             along = [a for a in range(rank) if a not in kept]
             once = Nest(
                 [self.fresh(self.nest.indices[a]) for a in kept],
                 [self.nest.sizes[a] for a in kept],
             )
             value = self.finished(fold, syntax.clone(here), along, t)
-            done = gast.Assign([syntax.clone(target)], value, None)
+            result = self.element(member.name, axes, store=True)
+            done = gast.Assign([result], value, None)
             names = {
                 self.nest.indices[a]: i for a, i in zip(kept, once.indices, strict=True)
             }
             syntax.rename([done], names)
             once.before[-1].append(done)
+            if single:
+                self.nest.after[0].append(self.made(member.name, axes, dtype))
             self.nest.after[0].extend(once.statements())
 
     def refuse_none(self, member: Member, along: list[int], of: Operation) -> None:

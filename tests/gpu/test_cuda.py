@@ -323,3 +323,12 @@ def test_products_of_others_stay_on_the_device(cupy):
     gradient = srcjax.grad(product)
     compare(on_host(srcjax.jit(gradient)(cupy.asarray(x))), gradient(x))
     compare(on_host(gradient(cupy.asarray(x))), gradient(x))
+
+
+def test_rows_that_are_folded_into_one_have_kernels_of_their_own(cupy):
+    """No loop of the host goes through rows, whatever else their sums are read for."""
+    function, make, _ = CASES["grad layer_norm"]
+    for dtype in (np.float32, np.float64):
+        args = on_device(cupy, make(Inputs(5, dtype)))
+        text = srcjax.source(srcjax.jit(function), *args)
+        assert "\n    for " not in text and "_parts" in text

@@ -47,7 +47,7 @@ def for_device(module: Module) -> None:
             ]
         functions.append(function)
     names = syntax.Names({*syntax.all_names(functions), *module.values})
-    writer = Elements(known, names)
+    writer = Elements(known, names, set(filter(None, map(tuple_of, functions))))
     if any(writes(f.body) for f in functions):
         functions = [f if is_kernel(f) else writer.function(f) for f in functions]
     module.functions[:] = functions
@@ -61,6 +61,13 @@ def for_device(module: Module) -> None:
 
 def is_kernel(function: gast.FunctionDef) -> bool:
     return bool(function.decorator_list)
+
+
+def tuple_of(function: gast.FunctionDef) -> str:
+    """The name of a function that only returns tuples; else nothing."""
+    returned = [n for n in syntax.walk(function.body) if isinstance(n, gast.Return)]
+    whole = returned and all(isinstance(r.value, gast.Tuple) for r in returned)
+    return str(function.name) if whole else ""
 
 
 def writes(stmts: list[Any]) -> bool:
@@ -80,8 +87,10 @@ def writes(stmts: list[Any]) -> bool:
 class Elements(gast.NodeTransformer):
     """Copies numbers that are kept."""
 
-    def __init__(self, known: Known, names: syntax.Names) -> None:
+    def __init__(self, known: Known, names: syntax.Names, tuples: set[str]) -> None:
         self.known, self.between = known, Between(known)
+        #: Functions that give tuples, never arrays.
+        self.tuples = tuples
         self.names = names
         #: What is used of `backends.cuda.run`, and by which names.
         self.uses: dict[str, str] = {}
@@ -130,6 +139,8 @@ class Elements(gast.NodeTransformer):
             called = self.called(value.func)
             if called is range or goes_through(called):
                 return value  # it went through what it was given
+            if getattr(value.func, "id", "") in self.tuples:
+                return value
         return self.word("elements", value)
 
     def generic_visit(self, node: Any) -> Any:

@@ -112,7 +112,7 @@ def whole(
     if arguments.vararg or arguments.kwarg:
         raise NotCompiled(unit.node, "`*args` or `**kwargs`")
     writer = KernelWriter(program, unit)
-    writer.numbers.may_raise = writer.copies_strided = on_cpu
+    writer.numbers.may_raise = writer.on_cpu = on_cpu
     writer.numbers.may_leave = undoes or not writes_given(program)
     around = Around(writer)
     writer.take_as_numbers(set(around.results))

@@ -57,6 +57,14 @@ class Member:
     seen: Buffers = NONE
     changed: Buffers = NONE
 
+    @property
+    def folds_rows(self) -> bool:
+        """Whether it is a fold along outer axes, of which inner ones are kept."""
+        if self.kind != "fold" or not self.axes:
+            return False
+        kept = [k for k in range(len(self.shape)) if k not in self.axes]
+        return kept != list(range(len(kept)))
+
 
 @dataclass
 class Group:
@@ -91,14 +99,19 @@ class Plain:
     barrier: bool
 
 
-def grouped(items: list[Member | Plain]) -> list[Group | Plain]:
-    """The statements in an order in which those that can share a loop do."""
+def grouped(items: list[Member | Plain], in_order: bool) -> list[Group | Plain]:
+    """The statements in an order in which those that can share a loop do.
+
+    Args:
+        in_order: whether a loop is run in order; else folds along outer axes share none
+            with other folds.
+    """
     found: list[Group | Plain] = []
     for item in items:
         if isinstance(item, Plain):
             found.insert(_earliest(found, item), item)
             continue
-        place = _place(found, item)
+        place = _place(found, item, in_order)
         if place is None:
             found.append(Group(item.shape, [item]))
         else:
@@ -124,15 +137,26 @@ def _in_the_way(each: Group | Plain, item: Plain) -> bool:
     return bool(writes & item.reads or (writes | reads) & item.writes)
 
 
-def _place(found: list[Group | Plain], item: Member) -> Group | None:
+def _place(found: list[Group | Plain], item: Member, in_order: bool) -> Group | None:
     """The group that a member joins."""
     for each in reversed(found):
-        alike = isinstance(each, Group) and _goes_along(each, item)
+        alike = (
+            isinstance(each, Group)
+            and _goes_along(each, item)
+            and (in_order or _folds_alike(each, item))
+        )
         if isinstance(each, Group) and alike and not _needs_all(each, item):
             return each
         if _before(each, item):
             return None
     return None
+
+
+def _folds_alike(group: Group, item: Member) -> bool:
+    """Whether all folds, or none, are along outer axes."""
+    return item.kind != "fold" or all(
+        m.folds_rows == item.folds_rows for m in group.members if m.kind == "fold"
+    )
 
 
 def _needs_all(group: Group, item: Member) -> bool:

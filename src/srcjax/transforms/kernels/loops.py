@@ -136,6 +136,11 @@ class Loops:
         return set().union(*(m.reads for m in self.group.members))
 
     @property
+    def folds_rows(self) -> bool:
+        """Whether rows are folded into one."""
+        return any(m.folds_rows for m in self.group.members)
+
+    @property
     def stores(self) -> bool:
         """Whether they write in place."""
         return any(m.kind == "store" for m in self.group.members)

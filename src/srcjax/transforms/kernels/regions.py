@@ -82,7 +82,7 @@ class Regions:
         self.unit = unit
         self.writer = KernelWriter(program, unit)
         self.writer.numbers.may_leave = False
-        self.writer.numbers.may_raise = self.writer.copies_strided = on_cpu
+        self.writer.numbers.may_raise = self.writer.on_cpu = on_cpu
         self.on_cpu = on_cpu
         self.found = Partition([])
         self.types = self.writer.types
@@ -178,7 +178,7 @@ class Regions:
         """Whether a call of a kernel is faster than the statements by enough."""
         if any(isinstance(s, (gast.For, gast.While)) for s in syntax.walk(run)):
             return True
-        items = grouped(self.writer.items(list(map(_copied, run))))
+        items = grouped(self.writer.items(list(map(_copied, run))), self.on_cpu)
         groups = [g for g in items if isinstance(g, Group)]
         if len(groups) < 3 and all(len(g.members) < 2 for g in groups):
             return False

@@ -23,12 +23,18 @@ from srcjax.analysis.types import same_size
 from srcjax.transforms.kernels.loops import Loops, is_one
 
 
-def joined(run: list[Loops]) -> list[gast.stmt]:
-    """The statements of loops that stand after each other."""
+def joined(run: list[Loops], in_order: bool) -> list[gast.stmt]:
+    """The statements of loops that stand after each other.
+
+    Args:
+        in_order: whether rows are computed one after the other; else those that are
+            folded into one are in a loop of their own.
+    """
     out: list[gast.stmt] = []
     rows: list[Loops] = []
     for loops in run:
-        if rows and not all(_joins(each, loops) for each in rows):
+        alone = not in_order and any(each.folds_rows for each in (*rows, loops))
+        if rows and (alone or not all(_joins(each, loops) for each in rows)):
             out += _written(rows)
             rows = []
         rows.append(loops)

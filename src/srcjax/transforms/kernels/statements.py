@@ -69,13 +69,13 @@ class KernelWriter(Filled):
         """The statements of a block. Raises NotCompiled."""
         out: list[gast.stmt] = []
         run: list[Loops] = []
-        for each in grouped(self.items(stmts)):
+        for each in grouped(self.items(stmts), self.on_cpu):
             if isinstance(each, Plain):
-                out += joined(run)
+                out += joined(run, self.on_cpu)
                 run = []
                 out += of_line(self.plain(each.stmt), each.stmt)
                 continue
-            apart = self.strided if self.copies_strided else frozenset()
+            apart = self.strided if self.on_cpu else frozenset()
             loops = Loops(
                 each, self.numbers, self.type_of, self.fresh, self.is_needed, apart
             )
@@ -83,7 +83,7 @@ class KernelWriter(Filled):
                 loops.nest.before[0].extend(member.before)
             loops.write()
             run.append(loops)
-        return out + joined(run)
+        return out + joined(run, self.on_cpu)
 
     def items(self, stmts: list[Any]) -> list[Member | Plain]:
         """What the statements are, for those that may share a loop with them."""

@@ -66,9 +66,10 @@ class Writing:
         self.uses: Counter[str] = syntax.use_counts(unit.node)
         #: Views of which the last axis goes through memory in steps.
         self.strided: set[str] = set()
-        #: Whether kernels copy those that they go through often: a CPU reads what is
-        #: together, and computes several at once.
-        self.copies_strided = False
+        #: Whether kernels are for a CPU. It reads what is together, and computes some
+        #: at once: strided views are copied that are gone through often. On a GPU the
+        #: iterations of a loop have to be independent of each other.
+        self.on_cpu = False
         #: Lists that were made in the kernel.
         self.lists: set[str] = set()
         #: Lists of what is known by value, of which nothing has to be kept.

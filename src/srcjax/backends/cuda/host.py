@@ -116,7 +116,7 @@ def with_launches(
 
 
 #: What makes NumPy's scalars of what a kernel gives.
-_SCALARS = {f"np.{name}" for name in NAMES.values()}
+_SCALARS = {"np.bool", *(f"np.{name}" for name in NAMES.values())}
 
 
 def map_blocks(stmts: list[Any], visit: Any) -> list[Any]:

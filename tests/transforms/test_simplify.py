@@ -610,6 +610,33 @@ def test_how_many_there_are_is_asked_of_an_argument():
     assert "len(inputs)" in text and ".size" not in text, text
 
 
+def mean_of_clipped(x, w):
+    z = np.clip(w * x, -1, 1)
+    return np.mean(np.where(z > 0, z**2, np.abs(z)))
+
+
+def mean_of_a_product(x, w):
+    """No operand has the shape of what is averaged."""
+    return np.mean(np.where(x[:, None] > w, x[:, None] * w, 0.5 * x[:, None]))
+
+
+def mean_of_what_grows(x, w):
+    """The name has another shape by then."""
+    y = x * 1.0
+    y = np.concatenate([y, x])
+    total = np.mean(np.where(y > 0, y * 2.0, y))
+    y = y[:2]
+    return total * np.sum(y) + np.sum(w)
+
+
+@pytest.mark.parametrize("f", [mean_of_clipped, mean_of_a_product, mean_of_what_grows])
+def test_the_shape_of_what_is_chosen_is_asked_of_an_operand(f):
+    x, w = np.array([0.3, -0.7, 1.4]), np.array([0.8, 1.1, 0.2])
+    check_grads(f, (x, w))
+    text = str(srcjax.source(srcjax.grad(mean_of_clipped, (0, 1)), x, w))
+    assert "1 / len(x)" in text and "size" not in text, text
+
+
 def smoothed(x, n):
     for _ in range(n):
         x = np.tanh(x)

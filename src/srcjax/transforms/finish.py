@@ -32,7 +32,9 @@ from srcjax.analysis.types import (
     is_number,
     kind_of_count,
     same_dtype,
+    same_shape,
     same_size,
+    shape_of,
 )
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.joined_tapes import joined_tapes
@@ -394,7 +396,12 @@ class Finisher(Tidying):
         return without_stores_of_zero(self.node.body, own)
 
     def sizes_of_operands(self) -> bool:
-        return sizes_of_operands(self.node, self.may_nest, self.is_array)
+        def alike(first: str, second: str) -> bool:
+            a, b = (self.type_of_name(n) for n in (first, second))
+            arrays = isinstance(a, Array) and isinstance(b, Array)
+            return arrays and same_shape(shape_of(a), shape_of(b))
+
+        return sizes_of_operands(self.node, self.may_nest, self.is_array, alike)
 
     def spell_out(self) -> bool:
         return spell_out(self.node, self.may_spell_out, self.leave, self.shares)

@@ -14,6 +14,6 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     z = (data - mean) / exp_log_sigma
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
     # z = (data - mean) / np.exp(log_sigma)
-    dlog_sigma = (z * z / exp_log_sigma).sum() * exp_log_sigma - z.size
+    dlog_sigma = (z * z / exp_log_sigma).sum() * exp_log_sigma - len(data)
     dmean = (z / exp_log_sigma).sum()
     return dmean, dlog_sigma

@@ -6,7 +6,8 @@ Before:                                  After:
     dy = d / power.shape[1] * centred        dy = d / centred.shape[1] * centred
 
 A power whose shape alone was asked for again may then go into the line that reads it.
-So it is where types are not known:
+So it is with whatever has the shape of something that it is made of, where its shape is
+all that is asked for. And where types are not known:
 
     log_p = np.log(p)                        total = y * np.log(p)
     total = y * log_p
@@ -34,8 +35,12 @@ def sizes_of_operands(
     node: gast.FunctionDef,
     is_ours: Callable[[str], bool],
     is_array: Callable[[gast.expr], bool],
+    alike_in_shape: Callable[[str, str], bool],
 ) -> bool:
-    """Ask operands for their shapes in the function, in place; whether any was."""
+    """Ask operands for their shapes in the function, in place; whether any was.
+
+    `alike_in_shape` tells whether two names surely hold arrays of one shape.
+    """
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     bound = Counter(
         n.id
@@ -48,6 +53,7 @@ def sizes_of_operands(
         return bound[name] == 1 or (name in parameters and name not in again)
 
     changing = written_bases(node.body)
+    asked_alone = _asked_alone(node)
     made: dict[str, str] = {}
     alike: dict[str, str] = {}
     for stmt in node.body:
@@ -55,8 +61,13 @@ def sizes_of_operands(
             continue
         name = stmt.targets[0].id
         whole, computed = _operand(stmt.value), _computed(stmt.value)
-        if bound[name] != 1 or not (whole or computed) or not is_ours(name):
+        if bound[name] != 1 or not is_ours(name):
             continue
+        if not whole and name in asked_alone:
+            whole = next(
+                (n for n in _names(stmt.value) if once(n) and alike_in_shape(n, name)),
+                "",
+            )
         if whole and once(whole) and is_array(syntax.name(whole)):
             made[name] = made.get(whole, whole)
         # A list could grow, until an array is made of it.
@@ -78,6 +89,26 @@ def sizes_of_operands(
             like.id = alike[like.id]
             changed = True
     return changed
+
+
+def _asked_alone(node: gast.FunctionDef) -> set[str]:
+    """The names that are read for their shapes, and nothing else."""
+    asked: Counter[str] = Counter()
+    for sub in syntax.walk(node.body):
+        value: Any = None
+        if isinstance(sub, gast.Attribute) and sub.attr in _ASKED:
+            value = sub.value
+        elif called(sub) == "len" and len(sub.args) == 1:
+            value = sub.args[0]
+        if isinstance(value, gast.Name):
+            asked[value.id] += 1
+    read = syntax.read_counts(node.body) if asked else {}
+    return {name for name, times in asked.items() if read[name] == times}
+
+
+def _names(value: gast.expr) -> list[str]:
+    """The names that an expression reads, in the order of the text."""
+    return list(dict.fromkeys(n.id for n in syntax.names_in(value)))
 
 
 def _computed(value: Any) -> str:

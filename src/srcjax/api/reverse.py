@@ -585,7 +585,8 @@ def module_with_reasons(
 ) -> Any:
     """The module that `source` shows, with the rules that its lines were written by.
 
-    Texts that another process kept have none: they are written anew.
+    Texts that another process kept have none: they are written anew, for arguments like
+    those of the call.
     """
     last, kwargs = transform.last.cell_contents, kwargs or {}
     with recording():
@@ -595,6 +596,11 @@ def module_with_reasons(
             module = last.module.shown()
             if hasattr(module, "stages"):
                 return module
+            parameters = transform.signature.parameters
+            given = zip(transform.parameters, last.example, strict=True)
+            args, kwargs = transform.as_call(
+                {n: v for n, v in given if v is not parameters[n].default}
+            )
         return transform.module_to_read(args, kwargs)
 
 
@@ -606,7 +612,8 @@ def explained(module: Any, original: str, explain: Any) -> Source:
         raise ArgumentError(
             f"explain is {explain!r}", instead='`explain=True` or `explain="latex"`'
         )
-    if not getattr(module, "functions", None):
+    functions = getattr(module, "functions", None)
+    if not functions or not all(hasattr(f, "body") for f in functions):
         raise ArgumentError(
             "this text was kept by another process, and what its lines are made of was "
             "not",

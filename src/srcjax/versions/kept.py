@@ -119,6 +119,8 @@ class KeptVersion:
         self.types: list[Any] = []
         self.order: list[Any] = []
         self.made: list[Any] = []
+        #: Arguments like those that it was found for: their arrays have no contents.
+        self.example: list[Any] = []
 
     def holds(self) -> bool:
         """Whether everything that was resolved still is what it was."""
@@ -154,9 +156,11 @@ class Place:
         if entry is None:
             return None
         try:
-            return Loading(self.transform, self.described, entry).version()
+            found = Loading(self.transform, self.described, entry).version()
         except Exception:  # it is not what it seems to be: it is written anew
             return None
+        found[0].example = list(map(alike, self.values))
+        return found
 
     def keep(self, version: Any, reals: list[int]) -> None:
         """Keep a version that was just made, if all is as it was before."""
@@ -328,6 +332,17 @@ def is_plain(value: Any) -> bool:
     if type(value) is tuple:
         return all(map(is_plain, value))
     return value is None or type(value) in (bool, int, float, complex, str, bytes)
+
+
+def alike(value: Any) -> Any:
+    """The value with arrays of one item's memory in the place of its arrays."""
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    if type(value) in (list, tuple):
+        return type(value)(map(alike, value))
+    if type(value) is dict:
+        return {key: alike(part) for key, part in value.items()}
+    return value
 
 
 def arrays_in(value: Any) -> list[np.ndarray]:

@@ -46,6 +46,8 @@ def reductions():
         yield f"np.{name}(x, initial=2.0)"
         yield f"np.{name}(x, axis=0, initial=0.5)"
         yield f"np.{name}(x, axis=0, initial=y)"
+        yield f"np.{name}(x[3:], initial=y) * x[0]"
+        yield f"np.{name}(x[:, 4:], axis=1, initial=y) * x[:, 0]"
     for name in PLAIN:
         yield f"np.{name}(x, axis=0, dtype=np.float64)"
         yield f"x.{name}(1, np.float64)"

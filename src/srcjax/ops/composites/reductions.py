@@ -119,6 +119,8 @@ def cumprod(a, axis=None, dtype=None):
 @completes(np.max, refuses=["out"])
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001
     """The largest of what the mask keeps, and of `initial`."""
+    if initial is not None and np.size(a) == 0:
+        return initial + np.sum(a, axis, keepdims=keepdims)
     largest = np.max(filled(a, where, initial), axis, keepdims=keepdims)
     return largest if initial is None else np.maximum(largest, initial)
 
@@ -126,6 +128,8 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # no
 @completes(np.min, refuses=["out"])
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):  # noqa: A001
     """The smallest of what the mask keeps, and of `initial`."""
+    if initial is not None and np.size(a) == 0:
+        return initial + np.sum(a, axis, keepdims=keepdims)
     smallest = np.min(filled(a, where, initial), axis, keepdims=keepdims)
     return smallest if initial is None else np.minimum(smallest, initial)
 

@@ -49,8 +49,8 @@ def test_helpers_that_do_more_than_compute():
     doing = {f.__name__ for f in HELPERS if not helper_of(f).pure}
     assert doing == {
         "add_at", "checked_eigh", "contents", "in_place_of", "new_zero", "on_diagonal",
-        "put_back", "refuse_in_place", "refuse_number", "restore_contents",
-        "single_matrix", "zero_part",
+        "put_back", "refuse_in_place", "refuse_number", "refuse_whole_numbers",
+        "restore_contents", "single_matrix", "zero_part",
     }  # fmt: skip
     assert helper_of(runtime.put_back).writes == ("x",)
     assert helper_of(runtime.in_place_of).writes == ("x",)

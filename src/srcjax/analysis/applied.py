@@ -151,7 +151,8 @@ class Applied(TextOfValues, NestedTransforms):
         active = active and not getattr(node, "cancels", False)
         if op.refuses_complex():
             self.check_real(op.name, everything, node)
-        if active and not isinstance(bound.get("dtype", Const()), Const):
+        told = isinstance(bound.get("dtype", Const()), Const)
+        if active and not told and not getattr(node, "dtype_is_checked", False):
             self.check_cut_off(result, node)
         if op.writes and args and any(map(is_active, everything)):
             self.check_cut_off(args[0], node)

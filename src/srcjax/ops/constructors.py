@@ -461,7 +461,7 @@ for _name, _infer in {
         infer=_infer,
         cheap=True,
     )
-inert(np.finfo, np.iinfo, np.dtype, np.result_type, np.can_cast)
+inert(np.finfo, np.iinfo, np.dtype, np.result_type, np.common_type, np.can_cast)
 inert(np.indices, np.unravel_index, np.ravel_multi_index)
 inert(np.broadcast_shapes, signature="*args", infer=infer_broadcast_shapes)
 inert(np.set_printoptions, np.errstate, np.seterr, signature="*args, **kwargs")

@@ -30,6 +30,16 @@ def refuse_in_place(x):
         )
 
 
+def refuse_whole_numbers(dtype):
+    """Raise TypeError for the dtype of numbers that carry no derivative."""
+    if dtype is not None and not np.issubdtype(dtype, np.inexact):
+        raise TypeError(
+            f"a differentiated value becomes one of the dtype {np.dtype(dtype)}, which "
+            "carries no derivative: give it a floating one, or use "
+            "`srcjax.stop_gradient` around the value"
+        )
+
+
 def refuse_number(x):
     """Raise TypeError for what `x += ...` would not change in place: a number.
 

@@ -303,7 +303,7 @@ def test_values_that_only_the_gradient_needs_are_left_out():
     """A second derivative keeps what it reads, and computes no gradient beside it."""
     args = np.eye(3)[:, :2], np.arange(8.0).reshape(4, 2)
     text = str(srcjax.source(srcjax.hessian(nearest), *args))
-    assert text.count("tape") == 3, text  # made, filled and read
+    assert "tape" not in text, text  # each iteration is needed only while it runs
     gradient, step = srcjax.grad(nearest), 1e-6 * np.eye(6).reshape(6, 3, 2)
     found = srcjax.hessian(nearest)(*args).reshape(3, 2, 6)
     for k, s in enumerate(step):
@@ -329,7 +329,7 @@ def test_the_second_derivative_of_a_number_is_all_that_is_computed():
 def test_text_without_examples():
     """Helpers look at the structure; the values are the same."""
     for make in (jacfwd, jacrev):
-        text = str(srcjax.source(make(of_tree)))
+        text = str(srcjax.source(make(of_tree), general=True))
         space = {}
         exec(text, space)
         (args,) = (a() for f, a in CASES if f is of_tree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from types import BuiltinFunctionType
 
 import numpy as np
 import pytest
@@ -542,3 +543,39 @@ def test_where_derivatives_end_no_kernel_does():
         np.testing.assert_allclose(srcjax.jit(f)(X), f(X), rtol=1e-12)
     slope = srcjax.grad(stopped_where_it_is_bound_again)
     np.testing.assert_allclose(srcjax.jit(slope)(X), slope(X), rtol=1e-12)
+
+
+def of_one_number(x):
+    total = x * 0.0
+    for k in range(40):
+        total = total + np.sin(x * 1.1 + k) * x
+    return total
+
+
+def of_one_number_by_another_name(y):
+    whole = y * 0.0
+    for k in range(40):
+        whole = whole + np.sin(y * 1.1 + k) * y
+    return whole
+
+
+def test_numbers_of_all_types_after_those_that_are_not_looked_at():
+    given = [0.3, 0.3 + 1j, 3, np.float64(0.3), np.float32(0.3), True, np.array(0.3)]
+    functions = [of_one_number, of_one_number_by_another_name]
+    calls = [srcjax.jit(f) for f in functions]  # of one kernel
+    for numbers in (given, given[::-1]):
+        for _ in range(3):
+            for value, call in itertools.product(numbers, calls):
+                found, wanted = call(value), of_one_number(value)
+                assert type(found) is type(wanted)
+                assert np.allclose(found, wanted, rtol=1e-6)
+    assert type(kernel_of(calls[0], 0.3)) is BuiltinFunctionType  # Numba's own
+    with pytest.raises(TypeError):
+        calls[0]("0.3")
+
+
+def kernel_of(jitted, *args):
+    """What is called of the kernel that all of a function is."""
+    version = jitted.__srcjax_transform__.prepare(args, {})[0]
+    (found,) = (v for k, v in vars(version.loaded).items() if k.endswith("_kernel"))
+    return found

@@ -84,6 +84,8 @@ class MappedInterpreter(Interpreter):
         super().__init__(program)
         self.leaves = []
         self.batches: set[tuple[int, str]] = set()
+        #: Names that were given what is no batch, as far as was known then.
+        self.singles: set[tuple[int, str]] = set()
         self.uniform = Uniform()
         self.outside: dict[int, set[str]] = {}
         #: Types of the operands of the expression at hand, by the id of their node.
@@ -93,12 +95,13 @@ class MappedInterpreter(Interpreter):
         """Execute the unit until no more names turn out to hold batches."""
         self.outside.clear()
         while True:
-            known = len(self.batches), self.uniform.size
+            known = self.uniform.size
+            self.singles.clear()
             self.enter(unit, arguments)
             found = super().run(unit, dict(arguments))
             if not self.settled or self.missing:
                 return found
-            more = (len(self.batches), self.uniform.size) != known
+            more = self.batches & self.singles or self.uniform.size != known
             if not self.uniform.learn(self.program) and not more:
                 return found
             self.program.facts = self.facts = Facts()
@@ -122,21 +125,25 @@ class MappedInterpreter(Interpreter):
         self.enter(unit, arguments)
         key = id(unit.source.func)
         return {
-            n: with_active(t, True)
-            if self.settled
-            and (key, n) in self.batches
-            and not (isinstance(t, (Closure, Other)) or parts(t))
-            else t
+            n: t if parts(t) else self.as_elsewhere((key, n), t)
             for n, t in arguments.items()
         }
+
+    def as_elsewhere(self, key: tuple[int, str], value: Type) -> Type:
+        """What a name is given: a batch where it holds one anywhere."""
+        if not self.settled or is_active(value) or isinstance(value, (Closure, Other)):
+            return value
+        if key in self.batches:
+            return with_active(value, True)
+        self.singles.add(key)
+        return value
 
     def assign(self, stmt: gast.stmt, target: Any, value: Type, env: Env) -> None:
         if isinstance(target, gast.Name) and self.settled:
             key = (id(self.unit.source.func), target.id)
             if is_active(value):
                 self.batches.add(key)
-            elif key in self.batches and not isinstance(value, (Closure, Other)):
-                value = with_active(value, True)
+            value = self.as_elsewhere(key, value)
             if key in self.uniform.names:
                 value = with_active(value, True)
         super().assign(stmt, target, self.uniform.applied(value), env)

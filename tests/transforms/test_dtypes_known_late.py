@@ -52,8 +52,18 @@ def in_a_loop(x):
     return np.sum(x)
 
 
+def stored(x, name="float64"):
+    if json.loads("true"):
+        table = np.zeros((2, 3), np.dtype(json.loads(json.dumps(name))))
+    else:
+        table = np.zeros((2, 3))
+    table[0] = x
+    table[-1, :2] = x[1:] * x[0]
+    return np.sum(table * table)
+
+
 @pytest.mark.parametrize(
-    "f", [of_a_list, of_an_array, converted, in_a_common_type, in_a_loop]
+    "f", [of_a_list, of_an_array, converted, in_a_common_type, in_a_loop, stored]
 )
 def test_derivatives(f):
     df = srcjax.grad(f)
@@ -72,11 +82,12 @@ def test_batches(f):
     np.testing.assert_allclose(got, rows, rtol=1e-12)
 
 
+@pytest.mark.parametrize("f", [converted, stored])
 @pytest.mark.parametrize("name", ["int64", "bool", "uint8"])
-def test_whole_numbers_are_refused_when_it_runs(name):
+def test_whole_numbers_are_refused_when_it_runs(f, name):
     for derive in (
-        lambda: srcjax.grad(converted)(X, name),
-        lambda: srcjax.jvp(lambda x: converted(x, name), (X,), (ALONG,)),
+        lambda: srcjax.grad(f)(X, name),
+        lambda: srcjax.jvp(lambda x: f(x, name), (X,), (ALONG,)),
     ):
         with pytest.raises(TypeError, match=f"of the dtype {name}"):
             derive()

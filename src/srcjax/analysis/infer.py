@@ -509,7 +509,8 @@ class Interpreter(Expressions):
                     "differentiated value is put into it",
                     "an array, a list or a dict made in the function",
                 )
-            self.check_cut_off(base, stmt)
+            if not getattr(stmt, "dtype_is_checked", False):
+                self.check_cut_off(base, stmt)
             self.update(base, env, lambda t: with_active(t, True))
 
     def store_attribute(

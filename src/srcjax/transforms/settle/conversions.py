@@ -6,7 +6,8 @@ Before:                             After:
                                         y = np.array(v, dtype=t)
 
 What makes whole numbers of differentiated values has no derivative. Where types do not
-tell, the code looks when it runs.
+tell, the code looks when it runs. So it does for what is stored in an array of a dtype
+that is not known: `a[i] = v`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import gast
 
 from srcjax import runtime, syntax
-from srcjax.analysis.types import Const, Type, Varies, is_active, varies
+from srcjax.analysis.types import Array, Const, Type, Varies, is_active, varies
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op, inert
 
@@ -44,10 +45,19 @@ def dtype_of_run_time(
     return dtype if isinstance(dtype, gast.Name) else None
 
 
-def whole_numbers_check(settling: Any, stmt: gast.Assign) -> gast.stmt | None:
-    """The check that the conversion needs, once."""
+def checks_of_dtype(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:
+    """The checks that a conversion or a store needs, once."""
     if varies() is not Varies.DERIVATIVES:
-        return None
+        return []
+    if isinstance(stmt.value, gast.Call):
+        return of_conversion(settling, stmt)
+    if isinstance(stmt.targets[0], gast.Subscript):
+        return of_store(settling, stmt)
+    return []
+
+
+def of_conversion(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:
+    """The check that `np.array(v, dtype=t)` needs."""
     call = stmt.value
     callees = settling.facts.callees.get(id(call), [])
     owner = getattr(call.func, "value", None)  # of `x.astype(t)`
@@ -55,15 +65,32 @@ def whole_numbers_check(settling: Any, stmt: gast.Assign) -> gast.stmt | None:
     given = [owner, *call.args] if method else call.args
     name = dtype_of_run_time(callees, call, given)
     if name is None:
-        return None
+        return []
     t: Type | None = settling.type_before(stmt, name.id)
     types = [settling.atom_type(stmt, a) for a in given]
     if isinstance(t, Const) or not any(a is not None and is_active(a) for a in types):
-        return None
+        return []
     if settling.waits_for(t):
-        return None
+        return []
     call.dtype_is_checked = True
-    return refusal(settling.unit, name.id)
+    return [refusal(settling.unit, name.id)]
+
+
+def of_store(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:
+    """The check that `a[i] = v` needs."""
+    target = stmt.targets[0]
+    if getattr(stmt, "dtype_is_checked", False):
+        return []
+    held = settling.atom_type(stmt, target.value)
+    value = settling.atom_type(stmt, stmt.value)
+    if not isinstance(held, Array) or held.dtype is not None or value is None:
+        return []
+    if not is_active(value) or settling.waits_for(None):
+        return []
+    stmt.dtype_is_checked = True
+    dtype = settling.fresh("dtype", varying=False)
+    asked = gast.Attribute(syntax.name(target.value.id), "dtype", syntax.LOAD)
+    return [syntax.assign(dtype, asked), refusal(settling.unit, dtype)]
 
 
 def refusal(unit: Unit, name: str) -> gast.stmt:

@@ -33,7 +33,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.inherited import for_class
 from srcjax.ops.record import Op, lookup
-from srcjax.transforms.settle.conversions import whole_numbers_check
+from srcjax.transforms.settle.conversions import checks_of_dtype
 from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.structures import StructureSettling
 from srcjax.transforms.settle.updates import UpdateSettling
@@ -83,9 +83,10 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         value = stmt.value
         if getattr(stmt, "same_kind", False):
             self.check_dtype(stmt)
-        if isinstance(value, gast.Call) and (check := whole_numbers_check(self, stmt)):
+        checks = checks_of_dtype(self, stmt)
+        if checks:
             self.changed = True
-            return [check, stmt]
+            return [*checks, stmt]
         pairs = swap_pairs(stmt)
         if pairs:
             return self.swap(stmt, pairs)

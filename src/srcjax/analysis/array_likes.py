@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -140,6 +141,8 @@ def meaning(function: Callable[..., Any], other: Type) -> str:
     """
     if is_list(other) or isinstance(other, (List, Tuple)):
         return REPEATED
+    if is_sparse(other):
+        return AN_ARRAY
     dtype = dtype_of(other)
     product = function is operator.mul
     if isinstance(other, Array):

@@ -18,7 +18,15 @@ from srcjax.analysis.calls import Calls
 from srcjax.analysis.containers import element
 from srcjax.analysis.counts import cut, is_plain_bound, selected
 from srcjax.analysis.effects import UNROLLED, Missed
-from srcjax.analysis.foreign import own_class, own_method, takes_over
+from srcjax.analysis.foreign import (
+    PRODUCT,
+    is_matrix_product,
+    is_sparse,
+    is_sparse_dot,
+    own_class,
+    own_method,
+    takes_over,
+)
 from srcjax.analysis.indexing import entries_of, is_index_array, is_mask, row_count
 from srcjax.analysis.known_values import COMPARISONS, OPERATORS, UNARY, compare, truth
 from srcjax.analysis.standard import is_standard
@@ -260,6 +268,8 @@ class Expressions(Calls):
         function = OPERATORS[type(node.op)]
         if is_plain(left) and is_plain(right):
             return self.apply(lookup(function), function, [left, right], {}, node)
+        if is_matrix_product(function, left, right):
+            return self.matrix_product(left, right, node)
         method = self.operator_method(function, left, right)
         if method is not None:
             other = right if method.owner is left else left
@@ -268,6 +278,17 @@ class Expressions(Calls):
             return self.call_function(method.function, [method.owner, other], {}, node)
         types = self.operands(function, [left, right], [node.left, node.right], node)
         return self.apply(lookup(function), function, types, {}, node)
+
+    def matrix_product(self, left: Type, right: Type, node: Any) -> Type:
+        """That of a sparse matrix and an array, as of two arrays."""
+        if not isinstance(getattr(node, "op", None), gast.MatMult):
+            self.callee(node, PRODUCT)
+        if isinstance(node, gast.Call):
+            nodes = [node.func.value, node.args[0]]
+        else:
+            nodes = [node.left, node.right]
+        types = self.operands(PRODUCT, [left, right], nodes, node)
+        return self.apply(lookup(PRODUCT), PRODUCT, types, {}, node)
 
     def check_written(self, node: gast.expr, operands: list[Type]) -> None:
         """Raise where an operator calls a method and no call could be written for it.
@@ -595,6 +616,8 @@ class Expressions(Calls):
         if isinstance(node.func, gast.Attribute):
             base = self.eval(node.func.value, env)
             self.note_out(None, args, kwargs, node)
+            if is_sparse_dot(node) and is_sparse(base):
+                return self.matrix_product(base, args[0], node)
             found = self.method(base, node.func.attr, args, kwargs, node, env)
             if found is not None:
                 return found

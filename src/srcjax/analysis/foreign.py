@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import types as pytypes
 from typing import Any
 
+import gast
 import numpy as np
 
 from srcjax.analysis.types import (
@@ -107,6 +109,44 @@ def _foreign_class(t: Type) -> Any:
     if isinstance(t, Dict):
         return None
     return own_class(t)
+
+
+#: What is called where a sparse matrix and an array are multiplied, as it may be spelt.
+PRODUCT = operator.matmul
+
+
+def is_sparse(t: Type) -> bool:
+    """Whether a value is a sparse matrix of SciPy's."""
+    return _is_of(t, "sparray", "spmatrix")
+
+
+def is_matrix_product(function: Any, left: Type, right: Type) -> bool:
+    """Whether an operator is the product of a sparse matrix and an array.
+
+    That of `scipy.sparse.csr_matrix` and its like is `*`, too.
+    """
+    if function is PRODUCT:
+        return is_sparse(left) or is_sparse(right)
+    return function is operator.mul and any(
+        _is_of(a, "spmatrix") and isinstance(b, Array) and b.shape not in (None, ())
+        for a, b in ((left, right), (right, left))
+    )
+
+
+def is_sparse_dot(node: gast.Call) -> bool:
+    """Whether a call is the product of a sparse matrix by name: `A.dot(x)`."""
+    func = node.func
+    named = isinstance(func, gast.Attribute) and func.attr == "dot"
+    starred = any(isinstance(a, gast.Starred) for a in node.args)
+    return named and len(node.args) == 1 and not node.keywords and not starred
+
+
+def _is_of(t: Type, *names: str) -> bool:
+    """Whether a value is of one of these classes of `scipy.sparse`."""
+    sparse, cls = sys.modules.get("scipy.sparse"), own_class(t)
+    if sparse is None or not isinstance(cls, type):
+        return False
+    return issubclass(cls, tuple(getattr(sparse, name) for name in names))
 
 
 def takes_over(left: Type, cls: Any) -> bool:

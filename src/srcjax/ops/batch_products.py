@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.types import (
     Array,
     dtype_of,
@@ -139,6 +140,10 @@ def times(a: Item, b: Item) -> gast.expr | None:
 
 @batch(np.matmul, operator.matmul, np.linalg.matmul)
 def _(call: MappedCall) -> gast.expr | None:
+    if is_sparse(call.type("a")) and len(shape_of(call.type("b")) or ()) == 1:
+        return syntax.expression("b @ a.T", a=call.arg("a"), b=call.arg("b"))
+    if is_sparse(call.type("b")) and len(shape_of(call.type("a")) or ()) == 1:
+        return call.rebuild()
     found = operands(call, "a", "b")
     return product(*found) if found else None
 

@@ -7,6 +7,11 @@ import numpy as np
 from srcjax.runtime.basics import unbroadcast
 
 
+def transposed(a):
+    """Each matrix with its axes swapped; a sparse one too."""
+    return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
+
+
 def unmatmul_left(d, a, b):
     """The adjoint of `a` in `a @ b`."""
     if np.ndim(b) == 1:
@@ -14,7 +19,7 @@ def unmatmul_left(d, a, b):
     elif np.ndim(a) == 1:
         da = (b @ np.expand_dims(d, -1))[..., 0]
     else:
-        da = d @ np.swapaxes(b, -1, -2)
+        da = d @ transposed(b)
     return unbroadcast(da, a)
 
 
@@ -23,9 +28,9 @@ def unmatmul_right(d, a, b):
     if np.ndim(a) == 1:
         db = a * d if np.ndim(b) == 1 else np.expand_dims(a, -1) * np.expand_dims(d, -2)
     elif np.ndim(b) == 1:
-        db = (np.swapaxes(a, -1, -2) @ np.expand_dims(d, -1))[..., 0]
+        db = (transposed(a) @ np.expand_dims(d, -1))[..., 0]
     else:
-        db = np.swapaxes(a, -1, -2) @ d
+        db = transposed(a) @ d
     return unbroadcast(db, b)
 
 

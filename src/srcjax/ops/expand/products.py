@@ -9,6 +9,7 @@ import gast
 import numpy as np
 
 from srcjax import runtime, syntax
+from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.types import (
     Dim,
     Type,
@@ -117,6 +118,9 @@ def _uninner_right(args: list[gast.expr], types: list[Type]) -> gast.expr | None
 
 def _matmul(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | None:
     d, a, b = args
+    if is_sparse(types[2 - side]):
+        form = "a.T @ d" if side else "d @ b.T"
+        return syntax.expression(form, d=d, a=a, b=b)
     m, n = shape_of(types[1]), shape_of(types[2])
     pair: Any
     if not m or not n:

@@ -14,7 +14,10 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.bindings import swap_pairs
-from srcjax.analysis.foreign import own_method
+from srcjax.analysis.foreign import (
+    PRODUCT,
+    own_method,
+)
 from srcjax.analysis.known_values import OPERATORS, class_of
 from srcjax.analysis.structural import is_structural
 from srcjax.analysis.types import (
@@ -230,6 +233,16 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return [*before, stmt]
         if isinstance(callee, BoundTo) and callee.behind:
             return self.by_method(stmt, value, callee.behind)
+        if callee is PRODUCT:  # of a sparse matrix: `A.dot(x)`, `A * x`
+            called = isinstance(value, gast.Call)
+            pair = (
+                (value.func.value, value.args[0])
+                if called
+                else (value.left, value.right)
+            )
+            product = gast.BinOp(pair[0], gast.MatMult(), pair[1])
+            stmt.value = gast.copy_location(product, value)
+            return [stmt]
         if isinstance(value, gast.BinOp):
             if isinstance(callee, BoundTo):
                 left, right = value.left, value.right

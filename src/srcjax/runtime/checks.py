@@ -34,9 +34,9 @@ def refuse_whole_numbers(dtype):
     """Raise TypeError for the dtype of numbers that carry no derivative."""
     if dtype is not None and not np.issubdtype(dtype, np.inexact):
         raise TypeError(
-            f"a differentiated value becomes one of the dtype {np.dtype(dtype)}, which "
-            "carries no derivative: give it a floating one, or use "
-            "`srcjax.stop_gradient` around the value"
+            f"a differentiated value becomes one of the dtype {np.dtype(dtype)}: whole "
+            "numbers and truth values carry no derivative. Give it a floating one, or "
+            "use `srcjax.stop_gradient` around the value"
         )
 
 

@@ -380,7 +380,7 @@ def settled(
             done.clear()
             inferred = False
             continue
-        if supposed_of_sizes(request):
+        if program.learn_changes() or supposed_of_sizes(request):
             continue
         if not inferred:
             refuse_iterators(program, unit)

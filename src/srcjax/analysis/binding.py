@@ -17,6 +17,7 @@ from srcjax.analysis.types import (
     Other,
     Tuple,
     Type,
+    dtype_of,
     join_all,
     replace,
     type_of,
@@ -63,6 +64,19 @@ def global_type(value: Any, name: str) -> Type:
         pairs = ((k, _object_type(value[k], t)) for k, t in found.items)
         return replace(found, items=tuple(pairs))
     return found
+
+
+def loosened(t: Type) -> Type:
+    """The type of what the program itself changes, of which it is not known to what."""
+    if isinstance(t, Dict) and t.items is not None:
+        values = join_all(loosened(item) for _, item in t.items)
+        return replace(t, items=None, elem=values)
+    if isinstance(t, List):
+        items = t.items if t.items is not None else (t.elem,)
+        known = [loosened(item) for item in items if item is not None]
+        return replace(t, items=None, elem=join_all(known))
+    found = unfolded(t)
+    return UNKNOWN if isinstance(found, Const) and dtype_of(found) is None else found
 
 
 def _object_type(value: Any, t: Type) -> Type:

@@ -28,7 +28,14 @@ from srcjax.analysis.array_likes import (
     is_list,
     meaning,
 )
-from srcjax.analysis.binding import BoundTo, Env, bind_types, global_type, unfolded
+from srcjax.analysis.binding import (
+    BoundTo,
+    Env,
+    bind_types,
+    global_type,
+    loosened,
+    unfolded,
+)
 from srcjax.analysis.by_types import NotByTypes
 from srcjax.analysis.constructing import Constructing
 from srcjax.analysis.custom import (
@@ -226,6 +233,8 @@ class Calls(Constructing):
         """The type of an attribute that a live object has now."""
         self.program.read(holder, name, value)
         found = global_type(value, name)
+        if name in self.program.changed_attributes:
+            return loosened(found)
         modules = isinstance(holder, pytypes.ModuleType)
         return unfolded(found) if not modules and is_computed(holder, name) else found
 
@@ -756,6 +765,9 @@ class Calls(Constructing):
         """Builtins that the type domain itself understands."""
         if value is len and len(args) == 1:
             return length(args[0])
+        if value is setattr and len(args) == 3 and isinstance(args[1], Const):
+            self.facts.set_attributes.add(str(args[1].value))
+            return None  # as any other call
         if (value is copy.deepcopy or value is copy.copy) and len(args) == 1:
             return self.copy_of(value, args[0], node)
         if value is range:

@@ -13,7 +13,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.applied import is_plain
 from srcjax.analysis.array_likes import array_of, is_list
-from srcjax.analysis.binding import BoundTo, Env, global_type, sized
+from srcjax.analysis.binding import BoundTo, Env, sized
 from srcjax.analysis.calls import Calls
 from srcjax.analysis.containers import element
 from srcjax.analysis.counts import cut, is_plain_bound, selected
@@ -114,7 +114,7 @@ class Expressions(Calls):
             self.unit, node.id
         ):
             return sized(value)
-        return global_type(value, node.id)
+        return self.program.type_around(value, node.id)
 
     def of_Slice(self, node: gast.Slice, env: Env) -> Type:
         parts_ = [

@@ -28,6 +28,7 @@ from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
 from srcjax.analysis.left import Left, left_in
+from srcjax.analysis.managers import set_by_manager
 from srcjax.analysis.program import Variant
 from srcjax.analysis.swaps import trade_contents
 from srcjax.analysis.types import (
@@ -249,6 +250,13 @@ class Interpreter(Expressions):
         """What context managers give is not known, but for its memory."""
         for item in items:
             entered = self.eval(item.context_expr, env)
+            function = getattr(item.context_expr, "func", None)
+            called = None if function is None else self.eval(function, env)
+            known = getattr(called, "value", None)
+            found = set_by_manager(entered, item.context_expr, known)
+            self.program.sets(found.variables, self.unit.source)
+            self.facts.set_attributes |= found.attributes
+            self.facts.set_around |= {("global", name) for name in found.containers}
             for name in syntax.names_written(item.optional_vars):
                 env[name] = Unknown(buffers=all_buffers(entered))
 

@@ -16,7 +16,6 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import global_type
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import Array, Const, Type, is_active
 from srcjax.frontend.unit import Unit
@@ -36,7 +35,7 @@ def changed_reads(
 
     def looked_up(name: str) -> Type | None:
         try:
-            return global_type(program.look(unit, name), name)
+            return program.type_around(program.look(unit, name), name)
         except KeyError:
             return None
 

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.binding import global_type, loosened
 from srcjax.analysis.by_types import NotByTypes, asked
 from srcjax.analysis.guards import (
     Asked,
@@ -44,6 +45,7 @@ from srcjax.analysis.types import (
     is_active,
     join,
     join_all,
+    name_around,
     varies,
     with_active,
 )
@@ -204,6 +206,10 @@ class Program:
         #: Variables that functions of the program set from inside, by what holds them:
         #: the namespace of a module, or a cell.
         self.rebound: set[tuple[int, str]] = set()
+        #: Names from around functions of which the program changes the contents, and
+        #: attributes that it sets of objects from around.
+        self.changed_names: set[str] = set()
+        self.changed_attributes: set[str] = set()
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""
@@ -249,12 +255,33 @@ class Program:
 
     def sets_around(self, source: Any) -> None:
         """A function sets variables from around it, which no other one goes by then."""
-        self.rebound |= {
+        keys = {
             (id(source.closure.get(name, source.globals)), name)
             for name in source.rebound
         }
+        self.sets(keys, source)
+
+    def sets(self, keys: set[tuple[int, str]], source: Any) -> None:
+        """Variables are set, which no function goes by then."""
+        self.rebound |= keys
         for key in self.rebound & self.guards.keys():
             raise self.is_rebound(source, key[1])
+
+    def type_around(self, value: Any, name: str) -> Type:
+        """The type of a live value; of one that the program changes, what it stays."""
+        found = global_type(value, name)
+        return loosened(found) if name in self.changed_names else found
+
+    def learn_changes(self) -> bool:
+        """Whether inference found more that the program changes around it.
+
+        What was read of it before is not what it is then: types have to be found anew.
+        """
+        names = set(map(name_around, self.facts.set_around)) - self.changed_names
+        attributes = self.facts.set_attributes - self.changed_attributes
+        self.changed_names |= names
+        self.changed_attributes |= attributes
+        return bool(names or attributes)
 
     def is_rebound(self, source: Any, name: str) -> Exception:
         """The error that a function reads what another one sets."""

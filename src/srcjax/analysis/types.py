@@ -503,6 +503,13 @@ def is_leaf(t: Type) -> bool:
     return type(t) in LEAVES
 
 
+def name_around(buffer: Any) -> str:
+    """The name under which a function reads an object from around it."""
+    while buffer[0] != "global":
+        buffer = buffer[0]
+    return str(buffer[1])
+
+
 def is_around(buffer: Any) -> bool:
     """Whether the memory is that of an object from around the function."""
     while isinstance(buffer, tuple):

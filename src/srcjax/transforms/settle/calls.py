@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo, global_type
+from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.trips import is_of_this_trip, stands_in_a_loop
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
@@ -304,7 +304,7 @@ class CallSettling(ContainerSettling):
         if found is not None or not self.facts.of(stmt):
             return found
         try:
-            return global_type(self.program.look(self.unit, name), name)
+            return self.program.type_around(self.program.look(self.unit, name), name)
         except KeyError:
             return None
 

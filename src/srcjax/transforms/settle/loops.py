@@ -8,7 +8,6 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import global_type
 from srcjax.analysis.counts import fixed_numbers
 from srcjax.analysis.keys import keys_of
 from srcjax.analysis.program import Variant
@@ -445,7 +444,8 @@ class LoopSettling(SettlingBase):
                 return Tuple(items=tuple(Const(value=v) for v in shown))
         if found is None and isinstance(over, gast.Name) and self.facts.of(stmt):
             with contextlib.suppress(KeyError):
-                around = global_type(self.program.look(self.unit, over.id), over.id)
+                value = self.program.look(self.unit, over.id)
+                around = self.program.type_around(value, over.id)
                 found = around if isinstance(around, (Tuple, List)) else None
         return found
 

@@ -89,10 +89,10 @@ def layer_norm(np: Any) -> Callable:
 
 
 def layer_norm_loss(np: Any) -> Callable:
+    normal = layer_norm(np)
+
     def f(x: Any, g: Any, b: Any) -> Any:
-        m = np.mean(x, axis=1, keepdims=True)
-        v = np.mean((x - m) ** 2, axis=1, keepdims=True)
-        y = (x - m) / np.sqrt(v + 1e-5) * g + b
+        y = normal(x, g, b)
         return np.sum(y * y * y)
 
     return f

@@ -12,6 +12,26 @@ X = np.array([0.3, 1.2])
 BATCH = np.stack([X, X[::-1] * 2])
 
 
+def test_what_with_enters_is_entered_where_its_body_is_not_needed():
+    entered = []
+
+    class Counted:
+        def __enter__(self):
+            entered.append("in")
+
+        def __exit__(self, *error):
+            entered.append("out")
+
+    def f(x):
+        y = np.sin(x)
+        with Counted():
+            y = y * y
+        return y.sum()
+
+    assert_close(srcjax.grad(f)(X), np.sin(2 * X))
+    assert entered == ["in", "out"]
+
+
 def test_scopes_are_labels():
     @srcjax.named_call
     @named_scope("square")

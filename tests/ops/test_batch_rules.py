@@ -27,6 +27,7 @@ IN_A_LOOP = {
     "scipy.sparse.linalg._isolve.iterative.gmres": ITERATIVE,
     "srcjax.ops.written_out.softmax": "it is never called: it has a derivative alone",
     "srcjax.runtime.batches.stacked": "the examples may be of any structure",
+    "srcjax.runtime.checks.items_like": "the items may be of any structure",
     "srcjax.runtime.windows.as_strided_alike": STRIDED,
     "srcjax.runtime.windows.unstride": STRIDED,
 }

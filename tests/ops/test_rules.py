@@ -520,7 +520,7 @@ def test_copies_and_conversions():
         check_adjoint(function, x)
         check_adjoint(function, np.array(0.5), numeric=False)
     check_adjoint(np.ascontiguousarray, x)
-    check_adjoint(lambda x: np.require(x, np.float64, ["C", "W"]), x)
+    check_adjoint(np.require, x, np.float64, ["C", "W"])
     check_adjoint(np.ascontiguousarray, np.float64(0.5))
     check_infer(np.array, [1.0, 2.0])
     check_infer(np.array, [[1, 2], [3, 4]])

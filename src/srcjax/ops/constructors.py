@@ -347,6 +347,7 @@ def _(y, object, dtype=None, *, copy=None):
     infer=infer_require,
     alias="maybe",
     linear="a",
+    constant=("requirements",),
 )
 def _(y, a, dtype=None, requirements=None):
     d[a] = in_dtype_of(d[y], a)

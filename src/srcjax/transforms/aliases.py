@@ -15,6 +15,7 @@ has one name for all values that are the same.
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 import gast
 
@@ -29,6 +30,7 @@ from srcjax.analysis.types import (
     Object,
     Varies,
     all_buffers,
+    dtype_of,
     varies,
 )
 from srcjax.frontend.unit import Unit
@@ -62,6 +64,7 @@ def _merge(program: Program, unit: Unit) -> bool:
         alike = (first in unit.varying) == (second in unit.varying)
         if bound[first] != 1:
             given = alike and second in unit.inlined and first not in unit.temps
+            given = given and len(_dtypes(program, unit, first)) < 2
             if given and _stays_until_read(uses, stmt, first, second):
                 uses.rename(second, first)
                 del bound[second]
@@ -227,6 +230,18 @@ def _stays_until_read(uses: Uses, alias: gast.stmt, first: str, second: str) -> 
     after = bisect_right(span.firsts, max(read, default=span.first))
     end = span.firsts[after] - 1 if after < len(span.firsts) else span.end
     return not within(uses.writes.get(first), span.last + 1, end)
+
+
+def _dtypes(program: Program, unit: Unit, name: str) -> set[Any]:
+    """The dtypes of what a name is bound to."""
+    return {
+        dtype_of(state.after[name])
+        for stmt in syntax.all_statements(unit.node.body)
+        if isinstance(stmt, (gast.Assign, gast.AugAssign))
+        and name in syntax.names_written(stmt)
+        for state in program.facts.of(stmt)
+        if name in state.after
+    }
 
 
 def _without(block: list[gast.stmt], merged: set[int]) -> list[gast.stmt]:

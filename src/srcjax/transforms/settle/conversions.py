@@ -49,11 +49,18 @@ def checks_of_dtype(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:
     """The checks that a conversion or a store needs, once."""
     if varies() is not Varies.DERIVATIVES:
         return []
+    if is_own(settling.unit.source.func):  # it looks at dtypes itself
+        return []
     if isinstance(stmt.value, gast.Call):
         return of_conversion(settling, stmt)
     if isinstance(stmt.targets[0], gast.Subscript):
         return of_store(settling, stmt)
     return []
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function is one of srcjax's own."""
+    return (function.__module__ or "").partition(".")[0] == "srcjax"
 
 
 def of_conversion(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:

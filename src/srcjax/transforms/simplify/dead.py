@@ -97,8 +97,10 @@ class DeadCode:
             kept = [block if _real(block) else [] for block in kept]
         else:
             kept = [self.block(block, live) for block in reversed(run.blocks)][::-1]
-            if not any(map(_real, kept[1:] or kept)):
+            entered = [item.context_expr for item in getattr(stmt, "items", ())]
+            if not any(map(_real, kept[1:] or kept)) and is_pure(entered):
                 return kept[0] or [gast.Pass()] if kept[1:] else None
+            kept = [block or [gast.Pass()] for block in kept]
             # The first block may be left before it binds what the others read.
             live |= syntax.names_read(kept[1:])
         live |= syntax.names_read(run.head)

@@ -94,6 +94,10 @@ FUNCTIONS += (in_place, of_a_list, blocks, complex_ones, nothing_in_it)
 FUNCTIONS += (of_an_operator, of_an_object)
 
 
+#: Each is differentiated in six ways.
+SAMPLE = {"test_derivatives": 2, "test_batches": 2}
+
+
 def differences(f, x, h=1e-6):
     return np.array([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(len(x))])
 

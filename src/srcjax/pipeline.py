@@ -21,7 +21,7 @@ from srcjax.analysis.guards import Whole
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.mapped import MappedInterpreter
 from srcjax.analysis.mismatch import check_shapes
-from srcjax.analysis.program import Facts, Program
+from srcjax.analysis.program import Facts, Program, SetAround
 from srcjax.analysis.request import Request
 from srcjax.analysis.returned import refuse_functions, refuse_iterators
 from srcjax.analysis.sizes import sizes_of
@@ -330,15 +330,30 @@ def analyse(
         needed: that the function gives a value on every path, and why.
         forward: whether tangents are what will be written.
     """
+    variables: set[tuple[int, str]] = set()
     with tangents(forward):
-        return settled(request, stages, needed)
+        while True:
+            try:
+                return settled(request, stages, needed, frozenset(variables))
+            except SetAround as found:
+                if found.key in variables:
+                    raise found.refusal from None
+                variables.add(found.key)
 
 
 def settled(
-    request: Request, stages: StageTexts, needed: Needed | None
+    request: Request,
+    stages: StageTexts,
+    needed: Needed | None,
+    variables: frozenset[tuple[int, str]],
 ) -> tuple[Program, Unit]:
-    """The program and its entry, for the operations as they are looked up by now."""
+    """The program and its entry, for the operations as they are looked up by now.
+
+    Args:
+        variables: those of modules that are read where they are.
+    """
     program = Program()
+    program.variables = variables
     program.needed = needed
     program.request = request
     program.axis_name = request.axis_name

@@ -205,6 +205,13 @@ def within(manager, inner):
     return f
 
 
+def variable(x):
+    set_variable("b")
+    y = by_variable(x)
+    set_variable("a")
+    return y
+
+
 def called_by_name(x):
     manager = OfConfig()
     manager.__enter__()
@@ -213,7 +220,39 @@ def called_by_name(x):
     return y
 
 
-RIGHT = [item, item_in_the_same_function, trips, given_as_an_argument]
+def grown_by_a_callee(x):
+    before = x * CONFIG["trips"]
+    grow(CONFIG)
+    after = x * x * CONFIG["trips"] * len(STACK)
+    CONFIG["trips"] = 3
+    return before + after
+
+
+def grow(config):
+    config["trips"] += 2
+
+
+def grown_out_of_sight(x):
+    settings.scale = 2.0
+    before = x * settings.scale
+    rescale()
+    after = x * x * settings.scale
+    settings.scale = None
+    return before + after
+
+
+def rescale():
+    settings.scale *= 2.5
+
+
+RIGHT = [
+    grown_by_a_callee,
+    grown_out_of_sight,
+    item,
+    item_in_the_same_function,
+    trips,
+    given_as_an_argument,
+]
 RIGHT += [
     under_another_name,
     by_a_method_of_dicts,
@@ -225,6 +264,8 @@ RIGHT += [attribute_of_a_class, method, method_that_sets_something_else, called_
 RIGHT += [within(OfConfig, by_config), within(OfConfig, by_table)]
 RIGHT += [within(OfObject, by_object), within(OfClass, by_class)]
 RIGHT += [within(OfStack, by_stack), within(by_generator, by_config)]
+RIGHT += [variable, within(OfVariable, by_variable)]
+RIGHT += [within(OfVariable, lambda x: x * 3 if MODE == "a" else x * x)]
 
 
 @pytest.fixture(autouse=True)
@@ -247,13 +288,33 @@ def test_what_is_read_is_what_it_is_then(f):
     np.testing.assert_allclose(srcjax.jit(f)(x), f(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize("inner", [by_variable, lambda x: x if MODE == "a" else x * x])
-def test_variables_that_a_manager_sets_are_refused(inner):
-    f = within(OfVariable, inner)
-    f(1.0)
+def counted(level):
+    """A variable of a function around, which the manager sets."""
+    mode = "a"
+
+    class OfCell:
+        def __enter__(self):
+            nonlocal mode
+            mode = "b"
+
+        def __exit__(self, *error):
+            nonlocal mode
+            mode = "a"
+
+    def f(x):
+        with OfCell():
+            y = x * level if mode == "a" else x * x
+        return y
+
+    return f
+
+
+def test_variables_of_functions_around_are_refused():
+    f = counted(3.0)
+    assert f(1.5) == 2.25
     for derivative in (srcjax.grad(f), lambda x: srcjax.jvp(f, (x,), (1.0,))):
-        with pytest.raises(UnsupportedError, match="sets the variable `MODE`"):
-            derivative(1.3)
+        with pytest.raises(UnsupportedError, match="sets the variable `mode`"):
+            derivative(1.5)
 
 
 def test_decisions_by_what_nobody_changes_are_none_of_the_text():

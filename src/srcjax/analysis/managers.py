@@ -21,7 +21,7 @@ from typing import Any
 
 import gast
 
-from srcjax.analysis.standard import is_of_library, is_standard
+from srcjax.analysis.standard import is_standard
 from srcjax.analysis.types import Const, Object, Other, Type
 
 
@@ -63,7 +63,7 @@ def _look(function: Any, cls: Any, found: Set, seen: set[int]) -> None:
     """Add what a function sets, and those that it calls by name or by `self`."""
     if not isinstance(function, FunctionType) or id(function) in seen:
         return
-    if is_standard(function) or is_of_library(function):
+    if is_standard(function):
         return
     seen.add(id(function))
     around, cells = function.__globals__, function.__closure__ or ()

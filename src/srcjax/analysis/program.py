@@ -55,6 +55,7 @@ from srcjax.frontend.inherited import methods_above
 from srcjax.frontend.missing import Needed, with_bound, with_values
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
+from srcjax.frontend.rebound_globals import read_globals
 from srcjax.frontend.stage_texts import is_recording
 from srcjax.frontend.unit import Unit
 
@@ -155,6 +156,17 @@ class Facts:
         return ageless_buffers(NONE.union(*self.writes.values()))
 
 
+class SetAround(Exception):  # noqa: N818  (no error: all is read once more)
+    """A variable is set that was looked up: it is to be read where it is.
+
+    `refusal`: the error, if that does not help.
+    """
+
+    def __init__(self, key: tuple[int, str], refusal: SrcjaxError) -> None:
+        super().__init__(key)
+        self.key, self.refusal = key, refusal
+
+
 class Program:
     """Units by function, and the names they resolved."""
 
@@ -206,6 +218,8 @@ class Program:
         #: Variables that functions of the program set from inside, by what holds them:
         #: the namespace of a module, or a cell.
         self.rebound: set[tuple[int, str]] = set()
+        #: Those of modules that are read where they are.
+        self.variables: frozenset[tuple[int, str]] = frozenset()
         #: Names from around functions of which the program changes the contents, and
         #: attributes that it sets of objects from around.
         self.changed_names: set[str] = set()
@@ -217,7 +231,7 @@ class Program:
         wanted = set(varying)
         if unit is not None and wanted <= unit.varying:
             return unit
-        source = read(function)
+        source = self.with_variables(read(function))
         for guard in RESTS_ON.get(source.func, ()):
             self.rest_on(guard)
         if source.func not in RESTS_ON and not is_standard(source.func):
@@ -261,11 +275,19 @@ class Program:
         }
         self.sets(keys, source)
 
+    def with_variables(self, source: Any) -> Any:
+        """The function, which reads variables that others set where they are."""
+        names = {name for space, name in self.variables if space == id(source.globals)}
+        if names:
+            held = read_globals(source.node, source.globals, names, source.imported)
+            source.imported.update(held)
+        return source
+
     def sets(self, keys: set[tuple[int, str]], source: Any) -> None:
         """Variables are set, which no function goes by then."""
         self.rebound |= keys
         for key in self.rebound & self.guards.keys():
-            raise self.is_rebound(source, key[1])
+            raise self.is_rebound(source, key)
 
     def type_around(self, value: Any, name: str) -> Type:
         """The type of a live value; of one that the program changes, what it stays."""
@@ -283,16 +305,17 @@ class Program:
         self.changed_attributes |= attributes
         return bool(names or attributes)
 
-    def is_rebound(self, source: Any, name: str) -> Exception:
+    def is_rebound(self, source: Any, key: tuple[int, str]) -> Exception:
         """The error that a function reads what another one sets."""
-        return error_at(
+        refusal = error_at(
             UnsupportedError,
             source,
             source.node,
-            f"a function sets the variable `{name}` from around it, and another one "
+            f"a function sets the variable `{key[1]}` from around it, and another one "
             "that is called with it reads it by its name",
             "an argument, or an attribute of an object",
         )
+        return refusal if key in self.variables else SetAround(key, refusal)
 
     def add(self, key: int, unit: Unit) -> None:
         """Take in a unit that was just normalised."""
@@ -472,7 +495,7 @@ class Program:
         if holder is None and name in source.globals:
             holder = source.globals
         if holder is not None and (id(holder), name) in self.rebound:
-            raise self.is_rebound(source, name)
+            raise self.is_rebound(source, (id(holder), name))
         if holder is not None and not goes_without_saying(name, value):
             kind = kind if is_data(value) else Guard
             self.rest_on(kind(holder, name, value))

@@ -26,6 +26,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.frontend.unit import parameter_names
 
 _SCOPES = (
     *(gast.FunctionDef, gast.Lambda, gast.ClassDef),
@@ -68,6 +69,35 @@ def rebound_globals(
     name = syntax.Names(syntax.all_names(node) | set(around)).fresh(base)
     _set_attributes(node, {id: (name, id) for id in rebound})
     return {name: module}, rebound
+
+
+def read_globals(
+    node: gast.FunctionDef,
+    around: dict[str, Any],
+    names: set[str],
+    held: dict[str, Any],
+) -> dict[str, Any]:
+    """Read names of the module as its attributes, too: the module by its name.
+
+    Nothing changes where that is not what the names mean everywhere.
+
+    Args:
+        names: what other functions set while this one runs.
+        held: what the function has by names of its own already.
+    """
+    module = sys.modules.get(str(around.get("__name__")))
+    own = set(parameter_names(node.args)) | syntax.names_written(node.body)
+    names = names & syntax.all_names(node) - own
+    if not names or module is None or vars(module) is not around:
+        return {}
+    if _is_ambiguous(node, names, gast.Global):
+        return {}
+    known = [name for name, value in held.items() if value is module]
+    base = module.__name__.rpartition(".")[2].strip("_") or "module"
+    free = syntax.Names(syntax.all_names(node) | set(around))
+    name = known[0] if known else free.fresh(base)
+    _set_attributes(node, {id: (name, id) for id in names})
+    return {name: module}
 
 
 def rebound_cells(

@@ -300,6 +300,21 @@ class _Marking:
             self.types[id(unit)] = self.program.types_of(unit)
         return self.types[id(unit)]
 
+    def changed_around(self, unit: Unit) -> frozenset[str]:
+        """Names from around whose contents a unit reads, if the program changes any.
+
+        Which of them a call changes that is not followed is not told apart.
+        """
+        if not self.facts.set_attributes and not self.facts.set_around:
+            return frozenset()
+        own = syntax.names_written(unit.node.body) | set(unit.parameters)
+        found = {
+            syntax.root_of(node)
+            for node in syntax.walk(unit.node.body)
+            if isinstance(node, (gast.Attribute, gast.Subscript))
+        }
+        return frozenset(found - own - {"", "np"})
+
     def unit(self, unit: Unit) -> None:
         """Mark the nodes of one unit."""
         if id(unit) in self.done:
@@ -307,9 +322,12 @@ class _Marking:
         self.done.add(id(unit))
         types = self.types_of(unit)
         local = self.local(unit)
+        around = self.changed_around(unit)
         for node in syntax.walk(unit.node.body):
             if isinstance(node, gast.Call):
                 node.effect = self.call(unit, node, types, local)
+                if around and not node.effect.pure:
+                    node.effect = replace(node.effect, names=node.effect.names | around)
                 node.calls = self.name(unit, node, local)
                 if node.effect.pure and self.converts_own(node, types):
                     node.effect = UNKNOWN

@@ -31,6 +31,7 @@ from srcjax.analysis.types import (
     Varies,
     all_buffers,
     dtype_of,
+    is_mapping,
     varies,
 )
 from srcjax.frontend.unit import Unit
@@ -87,8 +88,10 @@ def _merge(program: Program, unit: Unit) -> bool:
             and all(isinstance(t, kinds) for t in types)
             and any(all_buffers(t) & written for t in types)
         )
-        # A parameter of a function that was written out is what it was given.
-        passed = alike and second in unit.inlined
+        # A parameter of a function that was written out is what it was given. In a
+        # batch its own name may have been looked at for what it is.
+        own = first in unit.inlined or not is_mapping()
+        passed = alike and second in unit.inlined and own
         one = passed or varies() is Varies.RUN_TIME
         if updated or (one and _stays(uses, stmt, first, second)):
             ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}

@@ -12,7 +12,7 @@ def is_on_device(x: Any) -> bool:
     return is_array_of_device(cls)
 
 
-@functools.cache
+@functools.lru_cache(256)
 def is_array_of_device(cls: Any) -> bool:
     """Whether a class is that of CuPy's arrays."""
     return cls.__module__.partition(".")[0] == "cupy" and hasattr(cls, "dtype")

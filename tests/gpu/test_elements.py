@@ -70,8 +70,6 @@ def held_in(v):
     return {"v": v}
 
 
-#: Each is generated for two kinds of arrays, and some are compiled.
-SAMPLE = {"test_numbers_stay_what_they_are": 2}
 FUNCTIONS = (overwritten, swapped, gone_through, totals, updated, kept_by_a_callee)
 X = np.array([0.5, -1.5, 2.0])
 

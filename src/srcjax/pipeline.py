@@ -410,6 +410,7 @@ def settled(
             check_shapes(unit, program.facts)
             refuse_functions(program, unit)
             stages.keep("settle", lambda: stage_listings.typed_units(program))
+            program.is_settled = True
             return program, unit
     raise error_at(
         UnsupportedError,

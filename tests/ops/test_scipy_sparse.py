@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 import srcjax
-from srcjax.errors import SrcjaxError
+from srcjax.errors import SrcjaxError, UnsupportedError
 
 D = np.random.default_rng(0).normal(size=(4, 3)).round(1) * (
     np.arange(12) % 3 > 0
@@ -169,4 +169,24 @@ def test_what_makes_sparse_matrices_of_numbers_is_refused(f):
     f(X)
     for derivative in (srcjax.grad(f), lambda x: srcjax.jvp(f, (x,), (x,))):
         with pytest.raises(SrcjaxError):
+            derivative(X)
+
+
+class Squares:
+    """It says itself what NumPy's product with it is."""
+
+    def __array_ufunc__(self, ufunc, method, *operands):
+        return ufunc(*(np.eye(3) if v is self else v for v in operands)) ** 2
+
+
+squares = Squares()
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(np.matmul(squares, x)), lambda x: np.sum(x @ squares)]
+)
+def test_other_objects_are_refused(f):
+    np.testing.assert_allclose(f(X), X @ X)
+    for derivative in (srcjax.grad(f), lambda x: srcjax.jvp(f, (x,), (x,))):
+        with pytest.raises(UnsupportedError, match="what its class makes of them"):
             derivative(X)

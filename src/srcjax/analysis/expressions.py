@@ -20,6 +20,7 @@ from srcjax.analysis.counts import cut, is_plain_bound, selected
 from srcjax.analysis.effects import UNROLLED, Missed
 from srcjax.analysis.foreign import (
     PRODUCT,
+    as_array,
     is_matrix_product,
     is_sparse,
     is_sparse_dot,
@@ -288,7 +289,9 @@ class Expressions(Calls):
         else:
             nodes = [node.left, node.right]
         types = self.operands(PRODUCT, [left, right], nodes, node)
-        return self.apply(lookup(PRODUCT), PRODUCT, types, {}, node)
+        return self.apply(
+            lookup(PRODUCT), PRODUCT, list(map(as_array, types)), {}, node
+        )
 
     def check_written(self, node: gast.expr, operands: list[Type]) -> None:
         """Raise where an operator calls a method and no call could be written for it.

@@ -116,8 +116,17 @@ PRODUCT = operator.matmul
 
 
 def is_sparse(t: Type) -> bool:
-    """Whether a value is a sparse matrix of SciPy's."""
-    return _is_of(t, "sparray", "spmatrix")
+    """Whether a value is a sparse matrix of SciPy's, or a linear operator."""
+    return _is_of(t, "sparray", "spmatrix") or _is_of(t, "LinearOperator")
+
+
+def as_array(t: Type) -> Type:
+    """A sparse matrix as the array that it stands for; anything else as it is."""
+    if not is_sparse(t):
+        return t
+    if isinstance(t, Const):
+        return Array(dtype=t.value.dtype, shape=t.value.shape)
+    return Array(shape=(None, None))
 
 
 def is_matrix_product(function: Any, left: Type, right: Type) -> bool:
@@ -142,11 +151,12 @@ def is_sparse_dot(node: gast.Call) -> bool:
 
 
 def _is_of(t: Type, *names: str) -> bool:
-    """Whether a value is of one of these classes of `scipy.sparse`."""
-    sparse, cls = sys.modules.get("scipy.sparse"), own_class(t)
-    if sparse is None or not isinstance(cls, type):
-        return False
-    return issubclass(cls, tuple(getattr(sparse, name) for name in names))
+    """Whether a value is of one of these classes of `scipy.sparse`, or a part of it."""
+    cls = own_class(t)
+    homes = [sys.modules.get(f"scipy.sparse{part}") for part in ("", ".linalg")]
+    found = [getattr(home, name, None) for home in homes for name in names]
+    known = tuple(each for each in found if each is not None)
+    return isinstance(cls, type) and issubclass(cls, known)
 
 
 def takes_over(left: Type, cls: Any) -> bool:

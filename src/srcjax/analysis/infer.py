@@ -256,7 +256,6 @@ class Interpreter(Expressions):
             found = set_by_manager(entered, item.context_expr, known)
             self.program.sets(found.variables, self.unit.source)
             self.facts.set_attributes |= found.attributes
-            self.facts.set_attributes |= {name for _, name in found.variables}
             self.facts.set_around |= {("global", name) for name in found.containers}
             for name in syntax.names_written(item.optional_vars):
                 env[name] = Unknown(buffers=all_buffers(entered))

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import dis
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import gast
 
-from srcjax.analysis.standard import is_standard
+from srcjax.analysis.standard import is_standard, nested
 from srcjax.analysis.types import Const, Object, Other, Type
 
 
@@ -33,7 +32,7 @@ class Set:
     variables: set[tuple[int, str]] = field(default_factory=set)
     #: Names of containers that they read, and so may write to.
     containers: set[str] = field(default_factory=set)
-    #: Attributes of objects.
+    #: Attributes of objects, and of modules.
     attributes: set[str] = field(default_factory=set)
 
 
@@ -68,12 +67,13 @@ def _look(function: Any, cls: Any, found: Set, seen: set[int]) -> None:
     seen.add(id(function))
     around, cells = function.__globals__, function.__closure__ or ()
     free = dict(zip(function.__code__.co_freevars, cells, strict=True))
-    for code in _codes(function.__code__):
+    for code in nested(function.__code__):
         base: Any = None
         for step in dis.get_instructions(code):
             name = step.argval
             if step.opname == "STORE_GLOBAL":
                 found.variables.add((id(around), name))
+                found.attributes.add(name)  # as which it is read
             elif step.opname == "STORE_DEREF" and name in free:
                 found.variables.add((id(free[name]), name))
             elif step.opname == "STORE_ATTR":
@@ -88,11 +88,3 @@ def _look(function: Any, cls: Any, found: Set, seen: set[int]) -> None:
                     found.containers.add(name)
         for name in code.co_names if cls is not None else ():
             _look(getattr(cls, name, None), cls, found, seen)
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code, and that of functions defined in it."""
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _codes(part)

@@ -218,6 +218,8 @@ class Program:
         #: Variables that functions of the program set from inside, by what holds them:
         #: the namespace of a module, or a cell.
         self.rebound: set[tuple[int, str]] = set()
+        #: Whether types and effects are found: nothing is read anew from then on.
+        self.is_settled = False
         #: Those of modules that are read where they are.
         self.variables: frozenset[tuple[int, str]] = frozenset()
         #: Names from around functions of which the program changes the contents, and
@@ -315,7 +317,8 @@ class Program:
             "that is called with it reads it by its name",
             "an argument, or an attribute of an object",
         )
-        return refusal if key in self.variables else SetAround(key, refusal)
+        known = self.is_settled or key in self.variables
+        return refusal if known else SetAround(key, refusal)
 
     def add(self, key: int, unit: Unit) -> None:
         """Take in a unit that was just normalised."""

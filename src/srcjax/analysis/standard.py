@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types as pytypes
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -14,6 +15,14 @@ def is_standard(function: Any) -> bool:
     if file.startswith("<frozen "):
         return True
     return file.startswith(_STANDARD) and "site-packages" not in file
+
+
+def nested(code: pytypes.CodeType) -> Iterator[pytypes.CodeType]:
+    """The code of a function, and that of all that is defined in it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            yield from nested(const)
 
 
 def is_installed(path: str) -> bool:

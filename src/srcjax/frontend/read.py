@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.standard import nested
 from srcjax.backends.marks import TESTED, copy_marks
 from srcjax.errors import (
     ArgumentError,
@@ -150,8 +151,7 @@ def read(func: Callable[..., Any]) -> FunctionSource:
 
 def _sets(code: CodeType, operation: int) -> bool:
     """Whether an instruction of this kind is in the function, or in one inside."""
-    inner = (c for c in code.co_consts if isinstance(c, CodeType))
-    return operation in code.co_code[::2] or any(_sets(c, operation) for c in inner)
+    return any(operation in each.co_code[::2] for each in nested(code))
 
 
 def apart(function: FunctionType) -> FunctionType:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.standard import nested
 from srcjax.backends.marks import NAMES_MADE
 from srcjax.ops.record import PROPERTIES
 from srcjax.process import tree_of
@@ -29,8 +30,7 @@ def property_of(x: Any, name: str) -> Any:
 
 def _attributes(code: types.CodeType) -> set[str]:
     """The names of attributes (and of globals) in a function and those inside it."""
-    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return set(code.co_names).union(*map(_attributes, inner))
+    return {name for each in nested(code) for name in each.co_names}
 
 
 def _by_position(partial: functools.partial) -> Any:

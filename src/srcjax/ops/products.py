@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -66,17 +65,7 @@ def infer_dot(a: Type, b: Type, **_: Type) -> Type:
     return number_or_array(dtype, m[:-1] + n[:-2] + n[-1:] * (len(n) > 1))
 
 
-def as_array(t: Type) -> Type:
-    """A sparse matrix as the array that it stands for; anything else as it is."""
-    if not is_sparse(t):
-        return t
-    if isinstance(t, Const):
-        return Array(dtype=t.value.dtype, shape=t.value.shape)
-    return Array(shape=(None, None))
-
-
 def infer_matmul(a: Type, b: Type, **_: Type) -> Type:
-    a, b = as_array(a), as_array(b)
     dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
     if not m or not n:
         return number_or_array(dtype, None)
@@ -272,7 +261,6 @@ def _(y, a, b):
     np.linalg.matmul,
     infer=infer_matmul,
     linear=("a", "b"),
-    objects=("a", "b"),
     says={
         "a": "matrix product: `C = A @ B` gives `d[A] = d[C] @ B.T`",
         "b": "matrix product: `C = A @ B` gives `d[B] = A.T @ d[C]`",

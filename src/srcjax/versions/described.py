@@ -33,6 +33,7 @@ import numpy as np
 
 from srcjax.analysis.plain import is_size
 from srcjax.analysis.registered import node_of
+from srcjax.analysis.standard import nested
 from srcjax.backends.load import is_generated
 
 #: More than this is not worth it: generating takes about as long.
@@ -495,14 +496,6 @@ def dtype_word(dtype: np.dtype) -> str:
     if dtype.kind not in KINDS or dtype.metadata is not None:
         raise NotDescribed(f"the dtype {dtype}")
     return dtype.str
-
-
-def nested(code: pytypes.CodeType) -> Iterator[pytypes.CodeType]:
-    """The code and all that is in it."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, pytypes.CodeType):
-            yield from nested(const)
 
 
 def is_module_in(cell: Any) -> bool:

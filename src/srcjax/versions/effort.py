@@ -25,6 +25,7 @@ import numpy as np
 import optree
 
 from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
+from srcjax.analysis.standard import nested
 from srcjax.late import late
 
 if TYPE_CHECKING:
@@ -157,8 +158,7 @@ def names_around(function: FunctionType | MethodType) -> dict[str, Any]:
 
 def all_names(code: CodeType) -> set[str]:
     """Names of globals and attributes of a function, and of those inside it."""
-    inner = (all_names(c) for c in code.co_consts if isinstance(c, CodeType))
-    return set(code.co_names).union(*inner)
+    return {name for each in nested(code) for name in each.co_names}
 
 
 #: So many objects around a function are looked at.

@@ -21,7 +21,7 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.backends.cuda import run
-from srcjax.backends.cuda.between import Between, Known
+from srcjax.backends.cuda.between import Between
 from srcjax.backends.module import Module
 
 #: What computes with its parts at once, and keeps none of them.
@@ -47,7 +47,7 @@ def for_device(module: Module) -> None:
             ]
         functions.append(function)
     names = syntax.Names({*syntax.all_names(functions), *module.values})
-    writer = Elements(known, names, set(filter(None, map(tuple_of, functions))))
+    writer = Elements(between, names, set(filter(None, map(tuple_of, functions))))
     if any(writes(f.body) for f in functions):
         functions = [f if is_kernel(f) else writer.function(f) for f in functions]
     module.functions[:] = functions
@@ -87,8 +87,8 @@ def writes(stmts: list[Any]) -> bool:
 class Elements(gast.NodeTransformer):
     """Copies numbers that are kept."""
 
-    def __init__(self, known: Known, names: syntax.Names, tuples: set[str]) -> None:
-        self.known, self.between = known, Between(known)
+    def __init__(self, between: Between, names: syntax.Names, tuples: set[str]) -> None:
+        self.between = between
         #: Functions that give tuples, never arrays.
         self.tuples = tuples
         self.names = names
@@ -117,7 +117,7 @@ class Elements(gast.NodeTransformer):
     def called(self, func: Any) -> Any:
         """What is called, as far as it is known."""
         name = getattr(func, "id", "")
-        if name and self.known(name) is None:
+        if name and self.between.known(name) is None:
             return getattr(builtins, name, None)
         return self.between.object_of(func)
 

@@ -65,6 +65,7 @@ from srcjax.ops import (
     collectives,
     registry,  # noqa: F401  (fills the table of operations)
 )
+from srcjax.ops.effects import effect_of_function
 from srcjax.ops.record import tangents
 from srcjax.transforms.aliases import merge_aliases, merge_handed_on
 from srcjax.transforms.batch.copies import read_at_once
@@ -352,7 +353,7 @@ def settled(
     Args:
         variables: those of modules that are read where they are.
     """
-    program = Program()
+    program = Program(effect_of_function)
     program.variables = variables
     program.needed = needed
     program.request = request

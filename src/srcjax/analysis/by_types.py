@@ -267,6 +267,19 @@ def _is_known(value: Any) -> bool:
     return isinstance(value, type) or cls in _KNOWN or isinstance(value, _VIEWS)
 
 
+def _answers_by_code(value: Any) -> bool:
+    """Whether code of the user's may run where it, or what it holds, is looked at."""
+    if type(value) in (tuple, list, set, frozenset):
+        return any(map(_answers_by_code, value))
+    found = (getattr(type(value), name, None) for name in _ANSWERS)
+    return any(isinstance(method, pytypes.FunctionType) for method in found)
+
+
+#: What `len`, `list`, `any`, `zip` and `set` ask an object for.
+_ANSWERS = (
+    *("__len__", "__iter__", "__next__", "__getitem__", "__reversed__", "__bool__"),
+    *("__index__", "__hash__", "__eq__"),
+)
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
@@ -323,6 +336,8 @@ class _Run:
         given = [*args, *kwargs.values()]
         if any(f is each for each in _OF_CONTAINERS):
             if any(isinstance(v, _Mark) or self.is_used_up(v) for v in given):
+                raise NotByTypes
+            if any(map(_answers_by_code, given)):
                 raise NotByTypes
             return self.new(f(*args, **kwargs))
         if any(map(_has_mark, given)):

@@ -37,6 +37,7 @@ from srcjax.analysis.binding import (
     unfolded,
 )
 from srcjax.analysis.by_types import NotByTypes
+from srcjax.analysis.computing import getter_of
 from srcjax.analysis.constructing import Constructing
 from srcjax.analysis.custom import (
     Checkpointed,
@@ -161,6 +162,8 @@ class Calls(Constructing):
             self.callee(node, getter)
             return self.call_function(getter, [base], {}, node)
         if isinstance(base, Const) and not isinstance(base.value, (int, float)):
+            if not self.program.computing.reads(base.value, name):
+                return self.asked_for(base, name, node)
             try:
                 value = getattr(base.value, name)
             except AttributeError:
@@ -228,6 +231,17 @@ class Calls(Constructing):
         if static is None or dynamic:
             return Unknown(is_active(base), all_buffers(base))
         return self.seen(cls, name, getattr(cls, name))
+
+    def asked_for(self, base: Const, name: str, node: Any) -> Type:
+        """The type of `base.name` of a live object, which changes something there."""
+        getter = getter_of(inspect.getattr_static(base.value, name, None))
+        if isinstance(getter, pytypes.FunctionType):
+            self.program.rests_on_method(type(base.value), name)
+            getter = for_class(getter, type(base.value))
+            self.callee(node, getter)
+            return self.call_function(getter, [base], {}, node)
+        self.callee(node, None)
+        return UNKNOWN
 
     def seen(self, holder: Any, name: str, value: Any) -> Type:
         """The type of an attribute that a live object has now."""

@@ -455,7 +455,11 @@ class Expressions(Calls):
         if isinstance(base, (Object, Other, Const)):
             method = getattr(cls, "__getitem__", None)
             own = isinstance(method, pytypes.FunctionType)
-            if own and (isinstance(base, Object) or is_active(index)):
+            if own and (
+                isinstance(base, Object)
+                or is_active(index)
+                or (owner is not None and not self.program.computing.only(method, cls))
+            ):
                 if index_joins(owner):
                     return self.joined(owner, index, node)
                 self.program.rests_on_method(cls, "__getitem__")

@@ -13,6 +13,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.binding import global_type, loosened
 from srcjax.analysis.by_types import NotByTypes, asked
+from srcjax.analysis.computing import Anything, Computing, EffectOf
 from srcjax.analysis.guards import (
     Asked,
     Data,
@@ -170,7 +171,7 @@ class SetAround(Exception):  # noqa: N818  (no error: all is read once more)
 class Program:
     """Units by function, and the names they resolved."""
 
-    def __init__(self) -> None:
+    def __init__(self, effect_of: EffectOf = lambda _: Anything()) -> None:
         self.units: dict[int, Unit] = {}
         #: The identity of the function that is transformed.
         self.entry = 0
@@ -226,6 +227,8 @@ class Program:
         #: attributes that it sets of objects from around.
         self.changed_names: set[str] = set()
         self.changed_attributes: set[str] = set()
+        #: Which functions of the user's only compute what they give.
+        self.computing = Computing(effect_of)
 
     def unit(self, function: Any, varying: Iterable[str]) -> Unit:
         """The function's core form, with at least these parameters varying."""

@@ -15,6 +15,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.applied import Applied
 from srcjax.analysis.binding import Env, bind_types, signature_of
+from srcjax.analysis.computing import core_form
 from srcjax.analysis.counts import uncounted
 from srcjax.analysis.effects import Missed, Unreachable
 from srcjax.analysis.known_values import truth
@@ -41,9 +42,8 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import SrcjaxError, UnsupportedError
 from srcjax.frontend.helper_names import make_way
-from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
-from srcjax.frontend.unit import Unit, parameter_names
+from srcjax.frontend.unit import Unit
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.library_writes import place_of_out, written_places
 from srcjax.ops.random_numbers import drawn, generator_class
@@ -346,15 +346,6 @@ def _active_parameters(
         if any(map(is_active, given)):
             found.add(name)
     return found
-
-
-def core_form(function: Any) -> Unit | None:
-    """The function's core form for inference alone; None if it is not readable."""
-    try:
-        source = read(function)
-        return normalise(source, parameter_names(source.node.args))
-    except SrcjaxError:
-        return None
 
 
 def _widen(t: Type) -> Type:

@@ -276,7 +276,7 @@ class Run:
         #: What the function is given, by identity, once it runs.
         self.given: set[int] = set()
         source = read(function)
-        self.program = Program()
+        self.program = Program(effect_of_function)
         self.program.entry = id(source.func)
         self.program.bound = source.bound
         with varying(Varies.RUN_TIME):

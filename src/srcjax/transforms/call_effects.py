@@ -18,6 +18,7 @@ import importlib
 import inspect
 import math
 import types as pytypes
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,8 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
-from srcjax.analysis.known_values import OPERATORS, UNARY
+from srcjax.analysis.containers import load_item
+from srcjax.analysis.known_values import OPERATORS, UNARY, is_fixed
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
     NONE,
@@ -35,14 +37,17 @@ from srcjax.analysis.types import (
     Const,
     Dict,
     List,
+    Object,
     Other,
     Scalar,
+    Tuple,
     Type,
     Unknown,
     ageless_buffers,
     all_buffers,
     is_iterator,
     parts,
+    type_of,
 )
 from srcjax.analysis.types import (
     UNKNOWN as UNKNOWN_TYPE,
@@ -77,6 +82,11 @@ _CONVERSIONS = (
     "__abs__", "__array__", "__bool__", "__complex__", "__float__", "__getitem__",
     "__index__", "__int__", "__iter__", "__len__", "__next__", "__round__",
 )  # fmt: skip
+#: What asks an object for its truth, and for its items.
+_OF_TRUTH = ("__bool__", "__len__")
+_OF_ITEMS = ("__iter__", "__next__", "__contains__")
+#: A method, and the class of the object that it is asked of.
+Method = tuple[Any, Any]
 #: Builtins that look at no part of what they are given.
 _OF_ITSELF = ("callable", "id", "isinstance", "type")
 #: Functions that take all, or some, of what an iterator gives.
@@ -322,6 +332,7 @@ class _Marking:
         self.done.add(id(unit))
         types = self.types_of(unit)
         local = self.local(unit)
+        known = {**objects_around(self.program, unit, local), **types}
         around = self.changed_around(unit)
         for node in syntax.walk(unit.node.body):
             if isinstance(node, gast.Call):
@@ -329,15 +340,19 @@ class _Marking:
                 if around and not node.effect.pure:
                     node.effect = replace(node.effect, names=node.effect.names | around)
                 node.calls = self.name(unit, node, local)
-                if node.effect.pure and self.converts_own(node, types):
+                if node.effect.pure and self.converts_own(node, known):
                     node.effect = UNKNOWN
-            elif isinstance(node, _OPERATORS) and self.is_own(node, types):
+            elif isinstance(node, _OPERATORS) and self.is_own(node, known):
                 node.effect = UNKNOWN
             for used_up in taken_from(node):
                 if effect_of(used_up).pure and _runs_out(used_up, types):
                     used_up.effect = Effect(to_all=True)
+                cls = _class_of(type_at(used_up, known))
+                if own_methods(cls, _OF_ITEMS):
+                    used_up.effect = UNKNOWN
             for asked in _asked(node):
-                if _answers_itself(_class_of(types.get(asked.id, UNKNOWN_TYPE))):
+                cls = _class_of(type_at(asked, known))
+                if own_methods(cls, _OF_TRUTH):
                     asked.effect = UNKNOWN
 
     @staticmethod
@@ -365,24 +380,7 @@ class _Marking:
 
     def is_own(self, node: Any, types: dict[str, Type]) -> bool:
         """Whether an attribute or operator calls a method of the user's."""
-        if id(node) in self.facts.callees:
-            return True
-        if isinstance(node, gast.BinOp):
-            operands = [node.left, node.right]
-        elif isinstance(node, gast.AugAssign):
-            operands = [node.target, node.value]
-        elif isinstance(node, gast.Compare):
-            operands = [node.left, *node.comparators]
-        else:
-            operands = [node.operand if isinstance(node, gast.UnaryOp) else node.value]
-        known = [types[n.id] for n in operands if getattr(n, "id", "") in types]
-        classes = [cls for cls in map(_class_of, known) if cls is not None]
-        if isinstance(node, gast.Attribute):
-            found = [inspect.getattr_static(c, node.attr, None) for c in classes]
-            return any(isinstance(f, property) for f in found)
-        names = _METHODS.get(type(node)) or _operator_methods(node)
-        methods = (getattr(cls, name, None) for cls in classes for name in names)
-        return any(isinstance(m, pytypes.FunctionType) for m in methods)
+        return id(node) in self.facts.callees or bool(methods_asked(node, types))
 
     def converts_own(self, call: gast.Call, types: dict[str, Type]) -> bool:
         """Whether `float(q)`, `np.sum(q)` calls a method of the user's to look at q.
@@ -392,10 +390,9 @@ class _Marking:
         if called(call) in _OF_ITSELF:
             return False
         given = [*call.args, *(k.value for k in call.keywords)]
-        held = (types.get(getattr(operand, "id", "")) for operand in given)
+        held = (type_at(operand, types) for operand in given)
         classes = [_class_of(t) for t in held if isinstance(t, (Const, Other))]
-        methods = (getattr(cls, name, None) for cls in classes for name in _CONVERSIONS)
-        return any(isinstance(m, pytypes.FunctionType) for m in methods)
+        return any(own_methods(cls, _CONVERSIONS) for cls in classes)
 
     def call(
         self, unit: Unit, call: gast.Call, types: dict[str, Type], local: set[str]
@@ -581,8 +578,8 @@ def _taking(function: Any, call: gast.Call, types: dict[str, Type]) -> Effect:
     return Effect(writes=frozenset(places))
 
 
-def _asked(node: Any) -> list[gast.Name]:
-    """The names whose truth evaluating the node asks for."""
+def _asked(node: Any) -> list[gast.expr]:
+    """The objects whose truth evaluating the node asks for."""
     tests: list[Any] = []
     if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
         tests = [node.test]
@@ -590,13 +587,76 @@ def _asked(node: Any) -> list[gast.Name]:
         tests = node.values
     elif isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
         tests = [node.operand]
-    return [test for test in tests if isinstance(test, gast.Name)]
+    places = (gast.Name, gast.Attribute, gast.Subscript)
+    return [test for test in tests if isinstance(test, places)]
 
 
-def _answers_itself(cls: Any) -> bool:
-    """Whether the truth of the class's objects is what a method of the user's says."""
-    methods = (getattr(cls, name, None) for name in ("__bool__", "__len__"))
-    return any(isinstance(m, pytypes.FunctionType) for m in methods)
+def objects_around(program: Program, unit: Unit, local: set[str]) -> dict[str, Type]:
+    """The objects of classes of the user's that names from around stand for."""
+    found: dict[str, Type] = {}
+    for name in syntax.names_read(unit.node.body) - local:
+        try:
+            value = program.look(unit, name)
+        except KeyError:
+            continue
+        if not is_fixed(value) and not isinstance(value, (np.ndarray, type)):
+            found[name] = Const(value=value)
+    return found
+
+
+def methods_asked(node: Any, types: dict[str, Type]) -> list[Method]:
+    """The methods of the user's that an attribute or operator itself calls.
+
+    Where the truth or the items of a place were asked for, those that say them too.
+    """
+    if isinstance(node, gast.BinOp):
+        operands = [node.left, node.right]
+    elif isinstance(node, gast.AugAssign):
+        operands = [node.target, node.value]
+    elif isinstance(node, gast.Compare):
+        operands = [node.left, *node.comparators]
+    elif isinstance(node, gast.UnaryOp):
+        operands = [node.operand]
+    else:
+        operands = [node.value]
+    classes = [_class_of(type_at(operand, types)) for operand in operands]
+    if isinstance(node, gast.Attribute):
+        getters = [(inspect.getattr_static(c, node.attr, None), c) for c in classes]
+        return [(f.fget, c) for f, c in getters if isinstance(f, property)]
+    names = _METHODS.get(type(node)) or _operator_methods(node)
+    return [each for cls in classes for each in own_methods(cls, names)]
+
+
+def methods_of_place(node: Any, types: dict[str, Type]) -> list[Method]:
+    """The methods of the user's that say the truth or the items of an object."""
+    return own_methods(_class_of(type_at(node, types)), _OF_TRUTH + _OF_ITEMS)
+
+
+def own_methods(cls: Any, names: Sequence[str]) -> list[Method]:
+    """Those of the methods that are written in Python: the user's, of a known class."""
+    methods = (getattr(cls, name, None) for name in names)
+    return [(m, cls) for m in methods if isinstance(m, pytypes.FunctionType)]
+
+
+def type_at(node: Any, types: dict[str, Type]) -> Type:
+    """What a name, or `a.b` and `a[0]` of known objects and containers, is."""
+    if isinstance(node, gast.Name):
+        return types.get(node.id, UNKNOWN_TYPE)
+    if not isinstance(node, (gast.Attribute, gast.Subscript)):
+        return UNKNOWN_TYPE
+    found: Type = UNKNOWN_TYPE
+    base = type_at(node.value, types)
+    if isinstance(node, gast.Attribute) and isinstance(base, Object):
+        found = dict(base.items).get(node.attr, UNKNOWN_TYPE)
+    elif isinstance(node, gast.Attribute) and isinstance(base, Const):
+        held = getattr(base.value, "__dict__", {})
+        found = Const(value=held[node.attr]) if node.attr in held else UNKNOWN_TYPE
+    elif isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Constant):
+        if isinstance(base, Const) and type(base.value) in (list, tuple, dict):
+            base = type_of(base.value)
+        if isinstance(base, (Tuple, List, Dict)):
+            found = load_item(base, Const(value=node.slice.value))
+    return found
 
 
 def of_call_or_unknown(function: Any, call: gast.Call) -> Effect:

@@ -32,10 +32,12 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit, parameter_names
 from srcjax.ops.record import Op
-from srcjax.transforms.batch.unfollowed import Computing
 from srcjax.transforms.call_effects import (
     effect_of,
     gives_once,
+    methods_asked,
+    methods_of_place,
+    objects_around,
     taken_from,
     written_operands,
 )
@@ -53,9 +55,9 @@ class Felt:
         own = syntax.names_written(unit.node) | set(parameter_names(unit.node.args))
         #: Names from around the unit.
         self.around = syntax.names_read(unit.node) - own
+        self.objects = objects_around(program, unit, own)
         #: Functions that are called, by what was found in them.
         self.inside: dict[int, bool] = {}
-        self.computing = Computing()
 
     def first(self, values: Iterable[Any]) -> Any:
         """The first part of the values that may do more than to write to arrays.
@@ -68,9 +70,29 @@ class Felt:
     def is_felt(self, node: Any) -> bool:
         if any(map(self.may_run_out, taken_from(node))):
             return True
-        if isinstance(node, (gast.Subscript, gast.Attribute)):
-            return not isinstance(node.ctx, gast.Load) and not self.is_of_each(node)
-        return isinstance(node, gast.Call) and self.call(node)
+        stored = isinstance(node, (gast.Subscript, gast.Attribute))
+        if stored and not isinstance(node.ctx, gast.Load):
+            return not self.is_of_each(node)
+        if isinstance(node, gast.Call):
+            return self.call(node)
+        return isinstance(node, gast.expr) and self.asked(node)
+
+    def asked(self, node: gast.expr) -> bool:
+        """Whether what an attribute or operator calls of the user's is felt."""
+        if effect_of(node).pure:
+            return False
+        callees = self.program.facts.callees.get(id(node), [])
+        if callees:
+            units = [self.unit_of(c) for c in callees]
+            return any(u is None or self.felt_inside(u) for u in units)
+        names = syntax.names_read(node) - self.around
+        known = {name: self.type_of(syntax.name(name)) for name in names}
+        known |= self.objects
+        asked = methods_of_place(node, known)
+        if not isinstance(node, gast.Name):
+            asked += methods_asked(node, known)
+        only = self.program.computing.only
+        return not asked or not all(only(method, cls) for method, cls in asked)
 
     def call(self, node: gast.Call) -> bool:
         """Whether a call is felt: by what it is given, or by what it does beside it."""
@@ -98,7 +120,7 @@ class Felt:
     def only_computes(self, callee: Any) -> bool:
         """Whether a function of the user's that is not followed does nothing else."""
         ours = callee is None or isinstance(callee, Op)
-        return not ours and self.computing.only(callee)
+        return not ours and self.program.computing.only(callee)
 
     def left_over(self, loop: gast.For) -> bool:
         """Whether what a loop leaves of an iterator may be read by something else."""
@@ -133,7 +155,7 @@ class Felt:
             self.inside[id(unit)] = False  # of a function that calls itself
             types = self.program.types_of(unit)
             inner = Felt(self.program, unit, lambda node: _type_in(node, types))
-            inner.inside, inner.computing = self.inside, self.computing
+            inner.inside = self.inside
             self.inside[id(unit)] = inner.first(unit.node.body) is not None
         return self.inside[id(unit)]
 

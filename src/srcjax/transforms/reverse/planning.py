@@ -28,7 +28,7 @@ from srcjax.analysis.types import (
     same_shape,
 )
 from srcjax.frontend.attempts import caught_flag
-from srcjax.transforms.call_effects import called
+from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.reads_writes import backward_range, is_range, shape_only_names
 from srcjax.transforms.reverse.plan import Plan, Read
 from srcjax.transforms.reverse.results import Results
@@ -531,6 +531,8 @@ class Planner(Results, Sharing):
             t = self.rules.type_of_name(name)
             if name in self.defs and not (is_number(t) or isinstance(t, known)):
                 return False
+        if not is_pure(value):
+            return False
         for sub in syntax.walk(value):
             if isinstance(sub, gast.Call):
                 if called(sub) not in _CHEAP_CALLS:

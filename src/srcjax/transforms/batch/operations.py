@@ -79,6 +79,10 @@ def is_about_none(test: Any) -> bool:
     return isinstance(other, gast.Constant) and other.value is None
 
 
+#: Calls that tell something of the class of a value.
+_ABOUT_CLASSES = frozenset(["isinstance", "hasattr", "callable", "type"])
+
+
 class Operations(Lanes):
     """Writes operations on batches."""
 
@@ -114,6 +118,8 @@ class Operations(Lanes):
             if isinstance(sub, gast.Call) and len(sub.args) in (1, 2):
                 chain = called(sub)
                 base = sub.args[0]
+                if chain in _ABOUT_CLASSES and self.mapped(base):
+                    return self.asked_of_class(sub)
                 if len(sub.args) == 2:
                     return self.size_along(sub, chain, base)
                 if not (isinstance(base, gast.Name) and self.is_batch(base)):
@@ -125,6 +131,18 @@ class Operations(Lanes):
             return sub
 
         return syntax.map_expressions(syntax.clone(node), visit)
+
+    def asked_of_class(self, call: gast.Call) -> gast.expr:
+        """`isinstance(x, float)` and its kin, of an example: the batch is an array."""
+        outcome = self.typer.type_of(call, self.examples)
+        if isinstance(outcome, Const) and isinstance(outcome.value, bool):
+            return syntax.const(outcome.value)
+        if isinstance(self.example(call.args[0]), _CONTAINERS):
+            return call  # the batch is one too
+        raise self.refuse(
+            f"`{syntax.text(call)}` looks at the class of a mapped value",
+            "`np.ndim(x)`, or an argument that says what `x` is",
+        )
 
     @functools.cached_property
     def example_displays(self) -> dict[str, gast.expr]:
@@ -602,7 +620,7 @@ class Operations(Lanes):
         function = called(value)
         if function in ("sorted", "sum", "any", "all", "zip", "map", "filter"):
             raise self.refuse(f"`{function}` of mapped values", "a function of NumPy")
-        if function in ("len", "isinstance", "np.shape", "np.ndim", "np.size"):
+        if function in SHAPE_CALLS or function in _ABOUT_CLASSES:
             return self.shapes(value)
         if isinstance(callee, Op):
             args, keywords = self.operands_of(value, method)

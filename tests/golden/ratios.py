@@ -1,8 +1,8 @@
 """Prints how long each generated gradient is beside the one a textbook writes.
 
 `python -m tests.golden.ratios` measures the texts as they are generated now, and with
-`course`, `lectures`, `unseen` or `seminar` those of functions that the passes were not
-tuned to, in several modes; with `tangents`, the texts of `jvp`.
+`course`, `lectures`, `unseen`, `seminar` or `workshop` those of functions that the
+passes were not tuned to, in several modes; with `tangents`, the texts of `jvp`.
 """
 
 import sys
@@ -24,6 +24,8 @@ from . import (
     textbook,
     unseen,
     unseen_by_hand,
+    workshop,
+    workshop_by_hand,
 )
 from .functions import GOLDEN, Golden
 from .inspect_text import LIMIT, generated_statements, textbook_statements
@@ -34,6 +36,7 @@ SETS = {
     "lectures": (lectures, lectures_by_hand),
     "unseen": (unseen, unseen_by_hand),
     "seminar": (seminar, seminar_by_hand),
+    "workshop": (workshop, workshop_by_hand),
 }
 
 

@@ -6,9 +6,9 @@ import pytest
 
 import srcjax
 
-from . import seminar, seminar_by_hand, tangents_by_hand
+from . import tangents_by_hand
 from .inspect_text import generated_statements, textbook_statements
-from .ratios import tangents_of, texts_of
+from .ratios import SETS, tangents_of, texts_of
 
 #: Where an example is at a kink, or a person counts on there being none.
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -20,22 +20,28 @@ def assert_close(found, expected, **close):
         np.testing.assert_allclose(a, b, **(close or CLOSE))
 
 
-@pytest.mark.parametrize("name", seminar.ARGS)
-def test_gradients(name):
-    args, argnums = seminar.ARGS[name]
-    gradient = srcjax.grad(getattr(seminar, name), argnums=argnums)(*args)
-    assert_close(gradient, getattr(seminar_by_hand, name)(*args))
+#: The sets whose functions are checked, each with its function's name.
+CHECKED = [(of, name) for of in ("seminar", "workshop") for name in SETS[of][0].ARGS]
 
 
-@pytest.mark.parametrize("name", seminar.ARGS)
-def test_other_modes(name):
+@pytest.mark.parametrize(("of", "name"), CHECKED)
+def test_gradients(of, name):
+    functions, by_hand = SETS[of]
+    args, argnums = functions.ARGS[name]
+    gradient = srcjax.grad(getattr(functions, name), argnums=argnums)(*args)
+    assert_close(gradient, getattr(by_hand, name)(*args))
+
+
+@pytest.mark.parametrize(("of", "name"), CHECKED)
+def test_other_modes(of, name):
     """The text without types, batches, and second derivatives."""
-    args, argnums = seminar.ARGS[name]
+    functions, _ = SETS[of]
+    args, argnums = functions.ARGS[name]
     first = argnums if isinstance(argnums, int) else argnums[0]
-    f = getattr(seminar, name)
+    f = getattr(functions, name)
     gradient = srcjax.grad(f, argnums=first)
     world: dict = {}
-    texts = dict(texts_of(seminar, name))
+    texts = dict(texts_of(functions, name))
     exec(texts["untyped"], world)
     expected = srcjax.grad(f, argnums=argnums)(*args)
     assert_close(world[f"grad_{name}"](*args), expected)

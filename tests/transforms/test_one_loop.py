@@ -123,6 +123,132 @@ def test_others_are_two(f, args):
     check(f, args)
 
 
+def mean_of_distances(c, xs):
+    total = 0.0
+    for x in xs:
+        total += np.exp(-np.sum((x - c) ** 2))
+    return total / len(xs)
+
+
+def in_pairs(c, xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys, strict=False):
+        r = np.sum(c * x) - y
+        total += r**2 if r > 0 else np.exp(r)
+    return total
+
+
+def of_items(c, xs):
+    total = 0.0
+    for i, x in enumerate(xs):
+        total += np.exp(c[i % 2] * x[0]) * c[0]
+    return total / len(xs)
+
+
+def counts_afterwards(c, xs):
+    """What is left in the loop's own list is known behind it."""
+    total, seen = 0.0, []
+    for x in xs:
+        total += np.exp(-np.sum((x - c) ** 2))
+        seen.append(x)
+    return total * len(seen)
+
+
+GENERAL = [
+    (separate, (C, X), True),
+    (mean_of_distances, (C, X), True),
+    (in_pairs, (C, X, np.arange(4.0) - 1), True),
+    (of_items, (C, X), True),
+    (counts_afterwards, (C, X), False),
+    (carried, (C, X), False),
+    (kept_after, (C, X), False),
+    (result_is_read, (C, X), False),
+]
+
+
+@pytest.mark.parametrize(("f", "args", "one"), GENERAL)
+def test_loops_over_what_may_be_gone_through_once(f, args, one):
+    """Text without types keeps what a loop visits, unless the way back is in it."""
+    text = srcjax.source(srcjax.grad(f), general=True)
+    assert (".append(" not in text) is one
+    world = {}
+    exec(text, world)
+    expected = srcjax.grad(f)(*args)
+    given = world[f"grad_{f.__name__}"]
+    np.testing.assert_allclose(given(*args), expected, rtol=1e-12)
+    lists = [args[0], *map(list, args[1:])]
+    np.testing.assert_allclose(given(*lists), expected, rtol=1e-12)
+
+
+def test_an_iterator_is_used_up_once():
+    text = srcjax.source(srcjax.grad(separate), general=True)
+    world = {}
+    exec(text, world)
+    found = world["grad_separate"](C, (x for x in X))
+    np.testing.assert_allclose(found, srcjax.grad(separate)(C, X), rtol=1e-12)
+
+
+def decaying(k, xs):
+    """What the loop visits is put on the tape of what it saves."""
+    h = 1.0
+    for x in xs:
+        h = h * np.exp(-k * x)
+    return h
+
+
+def left_early(k, xs):
+    h = 1.0
+    for x in xs:
+        if x > 0.5:
+            break
+        h = h * np.exp(-k * x)
+    return h
+
+
+def bound_again(k, xs):
+    h = 1.0
+    for x in xs:
+        x = x + h
+        h = np.exp(-k * x)
+    return h
+
+
+def zipped(k, xs, ys):
+    h = 1.0
+    for x, y in zip(xs, ys, strict=False):
+        h = h * np.exp(-k * x) + y
+    return h
+
+
+VISITED = [(decaying, 1), (left_early, 1), (bound_again, 1), (zipped, 2)]
+
+
+@pytest.mark.parametrize(("f", "count"), VISITED)
+def test_visited_items_are_on_the_tape(f, count):
+    """So that an iterator is used up once, by derivatives of the text as well."""
+    data = [np.linspace(0.2, 0.7, 5), np.linspace(1.0, -1.0, 5)][:count]
+    text = srcjax.source(srcjax.grad(f), general=True)
+    world = {}
+    exec(text, world)
+    gradient = world[f"grad_{f.__name__}"]
+    expected = srcjax.grad(f)(0.4, *data)
+    np.testing.assert_allclose(gradient(0.4, *map(iter, data)), expected, rtol=1e-12)
+    steep = (gradient(0.4 + 1e-6, *data) - gradient(0.4 - 1e-6, *data)) / 2e-6
+    second = srcjax.grad(srcjax.grad(f))
+    np.testing.assert_allclose(second(0.4, *map(list, data)), steep, rtol=1e-6)
+    world = {}
+    exec(srcjax.source(second, general=True), world)
+    again = world[f"grad_grad_{f.__name__}"]
+    np.testing.assert_allclose(again(0.4, *data), steep, rtol=1e-6)
+    np.testing.assert_allclose(again(0.4, *map(iter, data)), steep, rtol=1e-6)
+    world = {}
+    exec(srcjax.source(srcjax.jvp(srcjax.grad(f)), general=True), world)
+    forward = world[f"jvp_grad_{f.__name__}"]
+    steady = [np.zeros_like(x) for x in data]
+    found = forward(0.4, *data, 1.0, *steady)[1]
+    np.testing.assert_allclose(found, steep, rtol=1e-6)
+
+
 def check(f, args):
     check_passes(srcjax.grad(f), *args)
     held = lambda a: f(a, *args[1:])  # noqa: E731

@@ -13,7 +13,8 @@ Before:                          After:
         dx = 0.5 * dx / np.sqrt(x)       dx = 0.5 * dx / np.sqrt(x)
 
 A backward sweep goes over the tape because it reads well (`transforms.simplify.walks`).
-Where the loop that fills the tape has no `break`, the other goes over the same.
+Where the loop that fills the tape goes to the end of a range, the other goes over the
+same.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _with_pop(
     _place(taken, loop)
     loop.body.insert(0, taken)
     loop.target = gast.copy_location(syntax.name(names.fresh("_"), store=True), loop)
-    if isinstance(source, gast.For) and not leaves_early(source):
+    if goes_over_again(source):
         loop.iter = syntax.clone(source.iter)
         return 0
     trips = names.fresh("trips")
@@ -104,6 +105,17 @@ def _with_pop(
     loop.iter = syntax.call("range", syntax.name(trips))
     _place(loop.iter, loop)
     return 1
+
+
+def goes_over_again(loop: gast.For | gast.While) -> bool:
+    """Whether a loop goes to the end over what another one may go over as well.
+
+    What has a name may be an iterator, which is used up.
+    """
+    if not isinstance(loop, gast.For) or leaves_early(loop):
+        return False
+    over = loop.iter
+    return isinstance(over, gast.Call) and syntax.is_name(over.func, "range")
 
 
 def leaves_early(loop: gast.For) -> bool:

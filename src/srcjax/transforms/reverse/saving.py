@@ -716,6 +716,7 @@ class Saver(Planner):
                     value: gast.expr = gast.List([], syntax.LOAD)
                     item = syntax.as_load(syntax.clone(stmt.target))
                     body_forward = [_push(held.id, item), *body_forward]
+                    body_forward[0].visits = True
                     trips = None
                 else:
                     value = iterable if is_range(iterable) else _as_list(iterable)

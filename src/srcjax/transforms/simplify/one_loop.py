@@ -21,7 +21,8 @@ from zero, and is added to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from typing import Any
 
 import gast
@@ -82,6 +83,8 @@ class _Joining:
         self.own_tapes = own_tapes
         self.shares = shares
         self.is_number = is_number
+        #: What the loops at hand may go through once only.
+        self.used_up: set[str] = set()
 
     def run(self) -> bool:
         changed = False
@@ -102,11 +105,52 @@ class _Joining:
     def join(self, block: list[Any], start: int, end: int) -> bool:
         """Make one of two loops, in place, if they may be one."""
         ahead, back = block[start], block[end]
+        visit = self.visit(ahead, back)
+        if visit is None:
+            pure = is_pure(getattr(ahead, "iter", []))
+            return pure and self.join_opposite(block, start, end)
+        used_up = written_bases(ahead) - written_bases(ahead.body)
+        if may_be_one_of(self.shares, syntax.names_read(back.body), used_up):
+            return False
+        self.used_up = used_up
+        body, over = ahead.body, back.iter
+        ahead.body = [s for s in body if s is not visit]
+        back.iter = syntax.call("reversed", syntax.clone(ahead.iter))
+        joined = self.join_opposite(block, start, end)
+        self.used_up = set()
+        if not joined:
+            ahead.body, back.iter = body, over
+            return False
+        self.drop({pushed(visit)})
+        return True
+
+    def visit(self, ahead: Any, back: Any) -> Any:
+        """The statement that keeps what a loop goes over, for the way back alone.
+
+        What it goes over may be gone through once only: it is where both are one loop.
+        """
+        visits = [s for s in getattr(ahead, "body", []) if getattr(s, "visits", False)]
+        if len(visits) != 1 or not isinstance(ahead, gast.For):
+            return None
+        kept, item = pushed(visits[0]), visits[0].value.args[0]
+        uses = sum(name.id == kept for name in syntax.names_in(self.node))
+        over = back.iter.args[0] if len(back.iter.args) == 1 else None
+        same = syntax.equal(item, syntax.as_load(syntax.clone(ahead.target)))
+        return visits[0] if same and uses == 3 and syntax.is_name(over, kept) else None
+
+    def drop(self, lists: Collection[str]) -> None:
+        """Make these lists nowhere, in place."""
+        for inner in syntax.blocks(self.node.body):
+            inner[:] = [s for s in inner if emptied(s) not in lists] or [gast.Pass()]
+
+    def join_opposite(self, block: list[Any], start: int, end: int) -> bool:
+        """The same, of loops over what is written down twice."""
+        ahead, back = block[start], block[end]
         if not _are_opposite(ahead, back):
             return False
         tapes = self.tapes(ahead, back)
         between = block[start + 1 : end]
-        changed = written_bases([ahead, back])
+        changed = written_bases([*ahead.body, *back.body])
         if may_be_one_of(self.shares, syntax.names_read(ahead.iter), changed):
             return False
         if tapes is None or not self.are_independent(ahead, back, between, tapes):
@@ -115,10 +159,13 @@ class _Joining:
         if parted is None:
             return False
         before, after = parted
-        ahead.body = [*self.kept(ahead.body, tapes), *self.put(back.body, tapes)]
+        body = self.kept(ahead.body, tapes)
+        for stmt in self.put(back.body, tapes):
+            if not self.is_repeated(stmt, body):
+                body.append(stmt)
+        ahead.body = body
         block[start : end + 1] = [*before, ahead, *after]
-        for inner in syntax.blocks(self.node.body):
-            inner[:] = [s for s in inner if emptied(s) not in tapes] or [gast.Pass()]
+        self.drop(tapes)
         return True
 
     # -- tapes -------------------------------------------------------------------------
@@ -172,6 +219,19 @@ class _Joining:
             out.append(stmt)
         return out
 
+    def is_repeated(self, stmt: Any, body: list[Any]) -> bool:
+        """Whether the statement binds a name to what it has by one of the others."""
+        if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
+            return False
+        names = syntax.all_names(stmt)
+        for earlier in reversed(body):
+            if syntax.equal(earlier, stmt):
+                return is_pure(stmt.value)
+            changed = syntax.names_written(earlier) | written_bases(earlier)
+            if may_be_one_of(self.shares, names, changed):
+                return False
+        return False
+
     def value_on(self, tapes: dict[str, gast.expr]) -> Callable[[gast.expr], gast.expr]:
         """What was put on a tape in place of what takes it."""
 
@@ -194,7 +254,7 @@ class _Joining:
             return False
         target = syntax.names_written(back.target)
         reads = exposed(_without_sums(back.body, own)) - target - self.own_tapes
-        changed = written_bases(back.body) - self.own_tapes
+        changed = (written_bases(back.body) | sums) - self.own_tapes
         if reads & (sums | own) or may_be_one_of(self.shares, reads, changed):
             return False  # what one iteration leaves, another one reads
         made = syntax.names_written(ahead.body) | written_bases(ahead.body)
@@ -249,10 +309,23 @@ class _Joining:
         before: list[Any] = []
         after: list[Any] = []
         sums = _sums(back.body, _own(back.body)) or set()
+
+        def passed(stmt: Any) -> list[Any]:
+            """What has to commute with a statement for it to come before the loop.
+
+            What has a length keeps it when it is gone through.
+            """
+            asked = _counted_alone(stmt) & self.used_up
+            writes = syntax.names_written(stmt) | written_bases(stmt)
+            over = syntax.names_read(ahead.iter)
+            if not asked or may_be_one_of(self.shares, over, writes):
+                return [ahead]
+            return [gast.Expr(ahead.target), *ahead.body]
+
         for stmt in between:
             if any(isinstance(s, _LEAVES) for s in syntax.walk(stmt)):
                 return None
-            first = all(commute(stmt, s, self.shares) for s in (ahead, *after))
+            first = all(commute(stmt, s, self.shares) for s in (*passed(stmt), *after))
             if first:
                 before.append(stmt)
                 continue
@@ -287,6 +360,19 @@ class _Joining:
         return not may_be_one_of(self.shares, syntax.names_read(value), changed)
 
 
+def _counted_alone(stmt: Any) -> set[str]:
+    """Names of which the statement asks nothing but how long they are."""
+    reads = syntax.read_counts(stmt)
+    counted = Counter(
+        call.args[0].id
+        for call in syntax.walk(stmt)
+        if called(call) == "len"
+        and len(call.args) == 1
+        and syntax.is_name(call.args[0])
+    )
+    return {name for name, times in counted.items() if reads[name] == times}
+
+
 def _is_backward(stmt: Any) -> bool:
     return isinstance(stmt, gast.For) and called(stmt.iter) == "reversed"
 
@@ -297,7 +383,7 @@ def _are_opposite(ahead: Any, back: Any) -> bool:
         return False
     if len(back.iter.args) != 1 or not syntax.equal(ahead.iter, back.iter.args[0]):
         return False
-    if not syntax.equal(ahead.target, back.target) or not is_pure(ahead.iter):
+    if not syntax.equal(ahead.target, back.target):
         return False
     bound = syntax.names_written([*ahead.body, *back.body])
     over = syntax.names_read(ahead.iter) | syntax.names_written(ahead.target)
@@ -309,6 +395,9 @@ def _are_opposite(ahead: Any, back: Any) -> bool:
 
 def _is_simple(stmt: Any) -> bool:
     """Whether the statement of the way back computes, and changes sums alone."""
+    added = _added(stmt)
+    if added is not None:
+        return is_pure(added)
     if isinstance(stmt, (gast.Assign, gast.AugAssign)):
         return is_pure(stmt.value) or bool(taken(stmt))
     return isinstance(stmt, (gast.If, gast.For, gast.Pass))
@@ -332,6 +421,8 @@ def _sums(body: list[Any], own: set[str]) -> set[str] | None:
             if not name or not (name in own or _is_update(stmt)):
                 return None
             sums |= {name} - own
+        elif _is_update(stmt):
+            sums |= {stmt.targets[0].id} - own
         elif isinstance(stmt, gast.Assign):
             places = [t for t in stmt.targets if not syntax.is_name(t)]
             if not all(syntax.root_of(place) in own for place in places):
@@ -340,9 +431,27 @@ def _sums(body: list[Any], own: set[str]) -> set[str] | None:
 
 
 def _is_update(stmt: Any) -> bool:
-    """`d += e` and `d -= e`."""
-    added = isinstance(stmt, gast.AugAssign)
-    return added and isinstance(stmt.op, (gast.Add, gast.Sub))
+    """`d += e`, `d -= e`, and such sums as `d = d + e` and `d = add_at(d, i, e)`."""
+    if isinstance(stmt, gast.AugAssign):
+        return isinstance(stmt.op, (gast.Add, gast.Sub))
+    return _added(stmt) is not None
+
+
+def _added(stmt: Any) -> list[gast.expr] | None:
+    """What is read of other values by `d = d + e` and `d = add_at(d, i, e)`."""
+    if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
+        return None
+    total, value = stmt.targets[0], stmt.value
+    parts: list[gast.expr] = []
+    if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Add, gast.Sub)):
+        parts = [value.left, value.right]
+    elif called(value) in ("add", "add_at") and not value.keywords:
+        parts = value.args
+    name = getattr(total, "id", "")
+    if not parts or not syntax.is_name(parts[0], name):
+        return None
+    rest = parts[1:]
+    return None if name in syntax.names_read(rest) else rest
 
 
 def _without_sums(body: list[Any], own: set[str]) -> list[Any]:
@@ -350,6 +459,10 @@ def _without_sums(body: list[Any], own: set[str]) -> list[Any]:
     out: list[Any] = []
     for stmt in syntax.clone(body):
         syntax.rewrite_blocks(stmt, lambda block: _without_sums(block, own))
+        added = _added(stmt)
+        if added is not None and stmt.targets[0].id not in own:
+            out += map(gast.Expr, added)
+            continue
         if isinstance(stmt, gast.AugAssign) and syntax.root_of(stmt.target) not in own:
             place = stmt.target
             out.append(gast.Expr(stmt.value))

@@ -14,6 +14,18 @@ Before:                          After:
 
 So it is where each trip puts one value on the tape, and each of the other loop takes
 one. A transform of the text reads it as it was (`frontend.walked_tapes`).
+
+What a loop visits, where it may be gone through once only, goes on the tape as well:
+
+    items = []
+    a_tape = []                      tape = []
+    for x in xs:                     for x in xs:
+        items.append(x)
+        a_tape.append(a)                 tape.append((x, a))
+        a = a * x                        a = a * x
+    for x in reversed(items):        for x, a in reversed(tape):
+        a = a_tape.pop()                 da = da * x
+        da = da * x
 """
 
 from __future__ import annotations
@@ -24,7 +36,8 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.flow.mentions import has_jump
-from srcjax.frontend.joined_tapes import popped, taken_whole
+from srcjax.backends.marks import Part
+from srcjax.frontend.joined_tapes import popped, pushed, taken_whole
 from srcjax.frontend.walked_tapes import filling, leaves_early
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.simplify.trips import counts, mentions, starts
@@ -41,6 +54,7 @@ def walk_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> No
     for block in list(syntax.blocks(node.body)):
         at = 0
         while at < len(block):
+            at -= _visit_on_tape(node, block, at, own, names)
             at += 1 - _walk(node, block, at, own, names)
 
 
@@ -81,6 +95,97 @@ def _walk(
     block[:] = [s for s in block if not starts(s, counter)]
     source.body = [s for s in source.body if not counts(s, counter)]
     return before - len(block)
+
+
+def _visit_on_tape(
+    node: gast.FunctionDef,
+    block: list[Any],
+    at: int,
+    own: set[str],
+    names: syntax.Names,
+) -> int:
+    """Let the loop at that place go over a tape that has what it visits as well.
+
+    It goes over a list of what another loop visits. How many statements have gone.
+    """
+    loop = block[at]
+    items = _gone_over(loop)
+    found = filling(block, at, items) if items else None
+    pop = next((s for s in loop.body if taken_whole(s) in own), None) if found else None
+    if found is None or pop is None or has_jump(loop.body) or len(loop.body) < 2:
+        return 0
+    init, fill, visit = found
+    source, tape = block[fill], taken_whole(pop)
+    pushes = filling(block, at, tape)
+    if pushes is None or pushes[1] != fill or not _may_come_first(pop, loop.body):
+        return 0
+    if mentions(node, items) != 3 or mentions(node, tape) != 3:
+        return 0
+    push, between = source.body[pushes[2]], source.body[visit : pushes[2]]
+    kept = source.body[visit]
+    if visit > pushes[2] or not getattr(kept, "visits", False) or _jumps(between):
+        return 0
+    read = syntax.names_written(loop.target) & syntax.all_names(
+        [*loop.body, *block[at + 1 :]] if block is node.body else node
+    )
+    if read & (syntax.names_written(pop) | syntax.names_written(between)):
+        return 0
+    if read and not _put_beside(node, (kept, push, pop), read, names):
+        return 0
+    loop.target = pop.targets[0]
+    loop.iter = syntax.call("reversed", pop.value.func.value)
+    loop.body = [s for s in loop.body if s is not pop]
+    source.body = [s for s in source.body if s is not kept]
+    block.pop(init)
+    return 1
+
+
+def _gone_over(loop: Any) -> str:
+    """`items` of `for x in reversed(items):` and `for _ in items:`."""
+    if not isinstance(loop, gast.For) or loop.orelse:
+        return ""
+    over = loop.iter
+    if called(over) == "reversed" and len(over.args) == 1:
+        over = over.args[0]
+    return getattr(over, "id", "")
+
+
+def _jumps(stmts: list[Any]) -> bool:
+    jumps = (gast.Break, gast.Continue, gast.Return, gast.Raise, gast.Try)
+    return any(isinstance(s, jumps) for s in syntax.all_statements(stmts))
+
+
+def _put_beside(
+    node: gast.FunctionDef,
+    stmts: tuple[Any, Any, Any],
+    read: set[str],
+    names: syntax.Names,
+) -> bool:
+    """Put what is kept beside what is pushed, where it is popped from, in place.
+
+    Of the names that are visited, those that are read.
+    """
+    kept, push, pop = stmts
+    item, value = kept.value.args[0], push.value.args[0]
+    target = pop.targets[0]
+    items = item.elts if isinstance(item, gast.Tuple) else [item]
+    if not all(map(syntax.is_name, items)) or getattr(push, "keeps", None) == "saved":
+        return False
+    visited = [n.id for n in items if n.id in read]
+    parts = getattr(push, "joined", None)
+    values, targets = [value], [target]
+    if parts is not None:
+        values, targets = value.elts, target.elts
+    else:
+        parts = [Part(pushed(push), bool(getattr(push, "keeps", None)))]
+        whole = names.fresh("tape")
+        syntax.rename(node.body, {pushed(push): whole})
+    push.value.args = [gast.Tuple([*map(syntax.name, visited), *values], syntax.LOAD)]
+    push.joined = [*(Part(f"{name}_tape", False) for name in visited), *parts]
+    push.keeps = None
+    stored = [syntax.name(name, store=True) for name in visited]
+    pop.targets = [gast.Tuple([*stored, *targets], syntax.STORE)]
+    return True
 
 
 def _pop_of(loop: gast.For, own: set[str]) -> Any:

@@ -12,8 +12,17 @@ def transposed(a):
     return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
 
 
+def of_product(d, a, b):
+    """The adjoint `d` of `a @ b`, summed to its shape where it has another."""
+    m, n = np.shape(a), np.shape(b)
+    whole = m[-2:-1] + n[-1:] if len(n) > 1 else m[-2:-1]
+    shape = np.broadcast_shapes(m[:-2], n[:-2]) + whole
+    return d if np.shape(d) == shape else unbroadcast(d, np.broadcast_to(0.0, shape))
+
+
 def unmatmul_left(d, a, b):
     """The adjoint of `a` in `a @ b`."""
+    d = of_product(d, a, b)
     if np.ndim(b) == 1:
         da = np.expand_dims(d, -1) * b
     elif np.ndim(a) == 1:
@@ -25,6 +34,7 @@ def unmatmul_left(d, a, b):
 
 def unmatmul_right(d, a, b):
     """The adjoint of `b` in `a @ b`."""
+    d = of_product(d, a, b)
     if np.ndim(a) == 1:
         db = a * d if np.ndim(b) == 1 else np.expand_dims(a, -1) * np.expand_dims(d, -2)
     elif np.ndim(b) == 1:
@@ -64,18 +74,25 @@ def untensordot_right(d, a, b, axes):
     return np.transpose(db, sorted(range(len(order)), key=order.__getitem__))
 
 
+def of_dot(d, a, b):
+    """The adjoint `d` of `np.dot(a, b)`, summed to its shape where it has another."""
+    m, n = np.shape(a), np.shape(b)
+    shape = m[:-1] + n[:-2] + n[-1:] if len(n) > 1 else m[:-1]
+    return d if np.shape(d) == shape else unbroadcast(d, np.broadcast_to(0.0, shape))
+
+
 def undot_left(d, a, b):
     """The adjoint of `a` in `np.dot(a, b)`."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(d * b, a)
-    return untensordot_left(d, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return untensordot_left(of_dot(d, a, b), a, b, (-1, max(np.ndim(b) - 2, 0)))
 
 
 def undot_right(d, a, b):
     """The adjoint of `b` in `np.dot(a, b)`."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(d * a, b)
-    return untensordot_right(d, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return untensordot_right(of_dot(d, a, b), a, b, (-1, max(np.ndim(b) - 2, 0)))
 
 
 def uninner_left(d, a, b):

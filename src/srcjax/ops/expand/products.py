@@ -12,11 +12,13 @@ from srcjax import runtime, syntax
 from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.types import (
     Dim,
+    Shape,
     Type,
     broadcast_shapes,
     dtype_of,
     rank_of,
     same_shape,
+    same_size,
     shape_of,
 )
 from srcjax.ops.expand.asking import indexed, items_of, permuted
@@ -80,12 +82,42 @@ _MATRIX_FORMS = {
 }
 
 
+def _is_of_dot(d: Type, a: Type, b: Type) -> bool:
+    """Whether `d` has the shape of `np.dot(a, b)`; one of a larger shape is summed."""
+    m, n = shape_of(a), shape_of(b)
+    if m is None or n is None:
+        return False
+    if not m or not n:
+        return _is_of_shape(d, m or n)
+    return _is_of_shape(d, (*m[:-1], *n[:-2], *(n[-1:] if len(n) > 1 else ())))
+
+
+def _is_of_matmul(d: Type, a: Type, b: Type) -> bool:
+    """The same of `a @ b`."""
+    m, n = shape_of(a) or (), shape_of(b) or ()
+    stacked = broadcast_shapes(m[:-2], n[:-2])
+    if stacked is None:
+        return False
+    return _is_of_shape(d, (*stacked, *m[-2:-1], *(n[-1:] if len(n) > 1 else ())))
+
+
+def _is_of_shape(d: Type, shape: Shape) -> bool:
+    """Whether an adjoint has this shape, as far as sizes are known."""
+    have = shape_of(d)
+    if have is None or len(have) != len(shape):
+        return False
+    pairs = zip(have, shape, strict=True)
+    return all(None in pair or same_size(*pair) for pair in pairs)
+
+
 def _dot_like(
     args: list[gast.expr], types: list[Type], side: int, inner: bool
 ) -> gast.expr | None:
     d, a, b = args
     m, n = rank_of(types[1]), rank_of(types[2])
     if m is None or n is None:
+        return None
+    if not inner and not _is_of_dot(*types):
         return None
     if m == 0 or n == 0:
         other, own = (b, 1) if side == 0 else (a, 2)
@@ -123,7 +155,7 @@ def _matmul(args: list[gast.expr], types: list[Type], side: int) -> gast.expr | 
         return syntax.expression(form, d=d, a=a, b=b)
     m, n = shape_of(types[1]), shape_of(types[2])
     pair: Any
-    if not m or not n:
+    if not m or not n or not _is_of_matmul(*types):
         return None
     if len(m) <= 2 and len(n) <= 2:
         axes = ((len(m) - 1,), (max(len(n) - 2, 0),))

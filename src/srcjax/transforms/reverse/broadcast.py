@@ -207,8 +207,14 @@ class Broadcast:
                 spread = isinstance(self.rules.type_of_name(name), NumberOrArray)
                 if (in_one_loop or spread) and name != result:
                     started = [s for s in made if not (spread and is_constant(s))]
-                    if all(self.is_free(s) or self.is_product(s) for s in started):
+                    if all(map(self.hands_on, started)):
                         self.late.add(name)
+
+    def hands_on(self, stmt: Any) -> bool:
+        """Whether the adjoint of what the statement gives may have a larger shape."""
+        if self.is_free(stmt) or self.is_product(stmt):
+            return True
+        return self.shapes.is_matrix_product(stmt)
 
     def is_free(self, stmt: Any) -> bool:
         """Whether the statement is an operation that hands on an adjoint as it is."""

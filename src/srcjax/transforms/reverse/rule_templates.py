@@ -87,7 +87,8 @@ class RuleTemplates(Contributions):
         if lazy and not self.may_stay_lazy(name, op, holes):
             self.adjoint(name, full=True)
             self.refresh_adjoint_types()
-        if self.is_large(name) and self.is_operation(op):
+        sums = self.broadcast.shapes.is_matrix_product(self.stmt)
+        if self.is_large(name) and (sums or self.is_operation(op)):
             return self.adjoint_at(name, (), self.type_of_name(name), False)
         seed = as_tuple(self.adjoint(name, full=False), self.needs)
         if isinstance(seed, gast.Tuple) and all(map(_is_plain, seed.elts)):

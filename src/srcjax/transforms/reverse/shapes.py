@@ -14,14 +14,17 @@ from __future__ import annotations
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, control
+from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.types import is_number
 from srcjax.ops.record import Op, lookup
 
 Roots = frozenset[str]
+_MATRIX_PRODUCTS = frozenset([np.matmul, np.dot])
 #: The blocks around a statement, from the outside.
 Around = tuple[int, ...]
 
@@ -57,9 +60,16 @@ class Shapes:
         return self.known[id(stmt)]
 
     def found_operation(self, stmt: Any) -> tuple[Op, list[Any]] | None:
+        op, operands = self.called(stmt)
+        known = op is not None and op.elementwise and op.adjoint is not None
+        plain = all(map(is_operand, operands))
+        return (op, operands) if op is not None and known and plain else None
+
+    def called(self, stmt: Any) -> tuple[Op | None, list[Any]]:
+        """The operation of a statement of any kind, and what it is given."""
         rules, value = self.rules, getattr(stmt, "value", None)
         if not isinstance(stmt, gast.Assign) or id(stmt) in rules.steps:
-            return None
+            return None, []
         op: Any = None
         operands: list[Any] = []
         if isinstance(value, gast.BinOp):
@@ -75,9 +85,18 @@ class Shapes:
                 value.func.value
             ):
                 operands = [value.func.value, *operands]
-        known = isinstance(op, Op) and op.elementwise and op.adjoint is not None
-        plain = all(map(is_operand, operands))
-        return (op, operands) if known and plain else None
+        return (op, operands) if isinstance(op, Op) else (None, [])
+
+    def is_matrix_product(self, stmt: Any) -> bool:
+        """Whether the statement is `y = a @ b`, of arrays that are not sparse.
+
+        What its rule calls sums the adjoint of `y` to the shape of the product.
+        """
+        op, operands = self.called(stmt)
+        if op is None or not _MATRIX_PRODUCTS & set(op.functions) or len(operands) != 2:
+            return False
+        types = map(self.rules.type_of, operands)
+        return self.is_plain(stmt) and not any(map(is_sparse, types))
 
     def is_operation(self, stmt: Any) -> bool:
         """Whether the statement gives a name to what an elementwise operation gives."""

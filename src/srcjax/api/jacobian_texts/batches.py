@@ -33,6 +33,7 @@ from srcjax.analysis.types import (
     map_parts,
     mapping,
     rank_of,
+    same_shape,
     shape_of,
     with_active,
 )
@@ -51,6 +52,8 @@ from srcjax.versions.facts import own_memory
 
 #: Where operations over a named batch axis are.
 COLLECTIVES = "srcjax.ops.collectives"
+#: The longest line of a result that has no name, in characters.
+_LINE = 80
 #: A leaf: the expression for it and its type.
 Leaf = tuple[str, Type]
 
@@ -334,6 +337,9 @@ class Basis:
 class BatchedColumns(Columns):
     """`jacfwd`: the pushforward of all unit tangents, which stands in its place."""
 
+    #: What the result of the pushforward is called where it gets a name in the end.
+    columns = ""
+
     def clear(self) -> None:
         super().clear()
         self.names.taken |= syntax.all_names(self.module.functions[-1])
@@ -371,10 +377,8 @@ class BatchedColumns(Columns):
                 rest = syntax.substitute(rest, {stmt.targets[0].id: result})
                 stmt = None
         else:
-            for parent in syntax.walk(stmt):
-                for key, value in gast.iter_fields(parent):
-                    if value is call:
-                        setattr(parent, key, result)
+            stmt, named = with_result(stmt, call, result, self.columns)
+            body = [*body, *named]
         end = [*([] if stmt is None else [stmt]), *rest]
         node.body = [*node.body[:at], *dots, *body, *end]
         self.module.kept = {
@@ -403,6 +407,10 @@ class BatchedColumns(Columns):
             (u,), (t,) = ([v for _, v in each] for each in (outputs, leaves))
             if rank_of(t) == 1 and rank_of(u) in (0, 1):
                 return call if rank_of(u) == 0 else f"{call}.T"
+            (path, _), self.columns = leaves[0], columns
+            if rank_of(u) != 0 and same_shape(shape_of(u), shape_of(t)):
+                shape = f"{path}.shape + {path}.shape"
+                return f"np.moveaxis({call}, 0, -1).reshape({shape})"
         self.line(f"{target} = {call}")
         blocks = [
             {
@@ -434,6 +442,23 @@ class BatchedColumns(Columns):
 
     def unknown(self) -> str:
         raise AssertionError("the structure is known where there is a batch")
+
+
+def with_result(
+    stmt: Any, call: gast.expr, result: gast.expr, columns: str
+) -> tuple[Any, list[gast.stmt]]:
+    """The statement with the result for the call: its name, if the line gets too long.
+
+    It has none where `columns` is empty. What gives the name is the other thing.
+    """
+    whole = syntax.replaced(stmt, {id(call): result})
+    if not columns or syntax.is_name(result) or len(syntax.text(whole)) <= _LINE:
+        return whole, []
+    named = syntax.assign(columns, result)
+    for key, mark in vars(stmt).items():
+        if not hasattr(named, key):
+            setattr(named, key, mark)
+    return syntax.replaced(stmt, {id(call): syntax.name(columns)}), [named]
 
 
 class BatchedRows(Rows):

@@ -909,7 +909,7 @@ class Finisher(Tidying):
             return flat_call(flat_display(found))
 
         changed = False
-        self.known_writes = None
+        self.known_writes = self.known_floating = None
         last = self.node.body[-1]
         for stmt in _statements(self.node.body):
             plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))

@@ -59,6 +59,40 @@ from srcjax.transforms.simplify.plain import (
 from srcjax.transforms.writer import Writer
 
 
+def floating_names(node: gast.FunctionDef) -> set[str]:
+    """Names that are bound to nothing but what surely is floating."""
+    given = {n.id for n in syntax.walk(node.args) if isinstance(n, gast.Name)}
+    found: dict[str, list[Any]] = {}
+    for stmt in syntax.all_statements(node.body):
+        if isinstance(stmt, gast.Assign):
+            for target in filter(syntax.is_name, stmt.targets):
+                found.setdefault(target.id, []).append(stmt.value)
+    bound = syntax.binding_counts(node.body)
+    names = {n for n, values in found.items() if bound[n] == len(values)} - given
+    while True:
+        left = {n for n in names if all(_is_floating(v, names) for v in found[n])}
+        if left == names:
+            return names
+        names = left
+
+
+def _is_floating(value: Any, names: set[str]) -> bool:
+    """Whether the value is floating, if what these names stand for is."""
+    if isinstance(value, gast.Name):
+        return value.id in names
+    if isinstance(value, gast.Constant):
+        return type(value.value) is float
+    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+        return _is_floating(value.operand, names)
+    if isinstance(value, gast.Call):
+        return gives_float(called(value))
+    if not isinstance(value, gast.BinOp):
+        return False
+    if isinstance(value.op, (gast.Add, gast.Sub, gast.Mult)):
+        return any(_is_floating(v, names) for v in (value.left, value.right))
+    return isinstance(value.op, gast.Div)
+
+
 class Tidying:
     """Rewrites the expressions of one function."""
 
@@ -67,6 +101,8 @@ class Tidying:
     unit: Unit
     #: Where the adjoint (or tangent) variables belong: name and path of the value.
     adjoints: dict[str, tuple]
+    #: What `floating` found in the function as it stands.
+    known_floating: set[str] | None = None
 
     def tidy(self, value: gast.expr) -> gast.expr:
         """The expression in fewer and plainer words, with the same value."""
@@ -497,6 +533,8 @@ class Tidying:
     def is_float(self, node: gast.expr) -> bool:
         if isinstance(node, gast.Call) and gives_float(called(node)):
             return True
+        if isinstance(node, gast.Name) and node.id in self.floating:
+            return True
         t = self.type_of(node)
         dtype = dtype_of(t)
         if isinstance(t, Array) and t.shape == ():
@@ -506,6 +544,13 @@ class Tidying:
         return (
             isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
         )
+
+    @property
+    def floating(self) -> set[str]:
+        """Names of what is a float, or floating, whatever the types: of quotients."""
+        if self.known_floating is None:
+            self.known_floating = floating_names(self.node)
+        return self.known_floating
 
     def is_immutable(self, node: gast.expr) -> bool:
         """Whether the value is a number: nothing can be written to it."""

@@ -238,6 +238,7 @@ REVERSE = Simplify(
         Pass("renumber", Finisher.renumber),
         Pass("share_names", Finisher.share_names, of=(gast.If,)),
         Pass("restore_augmented", Finisher.restore_augmented),
+        Pass("tests_first", Finisher.tests_first, of=(gast.If,)),
         Pass("return_directly", Finisher.return_directly),
         Pass("add_comments", Finisher.add_comments),
     ),
@@ -260,6 +261,7 @@ _SIDE_BY_SIDE = (
     Pass("bind_together", Finisher.bind_together),
     Pass("renumber", Finisher.renumber),
     Pass("share_names", Finisher.share_names, of=(gast.If,)),
+    Pass("tests_first", Finisher.tests_first, of=(gast.If,)),
     Pass("return_directly", Finisher.return_directly),
 )
 

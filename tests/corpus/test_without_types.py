@@ -65,3 +65,28 @@ def test_keys_are_not_taken_for_items():
     module = transform.build(transform.hinted_types(), False)
     with pytest.raises(TypeError, match="`table` is a dict here"):
         getattr(module.load(), module.entry)({0: 1.0, 1: 2.0})
+
+
+def paired(table, others):
+    total, scale = 0.0, 2.0
+    for a, b in zip(table, others, strict=False):
+        total += scale * a * b
+    return total
+
+
+def of_a_product(A, x):
+    total = 0.0
+    for y in A @ x:
+        total += y**2
+    return total
+
+
+def test_dicts_are_refused_where_a_function_begins():
+    """Once for all arguments; and what a product gives is no dict."""
+    text = srcjax.source(srcjax.grad(paired, argnums=(0, 1)), general=True)
+    assert text.count("raise TypeError") == 1
+    world: dict = {}
+    exec(text, world)
+    with pytest.raises(TypeError, match="one of these is a dict here"):
+        world["grad_paired"]([1.0], {0: 1.0})
+    assert "dict" not in srcjax.source(srcjax.grad(of_a_product), general=True)

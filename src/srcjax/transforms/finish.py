@@ -86,6 +86,7 @@ from srcjax.transforms.simplify.spread import spread_items
 from srcjax.transforms.simplify.starts import read_starts
 from srcjax.transforms.simplify.sugar import go_through_once, sugar
 from srcjax.transforms.simplify.tapes import join_tapes, push_once
+from srcjax.transforms.simplify.tests_first import tests_first
 from srcjax.transforms.simplify.tidying import Tidying
 from srcjax.transforms.simplify.together import bind_together
 from srcjax.transforms.simplify.updates import (
@@ -668,6 +669,9 @@ class Finisher(Tidying):
 
     def restore_augmented(self) -> None:
         self.node.body = restore_augmented(self.node.body)
+
+    def tests_first(self) -> None:
+        tests_first(self.node)
 
     def return_directly(self) -> None:
         return_directly(self.node, self.is_ours)

@@ -30,6 +30,9 @@ from srcjax.transforms.specialise import Env, Typer
 #: Built-ins that are iterators of collections where their arguments are.
 _OF_COLLECTIONS = ("zip", "enumerate", "reversed", "sorted", "list", "tuple", "set")
 
+#: What is said of a dict where the text goes through items by their places.
+KEYS_REFUSED = "is a dict here: the text has to be written for its types"
+
 
 def is_collection(node: gast.expr, typer: Typer, env: Env) -> bool:
     """Whether the items are all there, and stay, however often they are asked for."""

@@ -32,7 +32,7 @@ from srcjax.analysis.types import (
     varies,
 )
 from srcjax.errors import UnsupportedError, error_at
-from srcjax.transforms.iterables import is_collection
+from srcjax.transforms.iterables import KEYS_REFUSED, is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
 from srcjax.transforms.settle.trips import names_of_one_trip, one_trip
 
@@ -684,9 +684,7 @@ class LoopSettling(SettlingBase):
 
     def refuse_keys(self, over: gast.Name) -> None:
         """Items by position are not what a loop over a dict gives: raise, if it is."""
-        message = (
-            f"`{over.id}` is a dict here: the text has to be written for its types"
-        )
+        message = f"`{over.id}` {KEYS_REFUSED}"
         error = syntax.call("TypeError", syntax.const(message))
         test = syntax.call("isinstance", syntax.name(over.id), syntax.name("dict"))
         self.before.append(gast.If(test, [gast.Raise(error, None)], []))

@@ -18,6 +18,4 @@ def grad_linear_regression(w, b, features, targets):
     predictions = features @ w + b
     residuals = predictions - targets
     # predictions = features @ w + b
-    db = residuals.sum()
-    dw = features.T @ residuals
-    return dw, db
+    return features.T @ residuals, residuals.sum()

@@ -143,26 +143,19 @@ CASES = [
         "def f(x, dx):\n    return dx - 2 * x",
     ),
     (
-        return_directly,
+        return_directly,  # two results are named
         "def f(x):\n    dx = 2 * x\n    return dx, x",
-        "def f(x):\n    return (2 * x, x)",
+        "def f(x):\n    dx = 2 * x\n    return (dx, x)",
     ),
     (
-        return_directly,  # named, as the line would be too long
-        "def f(x):\n    dx = 2 * x * much_longer_than_other_names * another_long_name_of_it"
-        " + 3\n    return dx, x",
-        "def f(x):\n    dx = 2 * x * much_longer_than_other_names * another_long_name_of_it"
-        " + 3\n    return (dx, x)",
+        return_directly,  # one result, of which something is made
+        "def f(x):\n    dx = 2 * x\n    return np.real(dx)",
+        "def f(x):\n    return np.real(2 * x)",
     ),
     (
         return_directly,  # read twice
-        "def f(x):\n    dx = 2 * x\n    return dx, dx",
-        "def f(x):\n    dx = 2 * x\n    return (dx, dx)",
-    ),
-    (
-        return_directly,
-        "def f(x, w):\n    dx = 2 * x\n    return np.real(dx)",
-        "def f(x, w):\n    return np.real(2 * x)",
+        "def f(x):\n    dx = 2 * x\n    return np.add(dx, dx)",
+        "def f(x):\n    dx = 2 * x\n    return np.add(dx, dx)",
     ),
 ]
 

@@ -11,4 +11,7 @@ def grad_bilinear(A, x, y):
     if A.ndim != 2 or x.shape != A.shape[:1] or y.shape != A.shape[1:]:
         raise ValueError("grad_bilinear is for A: (n, m), x: (n,), y: (m,)")
     # return x @ A @ y
-    return np.outer(x, y), A @ y, x @ A
+    dy = x @ A
+    dx = A @ y
+    dA = np.outer(x, y)
+    return dA, dx, dy

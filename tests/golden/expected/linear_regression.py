@@ -18,4 +18,6 @@ def grad_linear_regression(w, b, features, targets):
     predictions = features @ w + b
     residuals = predictions - targets
     # predictions = features @ w + b
-    return features.T @ residuals, residuals.sum()
+    db = residuals.sum()
+    dw = features.T @ residuals
+    return dw, db

@@ -6,4 +6,6 @@ __all__ = ["grad_product"]
 def grad_product(x, y):
     """Gradient of product with respect to x and y."""
     # return x * math.sin(y)
-    return math.sin(y), x * math.cos(y)
+    dx = math.sin(y)
+    dy = x * math.cos(y)
+    return dx, dy

@@ -22,4 +22,5 @@ def grad_trajectory(start, rate, steps):
         drate += 0.1 * dproduct * x[t]
         dx[t] += dtotal - 0.1 * dtotal * rate * x[t] + 0.1 * dproduct * rate
     # x[0] = start
-    return dx[0], drate
+    dstart = dx[0]
+    return dstart, drate

@@ -37,10 +37,8 @@ from srcjax.transforms.simplify.kin import may_be_one_of
 Shares = Callable[[str], set[str]]
 #: Whether nothing else holds what an assignment binds a name to.
 StartsAnew = Callable[[gast.Assign], bool]
-#: What computes its parts later, or more than once.
-_SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-#: The longest `return` of several results, in characters.
-_RETURN = 76
+#: The longest `return` of a call with a value in it, in characters.
+_RETURN = 66
 #: The longest sum, in characters, for which two statements become one.
 _WIDTH = 66
 
@@ -562,46 +560,39 @@ def return_directly(
 ) -> None:
     """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`.
 
-    So it is on the way back, and of names that srcjax made, which `own` tells. Of
-    several results, those that one statement computes are all written out, on one line,
-    or all have names: `dw = X.T @ du; db = du.sum(); return dw, db`.
+    So it is on the way back, and of names that srcjax made, which `own` tells; there of
+    the one result in a call as well: `return in_dtype_of(dx, x)`. Several results have
+    names, which say what each of them is.
     """
-    body = node.body
-    result = body[-1]
-    if len(body) < 2 or not isinstance(result, gast.Return) or result.value is None:
+    if len(node.body) < 2:
         return
-    last = body[-2]
+    last, result = node.body[-2], node.body[-1]
+    name = _bound_name(last)
     backward = getattr(last, "backward", False)
-    if syntax.is_name(result.value):
-        if _bound_name(last) != result.value.id or not (
-            backward or own(result.value.id)
-        ):
-            return
-        body[-2:] = [_returned([last], gast.Return(_value_of(last)))]
+    if not isinstance(result, gast.Return) or not name or not (backward or own(name)):
         return
-    taken = _written_out(node, result)
-    if taken:
-        values = {_bound_name(s): _value_of(s) for s in taken}
-
-        def written(node: gast.expr) -> gast.expr:
-            return syntax.clone(values.get(getattr(node, "id", ""), node))
-
-        new = gast.Return(syntax.map_expressions(result.value, written))
-        if len(syntax.text(new)) <= _RETURN:
-            body[-len(taken) - 1 :] = [_returned(taken, new)]
-
-
-def _returned(taken: list[Any], new: gast.Return) -> gast.Return:
-    """The `return` with the marks of the statements that it takes in."""
-    last = taken[-1]
+    if syntax.is_name(result.value, name):
+        new = gast.Return(_value_of(last))
+    elif backward and _takes_one(result.value, name) and is_pure(last.value):
+        value = _value_of(last)
+        new = gast.Return(
+            syntax.map_expressions(
+                result.value, lambda n: value if syntax.is_name(n, name) else n
+            )
+        )
+        if len(syntax.text(new)) > _RETURN:
+            return
+    else:
+        return
     gast.copy_location(new, last)
-    if getattr(last, "backward", False):
-        for mark in ("user_line", "earlier_line"):
-            found = (getattr(s, mark, None) for s in taken)
-            setattr(new, mark, next((line for line in found if line), None))
-        take_over(new, *taken)
-        new.backward = new.quotes = True
-    return new
+    if not backward:
+        node.body[-2:] = [new]
+        return
+    for mark in ("user_line", "earlier_line"):
+        setattr(new, mark, getattr(last, mark, None))
+    take_over(new, last)
+    new.backward = new.quotes = True
+    node.body[-2:] = [new]
 
 
 def _bound_name(stmt: Any) -> str:
@@ -621,34 +612,12 @@ def _value_of(stmt: Any) -> gast.expr:
     return gast.BinOp(syntax.as_load(stmt.target), stmt.op, stmt.value)
 
 
-def _written_out(node: gast.FunctionDef, result: gast.Return) -> list[Any]:
-    """The statements in front of the `return` that it may take in.
-
-    None, where another result has a name for nothing but to be returned.
-    """
-    scopes = any(isinstance(n, _SCOPES) for n in syntax.walk(result.value))
-    if scopes or not is_pure(result.value):
-        return []
-    reads = syntax.read_counts(node.body)
-    named = {n for n in syntax.names_read(result.value) if reads[n] == 1}
-    bound = syntax.binding_counts(node.body)
-    taken: list[Any] = []
-    for stmt in reversed(node.body[:-1]):
-        name = _bound_name(stmt)
-        pure = getattr(stmt, "backward", False) and is_pure(getattr(stmt, "value", []))
-        line = getattr(stmt, "user_line", None)
-        same = not taken or line == getattr(taken[0], "user_line", None)
-        once = syntax.count_reads(result.value, name) == 1
-        if not (name and pure and same and once):
-            break
-        if any(name in syntax.names_read(_value_of(s)) for s in taken):
-            break  # another value of that name
-        taken.insert(0, stmt)
-    gone = {_bound_name(s) for s in taken}
-    added_to = {_bound_name(s) for s in syntax.updates(node.body)}
-    left = {n for n in named - gone - added_to if bound[n] == 1}
-    alone = {_bound_name(s) for s in node.body if isinstance(s, gast.Assign)}
-    return [] if left & alone else taken
+def _takes_one(value: Any, name: str) -> bool:
+    """Whether it is a call without effects of which the name is an argument, once."""
+    if not isinstance(value, gast.Call) or not is_pure(value):
+        return False
+    given = sum(syntax.is_name(a, name) for a in value.args)
+    return given == 1 == syntax.count_reads(value, name)
 
 
 def update_places(

@@ -94,7 +94,28 @@ def changes_inside(log_s, xs):
     return total
 
 
+def computed_again(c, xs):
+    """`u` is computed again on the way back, which is the same in one loop."""
+    total = 0.0
+    for i in range(len(xs)):
+        u = xs[i] @ c - c[0]
+        total += np.exp(u) * u
+    return total
+
+
+def bound_anew(c, xs):
+    """What `u` stands for at the end is not what was saved."""
+    total = 0.0
+    for i in range(len(xs)):
+        u = xs[i] @ c
+        total += np.exp(u)
+        u = xs[i] @ c * u
+        total += np.exp(u)
+    return total
+
+
 ONE = [
+    (computed_again, (C, X)),
     (steady_inside, (C, X)),
     (separate, (C, X)),
     (result_is_scaled, (0.7, 5)),
@@ -102,6 +123,7 @@ ONE = [
     (places_overlap, (C, X)),
 ]
 TWO = [
+    (bound_anew, (C, X)),
     (changes_inside, (C, X)),
     (result_is_read, (C, X)),
     (carried, (C, X)),

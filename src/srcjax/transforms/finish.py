@@ -74,6 +74,7 @@ from srcjax.transforms.simplify.plain import (
     transposed,
     without_minus,
 )
+from srcjax.transforms.simplify.put_in_place import put_in_place
 from srcjax.transforms.simplify.quotients import use_quotients
 from srcjax.transforms.simplify.restored import own_restored
 from srcjax.transforms.simplify.rotate import rotate
@@ -386,6 +387,9 @@ class Finisher(Tidying):
 
     def nest(self) -> bool:
         return nest(self.node, self.may_nest, self.shares)
+
+    def put_in_place(self) -> bool:
+        return put_in_place(self.node, self.shares)
 
     def zeros_of_batches(self) -> bool:
         return zeros_of_batches(self.node, self.may_nest, self.type_of_name)

@@ -90,7 +90,30 @@ class _Joining:
         changed = False
         while any(self.joined(block) for block in syntax.blocks(self.node.body)):
             changed = True
+        for stmt in syntax.all_statements(self.node.body):
+            if _is_backward(stmt) and self.may_turn(stmt):
+                stmt.iter = stmt.iter.args[0]
+                changed = True
         return changed
+
+    def may_turn(self, back: Any) -> bool:
+        """Whether the trips of a way back may be in the order of the user's loop."""
+        over = back.iter.args[0] if len(back.iter.args) == 1 else None
+        plain = syntax.is_name(over) or called(over) == "range"
+        nodes = list(syntax.walk(back.body))
+        if not plain or any(isinstance(n, _LEAVES) or popped(n) for n in nodes):
+            return False
+        own = _own(back.body)
+        sums = _sums(back.body, own)
+        if sums is None or not all(map(_is_simple, syntax.all_statements(back.body))):
+            return False
+        target = syntax.names_written(back.target)
+        reads = exposed(_without_sums(back.body, own)) - target
+        changed = written_bases(back.body) | sums
+        if reads & (sums | own) or may_be_one_of(self.shares, reads, changed):
+            return False
+        later = runs_after(self.node, back)
+        return not read_elsewhere(later, back, own | target)
 
     def joined(self, block: list[Any]) -> bool:
         """Join the first two loops of the block that may be one, in place."""
@@ -232,6 +255,17 @@ class _Joining:
                 return False
         return False
 
+    def bound_again(self, ahead: list[Any], back: list[Any]) -> set[str]:
+        """Names that the way back binds to what they have by the way ahead."""
+        found: set[str] = set()
+        for stmt in back:
+            if self.is_repeated(stmt, ahead):
+                others = [s for s in back if s is not stmt]
+                changed = syntax.names_written(others) | written_bases(others)
+                if not may_be_one_of(self.shares, syntax.all_names(stmt), changed):
+                    found.add(stmt.targets[0].id)
+        return found
+
     def value_on(self, tapes: dict[str, gast.expr]) -> Callable[[gast.expr], gast.expr]:
         """What was put on a tape in place of what takes it."""
 
@@ -264,7 +298,9 @@ class _Joining:
         used = syntax.names_read(ahead) | made
         if may_be_one_of(self.shares, used - own, changed):
             return False
-        if own & exposed([ahead]) or self.clashes(ahead.body, back.body, own):
+        again = self.bound_again(self.kept(ahead.body, tapes), back.body)
+        clashes = self.clashes(ahead.body, back.body, own - again)
+        if own & exposed([ahead]) or clashes:
             return False
         later = [*between, *runs_after(self.node, back)]
         ahead_and_back = gast.If(syntax.const(True), [ahead, back], [])

@@ -13,8 +13,8 @@ Before:                          After:
         dx = 0.5 * dx / np.sqrt(x)       dx = 0.5 * dx / np.sqrt(x)
 
 A backward sweep goes over the tape because it reads well (`transforms.simplify.walks`).
-Where the loop that fills the tape goes to the end of a range, the other goes over the
-same.
+Where the loop that fills the tape goes to the end of a range, or of a list that was
+made before, the other goes over the same.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _with_pop(
     _place(taken, loop)
     loop.body.insert(0, taken)
     loop.target = gast.copy_location(syntax.name(names.fresh("_"), store=True), loop)
-    if goes_over_again(source):
+    if goes_over_again(source, block):
         loop.iter = syntax.clone(source.iter)
         return 0
     trips = names.fresh("trips")
@@ -107,15 +107,28 @@ def _with_pop(
     return 1
 
 
-def goes_over_again(loop: gast.For | gast.While) -> bool:
+def goes_over_again(loop: gast.For | gast.While, block: list[Any]) -> bool:
     """Whether a loop goes to the end over what another one may go over as well.
 
-    What has a name may be an iterator, which is used up.
+    It does over a range, and a list that its block makes. What else has a name may be
+    an iterator, which is used up.
     """
     if not isinstance(loop, gast.For) or leaves_early(loop):
         return False
     over = loop.iter
-    return isinstance(over, gast.Call) and syntax.is_name(over.func, "range")
+    if isinstance(over, gast.Call):
+        return syntax.is_name(over.func, "range")
+    return any(syntax.is_name(over, name) for name in map(_listed, block) if name)
+
+
+def _listed(stmt: Any) -> str:
+    """`items` of `items = list(xs)` and `items = [f, g]`."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
+        return ""
+    called = isinstance(value, gast.Call) and syntax.is_name(value.func, "list")
+    made = called or isinstance(value, (gast.List, gast.Tuple))
+    return stmt.targets[0].id if made else ""
 
 
 def leaves_early(loop: gast.For) -> bool:

@@ -139,7 +139,6 @@ def unknown_call(p):
         filled_row,
         row_of_what_changes,
         row_that_is_returned,
-        copied_where,
         unknown_call,
     ],
     ids=lambda f: f.__name__,
@@ -148,6 +147,11 @@ def test_a_row_that_is_a_view_takes_a_loop(f):
     with pytest.warns(srcjax.errors.PerformanceWarning):
         found = srcjax.vmap(f)(PLACES)
     np.testing.assert_array_equal(found, [f(p) for p in PLACES])
+
+
+def test_copies_where_a_mask_holds_are_one_batch():
+    found = srcjax.vmap(copied_where)(PLACES)
+    np.testing.assert_array_equal(found, [copied_where(p) for p in PLACES])
 
 
 def of_rows_of_a_difference(p, q, t):

@@ -178,6 +178,10 @@ def _only_read(node: gast.FunctionDef) -> set[str]:
     for n in syntax.walk(node.body):
         if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
             count(reads, n)
+    for n in syntax.walk(node.body):
+        other = n.targets[0] if isinstance(n, gast.Assign) else None
+        if isinstance(other, gast.Name) and other.id not in reads:
+            count(harmless, n.value)  # `w = mask`, and nothing reads `w`
         if isinstance(n, gast.Subscript):
             entries = n.slice.elts if isinstance(n.slice, gast.Tuple) else [n.slice]
             for entry in entries:

@@ -93,17 +93,22 @@ class UfuncCalls(LoweringBase):
             out = self.temp(out, "out")
             self.varying.names.add(out.id)
         # Only the entries that are kept: others may be out of the function's domain.
-        shape = syntax.expression("np.shape(out)", out=out)
+        shape = self.temp(syntax.expression("np.shape(out)", out=out), "shape")
+        holds = syntax.expression("np.asarray(w, dtype=bool)", w=where)
         mask = self.temp(
-            syntax.expression("np.broadcast_to(w, s)", w=where, s=shape), "mask"
+            syntax.expression("np.broadcast_to(w, s)", w=self.temp(holds), s=shape),
+            "mask",
         )
         for i, argument in enumerate(node.args):
             if isinstance(argument, gast.Constant):
                 continue
+            name = argument.id if isinstance(argument, gast.Name) else None
             whole = self.temp(
-                syntax.expression("np.broadcast_to(a, s)", a=argument, s=shape)
+                syntax.expression("np.broadcast_to(a, s)", a=argument, s=shape),
+                name and f"{name}_broadcast",
             )
-            node.args[i] = self.temp(syntax.expression("a[m]", a=whole, m=mask))
+            part = syntax.expression("a[m]", a=whole, m=mask)
+            node.args[i] = self.temp(part, name and f"{name}_part")
         node.keywords = []
         value = self.temp(node)
         stored = syntax.assign(syntax.expression("out[m]", out=out, m=mask), value)

@@ -15,10 +15,11 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Type, dtype_of, is_number, rank_of
+from srcjax.analysis.types import Array, Type, dtype_of, is_number, rank_of, shape_of
 from srcjax.ops.expand import EXPANSIONS, is_real
 from srcjax.ops.expand.asking import permuted
 from srcjax.ops.known import MISSING, known, known_value
+from srcjax.ops.shaping_types import dims_in
 
 TypeOf = Callable[[gast.expr], Type]
 
@@ -157,8 +158,32 @@ def _at_least(rank: int) -> Callable[[gast.Call, TypeOf], gast.expr | None]:
 
 
 def _asarray(call: gast.Call, type_of: TypeOf) -> gast.expr | None:
-    alone = len(call.args) == 1 and not call.keywords
-    return call.args[0] if alone and _is_array(type_of(call.args[0])) else None
+    held, *more = call.args
+    wanted = more + [k.value for k in call.keywords if k.arg == "dtype"]
+    if len(more) + len(call.keywords) != len(wanted) or len(wanted) > 1:
+        return None
+    t = type_of(held)
+    itself = _is_array(t) and all(_is_of(t, type_of(dtype)) for dtype in wanted)
+    return held if itself else None
+
+
+def _is_of(t: Type, dtype: Type) -> bool:
+    """Whether an array is surely of a dtype that is known."""
+    own: Any = dtype_of(t)
+    wanted: Any = known(dtype)
+    try:
+        return None not in (own, wanted) and np.dtype(wanted) == own
+    except TypeError:
+        return False
+
+
+def _broadcast_to(call: gast.Call, type_of: TypeOf) -> gast.expr | None:
+    """An array of that shape already."""
+    t, wanted = type_of(call.args[0]), call.args[1:]
+    shape = shape_of(t) if _is_array(t) else None
+    if len(wanted) != 1 or call.keywords or shape is None or None in shape:
+        return None
+    return call.args[0] if dims_in(type_of(wanted[0])) == shape else None
 
 
 def _negative(call: gast.Call, type_of: TypeOf) -> gast.expr | None:
@@ -239,6 +264,7 @@ _RULES: dict[Any, Callable[[gast.Call, TypeOf], gast.expr | None]] = {
     np.atleast_2d: _at_least(2),
     np.atleast_3d: _at_least(3),
     np.asarray: _asarray,
+    np.broadcast_to: _broadcast_to,
     np.negative: _negative,
     np.diag: _without_zero,
     np.tril: _without_zero,

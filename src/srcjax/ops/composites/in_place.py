@@ -35,7 +35,7 @@ def place(arr, mask, vals):
 def putmask(a, mask, values):
     """The values of the same places where the mask holds, over and over if too few."""
     if np.ndim(values) == 0:
-        a[np.reshape(mask, np.shape(a))] = values
+        a[np.reshape(np.asarray(mask, dtype=bool), np.shape(a))] = values
     else:
         places = np.flatnonzero(mask)
         given = np.ravel(values)

@@ -74,6 +74,8 @@ def of_conversion(settling: Any, stmt: gast.Assign) -> list[gast.stmt]:
     if name is None:
         return []
     t: Type | None = settling.type_before(stmt, name.id)
+    if t is None:  # of no variable of the function: `float`
+        t = settling.typer.type_of(name, {})
     types = [settling.atom_type(stmt, a) for a in given]
     if isinstance(t, Const) or not any(a is not None and is_active(a) for a in types):
         return []

@@ -36,6 +36,7 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.inherited import for_class
 from srcjax.ops.record import Op, lookup
+from srcjax.transforms.plain_calls import plain_call
 from srcjax.transforms.settle.conversions import checks_of_dtype
 from srcjax.transforms.settle.indices import IndexSettling
 from srcjax.transforms.settle.structures import StructureSettling
@@ -298,6 +299,9 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return self.by_structure(stmt, value, callee)
         if isinstance(callee, Op) and callee.collective:
             return self.part_by_part(stmt, value, callee)
+        gives_back = lookup(np.asarray), lookup(np.broadcast_to)
+        if isinstance(callee, Op) and callee in gives_back:
+            return self.given_back(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
             return self.listed(stmt, value)
         if callee in ("dict.values", "dict.items"):
@@ -316,6 +320,22 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
+
+    def given_back(
+        self, stmt: gast.Assign, value: gast.Call, op: Op
+    ) -> list[gast.stmt] | None:
+        """`y = x` of `np.asarray(x)` of an array, and `np.broadcast_to(x, x.shape)`."""
+        if not value.args:
+            return None
+        env = {n: self.type_before(stmt, n) for n in syntax.names_read(value)}
+        types = {n: t for n, t in env.items() if t is not None}
+        found = plain_call(
+            value, op.functions[0], lambda node: self.typer.type_of(node, types)
+        )
+        if not value.args or found is not value.args[0]:
+            return None
+        stmt.value = gast.copy_location(syntax.clone(found), value)
+        return [stmt]
 
     def class_of_operand(self, stmt: gast.stmt, node: gast.expr) -> Any:
         """The class of an operand: of a value here, or of an object of the module."""
@@ -472,15 +492,33 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             value = getattr(self.atom_type(stmt, node), "value", None)
         return value if isinstance(value, str) and value.isidentifier() else None
 
+    def copied_to(
+        self, place: gast.expr, value: gast.expr, keywords: list[gast.keyword]
+    ) -> list[gast.stmt] | None:
+        """`np.copyto(y, x, where=m)` as `y[...] = np.where(m, x, y)`."""
+        before: list[gast.stmt] = []
+        if [k.arg for k in keywords] == ["where"]:
+            name = self.fresh("chosen")
+            chosen = syntax.expression(
+                "np.where(m, x, y)", m=keywords[0].value, x=value, y=place
+            )
+            before = [syntax.assign(name, chosen)]
+            value = syntax.name(name)
+        elif keywords:
+            return None
+        whole = gast.Subscript(syntax.clone(place), syntax.const(...), None)
+        stored = syntax.assign(whole, value)
+        stored.same_kind = True
+        return [*before, stored]
+
     def write_call(self, stmt: gast.Expr, call: gast.Call) -> list[gast.stmt] | None:
         """Calls that only write to their argument, as assignments."""
         callees = self.facts.callees.get(id(call), [])
         callee = callees[0] if len(callees) == 1 else None
-        if callee is np.copyto and len(call.args) == 2 and not call.keywords:
-            whole = gast.Subscript(call.args[0], syntax.const(...), None)
-            stored = syntax.assign(whole, call.args[1])
-            stored.same_kind = True
-            return [stored]
+        if callee is np.copyto and len(call.args) == 2:
+            stored = self.copied_to(call.args[0], call.args[1], call.keywords)
+            if stored is not None:
+                return stored
         if callee is np.fill_diagonal and len(call.args) == 2 and not call.keywords:
             index = syntax.expression("np.diag_indices(min(a.shape))", a=call.args[0])
             where = self.fresh("diagonal", varying=False)

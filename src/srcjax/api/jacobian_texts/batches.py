@@ -44,6 +44,7 @@ from srcjax.api.jacobian_texts.text import (
     is_container,
     leaves_of,
 )
+from srcjax.api.jacobian_texts.units import without_units
 from srcjax.backends.joining import with_forward
 from srcjax.backends.module import Module
 from srcjax.errors import ArgumentError, UnsupportedError
@@ -381,11 +382,19 @@ class BatchedColumns(Columns):
             body = [*body, *named]
         end = [*([] if stmt is None else [stmt]), *rest]
         node.body = [*node.body[:at], *dots, *body, *end]
+        for name, dot in zip(self.transform.wrt, given[-count:], strict=True):
+            if rank_of(self.types[name]) == 1 and plain(self.types[name]):
+                node.body = without_units(node.body, dot.id, self.is_matrix)
         self.module.kept = {
             self.entry if name == pushed.name else name: kept
             for name, kept in self.module.kept.items()
         }
         return [*others, node]
+
+    def is_matrix(self, name: str) -> bool:
+        """Whether an argument is a matrix of the dtype of `np.eye`."""
+        t = self.types.get(name)
+        return isinstance(t, Array) and rank_of(t) == 2 and plain(t)
 
     def known(self) -> str:
         transform = self.transform

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.testing import check_grads
 
 SAMPLE = {"test_second_order": 2}
 
@@ -279,3 +280,34 @@ def test_a_loop_in_a_branch_of_a_function_called():
         np.testing.assert_allclose(found, expected, rtol=1e-6)
         along = srcjax.grad(lambda x, v=v: gradient(x) @ v)(x)
         np.testing.assert_allclose(along, expected, rtol=1e-6)
+
+
+def through_lists(x, n):
+    for i in range(n):
+        x = np.sin(x) * x + i
+        if n > 2:
+            x = x + np.exp(-x)
+        else:
+            x = x - 0.1 * x * x
+        for _ in range(2):
+            x = x * np.cos(x)
+    return x
+
+
+def that_calls(x, n):
+    for i in range(n):
+        x = through_lists(x, i + 1) * x
+        x = x + 0.1 * x * x
+        x = x - 0.1 * x * x * x
+    return x
+
+
+def test_tapes_in_tapes_in_tapes():
+    """A loop that calls a function with a loop that calls one with a loop."""
+
+    def f(x):
+        for n in range(3):
+            x = that_calls(x, n)
+        return np.sum(x)
+
+    check_grads(f, (np.array([0.3, 0.5]),), order=2, modes=("rev", "fwd"))

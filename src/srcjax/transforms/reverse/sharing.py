@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,9 @@ from srcjax.analysis.types import (
     Earlier,
     Object,
     Scalar,
+    Tuple,
     Type,
+    Unknown,
     ageless_buffers,
     all_buffers,
     parts,
@@ -296,8 +299,7 @@ class Sharing(Keeping):
                 continue
             if not self.may_change(held, link, at, write):
                 continue
-            taken = self.taken_out(write, stmt, where, held)
-            if self.seen_after(write, at, other, target, where, taken):
+            if self.seen_after(write, at, other, target, where):
                 self.rules.stmt = write
                 instead = f"a copy where `{target}` gets it: `{other}.copy()`"
                 if len(self.defs.get(target, ())) > 1:  # `y = a if c else b`
@@ -315,12 +317,9 @@ class Sharing(Keeping):
         other: str,
         target: str,
         link: Position,
-        taken: gast.stmt | None = None,
     ) -> bool:
-        """Whether the memory is seen later through a name that was not written.
-
-        `taken` is the statement that has taken it out of a list, if one has.
-        """
+        """Whether the memory is seen later through a name that was not written."""
+        taken = self.taken_out(write)
         views = self.rules.views
         base = written_name(write)
         root = views.get(base, (base,))[0]
@@ -340,44 +339,60 @@ class Sharing(Keeping):
             for n in sorted(groups[0] | groups[1])
         )
 
-    def taken_out(
-        self, write: Any, link: Any, where: Position, held: frozenset
-    ) -> gast.stmt | None:
+    def taken_out(self, write: Any) -> list[gast.stmt]:
         """`v = xs.pop()` by which the write has what is in the list no longer.
 
-        So it is unless the list holds it twice: what `link` puts into a list has to be
+            w = xs.pop(); v = w[0].pop(); v[0] = 1.0       (both of them)
+
+        So it is unless a list holds it twice: what is put into the list has to be
         something of its own each time.
         """
         base, seen = written_name(write), set()
-        taken: Any = None
-        while base not in seen and len(self.defs.get(base, ())) == 1 and not taken:
+        memory = ageless_buffers(direct_memory(self.rules.type_of_name(base)))
+        found: list[gast.stmt] = []
+        while base not in seen and len(self.defs.get(base, ())) == 1:
             seen.add(base)
             stmt: Any = self.defs[base][0][1]
             value = getattr(stmt, "value", None)
+            owner = syntax.root_of(value, lambda call: call.func) or base
             if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
-                taken = stmt if value.func.attr == "pop" and not value.args else None
-            base = syntax.root_of(value) or base
-        puts = self.puts(held) if taken is not None else []
-        if len(puts) > 1:
-            return None
-        if link in puts:
-            fresh = not any(isinstance(b, Earlier) for b in held)
-            if not fresh or not all(self.are_made_in(k, held) for k in where.loops):
-                return None
-        return taken
+                pops = value.func.attr == "pop" and not value.args
+                if not pops or not self.is_own_each_time(memory):
+                    break
+                found.append(stmt)
+                t = self.rules.type_of_name(owner)
+                memory = ageless_buffers(direct_memory(t))
+            base = owner
+        return found
 
-    def puts(self, held: frozenset) -> list[gast.stmt]:
-        """The statements that put what is held into a container, once for each time."""
-        memory = ageless_buffers(held)
+    def is_own_each_time(self, memory: frozenset) -> bool:
+        """Whether what is put into lists is new each time, and put there once."""
+        puts = self.puts(memory)
+        return len(puts) <= 1 and all(
+            not any(isinstance(b, Earlier) for b in held)
+            and all(self.are_made_in(key, held) for key in where.loops)
+            for held, where in puts
+        )
+
+    def puts(self, memory: frozenset) -> list[tuple[frozenset, Position]]:
+        """What of the memory is put into a container, once for each time.
+
+        In a tuple too, but not in a list that is put there.
+        """
         found = []
         for stmt, where in self.linking:
             into = changed_container(stmt)
             if not into and not isinstance(getattr(stmt, "value", None), gast.List):
                 continue
             for name in syntax.names_read(stmt) - into:
-                here = self.memory_of(name, Read(where, False))
-                if ageless_buffers(here) & memory:
-                    found += [stmt] * syntax.count_reads(stmt, name)
+                direct = ageless_buffers(direct_memory(self.rules.type_of_name(name)))
+                held = frozenset(
+                    b
+                    for b in self.memory_of(name, Read(where, False))
+                    if ageless_buffers(frozenset([b])) & memory & direct
+                )
+                if held:
+                    found += [(held, where)] * syntax.count_reads(stmt, name)
         return found
 
     def read_after(
@@ -385,17 +400,20 @@ class Sharing(Keeping):
         name: str,
         at: Position,
         link: Position | None = None,
-        taken: gast.stmt | None = None,
+        taken: Sequence[gast.stmt] = (),
     ) -> bool:
         """Whether the program reads the name after the place, before a new binding.
 
         `link` is where the name is bound: when that comes later in the same iteration,
-        only reads before it see what was written.
+        only reads before it see what was written. Statements that have `taken` the
+        memory out of lists do not find it there again.
         """
         if link is None and len(self.defs.get(name, ())) == 1:
             link = self.defs[name][0][0]
         for stmt, where in self.linking:
-            if stmt is not taken and name in syntax.names_read(stmt):
+            if any(stmt is each for each in taken):
+                continue
+            if name in syntax.names_read(stmt):
                 shared = set(where.loops) & set(at.loops)
                 if any(self.stays(name, key) for key in shared):
                     return True
@@ -429,6 +447,13 @@ def may_be_same(t: Type, owner: Type) -> bool:
 def is_repeated(value: Any) -> bool:
     """Whether the expression is `xs * n`."""
     return isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult)
+
+
+def direct_memory(t: Type) -> frozenset:
+    """The memory of a value, and of what is in a tuple or object, not in a list."""
+    if isinstance(t, (Tuple, Object)):
+        return t.buffers.union(*map(direct_memory, parts(t)))
+    return all_buffers(t) if isinstance(t, Unknown) else t.buffers
 
 
 def inner_memory(t: Type) -> frozenset:

@@ -88,6 +88,37 @@ def push_once(node: gast.FunctionDef, own: set[str]) -> None:
             for push in _on_both_sides(branch, own):
                 at = next(k for k, s in enumerate(block) if s is branch)
                 block.insert(at, push)
+        for branch in [s for s in block if _leaves_loop(s)]:
+            _push_before_leaving(block, branch, own)
+
+
+def _leaves_loop(stmt: Any) -> bool:
+    """`if c: ...; break`."""
+    plain = isinstance(stmt, gast.If) and not stmt.orelse
+    return plain and isinstance(stmt.body[-1], (gast.Break, gast.Continue))
+
+
+def _push_before_leaving(block: list[Any], branch: gast.If, own: set[str]) -> None:
+    """Put on a tape before such a branch what is put on it there, and behind it.
+
+    Before:                              After:
+
+        if abs(step) < tolerance:            step_tape.append(step)
+            step_tape.append(step)           if abs(step) < tolerance:
+            break                                break
+        x = x - step                         x = x - step
+        step_tape.append(step)
+    """
+    at = next(k for k, s in enumerate(block) if s is branch)
+    for push in list(branch.body[:-1]):
+        rest = block[at + 1 :]
+        others = [s for s in rest if syntax.equal(s, push)]
+        if pushed(push) not in own or len(others) != 1:
+            continue
+        if _is_of_before(branch.body, push) and _is_of_before(rest, others[0]):
+            branch.body = [s for s in branch.body if s is not push]
+            block[at:] = [push, branch, *(s for s in rest if s is not others[0])]
+            at += 1
 
 
 def _on_both_sides(branch: gast.If, own: set[str]) -> list[gast.stmt]:

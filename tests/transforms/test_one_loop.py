@@ -227,6 +227,18 @@ def left_early(k, xs):
     return h
 
 
+def left_later(k, xs):
+    """Two tapes: of all trips, and of those that go on."""
+    h = 1.0
+    for x in xs:
+        h = h + np.sin(k * x)
+        if x > 0.5:
+            h = h * k
+            break
+        h = h * np.exp(-k * x)
+    return h
+
+
 def bound_again(k, xs):
     h = 1.0
     for x in xs:
@@ -242,7 +254,13 @@ def zipped(k, xs, ys):
     return h
 
 
-VISITED = [(decaying, 1), (left_early, 1), (bound_again, 1), (zipped, 2)]
+VISITED = [
+    (decaying, 1),
+    (left_early, 1),
+    (left_later, 1),
+    (bound_again, 1),
+    (zipped, 2),
+]
 
 
 @pytest.mark.parametrize(("f", "count"), VISITED)

@@ -178,7 +178,8 @@ def _put_beside(
         values, targets = value.elts, target.elts
     else:
         parts = [Part(pushed(push), bool(getattr(push, "keeps", None)))]
-        whole = names.fresh("tape")
+        taken = syntax.all_names(node) | names.reserved | {node.name}
+        whole = syntax.Names(taken).fresh("tape")
         syntax.rename(node.body, {pushed(push): whole})
     push.value.args = [gast.Tuple([*map(syntax.name, visited), *values], syntax.LOAD)]
     push.joined = [*(Part(f"{name}_tape", False) for name in visited), *parts]

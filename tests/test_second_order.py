@@ -285,10 +285,7 @@ def test_a_loop_in_a_branch_of_a_function_called():
 def through_lists(x, n):
     for i in range(n):
         x = np.sin(x) * x + i
-        if n > 2:
-            x = x + np.exp(-x)
-        else:
-            x = x - 0.1 * x * x
+        x = x + np.exp(-x) if n > 2 else x - 0.1 * x * x
         for _ in range(2):
             x = x * np.cos(x)
     return x

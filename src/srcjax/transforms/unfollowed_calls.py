@@ -122,8 +122,15 @@ def takes_active(writer: Writer, stmt: gast.stmt, call: gast.Call) -> bool:
     """Whether a derivative flows into the call, where it stands."""
     names = syntax.names_read(call)
     variants = writer.facts.of(stmt)
-    if variants and not names <= set(variants[0].before):
-        names = syntax.names_read(syntax.head(stmt))  # where a comprehension binds some
+    head = syntax.head(stmt)
+    bound = {
+        name
+        for node in syntax.walk(head)
+        if isinstance(node, gast.comprehension)
+        for name in syntax.names_written(node.target)
+    }
+    if names & bound:
+        names = syntax.names_read(head)
     if not variants:
         return any(is_active(writer.type_of_name(n)) for n in names)
     return any(is_active(v.before[n]) for v in variants for n in names & set(v.before))

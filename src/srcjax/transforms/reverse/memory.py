@@ -88,6 +88,8 @@ class Memory(Planning):
         known = all_buffers(self.rules.type_of_name(name))
         stmt = self.stmts.get(read.where.order)
         held = self.rules.facts.held.get((id(stmt), read.after), {}).get(name)
+        if stmt is None:  # the end of a loop
+            held = self.held_before(name, read.where)
         if held is None or not ageless_buffers(held) <= known:
             return known | frozenset(map(Earlier, known))
         if hides_parts(self.rules.type_of_name(name)):
@@ -96,6 +98,31 @@ class Memory(Planning):
             older = frozenset(b for b in NONE.union(*aged) if isinstance(b, Earlier))
             held |= ageless_buffers(held & older)
         return held
+
+    def held_before(self, name: str, where: Position) -> Buffers | None:
+        """What the name held at the last statement before a place that knows of it.
+
+        None where it may be bound anew since then, or where that may not have run; and
+        of what holds other memory, which may have got more by another name.
+        """
+        if any(map(all_buffers, parts(self.rules.type_of_name(name)))):
+            return None
+        depth = len(where.loops)
+        for order in range(where.order - 1, -1, -1):
+            stmt = self.stmts.get(order)
+            if stmt is None:
+                continue
+            if name in syntax.names_written(syntax.head(stmt)):
+                return None
+            held = self.rules.facts.held.get((id(stmt), False), {}).get(name)
+            here = self.where[id(stmt)]
+            if held is None:
+                continue
+            runs = here.loops[:depth] == where.loops and not (
+                here.sides.items() - where.sides.items()
+            )
+            return held if runs else None
+        return None
 
     def traded_with(self, buffers: Buffers) -> Buffers:
         """The buffers, and those that they exchange their contents with."""

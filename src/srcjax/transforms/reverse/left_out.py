@@ -111,8 +111,9 @@ class LeftOut:
         if not isinstance(operand, gast.Name) or operand.id not in first:
             return
         shape = shape_of(self.rules.type_of_name(operand.id))
-        if shape is None:
-            return
+        asked = getattr(source, "id", "")
+        if shape is None or shape_of(self.rules.type_of_name(asked)) != shape:
+            return  # the entries of a number that is spread are no entries of its own
         where = syntax.expression(text, c=source)
         held = self.rules.held("left_out", where)
         self.masks[operand.id] = _Mask(held.id, shape)

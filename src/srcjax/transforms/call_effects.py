@@ -28,6 +28,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.containers import load_item
+from srcjax.analysis.foreign import is_sparse
 from srcjax.analysis.known_values import OPERATORS, UNARY, is_fixed
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -619,7 +620,8 @@ def methods_asked(node: Any, types: dict[str, Type]) -> list[Method]:
         operands = [node.operand]
     else:
         operands = [node.value]
-    classes = [_class_of(type_at(operand, types)) for operand in operands]
+    held = (type_at(operand, types) for operand in operands)
+    classes = [_class_of(t) for t in held if not is_sparse(t)]  # SciPy's: they compute
     if isinstance(node, gast.Attribute):
         getters = [(inspect.getattr_static(c, node.attr, None), c) for c in classes]
         return [(f.fget, c) for f, c in getters if isinstance(f, property)]

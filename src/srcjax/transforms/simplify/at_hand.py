@@ -27,7 +27,7 @@ from srcjax import syntax
 from srcjax.frontend.lift import SCOPES
 from srcjax.ops.elementwise_facts import is_elementwise
 from srcjax.transforms.call_effects import called, is_pure, written_bases
-from srcjax.transforms.simplify.kin import may_be_one_of
+from srcjax.transforms.simplify.kin import Near, may_be_one_of
 
 #: What may leave a part of itself out.
 _AT_TIMES = (gast.IfExp, gast.BoolOp, gast.Compare)
@@ -75,6 +75,7 @@ class _Reading:
         shares: Callable[[str], set[str]],
         again: set[str],
     ) -> None:
+        self.node = node
         self.is_ours = is_ours
         self.shares = shares
         self.again = again
@@ -83,6 +84,10 @@ class _Reading:
         #: What statements compute that is found twice, and what they change.
         self.computed: syntax.ByNode[set[str]] = syntax.ByNode()
         self.gone: syntax.ByNode[set[str]] = syntax.ByNode()
+        #: Of the block at hand: where statements stand, and where each value is
+        #: computed first and last.
+        self.order: dict[int, int] = {}
+        self.ends: dict[str, list[int]] = {}
         self.bound = Counter(
             n.id
             for n in syntax.names_in([node.args, *node.body])
@@ -91,6 +96,11 @@ class _Reading:
 
     def block(self, stmts: list[Any]) -> None:
         """Look for the names that hold values, and read them in the block."""
+        self.order = {id(stmt): k for k, stmt in enumerate(stmts)}
+        self.ends.clear()
+        for k, stmt in enumerate(stmts):
+            for told in self.values_in(stmt):
+                self.ends.setdefault(told, [k, k])[1] = k
         for stmt in list(stmts):
             value = self.held(stmt)
             if value is not None:
@@ -117,9 +127,12 @@ class _Reading:
     def below(self, stmts: list[Any], at: int, value: gast.expr) -> None:
         """Read the name in the statements after it, as far as it holds the value."""
         name, reads = stmts[at].targets[0].id, syntax.names_read(value)
-        told = gast.dump(value)
+        told, near = gast.dump(value), Near(self.shares, reads)
+        _, last = self.ends[told]
         for stmt in stmts[at + 1 :]:
-            changes = self.changes(stmt, reads)
+            if self.order[id(stmt)] > last:
+                return
+            changes = near.meets(self.changed_by(stmt))
             if changes and (syntax.has_blocks(stmt) or isinstance(stmt, SCOPES)):
                 return
             if self.computes(stmt, told) and _read(stmt, value, name):
@@ -132,15 +145,20 @@ class _Reading:
         """Move the name up to the first statement that computes the value."""
         moved, reads = stmts[at], syntax.names_read(value)
         first, told = at, gast.dump(value)
+        near = Near(self.shares, {*reads, moved.targets[0].id})
+        earliest, _ = self.ends[told]
+        again = stmts is not self.node.body  # of a loop: the trip before has bound it
         for k in reversed(range(at)):
             stmt = stmts[k]
-            if self.changes(stmt, {*reads, moved.targets[0].id}) or (
-                moved.targets[0].id in syntax.names_read(stmt)
-            ):
+            if self.order[id(stmt)] < earliest:
                 break
+            read = again and moved.targets[0].id in syntax.names_read(stmt)
+            if read or near.meets(self.changed_by(stmt)):
+                break
+            if not self.computes(stmt, told):
+                continue
             plain = not syntax.has_blocks(stmt) and not isinstance(stmt, SCOPES)
-            computes = plain and self.computes(stmt, told)
-            if computes and _reads(stmt, value, surely=True):
+            if plain and _reads(stmt, value, surely=True):
                 first = k
         if first == at:
             return
@@ -148,28 +166,33 @@ class _Reading:
             if self.computes(stmt, told):
                 _read(stmt, value, moved.targets[0].id)
                 self.computed.forget(stmt)
+        self.order[id(moved)] = self.order[id(stmts[first])]
         stmts.insert(first, stmts.pop(at))
         for mark in ("backward", "user_line"):
             setattr(moved, mark, getattr(stmts[first + 1], mark, None))
         self.changed = True
 
-    def changes(self, stmt: Any, reads: set[str]) -> bool:
-        """Whether one of the names may hold something else after the statement."""
+    def changed_by(self, stmt: Any) -> set[str]:
+        """The names that may hold something else after the statement."""
         gone = self.gone.get(stmt)
         if gone is None:
             gone = syntax.names_written(stmt) | written_bases(stmt)
             if isinstance(stmt, gast.FunctionDef):
                 gone.add(stmt.name)
             self.gone[stmt] = gone
-        return may_be_one_of(self.shares, reads, gone)
+        return gone
 
     def computes(self, stmt: Any, told: str) -> bool:
         """Whether a value, as `gast.dump` tells it, is part of the statement."""
+        return told in self.values_in(stmt)
+
+    def values_in(self, stmt: Any) -> set[str]:
+        """The values that are part of the statement and found twice."""
         found = self.computed.get(stmt)
         if found is None:
             dumps = (gast.dump(s) for s in syntax.walk(stmt) if _is_costly(s))
             found = self.computed[stmt] = self.again.intersection(dumps)
-        return told in found
+        return found
 
 
 def _read(stmt: Any, value: gast.expr, name: str) -> bool:

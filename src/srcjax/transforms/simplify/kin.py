@@ -159,16 +159,36 @@ class Sharing:
         return self.inferred(name)
 
 
+class Near:
+    """Names, and those that may share memory with them: asked often, found once."""
+
+    def __init__(
+        self, shares: Callable[[str], set[str]], names: Collection[str]
+    ) -> None:
+        self.shares = shares
+        self.names = names
+
+    @functools.cached_property
+    def family(self) -> set[str] | None:
+        """What the text tells of it; None: any name may be one of them."""
+        if not isinstance(self.shares, Sharing) or not self.shares.kin.known:
+            return None
+        kin = self.shares.kin
+        return set(self.names).union(*(kin.of(name) or () for name in self.names))
+
+    @functools.cached_property
+    def inferred(self) -> set[str]:
+        return set(self.names).union(*map(self.shares, self.names))
+
+    def meets(self, others: AbstractSet[str]) -> bool:
+        """Whether one of the names is, or may share memory with, one of the others."""
+        if not others or (self.family is not None and self.family.isdisjoint(others)):
+            return False
+        return not self.inferred.isdisjoint(others)
+
+
 def may_be_one_of(
     shares: Callable[[str], set[str]], names: Collection[str], others: AbstractSet[str]
 ) -> bool:
     """Whether one of the names is, or may share memory with, one of the others."""
-    if not others:
-        return False
-    if not others.isdisjoint(names):
-        return True
-    if isinstance(shares, Sharing):
-        kin = shares.kin
-        if kin.known and all(others.isdisjoint(kin.of(n) or ()) for n in names):
-            return False
-    return any(not others.isdisjoint(shares(name)) for name in names)
+    return not others.isdisjoint(names) or Near(shares, names).meets(others)

@@ -75,7 +75,6 @@ class _Reading:
         shares: Callable[[str], set[str]],
         again: set[str],
     ) -> None:
-        self.node = node
         self.is_ours = is_ours
         self.shares = shares
         self.again = again
@@ -88,6 +87,8 @@ class _Reading:
         #: computed first and last.
         self.order: dict[int, int] = {}
         self.ends: dict[str, list[int]] = {}
+        #: The names that it reads before it binds them, or never binds.
+        self.read_first: set[str] = set()
         self.bound = Counter(
             n.id
             for n in syntax.names_in([node.args, *node.body])
@@ -98,6 +99,7 @@ class _Reading:
         """Look for the names that hold values, and read them in the block."""
         self.order = {id(stmt): k for k, stmt in enumerate(stmts)}
         self.ends.clear()
+        self.read_first = _read_first(stmts)
         for k, stmt in enumerate(stmts):
             for told in self.values_in(stmt):
                 self.ends.setdefault(told, [k, k])[1] = k
@@ -147,7 +149,7 @@ class _Reading:
         first, told = at, gast.dump(value)
         near = Near(self.shares, {*reads, moved.targets[0].id})
         earliest, _ = self.ends[told]
-        again = stmts is not self.node.body  # of a loop: the trip before has bound it
+        again = moved.targets[0].id in self.read_first
         for k in reversed(range(at)):
             stmt = stmts[k]
             if self.order[id(stmt)] < earliest:
@@ -193,6 +195,17 @@ class _Reading:
             dumps = (gast.dump(s) for s in syntax.walk(stmt) if _is_costly(s))
             found = self.computed[stmt] = self.again.intersection(dumps)
         return found
+
+
+def _read_first(stmts: list[Any]) -> set[str]:
+    """The names that a statement reads before one of the block binds them."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for stmt in stmts:
+        reads, binds = syntax.names_of_both_kinds(stmt)
+        found |= reads - bound
+        bound |= binds
+    return found
 
 
 def _read(stmt: Any, value: gast.expr, name: str) -> bool:

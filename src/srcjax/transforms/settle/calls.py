@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import types as pytypes
 from typing import Any
 
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.binding import BoundTo, signature_inside
 from srcjax.analysis.flow.trips import is_of_this_trip, stands_in_a_loop
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
 from srcjax.analysis.types import (
     UNKNOWN,
+    Array,
     Closure,
     Const,
     Dict,
@@ -283,6 +286,18 @@ class CallSettling(ContainerSettling):
                     for i in range(count):
                         args.append(self.held_item(before, a.value, i))
                     continue
+                taken = (
+                    self.taken_by_star(stmt, call)
+                    if isinstance(t, (List, Array))
+                    else None
+                )
+                if taken is not None:  # any other number is an error
+                    names = [self.fresh(f"{a.value.id}_{i}") for i in range(taken)]
+                    places = [syntax.name(n, store=True) for n in names]
+                    target = gast.Tuple(places, syntax.STORE)
+                    before.append(gast.Assign([target], a.value, None))
+                    args += map(syntax.name, names)
+                    continue
             args.append(a)
         call.args = args
         keywords: list[gast.keyword] = []
@@ -297,6 +312,35 @@ class CallSettling(ContainerSettling):
             keywords.append(k)
         call.keywords = keywords
         return before
+
+    def taken_by_star(self, stmt: gast.stmt, call: gast.Call) -> int | None:
+        """How many items `f(*xs)` takes of a function with so many parameters.
+
+        None where there may be more or fewer of them.
+        """
+        names = {n: self.type_here(stmt, n) for n in syntax.names_read(call.func)}
+        known = {n: t for n, t in names.items() if t is not None}
+        t = self.typer.type_of(call.func, known)
+        callee = t.value if isinstance(t, Const) else t
+        bound = int(isinstance(callee, (BoundTo, pytypes.MethodType)))
+        function = getattr(callee, "function", getattr(callee, "__func__", callee))
+        stars = [a for a in call.args if isinstance(a, gast.Starred)]
+        if len(stars) != 1 or call.keywords:
+            return None
+        if isinstance(callee, Closure):
+            signature = signature_inside(callee.definition.args)
+        elif isinstance(function, pytypes.FunctionType):
+            signature = inspect.signature(function)
+        else:
+            return None
+        parameters = list(signature.parameters.values())[bound:]
+        places = (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+        fixed = all(p.kind in places and p.default is p.empty for p in parameters)
+        count = len(parameters) - len(call.args) + 1
+        return count if fixed and count > 0 else None
 
     def type_here(self, stmt: gast.stmt, name: str) -> Type | None:
         """What a name is, also one from around the function."""

@@ -51,6 +51,7 @@ from srcjax.errors import (
 from srcjax.frontend.collective_calls import uses_collectives
 from srcjax.ops.batch_kinds import align, beside_arrays, elementwise
 from srcjax.ops.batching import BUILTINS, MappedCall, lift, literal
+from srcjax.ops.known import known_value
 from srcjax.ops.record import ATTRIBUTES, Op, lookup
 from srcjax.transforms.batch.lanes import Lanes, all_active, axes_of_type, is_starred
 from srcjax.transforms.call_effects import called, made_from
@@ -79,6 +80,8 @@ def is_about_none(test: Any) -> bool:
     return isinstance(other, gast.Constant) and other.value is None
 
 
+#: The classes of numbers and arrays.
+_OF_NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.ndarray)
 #: Calls that tell something of the class of a value.
 _ABOUT_CLASSES = frozenset(["isinstance", "hasattr", "callable", "type"])
 
@@ -139,10 +142,20 @@ class Operations(Lanes):
             return syntax.const(outcome.value)
         if isinstance(self.example(call.args[0]), _CONTAINERS):
             return call  # the batch is one too
+        if called(call) == "isinstance" and self.is_of_containers(call.args[1]):
+            return call  # a batch of numbers or arrays is none, as each of them
         raise self.refuse(
             f"`{syntax.text(call)}` looks at the class of a mapped value",
             "`np.ndim(x)`, or an argument that says what `x` is",
         )
+
+    def is_of_containers(self, classes: gast.expr) -> bool:
+        """Whether no number and no array is of the classes that are asked for."""
+        wanted = known_value(self.typer.type_of(classes, self.examples))
+        try:
+            return not any(issubclass(each, wanted) for each in _OF_NUMBERS)
+        except TypeError:
+            return False
 
     @functools.cached_property
     def example_displays(self) -> dict[str, gast.expr]:

@@ -29,7 +29,35 @@ def of_rows(p, x):
     return np.sum(y)
 
 
-@pytest.mark.parametrize("f", [of_a_power, of_a_root, stored, of_rows])
+def times_what_is_missing(p, x):
+    return np.nansum(np.sqrt(p) * x)
+
+
+def replaced(p, x):
+    return np.sum(np.where(np.isnan(x), p, p * x))
+
+
+def put_to_zero(p, x):
+    y = p * x
+    y[np.isnan(y)] = 0.0
+    return np.sum(y**2)
+
+
+def varied(p, x):
+    return np.nanvar(p * x)
+
+
+def summed_up(p, x):
+    return np.sum(np.nancumsum(p * x, axis=0) ** 2)
+
+
+FUNCTIONS = [
+    *(of_a_power, of_a_root, stored, of_rows, times_what_is_missing, replaced),
+    *(put_to_zero, varied, summed_up),
+]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 1), (2, 3)])
 def test_gradient_has_the_shape_of_the_operand(f, shape):
     p = 0.5 + np.arange(np.prod(shape, dtype=int)).reshape(shape) / 4

@@ -21,10 +21,14 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.types import Array, Shape, dtype_of, shape_of
 from srcjax.ops.record import Op, composite_of
+from srcjax.transforms.call_effects import called
 
 #: Operations that leave out NaN.
 _WITHOUT_NAN = frozenset([np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nan_to_num])
-_COMPOSITES = (np.nanstd, np.nanvar, np.nanprod, np.nanmedian, np.nanquantile)
+_COMPOSITES = (
+    *(np.nanstd, np.nanvar, np.nanprod, np.nanmedian, np.nanquantile),
+    *(np.nancumsum, np.nancumprod),
+)
 _BOOL = np.dtype(bool)
 _TESTS = frozenset([np.isnan, np.isfinite, np.isinf])
 
@@ -64,18 +68,23 @@ class LeftOut:
         mask = self.masks.get(name)
         if mask is None or not op.elementwise or not isinstance(operand, gast.Name):
             return value
-        if shape_of(self.rules.type_of_name(operand.id)) != mask.shape:
+        spread = shape_of(self.rules.type_of_name(operand.id)) != mask.shape
+        if spread and called(value) != "unbroadcast":
             return value
+        every = value.args[0] if spread else value  # before it is summed
         slopes = {
             n
-            for n in syntax.names_read(value)
-            if syntax.count_reads([value], n) > syntax.count_reads([seed], n)
+            for n in syntax.names_read(every)
+            if syntax.count_reads([every], n) > syntax.count_reads([seed], n)
         }
-        if not any(isinstance(self.rules.type_of_name(n), Array) for n in slopes):
+        types = (self.rules.type_of(syntax.name(n)) for n in slopes)
+        if not any(isinstance(t, Array) for t in types):
             return value  # linear
         for env in self.rules.envs:
             env[mask.name] = Array(dtype=_BOOL, shape=mask.shape)
-        return syntax.expression("np.where(m, 0, v)", m=syntax.name(mask.name), v=value)
+        m = syntax.name(mask.name)
+        kept = syntax.expression("np.where(m, 0, v)", m=m, v=every)
+        return syntax.call("unbroadcast", kept, value.args[1]) if spread else kept
 
     def after(
         self, name: str, op: Op, operands: dict[str, gast.expr], first: set[str]

@@ -56,6 +56,8 @@ class Nesting:
         self.bases: syntax.ByNode[set[str]] = syntax.ByNode()
         #: The statements of a block that read a name, or did, with their places in it.
         self.readers: _Mentioning | None = None
+        #: How many statements of the block take something from a tape.
+        self.pops = 0
         #: Those that bind a name.
         self.binders: _Mentioning = {}
         #: What they write to, or did, by the places of those that do.
@@ -95,10 +97,12 @@ class Nesting:
         position = 0
         out = list(stmts)
         self.readers = None
+        self.pops = sum(bool(taken(stmt)) for stmt in out)
         while position < len(out):
             if self.try_nest(out, position):
                 self.moved += 1
                 self.changed_around()
+                self.pops -= bool(taken(out[position]))
                 self.gone.append(out.pop(position))
                 position = max(position - 1, 0)
             else:
@@ -119,7 +123,7 @@ class Nesting:
             return False
         if name in syntax.names_read(value):
             return False
-        if taken(stmt) and sum(map(bool, map(taken, stmts))) > 1:
+        if taken(stmt) and self.pops > 1:
             return False  # `a, b = tape.pop()` in the end
         if several:
             uses, count, closed = self.until_redefined(stmts, position, name)

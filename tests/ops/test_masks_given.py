@@ -5,6 +5,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = 3
+
 X = np.array([0.3, -1.2, 0.9, 2.1])
 LIST = [1, 0, 2, 1]
 MASKS = {

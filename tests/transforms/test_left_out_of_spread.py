@@ -5,6 +5,8 @@ import pytest
 
 import srcjax
 
+SAMPLE = 2
+
 MISSING = np.array([[1.0, np.nan, 2.0], [np.nan, 1.0, 1.0]])
 
 

@@ -392,7 +392,8 @@ class _Marking:
             return False
         given = [*call.args, *(k.value for k in call.keywords)]
         held = (type_at(operand, types) for operand in given)
-        classes = [_class_of(t) for t in held if isinstance(t, (Const, Other))]
+        looked_at = (t for t in held if isinstance(t, (Const, Other)))
+        classes = [_class_of(t) for t in looked_at if not is_sparse(t)]
         return any(own_methods(cls, _CONVERSIONS) for cls in classes)
 
     def call(
@@ -606,10 +607,7 @@ def objects_around(program: Program, unit: Unit, local: set[str]) -> dict[str, T
 
 
 def methods_asked(node: Any, types: dict[str, Type]) -> list[Method]:
-    """The methods of the user's that an attribute or operator itself calls.
-
-    Where the truth or the items of a place were asked for, those that say them too.
-    """
+    """The methods of the user's that an attribute or operator itself calls."""
     if isinstance(node, gast.BinOp):
         operands = [node.left, node.right]
     elif isinstance(node, gast.AugAssign):

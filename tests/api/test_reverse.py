@@ -1729,6 +1729,15 @@ def test_generated_function_is_pickled():
     assert pickle.loads(pickle.dumps(function)) is function
 
 
+def test_source_of_the_last_call_with_any_number_of_arguments():
+    def product(*xs):
+        return xs[0] * xs[1]
+
+    df = srcjax.grad(product)
+    assert df(2.0, 3.0) == 3.0
+    assert "xs_1" in srcjax.source(df)
+
+
 def test_source_without_arguments():
     text = srcjax.source(srcjax.grad(product))
     assert "def grad_product" in text

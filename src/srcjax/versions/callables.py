@@ -1081,7 +1081,12 @@ class Calls:
     def __call__(self, args: tuple, kwargs: dict) -> Any:
         transform = self.transform
         if self.by_call:
-            return transform.as_called(len(args), tuple(kwargs))(*args, **kwargs)
+            named: Any = transform.as_called(len(args), tuple(kwargs))
+            result = named(*args, **kwargs)
+            called = getattr(named, "__srcjax_transform__", None)
+            if called is not None:  # the text that `source` shows
+                transform.last.cell_contents = called.last.cell_contents
+            return result
         if modes.any_on():
             return transform.watched(args, kwargs, self.called)
         return self.called(args, kwargs)

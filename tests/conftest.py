@@ -18,7 +18,7 @@ store.Setting.on = False
 tracebacks.Setting.full = True  # a failing test shows where
 pipeline.VALIDATE = True
 #: Of each sample (`SAMPLE` of a module) so many tenths run: what there is time for.
-TENTHS = 3
+TENTHS = 2
 
 
 @pytest.fixture(autouse=True)

@@ -95,7 +95,11 @@ FUNCTIONS += (of_an_operator, of_an_object)
 
 
 #: Each is differentiated in six ways.
-SAMPLE = {"test_derivatives": 2, "test_batches": 2}
+SAMPLE = {
+    "test_derivatives": 2,
+    "test_batches": 2,
+    "test_what_makes_sparse_matrices_of_numbers_is_refused": 5,  # ten seconds each
+}
 
 
 def differences(f, x, h=1e-6):

@@ -12,7 +12,7 @@ from srcjax.scipy.sparse import linalg
 from srcjax.versions.trials import at_once
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = 3
+SAMPLE = 8
 
 A = np.array([[4.0, 1.0, 0.5, 0.2], [0.3, 5, 1, 0], [0, 2, 6, 1], [1, 0, 0.5, 3]])
 B = np.array([1.0, -2.0, 0.5, 3.0])

@@ -26,11 +26,12 @@ import operator
 import textwrap
 import threading
 import types as pytypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.foreign import own_method
 from srcjax.analysis.known_values import class_of
 from srcjax.analysis.types import (
     Array,
@@ -267,19 +268,36 @@ def _is_known(value: Any) -> bool:
     return isinstance(value, type) or cls in _KNOWN or isinstance(value, _VIEWS)
 
 
-def _answers_by_code(value: Any) -> bool:
-    """Whether code of the user's may run where it, or what it holds, is looked at."""
-    if type(value) in (tuple, list, set, frozenset):
-        return any(map(_answers_by_code, value))
-    found = (getattr(type(value), name, None) for name in _ANSWERS)
-    return any(isinstance(method, pytypes.FunctionType) for method in found)
+def _runs_code(function: Any, value: Any) -> bool:
+    """Whether `len`, `list`, `set` or one of their kin runs code of the user's.
+
+    The value may answer by itself, or hold what is asked for its place in a set.
+    """
+    if _has_own(value, _OF_CONTAINERS_ASKED):
+        return True
+    if function not in (set, frozenset, dict):
+        return False
+    plain = isinstance(value, (tuple, list, set, frozenset, dict, *_VIEWS))
+    return plain and any(_has_own(item, ("__hash__", "__eq__")) for item in value)
 
 
-#: What `len`, `list`, `any`, `zip` and `set` ask an object for.
-_ANSWERS = (
-    *("__len__", "__iter__", "__next__", "__getitem__", "__reversed__", "__bool__"),
-    *("__index__", "__hash__", "__eq__"),
-)
+def _silent(items: Iterable[Any]) -> Iterator[Any]:
+    """The items, of whose truth no code of the user's is asked."""
+    for item in items:
+        if _has_own(item, ("__bool__", "__len__")):
+            raise NotByTypes
+        yield item
+
+
+def _has_own(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether the class of the value has one of the methods, written in Python."""
+    return any(own_method(type(value), name) for name in names)
+
+
+#: What containers are asked for.
+_OF_CONTAINERS_ASKED = (
+    "__len__", "__iter__", "__next__", "__getitem__", "__reversed__", "__index__",
+)  # fmt: skip
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
@@ -337,8 +355,10 @@ class _Run:
         if any(f is each for each in _OF_CONTAINERS):
             if any(isinstance(v, _Mark) or self.is_used_up(v) for v in given):
                 raise NotByTypes
-            if any(map(_answers_by_code, given)):
+            if any(_runs_code(f, v) for v in given):
                 raise NotByTypes
+            if f in (any, all):
+                args = list(map(_silent, args))
             return self.new(f(*args, **kwargs))
         if any(map(_has_mark, given)):
             return self.method(f, args, kwargs)

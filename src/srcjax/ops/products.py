@@ -55,14 +55,26 @@ def number_or_array(dtype: np.dtype | None, shape: Shape | None) -> Type:
     return UNKNOWN if shape is None else value_of_shape(dtype, shape)
 
 
+def shape_of_dot(m: Shape, n: Shape) -> Shape:
+    """The shape of `np.dot` of arrays of these shapes."""
+    if not m or not n:
+        return m or n
+    return m[:-1] + n[:-2] + n[-1:] * (len(n) > 1)
+
+
+def shape_of_matmul(m: Shape, n: Shape) -> Shape | None:
+    """The shape of `a @ b`; None where their stacks do not fit, as far as is known."""
+    batch = broadcast_shapes(m[:-2], n[:-2])
+    return None if batch is None else batch + m[-2:-1] + n[-1:] * (len(n) > 1)
+
+
 def infer_dot(a: Type, b: Type, **_: Type) -> Type:
     dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
     if m is None or n is None:
         return number_or_array(dtype, None)
-    if not m or not n:
-        return number_or_array(dtype, m or n)
-    suppose_contracted(m, n)
-    return number_or_array(dtype, m[:-1] + n[:-2] + n[-1:] * (len(n) > 1))
+    if m and n:
+        suppose_contracted(m, n)
+    return number_or_array(dtype, shape_of_dot(m, n))
 
 
 def infer_matmul(a: Type, b: Type, **_: Type) -> Type:
@@ -70,9 +82,7 @@ def infer_matmul(a: Type, b: Type, **_: Type) -> Type:
     if not m or not n:
         return number_or_array(dtype, None)
     suppose_contracted(m, n)
-    batch = broadcast_shapes(m[:-2], n[:-2])
-    rows, columns = m[-2:-1], n[-1:] * (len(n) > 1)
-    return number_or_array(dtype, None if batch is None else batch + rows + columns)
+    return number_or_array(dtype, shape_of_matmul(m, n))
 
 
 def infer_vdot(a: Type, b: Type) -> Type:

@@ -12,12 +12,16 @@ def transposed(a):
     return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
 
 
+def summed_to(d, shape):
+    """An adjoint in this shape: summed to it where it has another."""
+    return d if np.shape(d) == shape else unbroadcast(d, np.broadcast_to(0.0, shape))
+
+
 def of_product(d, a, b):
     """The adjoint `d` of `a @ b`, summed to its shape where it has another."""
     m, n = np.shape(a), np.shape(b)
     whole = m[-2:-1] + n[-1:] if len(n) > 1 else m[-2:-1]
-    shape = np.broadcast_shapes(m[:-2], n[:-2]) + whole
-    return d if np.shape(d) == shape else unbroadcast(d, np.broadcast_to(0.0, shape))
+    return summed_to(d, np.broadcast_shapes(m[:-2], n[:-2]) + whole)
 
 
 def unmatmul_left(d, a, b):
@@ -77,8 +81,7 @@ def untensordot_right(d, a, b, axes):
 def of_dot(d, a, b):
     """The adjoint `d` of `np.dot(a, b)`, summed to its shape where it has another."""
     m, n = np.shape(a), np.shape(b)
-    shape = m[:-1] + n[:-2] + n[-1:] if len(n) > 1 else m[:-1]
-    return d if np.shape(d) == shape else unbroadcast(d, np.broadcast_to(0.0, shape))
+    return summed_to(d, m[:-1] + n[:-2] + n[-1:] if len(n) > 1 else m[:-1])
 
 
 def undot_left(d, a, b):

@@ -25,6 +25,7 @@ from srcjax.ops.expand.asking import indexed, items_of, permuted
 from srcjax.ops.expand.reductions import summed
 from srcjax.ops.expand.table import expands
 from srcjax.ops.known import MISSING, known_value, types_in
+from srcjax.ops.products import shape_of_dot, shape_of_matmul
 from srcjax.runtime import contracted_axes, einsum_labels
 
 
@@ -85,20 +86,13 @@ _MATRIX_FORMS = {
 def _is_of_dot(d: Type, a: Type, b: Type) -> bool:
     """Whether `d` has the shape of `np.dot(a, b)`; one of a larger shape is summed."""
     m, n = shape_of(a), shape_of(b)
-    if m is None or n is None:
-        return False
-    if not m or not n:
-        return _is_of_shape(d, m or n)
-    return _is_of_shape(d, (*m[:-1], *n[:-2], *(n[-1:] if len(n) > 1 else ())))
+    return m is not None and n is not None and _is_of_shape(d, shape_of_dot(m, n))
 
 
 def _is_of_matmul(d: Type, a: Type, b: Type) -> bool:
     """The same of `a @ b`."""
-    m, n = shape_of(a) or (), shape_of(b) or ()
-    stacked = broadcast_shapes(m[:-2], n[:-2])
-    if stacked is None:
-        return False
-    return _is_of_shape(d, (*stacked, *m[-2:-1], *(n[-1:] if len(n) > 1 else ())))
+    shape = shape_of_matmul(shape_of(a) or (), shape_of(b) or ())
+    return shape is not None and _is_of_shape(d, shape)
 
 
 def _is_of_shape(d: Type, shape: Shape) -> bool:

@@ -221,6 +221,28 @@ class _Later:
         """The names that statements between two places change."""
         return set().union(*self.changes[after + 1 : end])
 
+    def only_of_its_line(self, at: int, end: int) -> bool:
+        """Whether none but the statement there differentiates its line, up to a place.
+
+        Were it taken in there, two lines of the user's would stand above one statement.
+        """
+        line = getattr(self.stmts[at], "user_line", None)
+        return line is not None and not any(
+            getattr(s, "user_line", None) == line
+            and getattr(s, "backward", False)
+            and not self.is_part_of(place, at)
+            for place, s in enumerate(self.stmts[: end + 1])
+            if place != at
+        )
+
+    def is_part_of(self, place: int, at: int) -> bool:
+        """Whether it will be: an atom, or what the statement there alone reads."""
+        stmt: Any = self.stmts[place]
+        if syntax.is_atom(getattr(stmt, "value", None)):
+            return True
+        mentioned = self.mentions.get(_bound_name(stmt), [])
+        return at in mentioned and set(mentioned) <= {place, at}
+
     def reads(self, names: set[str], place: int) -> None:
         """The statement there has come to read these names."""
         for name in names:
@@ -253,8 +275,10 @@ def _fold_start(
     if may_be_one_of(shares, reads, later.changed(at, place)):
         return False
     value = gast.BinOp(start.value, *added)
-    if not syntax.is_atom(start.value) and len(syntax.text(value)) > _WIDTH:
-        return False
+    if not syntax.is_atom(start.value):
+        apart = not _is_slight(start.value) and later.only_of_its_line(at, place)
+        if apart or len(syntax.text(value)) > _WIDTH:
+            return False
     if isinstance(stmt, gast.AugAssign):
         stmt.__class__ = gast.Assign
         stmt.targets, stmt.type_comment = [syntax.name(name, store=True)], None
@@ -265,6 +289,17 @@ def _fold_start(
     take_over(stmt, start)
     later.reads(reads, place)
     return True
+
+
+def _is_slight(value: Any) -> bool:
+    """`-x` and `-1.0 * len(x)`, which take no statement of their own."""
+    if isinstance(value, gast.UnaryOp):
+        return isinstance(value.op, gast.USub) and syntax.is_atom(value.operand)
+    if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
+        return False
+    factor = getattr(value.left, "operand", value.left)
+    counted = called(value.right) == "len"
+    return isinstance(factor, gast.Constant) and counted
 
 
 def _added_to(stmt: Any, name: str) -> tuple[gast.operator, gast.expr] | None:

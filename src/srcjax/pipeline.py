@@ -240,6 +240,7 @@ REVERSE = Simplify(
         Pass("share_names", Finisher.share_names, of=(gast.If,)),
         Pass("restore_augmented", Finisher.restore_augmented),
         Pass("tests_first", Finisher.tests_first, of=(gast.If,)),
+        Pass("else_of_loops", Finisher.else_of_loops, of=_LOOPS),
         Pass("return_directly", Finisher.return_directly),
         Pass("add_comments", Finisher.add_comments),
     ),
@@ -263,6 +264,7 @@ _SIDE_BY_SIDE = (
     Pass("renumber", Finisher.renumber),
     Pass("share_names", Finisher.share_names, of=(gast.If,)),
     Pass("tests_first", Finisher.tests_first, of=(gast.If,)),
+    Pass("else_of_loops", Finisher.else_of_loops, of=_LOOPS),
     Pass("return_directly", Finisher.return_directly),
 )
 

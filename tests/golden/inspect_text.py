@@ -257,11 +257,13 @@ def live_before(statement: ast.stmt, live: set[str], dead: dict[int, str]) -> se
         case ast.If(test=test, body=body, orelse=orelse):
             first = live_in_block(body, set(live), dead)
             return reads(test) | first | live_in_block(orelse, set(live), dead)
-        case ast.For(target=target, iter=iterated, body=body):
+        case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
+            live = live | live_in_block(orelse, set(live), dead)
             around = live_around(body, live | reads(iterated))
             inside = live_in_block(body, set(around), dead)
             return live | reads(iterated) | (inside - writes(target))
-        case ast.While(test=test, body=body):
+        case ast.While(test=test, body=body, orelse=orelse):
+            live = live | live_in_block(orelse, set(live), dead)
             around = live_around(body, live | reads(test))
             return live | reads(test) | live_in_block(body, set(around), dead)
         case ast.Assign(targets=targets, value=value):

@@ -216,7 +216,8 @@ class _Function:
             inside = (*loops, a) if isinstance(b, (ast.For, ast.While)) else loops
             blocks = (syntax.inner_blocks(s, definitions=True) for s in (a, b))
             for inner, shown in zip(*blocks, strict=True):
-                self.block(inner, shown, inside)
+                behind = shown is getattr(b, "orelse", None)
+                self.block(inner, shown, loops if behind else inside)
 
     # -- what a statement says ---------------------------------------------------------
 

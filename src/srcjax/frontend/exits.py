@@ -72,7 +72,7 @@ class ExitLowering:
         body = _without_idle_else(body)
         if varies() is Varies.DERIVATIVES and not are_tangents():
             body = with_copies_first(body, self.names, self.parameters, self.varying)
-        body = self.with_returns_behind(_with_breaks(body))
+        body = self.with_branches_behind(self.with_returns_behind(_with_breaks(body)))
         returns = [s for s in _own(body) if isinstance(s, gast.Return)]
         last = body[-1] if body else None
         if len(returns) == 1 and isinstance(last, gast.Return):
@@ -125,6 +125,44 @@ class ExitLowering:
             start = syntax.assign(flag, syntax.const(False))
             out += [_at(start, stmt), stmt, _at(test, stmt)]
             bound |= _bound_for_sure(stmt)
+        return out
+
+    def with_branches_behind(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
+        """What stands before the one `break` of a loop with `else` is done behind it.
+
+        Before:                              After:
+
+            for i in range(n):                   broke = False
+                x = x * 2                        for i in range(n):
+                if x > 1:                            x = x * 2
+                    y = x * i                        if x > 1:
+                    break                                broke = True
+            else:                                        break
+                y = -x                           if broke:
+                                                     y = x * i
+                                                 else:
+                                                     y = -x
+
+        So it is where a derivative goes through it, as with the value of a `return`.
+        """
+        out: list[gast.stmt] = []
+        bound = set(self.parameters)
+        for stmt in stmts:
+            left = _only_break(stmt)
+            early = [] if left is None else _known_behind(left[:-1], stmt, bound)
+            names = syntax.names_read(early) | syntax.names_written(early)
+            if left is None or not self.varying & names:
+                out.append(stmt)
+                bound |= _bound_for_sure(stmt)
+                continue
+            flag = self.names.fresh("broke")
+            left[-1 - len(early) : -1] = [
+                _at(syntax.assign(flag, syntax.const(True)), stmt)
+            ]
+            test = gast.If(syntax.name(flag), early, stmt.orelse)
+            stmt.orelse = []
+            start = syntax.assign(flag, syntax.const(False))
+            out += [_at(start, stmt), stmt, _at(test, stmt)]
         return out
 
     def block(
@@ -328,6 +366,49 @@ def _is_reached(stmts: list[gast.stmt], wanted: gast.stmt) -> bool:
         and (_is_reached(stmt.body, wanted) or _is_reached(stmt.orelse, wanted))
         for stmt in stmts
     )
+
+
+def _only_break(loop: Any) -> list[Any] | None:
+    """The block that ends with the `break` of a loop with `else`, if it is one exit."""
+    if not isinstance(loop, (gast.For, gast.While)) or not loop.orelse:
+        return None
+    leaving = (gast.Return, gast.Break)
+    exits = [s for s in _own_loop(loop.body) if isinstance(s, leaving)]
+    exits += [s for s in _own(loop.body) if isinstance(s, gast.Return)]
+    return _block_of(loop.body, exits[0]) if len(exits) == 1 else None
+
+
+def _block_of(stmts: list[Any], wanted: gast.stmt) -> list[Any] | None:
+    """The block, or block of its branches, that the statement stands last in."""
+    if stmts and stmts[-1] is wanted:
+        return stmts
+    for stmt in stmts:
+        if isinstance(stmt, gast.If):
+            for inner in (stmt.body, stmt.orelse):
+                found = _block_of(inner, wanted)
+                if found is not None:
+                    return found
+    return None
+
+
+def _known_behind(stmts: list[Any], loop: Any, bound: set[str]) -> list[gast.stmt]:
+    """The last of the statements that bind and read what has a value behind the loop.
+
+    It is the value that they would bind and read where the loop is left.
+    """
+    given = syntax.names_written(loop.target) if isinstance(loop, gast.For) else set()
+    changed = syntax.names_written(loop.body) - given
+    found: list[gast.stmt] = []
+    needed: set[str] = set()
+    for at in reversed(range(len(stmts))):
+        if not isinstance(stmts[at], gast.Assign):
+            break
+        needed = (needed - syntax.names_written(stmts[at])) | syntax.names_read(
+            stmts[at]
+        )
+        if needed & changed <= bound:
+            found = stmts[at:]
+    return found
 
 
 def _is_known_behind(value: Any, loop: Any, bound: set[str]) -> bool:

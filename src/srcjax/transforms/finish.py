@@ -54,6 +54,7 @@ from srcjax.transforms.simplify.collected import collect
 from srcjax.transforms.simplify.comments import add_comments
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
+from srcjax.transforms.simplify.else_of_loops import else_of_loops
 from srcjax.transforms.simplify.fitting import drop_sums
 from srcjax.transforms.simplify.items import set_items
 from srcjax.transforms.simplify.kept_dtypes import keep_dtypes
@@ -676,6 +677,9 @@ class Finisher(Tidying):
 
     def tests_first(self) -> None:
         tests_first(self.node)
+
+    def else_of_loops(self) -> None:
+        else_of_loops(self.node, self.is_ours)
 
     def return_directly(self) -> None:
         return_directly(self.node, self.is_ours)

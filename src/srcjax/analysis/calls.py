@@ -105,7 +105,7 @@ from srcjax.frontend.unit import Unit, own_attribute, parameter_names
 from srcjax.frontend.used_once import (
     GIVEN_AGAIN,
     USED_AGAIN,
-    gives_iterator,
+    may_use_again,
     uses_once,
 )
 from srcjax.ops.helpers import helper_of, result_like
@@ -1094,7 +1094,7 @@ class Calls(Constructing):
             return Unknown(active)
         if not is_of_library(function):
             self.check_iterators(unit.source.node, args, node)
-            if getattr(node, "used_again", False) and gives_iterator(unit.source):
+            if unit.gives_iterator and may_use_again(node):
                 raise self.refuse(node, GIVEN_AGAIN, "a list: `list(...)` of it")
         if not followed:
             given = [*args, *kwargs.values()]

@@ -57,6 +57,7 @@ from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.remembered import with_memos
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, is_place, parameter_names
+from srcjax.frontend.used_once import gives_iterator
 from srcjax.frontend.varying import Varying, find_varying
 from srcjax.frontend.walked_tapes import with_pops
 
@@ -94,6 +95,7 @@ def normalise(source: Any, varying_names: Iterable[str]) -> Unit:
     unit = Unit(source, source.name, node, names, varying.names, lowering.temps)
     unit.looked_up = lowering.looked_up | source.aliases | source.looked_up
     unit.own_targets.update(lowering.own_targets)
+    unit.gives_iterator = gives_iterator(source)
     unit.adjoints |= ADJOINTS_MADE.get(source.func, frozenset())
     unit.counts |= COUNTS_MADE.get(source.func, {})
     saved, tapes = KEPT_MADE.get(source.func, ((), ()))
@@ -137,7 +139,7 @@ def normalise_nested(
     body = lower_exits(body, unit.names, parameters, varying.names)
     find_varying(body, varying.names, varying)
     lowering = Lowering(unit.source, unit.names, varying)
-    lowering.scope = body
+    lowering.scope = syntax.clone(body)
     lowered = lowering.block(body)
     syntax.set_apart(lowered)
     unit.temps |= lowering.temps

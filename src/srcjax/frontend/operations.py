@@ -243,7 +243,7 @@ class Operations(SpecialCalls):
         ]
         called = gast.Call(function, args, keywords)
         called.iterators = getattr(node, "iterators", ())
-        called.used_again = getattr(node, "used_again", False)
+        called.used_in = getattr(node, "used_in", None)
         if isinstance(self.varying.value(node.func), np.ufunc):
             return self.ufunc_call(called, self.varying.value(node.func))
         return self.out_argument(called)

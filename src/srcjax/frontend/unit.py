@@ -50,6 +50,8 @@ class Unit:
     from_around: set[str] = field(default_factory=set)
     #: Those among them that the text goes by as whole numbers (`guards.Whole`).
     whole: set[str] = field(default_factory=set)
+    #: Whether it returns what gives its items once.
+    gives_iterator: bool = False
     #: The function as it was before types decided anything in it.
     first: gast.FunctionDef | None = None
 

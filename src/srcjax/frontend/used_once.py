@@ -85,12 +85,12 @@ class UsedOnce(Generators):
             return None
 
     def note_use(self, name: str, value: Any) -> None:
-        """Keep at a call whether what it gives, under this name, may be used again.
+        """Keep at a call under which name, and where, what it gives is used.
 
-        Types tell later which function it is, and whether it gives an iterator.
+        Types tell later which function it is: of few it matters (`may_use_again`).
         """
         if isinstance(value, gast.Call) and self.called(value) is None:
-            value.used_again = not goes_through_once(self.scope, name)
+            value.used_in = self.scope, name
 
     def check_kept(self, nodes: list[Any]) -> None:
         """Raise where one of what a container or an object gets is an iterator.
@@ -149,6 +149,12 @@ def _body(definition: Any) -> list[Any]:
 
 def _is_users_class(value: Any) -> bool:
     return isinstance(value, type) and not is_of_library(value)
+
+
+def may_use_again(call: Any) -> bool:
+    """Whether what a call gives may be gone through more than once (`note_use`)."""
+    used_in = getattr(call, "used_in", None)
+    return used_in is not None and not goes_through_once(*used_in)
 
 
 def gives_iterator(source: FunctionSource) -> bool:
@@ -230,4 +236,11 @@ def uses_once(definition: Any, place: int | str | None) -> bool:
     return isinstance(name, str) and used_once(_body(definition), name)
 
 
-__all__ = ["GIVEN_AGAIN", "USED_AGAIN", "UsedOnce", "gives_iterator", "uses_once"]
+__all__ = [
+    "GIVEN_AGAIN",
+    "USED_AGAIN",
+    "UsedOnce",
+    "gives_iterator",
+    "may_use_again",
+    "uses_once",
+]

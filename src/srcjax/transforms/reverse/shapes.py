@@ -159,18 +159,21 @@ class Shapes:
         parameters = set(self.rules.unit.parameters)
         names = set(given & parameters) | {n for n in self.made if n not in parameters}
         names |= {n for n in self.made if n in given}
-        while True:
-            lost = {
-                name
-                for name in names
-                if not all(
-                    self.gives_number(s, name, names, ones)
-                    for s in self.made.get(name, ())
-                )
-            }
-            if not lost:
-                return names
-            names -= lost
+        readers: dict[str, list[str]] = {}  # what has to be looked at again without
+        for name in names:
+            for stmt in self.made.get(name, ()):
+                for read in syntax.names_read(getattr(stmt, "value", None)):
+                    readers.setdefault(read, []).append(name)
+        left = list(names)
+        while left:
+            name = left.pop()
+            if name in names and not all(
+                self.gives_number(stmt, name, names, ones)
+                for stmt in self.made.get(name, ())
+            ):
+                names.remove(name)
+                left += readers.get(name, ())
+        return names
 
     def gives_number(
         self, stmt: Any, name: str, names: set[str], ones: set[tuple[int, str]]

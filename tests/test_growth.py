@@ -16,6 +16,9 @@ import pytest
 import srcjax
 from srcjax import config, pipeline
 from srcjax.analysis import infer
+from srcjax.analysis.applied import Applied
+from srcjax.frontend import used_once
+from srcjax.transforms.reverse.shapes import Shapes
 
 SAMPLE = {"test_work_grows_with_the_length": 6}
 
@@ -177,3 +180,55 @@ def test_a_loop_over_examples_takes_no_analysis_of_its_own(monkeypatch):
         found = srcjax.vmap(unlike)(np.array([[1.0, 1.0, 2.0], [1.0, 2.0, 3.0]]))
     assert found.tolist() == [5.0, 14.0]
     assert len(asked) == 2  # with and without loops in place of operations
+
+
+def counted(monkeypatch, owner, name):
+    """A list that gets an item for each call of a method."""
+    calls = []
+    plain = getattr(owner, name)
+
+    def method(*args, **kwargs):
+        calls.append(name)
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, method)
+    return calls
+
+
+def in_lengths(monkeypatch, tmp_path, program, transform, owner, name):
+    """How often a method is called for a short program, and for a longer one."""
+    monkeypatch.setattr(config, "keep_texts", False)
+    monkeypatch.setattr(pipeline, "VALIDATE", False)
+    calls, counts = counted(monkeypatch, owner, name), []
+    for length in (SHORT, LONG):
+        shown = f"counted_{name}_{program.__name__}_{transform.replace(' ', '_')}_"
+        f = function(program(length), tmp_path, f"{shown}{length}")
+        calls.clear()
+        TRANSFORMS[transform](f)
+        counts.append(len(calls))
+    return counts
+
+
+@pytest.mark.parametrize("transform", ["grad", "hvp"])
+def test_operations_of_the_same_arrays_are_inferred_once(
+    transform, monkeypatch, tmp_path
+):
+    short, long = in_lengths(
+        monkeypatch, tmp_path, straight, transform, Applied, "applied"
+    )
+    assert long - short < (LONG - SHORT) * 2  # reductions, and what has no record
+
+
+def test_single_numbers_are_looked_for_once_each(monkeypatch, tmp_path):
+    short, long = in_lengths(
+        monkeypatch, tmp_path, straight, "grad", Shapes, "gives_number"
+    )
+    assert long < 4.4 * short
+
+
+def test_uses_of_what_calls_give_are_not_sought_where_none_is_an_iterator(
+    monkeypatch, tmp_path
+):
+    asked = counted(monkeypatch, used_once, "goes_through_once")
+    TRANSFORMS["grad"](function(straight(LONG), tmp_path, "uses_not_sought"))
+    assert not asked

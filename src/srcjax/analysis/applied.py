@@ -64,14 +64,15 @@ class Applied(TextOfValues, NestedTransforms):
         """The result of an operation.
 
         Of numbers it follows from the types, and where nothing is known of an operand
-        from the place, too: loops and calls come to it again and again.
+        from the place, too: loops and calls come to it again and again. Of arrays it
+        follows from what is in them, in memory of its own.
         """
         if op is None or kwargs or type(function) not in _BUILT_IN:
             return self.applied(op, function, args, kwargs, node)
-        if not (op.elementwise and op.infer is None and all(map(is_plain, args))):
+        if not (op.elementwise and op.infer is None) or hasattr(node, "cancels"):
             return self.applied(op, function, args, kwargs, node)
-        if hasattr(node, "cancels"):
-            return self.applied(op, function, args, kwargs, node)
+        if not all(map(is_plain, args)):
+            return self.of_arrays(op, function, args, node)
         key = (function, *[type(t.value) if type(t) is Const else t for t in args])
         found = self.known.get(key)
         if found is not None:
@@ -85,6 +86,21 @@ class Applied(TextOfValues, NestedTransforms):
         elif found.buffers:
             self.facts.nodes.append(node)
         return found
+
+    def of_arrays(self, op: Op, function: Any, args: list[Type], node: Any) -> Type:
+        """The result of an elementwise operation, which is inferred once for all."""
+        told = None if op.alias != "fresh" or op.collective else _without_memory(args)
+        if told is None:
+            return self.applied(op, function, args, {}, node)
+        key = (function, *told)
+        known = self.known.get(key)
+        if known is None:
+            found = self.applied(op, function, args, {}, node)
+            if type(found) is Array and found.dtype is not None:
+                self.known[key] = replace(found, buffers=NONE)
+            return found
+        self.facts.nodes.append(node)
+        return replace(known, buffers=frozenset([id(node)]))
 
     def applied(
         self, op: Op | None, function: Any, args: list[Type], kwargs: dict, node: Any
@@ -349,6 +365,27 @@ def is_plain(t: Type) -> bool:
     if type(t) is Scalar:
         return t.size is None
     return type(t) is Unknown or (type(t) is Const and type(t.value) in _NUMBERS)
+
+
+def _without_memory(args: list[Type]) -> list[Any] | None:
+    """What is known of numbers and arrays but for their memory; None of others.
+
+    None too where the shape of the result is one that may be supposed first.
+    """
+    told: list[Any] = []
+    shapes: set[Any] = set()
+    for t in args:
+        if type(t) is Array:
+            if t.dtype is None or t.shape is None:
+                return None
+            shapes.add(t.shape)
+            told.append((t.active, t.dtype, t.shape))
+        elif type(t) is Unknown or not is_plain(t):
+            return None
+        else:
+            told.append(type(t.value) if type(t) is Const else t)
+    fixed = len(shapes) == 1 or all(type(n) is int for s in shapes for n in s)
+    return told if fixed else None
 
 
 def _folds(t: Type) -> bool:

@@ -267,7 +267,7 @@ class Expressions(Calls):
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
         left, right = self.eval(node.left, env), self.eval(node.right, env)
         function = OPERATORS[type(node.op)]
-        if is_plain(left) and is_plain(right):
+        if all(type(t) is Array or is_plain(t) for t in (left, right)):
             return self.apply(lookup(function), function, [left, right], {}, node)
         if is_matrix_product(function, left, right):
             return self.matrix_product(left, right, node)

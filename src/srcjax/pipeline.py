@@ -398,6 +398,7 @@ def settled(
                 bind_constants(new, source)
                 unit = new
         if interpreter.widened:
+            supposed_of_sizes(request)  # what is supposed stays so
             done.clear()
             inferred = False
             continue

@@ -97,6 +97,8 @@ TAKING = frozenset(
 )
 #: What a name is that has no type: a function, a module.
 NOTHING = Const(value=None)
+#: Expressions that change nothing, unless it is said of them.
+_QUIET = frozenset([gast.Name, gast.BinOp, gast.UnaryOp, gast.Compare, gast.Tuple])
 #: Modules that generated code calls by these names.
 _MODULES = (*NAMED_MODULES, "scipy")
 
@@ -128,11 +130,12 @@ def written_bases(stmt: Any) -> set[str]:
     """Names whose objects the statement may change in place."""
     found: set[str] = set()
     for sub in syntax.walk(stmt):
-        if type(sub) is gast.Constant:
+        kind = type(sub)
+        if kind is gast.Constant:
             continue
-        if type(sub) is gast.Name and "effect" not in sub.__dict__:
+        if kind in _QUIET and "effect" not in sub.__dict__:
             continue  # as most are: they do nothing
-        if isinstance(sub, gast.AugAssign):
+        if kind is gast.AugAssign:
             found |= _bases(sub.target) | written_by(sub)
         elif isinstance(sub, (gast.Subscript, gast.Attribute)) and isinstance(
             sub.ctx, (gast.Store, gast.Del)

@@ -111,6 +111,7 @@ TRANSFORMS = {
     "vmap": lambda f: srcjax.vmap(f)(np.stack([X, X])),
     "vmap of grad": lambda f: srcjax.vmap(srcjax.grad(f))(np.stack([X, X])),
     "hvp": lambda f: srcjax.hvp(f, (X,), (X,)),
+    "jit": lambda f: srcjax.source(srcjax.jit(srcjax.grad(f)), X),
 }
 
 
@@ -152,6 +153,8 @@ CASES = [
 
 @pytest.mark.parametrize(("transform", "program", "most"), CASES)
 def test_work_grows_with_the_length(transform, program, most, tmp_path, monkeypatch):
+    if transform == "jit":
+        pytest.importorskip("numba")
     monkeypatch.setattr(config, "keep_texts", False)
     monkeypatch.setattr(pipeline, "VALIDATE", False)  # what tests look at besides
     monkeypatch.setattr(infer, "REMEMBERED", [])

@@ -28,7 +28,7 @@ def with_memory_again(kernel: gast.FunctionDef) -> None:
     def block(body: list[Any]) -> list[Any]:
         body = list(body)
         counts = [mentions([stmt]) for stmt in body]
-        makers: list[tuple[int, str]] = []
+        makers: list[tuple[int, str, list[str]]] = []
         at = 0
         while at < len(body):
             stmt = body[at]
@@ -40,7 +40,7 @@ def with_memory_again(kernel: gast.FunctionDef) -> None:
                 continue
             old = taken(body, counts, makers, at, name)
             if old is None:
-                makers.append((at, name))
+                makers.append((at, name, list(map(syntax.text, stmt.value.args))))
                 at += 1
                 continue
             names = {name: old}
@@ -58,7 +58,7 @@ def with_memory_again(kernel: gast.FunctionDef) -> None:
     def taken(
         body: list[Any],
         counts: list[Counter[str]],
-        makers: list[tuple[int, str]],
+        makers: list[tuple[int, str, list[str]]],
         at: int,
         name: str,
     ) -> str | None:
@@ -72,15 +72,15 @@ def with_memory_again(kernel: gast.FunctionDef) -> None:
         if loop is None or not isinstance(body[loop], gast.For):
             return None
         rank = len(sizes_made(body[at]) or ())
-        for first, old in reversed(makers):
-            alike = [syntax.text(a) for a in body[first].value.args]
-            if alike != [syntax.text(a) for a in call.args]:
+        asked = list(map(syntax.text, call.args))
+        for first, old, alike in reversed(makers):
+            if alike != asked or not counts[loop][old]:
+                continue
+            if sum(c[old] for c in counts[first : loop + 1]) != total[old]:
                 continue
             if syntax.names_written(body[first:at]) & syntax.names_read(call.args):
                 continue  # the same words are another size
-            if sum(c[old] for c in counts[first : loop + 1]) != total[old]:
-                continue
-            if not counts[loop][old] or not is_renewed(body[loop], old, name, rank):
+            if not is_renewed(body[loop], old, name, rank):
                 continue
             if all(is_looked_at(s, old, rank) for s in body[first + 1 : loop]):
                 return old

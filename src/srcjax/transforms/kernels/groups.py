@@ -14,11 +14,14 @@ the way of all others.
 
 from __future__ import annotations
 
+import bisect
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
+from srcjax import syntax
 from srcjax.analysis.sizes import Count
 from srcjax.analysis.types import NONE, Buffers, Dim, Shape, same_size
 
@@ -78,14 +81,24 @@ class Group:
         """The names whose elements are at hand in the loop."""
         return {m.name for m in self.members if m.kind == "map"}
 
-    def after(self, name: str) -> list[Member]:
-        """The members that come after the one which binds the name."""
-        names = [m.name for m in self.members]
-        return self.members[names.index(name) + 1 :]
-
     def until(self, name: str) -> list[Member]:
-        """The others, with that one."""
-        return self.members[: len(self.members) - len(self.after(name))]
+        """The members up to the one which binds the name, with that one."""
+        names = [m.name for m in self.members]
+        return self.members[: names.index(name) + 1]
+
+    @functools.cached_property
+    def uses(self) -> dict[str, list[int]]:
+        """The places among the members of all uses of each name, once all are here."""
+        found: dict[str, list[int]] = {}
+        for place, member in enumerate(self.members):
+            for name, count in syntax.use_counts(member.stmt).items():
+                found.setdefault(name, []).extend([place] * count)
+        return found
+
+    def uses_after(self, name: str) -> int:
+        """How often members use a name that come after the one which binds it."""
+        uses = self.uses.get(name, [])
+        return len(uses) - bisect.bisect_left(uses, len(self.until(name)))
 
 
 @dataclass

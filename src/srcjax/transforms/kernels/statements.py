@@ -99,9 +99,7 @@ class KernelWriter(Filled):
 
     def is_needed(self, name: str, group: Group) -> bool:
         """Whether an array is read where its elements are not at hand."""
-        after = list(group.after(name))
-        inside = sum(syntax.count_uses(m.stmt, name) for m in after)
-        return self.uses[name] > inside
+        return self.uses[name] > group.uses_after(name)
 
     def item(self, stmt: Any) -> Member | Plain:
         """What a statement is, for those that may share a loop with it."""

@@ -45,11 +45,11 @@ def tidied(stmts: list[Any], unit: Unit) -> list[Any]:
         head = [] if syntax.has_blocks(last) else [last]
         if isinstance(last, (gast.If, gast.For)):
             head = [getattr(last, _HEADS[type(last)])]
-        reads = syntax.read_counts(head)
-        for k in range(len(out) - 2, -1, -1):
+        reads = set(filter(may_go, syntax.names_read(head)))
+        for k in range(len(out) - 2, -1, -1) if reads else ():
             stmt = out[k]
             name = assigned_name(stmt)
-            if not (name and reads[name] and may_go(name)):
+            if name not in reads:
                 continue
             if moves(stmt.value, out[k + 1 : -1]) and fits(last, stmt.value):
                 substitute(last, name, stmt.value)

@@ -148,6 +148,22 @@ CASES = [
         "def f(x):\n    dx = 2 * x\n    return (dx, x)",
     ),
     (
+        return_directly,  # the last terms of their sums, and parts of names
+        "def f(x, dx, dy, dz):\n    dx += x\n    dy -= x * x\n    dw = dz[0]\n"
+        "    return dx, dy, dw",
+        "def f(x, dx, dy, dz):\n    return (dx + x, dy - x * x, dz[0])",
+    ),
+    (
+        return_directly,  # not what another one reads, nor a long term
+        "def f(x, dx, dy):\n    dy -= x\n    dx += x * (x + dy)\n    return dx, dy",
+        "def f(x, dx, dy):\n    dy -= x\n    dx += x * (x + dy)\n    return (dx, dy)",
+    ),
+    (
+        return_directly,
+        "def f(x, dx, dy):\n    dy -= x\n    dx += dy\n    return dx, dy",
+        "def f(x, dx, dy):\n    dy -= x\n    return (dx + dy, dy)",
+    ),
+    (
         return_directly,  # one result, of which something is made
         "def f(x):\n    dx = 2 * x\n    return np.real(dx)",
         "def f(x):\n    return np.real(2 * x)",
@@ -442,3 +458,14 @@ def test_new_axes_are_taken_off_again(index, shape):
     shaped = weights.reshape(eval(f"x[{index}]", {"x": x}).shape)
     want = 2 * x * weights.reshape(shape)
     assert_close(srcjax.grad(f)(x, shaped), want)
+
+
+def test_what_another_result_holds_is_added_in_place():
+    text = "def f(dA, drow, e):\n    drow += e\n    return drow, dA"
+    node = gast.parse(text).body[0]
+    node.body[0].backward = True
+    before = syntax.text(node)
+    return_directly(node, shares={"drow": {"dA"}, "dA": {"drow"}}.get)
+    assert syntax.text(node) == before
+    return_directly(node)
+    assert syntax.text(node) != before

@@ -682,7 +682,7 @@ class Finisher(Tidying):
         else_of_loops(self.node, self.is_ours)
 
     def return_directly(self) -> None:
-        return_directly(self.node, self.is_ours)
+        return_directly(self.node, self.is_ours, self.shares)
 
     def add_comments(self) -> None:
         add_comments(self.node)

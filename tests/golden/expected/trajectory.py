@@ -22,5 +22,4 @@ def grad_trajectory(start, rate, steps):
         drate += 0.1 * dproduct * x[t]
         dx[t] += dtotal - 0.1 * dtotal * rate * x[t] + 0.1 * dproduct * rate
     # x[0] = start
-    dstart = dx[0]
-    return dstart, drate
+    return dx[0], drate

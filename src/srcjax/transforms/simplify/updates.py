@@ -591,13 +591,16 @@ def _behind(value: Any, name: str) -> tuple[gast.operator, gast.expr] | None:
 
 
 def return_directly(
-    node: gast.FunctionDef, own: Callable[[str], bool] = lambda name: False
+    node: gast.FunctionDef,
+    own: Callable[[str], bool] = lambda name: False,
+    shares: Shares = lambda name: set(),
 ) -> None:
     """`dx = e; return dx` is `return e`, and `dx += e; return dx` `return dx + e`.
 
     So it is on the way back, and of names that srcjax made, which `own` tells; there of
     the one result in a call as well: `return in_dtype_of(dx, x)`. Several results have
-    names, which say what each of them is.
+    names, which say what each of them is; the last terms of their sums, and what is a
+    part of a name, stand in the `return`: `return dx + a, dz[0]`.
     """
     if len(node.body) < 2:
         return
@@ -606,28 +609,80 @@ def return_directly(
     backward = getattr(last, "backward", False)
     if not isinstance(result, gast.Return) or not name or not (backward or own(name)):
         return
+    taken: list[Any] = [last]
     if syntax.is_name(result.value, name):
         new = gast.Return(_value_of(last))
     elif backward and _takes_one(result.value, name) and is_pure(last.value):
-        value = _value_of(last)
-        new = gast.Return(
-            syntax.map_expressions(
-                result.value, lambda n: value if syntax.is_name(n, name) else n
-            )
-        )
-        if len(syntax.text(new)) > _RETURN:
-            return
+        new = _with_values(result, taken)
+    elif isinstance(result.value, gast.Tuple):
+        taken = _last_terms(node.body[:-1], result.value, shares)
+        new = _with_values(result, taken)
     else:
         return
-    gast.copy_location(new, last)
-    if not backward:
-        node.body[-2:] = [new]
+    if not taken or (len(syntax.text(new)) > _RETURN and not _is_name(result.value)):
         return
-    for mark in ("user_line", "earlier_line"):
-        setattr(new, mark, getattr(last, mark, None))
-    take_over(new, last)
-    new.backward = new.quotes = True
-    node.body[-2:] = [new]
+    last = taken[-1]
+    gast.copy_location(new, last)
+    if backward:
+        for mark in ("user_line", "earlier_line"):
+            found = (getattr(s, mark, None) for s in taken)
+            setattr(new, mark, next((line for line in found if line), None))
+        take_over(new, *taken)
+        new.backward = new.quotes = True
+    node.body[-1 - len(taken) :] = [new]
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, gast.Name)
+
+
+def _with_values(result: gast.Return, taken: list[Any]) -> gast.Return:
+    """The `return` with what statements give in place of the names that they bind."""
+    values = {_bound_name(s): _value_of(s) for s in taken}
+    return gast.Return(
+        syntax.map_expressions(
+            result.value, lambda n: syntax.clone(values.get(getattr(n, "id", ""), n))
+        )
+    )
+
+
+def _last_terms(body: list[Any], results: gast.Tuple, shares: Shares) -> list[Any]:
+    """The last statements, of one line of the user's, that several results take in.
+
+    Each is a sum `dx += a` or a part of a name, `dy = dz[0]`, and returned once. What
+    is added in place to memory that other results may have is seen there, too.
+    """
+    taken: list[Any] = []
+    for stmt in reversed(body):
+        name = _bound_name(stmt)
+        line = getattr(stmt, "user_line", None)
+        if not (
+            name
+            and getattr(stmt, "backward", False)
+            and (_is_sum(stmt) or isinstance(stmt.value, gast.Subscript))
+            and is_pure(stmt.value)
+            and not any(isinstance(n, gast.BinOp) for n in _in_terms(stmt.value))
+            and sum(syntax.is_name(r, name) for r in results.elts) == 1
+            and syntax.count_reads(results, name) == 1
+        ):
+            break
+        values = [_value_of(s) for s in taken]
+        others = syntax.names_read([results, *values]) - {name}
+        if (
+            any(name in syntax.names_read(v) for v in values)
+            or (taken and line != getattr(taken[0], "user_line", None))
+            or (_is_sum(stmt) and may_be_one_of(shares, others, {name}))
+        ):
+            break
+        taken.insert(0, stmt)
+    return taken
+
+
+def _in_terms(value: gast.expr) -> list[gast.AST]:
+    """What stands in the operands of a product, a quotient, or a sum of names."""
+    if not isinstance(value, gast.BinOp):
+        return []
+    return [n for side in (value.left, value.right) for n in syntax.walk(side)]
 
 
 def _bound_name(stmt: Any) -> str:

@@ -293,3 +293,30 @@ def check(f, args):
     check_passes(srcjax.grad(f), *args)
     held = lambda a: f(a, *args[1:])  # noqa: E731
     check_grads(held, args[:1], order=2, modes=("rev",))
+
+
+def indexed_on_the_way_back(xs, ys, a):
+    """The adjoints of two sequences, in a loop that goes forward."""
+    total = 0.0
+    for x, y in zip(xs, ys, strict=False):
+        z = np.exp(-a * x)
+        total += z * y * x
+    return total
+
+
+def test_items_beside_their_index():
+    args = (np.array([0.3, 1.2, -0.4]), np.array([0.5, -0.7]), 0.8)
+    both = srcjax.grad(indexed_on_the_way_back, argnums=(0, 1, 2))
+    text = str(srcjax.source(both, *args))
+    assert "for i, (x, y) in enumerate(zip(xs, ys)):" in text, text
+    check_grads(indexed_on_the_way_back, args)
+    expected = both(*args)
+    world: dict = {}
+    exec(srcjax.source(both, general=True), world)
+    untyped = world["grad_indexed_on_the_way_back"](*args)
+    for found in (srcjax.jit(both)(*args), untyped):
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b)
+    lists = ([0.3, 1.2, -0.4], [0.5, -0.7], 0.8)
+    found = both(*lists)
+    np.testing.assert_allclose(np.concatenate(found[:2]), np.concatenate(expected[:2]))

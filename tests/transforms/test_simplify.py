@@ -231,9 +231,21 @@ CASES = [
         "def f(xs, ys):\n    for a, b in zip(xs, ys):\n        g(a, b)",
     ),
     (
-        sugared,  # the index is used
+        sugared,  # the index is used, too
         "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        g(a, i)",
-        "def f(xs):\n    for i in range(len(xs)):\n        a = xs[i]\n        g(a, i)",
+        "def f(xs):\n    for i, a in enumerate(xs):\n        g(a, i)",
+    ),
+    (
+        sugared,  # an item that is read later on
+        "def f(xs, ys):\n    for i in range(min(len(xs), len(ys))):\n"
+        "        a = xs[i]\n        c = a * a\n        b = ys[i]\n        g(c, b, i)",
+        "def f(xs, ys):\n    for i, (a, b) in enumerate(zip(xs, ys)):\n"
+        "        c = a * a\n        g(c, b, i)",
+    ),
+    (
+        sugared,  # the name is something else before it
+        "def f(xs):\n    for i in range(len(xs)):\n        g(a)\n        a = xs[i]",
+        "def f(xs):\n    for i in range(len(xs)):\n        g(a)\n        a = xs[i]",
     ),
     (
         sugared,  # the list changes in the loop
@@ -719,3 +731,18 @@ def test_results_that_others_are_made_of_have_their_own_names():
     text = str(srcjax.source(srcjax.grad(f, argnums=(0, 1)), np.ones(2), np.zeros(2)))
     assert "da = 2 * (a - b)" in text
     assert "return da, -da" in text
+
+
+def test_items_are_not_read_before_they_are_put_back():
+    text = """\
+def f(xs, back):
+    for i in range(len(xs)):
+        back[i] = h(i)
+        a = xs[i]
+        g(a, i)
+"""
+    node = gast.parse(text).body[0]
+    sugar(node, TEMPS, shares={"xs": {"back"}, "back": {"xs"}}.get)
+    assert syntax.text(node).strip() == text.strip()
+    sugar(node, TEMPS)
+    assert "enumerate(xs)" in syntax.text(node)

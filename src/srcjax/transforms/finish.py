@@ -253,6 +253,12 @@ def _values_bound(
     return found
 
 
+def negated(value: Any) -> Any:
+    """`x` of `-x`."""
+    negative = isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub)
+    return value.operand if negative else None
+
+
 def times_one(value: Any) -> gast.expr | None:
     """`i` of `1.0 * i`."""
     if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
@@ -506,7 +512,7 @@ class Finisher(Tidying):
         return collect(self.node, self.type_of)
 
     def sugar(self) -> None:
-        sugar(self.node, self.unit.temps, self.as_long)
+        sugar(self.node, self.unit.temps, self.as_long, self.shares)
 
     def go_through_once(self) -> None:
         def own(name: str) -> bool:
@@ -874,7 +880,7 @@ class Finisher(Tidying):
             plain = syntax.is_name(counted) and self.is_array(counted)
             return Leave(2, held=False) if plain else None
         if isinstance(value, gast.BinOp) and not isinstance(value.op, gast.Pow):
-            parts = [value.left, value.right]
+            parts = [negated(value.left) or value.left, value.right]
             if not all(syntax.is_atom(p) or self.is_of_module(p) for p in parts):
                 return None
             number = self.is_number(value)

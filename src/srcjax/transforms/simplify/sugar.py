@@ -6,6 +6,10 @@ Before:                                 After:
         W, b = params[i]                        x = np.tanh(x @ W + b)
         x = np.tanh(x @ W + b)
 
+    for i in range(len(xs)):                for i, x in enumerate(xs):
+        x = xs[i]                               dxs[i] += 2 * x
+        dxs[i] += 2 * x
+
     while True:                             while r > 1:
         if r > 1:                               r = r / 2
             r = r / 2
@@ -37,14 +41,16 @@ def sugar(
     node: gast.FunctionDef,
     temps: set[str],
     as_long: Callable[[str, str], bool] = lambda a, b: False,
+    shares: Callable[[str], set[str]] = lambda name: set(),
 ) -> None:
     """Rewrite the loops of the function, in place.
 
-    `as_long` tells whether two sequences certainly have as many items.
+    `as_long` tells whether two sequences certainly have as many items, `shares` the
+    names that may share memory with a name.
     """
     for sub in syntax.walk(node):
         if isinstance(sub, gast.For):
-            _rewrite(sub, temps, node, as_long)
+            _rewrite(sub, temps, node, as_long, shares)
             _in_any_order(sub, node)
         elif isinstance(sub, gast.While):
             _test_in_front(sub)
@@ -126,6 +132,7 @@ def _rewrite(
     temps: set[str],
     function: gast.FunctionDef,
     as_long: Callable[[str, str], bool],
+    shares: Callable[[str], set[str]],
 ) -> None:
     if not isinstance(loop.target, gast.Name) or loop.target.id not in temps:
         return
@@ -144,14 +151,22 @@ def _rewrite(
     binds: list[gast.Assign] = []
     sequences: list[str] = []
     number: gast.Assign | None = None
+    rest: list[Any] = []
     for stmt in loop.body:
-        if not isinstance(stmt, gast.Assign) or len(stmt.targets) != 1:
-            break
-        value = stmt.value
-        if syntax.is_name(value, index) and isinstance(stmt.targets[0], gast.Name):
+        value = stmt.value if isinstance(stmt, gast.Assign) else None
+        single = value is not None and len(stmt.targets) == 1
+        if rest and syntax.names_written(stmt) & syntax.all_names(rest):
+            rest.append(stmt)  # what it binds is something else before it
+        elif (
+            not rest
+            and single
+            and syntax.is_name(value, index)
+            and isinstance(stmt.targets[0], gast.Name)
+        ):
             number = stmt
         elif (
-            isinstance(value, gast.Subscript)
+            single
+            and isinstance(value, gast.Subscript)
             and isinstance(value.value, gast.Name)
             and value.value.id not in sequences
             and syntax.is_name(value.slice, index)
@@ -159,15 +174,14 @@ def _rewrite(
             binds.append(stmt)
             sequences.append(value.value.id)
         else:
-            break
+            rest.append(stmt)
     if not binds or not set(counted) <= set(sequences):
         return
     more = set(sequences) - set(counted)
     if more and (backwards or not all(as_long(s, counted[0]) for s in more)):
         return
-    count = len(binds) + (number is not None)
-    rest = loop.body[count:]
-    if index in syntax.names_read(rest) or (backwards and number is not None):
+    read = index in syntax.names_read(rest)
+    if (read and number is not None) or (backwards and (read or number is not None)):
         return
     if read_elsewhere(function.body, loop, {index}):
         return
@@ -176,14 +190,18 @@ def _rewrite(
         changed |= written_bases(stmt) | syntax.names_written(stmt)
     if changed & set(sequences):
         return
+    at_first = all(a is b for a, b in zip(loop.body, binds, strict=False))
+    if (read or not at_first) and may_be_one_of(shares, set(sequences), changed):
+        return
     targets = [b.targets[0] for b in binds]
     target: Any = targets[0]
     iterable: gast.expr = syntax.name(sequences[0])
     if len(binds) > 1:
         target = gast.Tuple(targets, syntax.STORE)
         iterable = syntax.call("zip", *(syntax.name(s) for s in sequences))
-    if number is not None:
-        target = gast.Tuple([number.targets[0], target], syntax.STORE)
+    if read or number is not None:
+        counter = loop.target if number is None else number.targets[0]
+        target = gast.Tuple([counter, target], syntax.STORE)
         iterable = syntax.call("enumerate", iterable)
     if backwards:
         iterable = syntax.call("reversed", iterable)

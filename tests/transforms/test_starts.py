@@ -8,6 +8,7 @@ import pytest
 
 import srcjax
 from srcjax import syntax
+from srcjax.testing import check_grads
 from srcjax.transforms.simplify.starts import read_starts
 from srcjax.transforms.simplify.sugar import go_through_once
 
@@ -32,6 +33,66 @@ def gone_through(node):
 
 
 CASES = [
+    (
+        gone_through,  # a part of an array, forward and back
+        """
+        def f(xs, d):
+            items = list(xs[1:])
+            for x in items:
+                d = d * x
+            for x in reversed(items):
+                d = d + x
+            return d
+        """,
+        """
+        def f(xs, d):
+            for x in xs[1:]:
+                d = d * x
+            for x in reversed(xs[1:]):
+                d = d + x
+            return d
+        """,
+    ),
+    *(
+        (gone_through, kept, kept)
+        for kept in [
+            # written to, bound again, read otherwise, and no container
+            """
+            def f(xs, d):
+                items = list(xs[1:])
+                for x in items:
+                    xs[2] = d
+                for x in reversed(items):
+                    d = d + x
+                return d
+            """,
+            """
+            def f(xs, d):
+                items = list(xs[1:])
+                for x in items:
+                    xs = d
+                for x in reversed(items):
+                    d = d + x
+                return d
+            """,
+            """
+            def f(xs, d):
+                items = list(xs[1:])
+                for x in items:
+                    d = d * x
+                return (d, items)
+            """,
+            """
+            def f(zs, d):
+                items = list(zs[1:])
+                for x in items:
+                    d = d * x
+                for x in reversed(items):
+                    d = d + x
+                return d
+            """,
+        ]
+    ),
     (
         started,  # both sides read it, up to where it is bound again
         """
@@ -252,3 +313,26 @@ def test_items_of_two_axes_are_named_by_both():
     text = str(srcjax.source(srcjax.grad(f), general=True))
     assert "A_ij" in text
     assert "A_part" not in text
+
+
+def over_a_part(w, xs):
+    for x in xs[1:]:
+        w = np.sin(w * x)
+    return w
+
+
+def over_a_part_that_changes(w, xs):
+    ys = xs.copy()
+    for k, y in enumerate(ys[:-1]):
+        w = np.sin(w * y)
+        ys[k] = w * k
+    return w + ys[0] * ys[1]
+
+
+@pytest.mark.parametrize("f", [over_a_part, over_a_part_that_changes])
+def test_parts_of_arrays(f):
+    args = 0.8, np.array([0.9, 1.3, 0.7, 1.1])
+    check_grads(f, args)
+    check_grads(lambda w: f(w, args[1]), args[:1])
+    text = str(srcjax.source(srcjax.grad(f), *args))
+    assert ("reversed(xs[1:])" in text) == (f is over_a_part), text

@@ -283,8 +283,10 @@ def go_through_once(
     """Go through what one loop alone goes through without a list of it, in place.
 
     `own` tells the names that srcjax made, `kept` those of containers: what is no
-    container may be gone through by what stands in between, or be used up.
+    container may be gone through by what stands in between, or be used up. A part of
+    one that nothing changes is taken again: `reversed(xs[1:])`.
     """
+    _take_parts_again(node, own, kept, shares)
     for block in list(syntax.blocks(node.body)):
         for start, made in enumerate(block):
             name = _listed(made)
@@ -305,6 +307,54 @@ def go_through_once(
             block[at].iter = over
             block.pop(start)
             break
+
+
+def _take_parts_again(
+    node: gast.FunctionDef,
+    own: Callable[[str], bool],
+    kept: Callable[[str], bool],
+    shares: Callable[[str], set[str]],
+) -> None:
+    """`xs[1:]` for `items` of `items = list(xs[1:])`, which loops alone go over."""
+    bound = syntax.binding_counts(node.body)
+    for block in list(syntax.blocks(node.body)):
+        for made in list(block):
+            name = _listed(made)
+            part: Any = made.value.args[0] if name else None
+            if not (name and own(name) and bound[name] == 1 and _is_part(part)):
+                continue
+            base = part.value.id
+            loops = [s for s in syntax.walk(node.body) if isinstance(s, gast.For)]
+            over = [s for s in loops if _goes_over(_forwards(s), name)]
+            if len(over) + 1 != _mentions(node, name) or not kept(base) or bound[base]:
+                continue
+            if may_be_one_of(shares, {base}, written_bases(node.body)):
+                continue
+            for loop in over:
+                again = syntax.clone(part)
+                if syntax.is_name(loop.iter):
+                    loop.iter = again
+                else:
+                    loop.iter.args = [again]
+            block.remove(made)
+
+
+def _is_part(value: Any) -> bool:
+    """`xs[1:]`, with bounds that are literals."""
+    if not isinstance(value, gast.Subscript) or not syntax.is_name(value.value):
+        return False
+    literal = (gast.Constant, gast.UnaryOp, gast.USub)
+    bounds = [n for n in syntax.walk(value.slice) if not isinstance(n, gast.Slice)]
+    return isinstance(value.slice, gast.Slice) and all(
+        isinstance(n, literal) for n in bounds
+    )
+
+
+def _forwards(loop: gast.For) -> gast.For:
+    """The loop, or one over what it goes through from the end."""
+    if called(loop.iter) == "reversed" and len(loop.iter.args) == 1:
+        return gast.For(loop.target, loop.iter.args[0], [], [], None)
+    return loop
 
 
 def _listed(stmt: Any) -> str:

@@ -185,3 +185,34 @@ def test_what_is_supposed_of_sizes_takes_no_round_of_its_own(runs, monkeypatch):
     srcjax.grad(layers)(params, np.ones((2, 3)))
     # One finds the callee, one that the loop is written out: two more sizes meet there.
     assert runs.count("layers") - len(rewritten) == 2
+
+
+def one_pair(x):
+    held = x * 1.0, x + 1.0
+    a, b = held
+    a *= b
+    return np.sum(held[0])
+
+
+def four_pairs(x):
+    held = x * 1.0, x + 1.0
+    a, b = held
+    a *= b
+    held_2 = x * 2.0, x + 2.0
+    c, d = held_2
+    c *= d
+    held_3 = x * 3.0, x + 3.0
+    e, f = held_3
+    e *= f
+    held_4 = x * 4.0, x + 4.0
+    g, h = held_4
+    g *= h
+    return np.sum(held[0] + held_2[0] + held_3[0] + held_4[0])
+
+
+def test_containers_are_taken_apart_in_one_round(runs, monkeypatch):
+    monkeypatch.setattr(config, "keep_texts", False)
+    x = np.array([0.3, 0.5])
+    assert np.allclose(srcjax.grad(one_pair)(x), 2.0 * x + 1.0)
+    assert np.allclose(srcjax.grad(four_pairs)(x), 20.0 * x + 30.0)
+    assert runs.count("four_pairs") == runs.count("one_pair")

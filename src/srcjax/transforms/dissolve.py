@@ -335,13 +335,16 @@ class _Displays(_Objects):
 
     def run(self) -> bool:
         """Dissolve what can be; True if something was."""
-        found = False
+        found = taken = False
         for stmt in assignments(self.body):
             held = self.items(stmt)
-            if held is not None and self.take_apart(stmt.targets[0].id):
-                return True  # what was written has no types yet
-            names = self.aliases(stmt) if held is not None else None
-            if held is None or names is None:
+            if held is None:
+                continue
+            taken |= self.take_apart(stmt.targets[0].id)
+            if taken:
+                continue  # what was written has no types yet
+            names = self.aliases(stmt)
+            if names is None:
                 continue
             row = not isinstance(stmt.value, gast.Dict)
             uses = self.uses(names)
@@ -370,7 +373,7 @@ class _Displays(_Objects):
             self.positions = Positions(self.body)
             self.written = None
             found = True
-        return found
+        return found or taken
 
     def items(self, stmt: gast.Assign) -> dict[Any, Any] | None:
         """What a display of arrays that are written in place holds, by its keys."""

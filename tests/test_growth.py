@@ -19,6 +19,7 @@ from srcjax.analysis import infer
 from srcjax.analysis.applied import Applied
 from srcjax.frontend import used_once
 from srcjax.transforms.reverse.shapes import Shapes
+from srcjax.transforms.settle import loops as settled_loops
 
 SAMPLE = {"test_work_grows_with_the_length": 6}
 
@@ -235,3 +236,16 @@ def test_uses_of_what_calls_give_are_not_sought_where_none_is_an_iterator(
     asked = counted(monkeypatch, used_once, "goes_through_once")
     TRANSFORMS["grad"](function(straight(LONG), tmp_path, "uses_not_sought"))
     assert not asked
+
+
+def loops(count):
+    """Loops one after the other, over ranges."""
+    loop = "    for i in range(3):\n        total = total + np.sin(x[i])\n"
+    return f"def f(x):\n    total = 0.0\n{loop * count}    return total\n"
+
+
+def test_what_loops_over_ranges_run_over_is_not_sought(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "keep_texts", False)
+    sought = counted(monkeypatch, settled_loops, "fixed_numbers")
+    TRANSFORMS["grad"](function(loops(8), tmp_path, "loops_over_ranges"))
+    assert not sought

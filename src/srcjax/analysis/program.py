@@ -402,16 +402,15 @@ class Program:
     def types_of(self, unit: Unit) -> dict[str, Type]:
         """What each name of the unit is, over the whole unit."""
         changed = self.facts.changed.get(id(unit.node), {})
-        found: dict[str, list[Type]] = {name: [t] for name, t in changed.items()}
+        found: dict[str, dict[Type, None]] = {n: {t: None} for n, t in changed.items()}
         for stmt in (unit.node, *syntax.all_statements(unit.node.body)):
             for variant in self.facts.of(stmt):
                 for env in (variant.before, variant.after):
                     for name, t in env.items():
-                        known = found.setdefault(name, [])
-                        if t not in known:
-                            known.append(t)
+                        found.setdefault(name, {})[t] = None
         return {
-            name: join_all(apart_from_told(ts)) or UNKNOWN for name, ts in found.items()
+            name: join_all(apart_from_told(list(ts))) or UNKNOWN
+            for name, ts in found.items()
         }
 
     def types_where_used(self, unit: Unit) -> dict[str, Type]:

@@ -137,7 +137,9 @@ class LoopSettling(SettlingBase):
 
     def is_to_be_asked_for(self, over: gast.expr) -> bool:
         """Whether what is gone through is given by a method that may become known."""
-        given = fixed_numbers(self.unit.node).get(getattr(over, "id", ""))
+        if not isinstance(over, gast.Name):
+            return False  # as most are: the whole unit need not be looked at
+        given = fixed_numbers(self.unit.node).get(over.id)
         call = getattr(given, "value", None)
         if not isinstance(given, gast.Assign) or not isinstance(call, gast.Call):
             return False

@@ -196,10 +196,11 @@ def test_what_both_sides_put_on_a_tape_is_put_there_before():
     assert "for x, condition in reversed(tape):" in text
 
 
-def test_another_return_in_a_loop_is_computed_behind_it():
+def test_another_return_in_a_loop_is_differentiated_where_it_is_left():
     text = srcjax.source(srcjax.grad(returned_otherwise), 3.0)
     assert "result" not in text and "trips" not in text
-    assert "    if returned:\n" in text
+    assert "            dx = 1.0\n            break\n" in text
+    assert "    else:\n        # return total\n" in text
 
 
 def bound_in_the_loop(x):

@@ -11,7 +11,7 @@ from srcjax.testing import check_grads
 interpolate = pytest.importorskip("scipy.interpolate")
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_values": 3, "test_derivatives": 6}
+SAMPLE = {"test_values": 3, "test_derivatives": 6, "test_surfaces": 6}
 
 PLACES = np.array([0.0, 0.7, 1.5, 2.2, 3.1, 4.0])
 ROW = np.sin(PLACES) + 0.1 * PLACES
@@ -93,3 +93,63 @@ def test_in_the_form_of_fitpack():
 
     np.testing.assert_allclose(value_of(f, INSIDE), f(INSIDE))
     check_grads(f, (0.9,), 1, ("rev", "fwd"))
+
+
+ALONG, ACROSS = np.linspace(0.0, 2.0, 7), np.linspace(-1.0, 1.0, 6)
+HEIGHTS = np.sin(ALONG[:, None]) * np.exp(0.5 * ACROSS) + ALONG[:, None] ** 2
+SURFACES = {
+    "cubic": interpolate.RectBivariateSpline(ALONG, ACROSS, HEIGHTS),
+    "degrees": interpolate.RectBivariateSpline(ALONG, ACROSS, HEIGHTS, kx=1, ky=2),
+    "smooth": interpolate.SmoothBivariateSpline(
+        *(np.ravel(a) for a in np.broadcast_arrays(ALONG[:, None], ACROSS, HEIGHTS))
+    ),
+}
+WAYS = {
+    "numbers": (1.1, 0.3),
+    "row": (np.array([0.2, 1.1, 1.9]), 0.3),
+    "column": (0.4, np.array([-0.5, 0.3])),
+    "grid": (np.array([0.2, 1.1, 1.9]), np.array([-0.5, 0.3])),
+    "outside": (np.array([-0.2, 1.1, 2.9]), np.array([-1.5, 0.3])),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SURFACES)
+def test_surfaces(name, way):
+    spline = SURFACES[name]
+    tck = (*spline.tck, *spline.degrees)
+    x, y = WAYS[way]
+
+    def called(x, y):
+        return spline(x, y) * spline(x, y, dy=1)
+
+    def by_fitpack(x, y):
+        return interpolate.bisplev(x, y, tck) * interpolate.bisplev(x, y, tck, dy=1)
+
+    for f in (called, by_fitpack):
+        value = srcjax.vjp(f, x, y)[0]
+        assert np.shape(value) == np.shape(f(x, y))
+        np.testing.assert_allclose(value, f(x, y), atol=1e-12)
+        check_grads(f, (x, y), 1, ("rev", "fwd"), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::srcjax.PerformanceWarning")
+@pytest.mark.parametrize("name", SURFACES)
+def test_surfaces_place_by_place(name):
+    spline = SURFACES[name]
+    x, y = np.array([[0.2, 1.1, 1.9], [0.3, -0.4, 2.6]]), np.array([-0.5, 0.3, 0.9])
+
+    def at_places(x, y):
+        return spline.ev(x, y) + spline(x, y, dy=1, grid=False) * y
+
+    value = srcjax.vjp(at_places, x, y)[0]
+    np.testing.assert_allclose(value, at_places(x, y), atol=1e-12)
+    check_grads(at_places, (x, y), 1, ("rev", "fwd"), rtol=1e-5)
+    mapped = srcjax.vmap(lambda t: spline.ev(t, 0.3))(y)
+    np.testing.assert_allclose(mapped, spline.ev(y, 0.3))
+
+
+def test_a_grid_that_does_not_increase():
+    spline = SURFACES["cubic"]
+    with pytest.raises(ValueError, match="increasing"):
+        srcjax.vjp(lambda x: spline(x, 0.3), np.array([1.0, 0.5]))

@@ -10,7 +10,13 @@ import math
 
 import numpy as np
 import scipy.interpolate
-from scipy.interpolate import BSpline, PPoly, UnivariateSpline, interp1d
+from scipy.interpolate import (
+    BivariateSpline,
+    BSpline,
+    PPoly,
+    UnivariateSpline,
+    interp1d,
+)
 
 from srcjax.ops.composites.scipy_integrate import constant
 from srcjax.ops.record import composite
@@ -118,6 +124,56 @@ def splev(x, tck, der=0, ext=0):
         t, coefficients, degree = tck
     c, places = pieces_of(t, coefficients, degree)
     return in_pieces(c, places, np.asarray(x), der)
+
+
+def basis(t, degree, x, nu):
+    """The values at `x` of each B-spline of the knots; a place outside is moved in."""
+    inside = np.clip(np.ravel(x), t[degree], t[len(t) - degree - 1])
+    c, places = pieces_of(t, np.eye(len(t) - degree - 1), degree)
+    return in_pieces(c, places, inside, nu)
+
+
+def products_of_splines(tck, x, y, dx, dy):
+    """The matrices that make a surface: splines at `x`, coefficients, at `y`."""
+    tx, ty, c, kx, ky = tck
+    coefficients = np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1))
+    return basis(tx, kx, x, dx), coefficients, basis(ty, ky, y, dy)
+
+
+@composite(scipy.interpolate.bisplev)
+def bisplev(x, y, tck, dx=0, dy=0):
+    """On the grid of the places, by products of splines; axes of one place go."""
+    along_x, coefficients, along_y = products_of_splines(tck, x, y, dx, dy)
+    z = along_x @ coefficients @ along_y.T
+    if len(z) > 1:
+        return z
+    if len(z[0]) > 1:
+        return z[0]
+    return z[0, 0]
+
+
+@composite(BivariateSpline.__call__)
+def bivariate_spline(self, x, y, dx=0, dy=0, grid=True):
+    """`RectBivariateSpline`, `SmoothBivariateSpline`, on a grid or place by place."""
+    if not grid:
+        return surface_at(self, x, y, dx, dy)
+    along_x, coefficients, along_y = products_of_splines(
+        (*self.tck, *self.degrees), x, y, dx, dy
+    )
+    for places in (constant(np.ravel(x)), constant(np.ravel(y))):
+        if np.any(np.diff(places) < 0.0):
+            raise ValueError("x and y must be increasing when `grid` is True")
+    return along_x @ coefficients @ along_y.T
+
+
+@composite(BivariateSpline.ev)
+def surface_at(self, xi, yi, dx=0, dy=0):
+    """Place by place."""
+    xi, yi = np.broadcast_arrays(xi, yi)
+    along_x, coefficients, along_y = products_of_splines(
+        (*self.tck, *self.degrees), xi, yi, dx, dy
+    )
+    return np.reshape(np.sum(along_x @ coefficients * along_y, axis=1), np.shape(xi))
 
 
 @composite(interp1d.__call__)

@@ -13,6 +13,7 @@ import gast
 import numpy as np
 import pytest
 
+import srcjax
 from srcjax.backends.load import load
 from srcjax.errors import (
     ArgumentError,
@@ -93,6 +94,28 @@ def test_each_read_gives_a_tree_of_its_own():
 
 def only_docstring():
     """Nothing else."""
+
+
+def test_strings_that_stand_as_comments():
+    """They are no statements: one was taken for the imports of the gradient."""
+
+    def f(x):
+        """Solves."""
+        """Derived with:
+        from somewhere import *
+        """
+        if x > 1.0:
+            "large"
+            y = x * x
+        else:
+            ...
+            y = x
+        return y
+
+    assert "Derived" not in text_of(read(f))
+    gradient = srcjax.grad(f)
+    assert (gradient(3.0), gradient(0.5)) == (6.0, 1.0)
+    assert "large" not in srcjax.source(gradient)
 
 
 def test_a_body_of_only_a_docstring():

@@ -255,10 +255,6 @@ def _with_values(function: FunctionType, located: Located, name: str) -> Functio
         node = _lambda_to_def(node, name)
     node.decorator_list = []
     docstring = None if is_lambda else ast.get_docstring(located.node)  # type: ignore[arg-type]
-    if docstring is not None:
-        first = node.body.pop(0)
-        if not node.body:
-            node.body.append(gast.copy_location(gast.Pass(), first))
     if function in TESTED:
         del node.body[0]
     if located.class_name is not None:
@@ -287,8 +283,25 @@ def _tree(function: FunctionType, node: ast.AST) -> Any:
     """The tree of a function, to be changed by who asks for it."""
     known = _TREES.get(function)
     if known is None or known[0] is not node:
-        known = _TREES[function] = node, gast.ast_to_gast(node)
+        tree = gast.ast_to_gast(node)
+        if not isinstance(node, ast.Lambda):
+            first = tree.body[0]
+            tree.body = _without_strings(tree.body) or [
+                gast.copy_location(gast.Pass(), first)
+            ]
+        known = _TREES[function] = node, tree
     return syntax.clone(known[1])
+
+
+def _without_strings(block: list[Any]) -> list[Any]:
+    """Without docstring, `...`, and the strings that stand as comments do."""
+    kept = []
+    for stmt in block:
+        if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Constant):
+            continue
+        syntax.rewrite_blocks(stmt, _without_strings)
+        kept.append(stmt)
+    return kept
 
 
 def _lambda_to_def(node: Any, name: str) -> Any:

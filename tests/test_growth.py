@@ -105,6 +105,12 @@ def polynomial(count):
     return f"def f(x):\n    c = len(x) / 9.0\n    return np.sum(x) * ({value})\n"
 
 
+def long_sum(count):
+    """One sum of many terms, as fitted polynomials of several variables are."""
+    terms = " + ".join(f"{k}.5 * x[{k % 5}] ** {k % 4}" for k in range(count))
+    return f"def f(x):\n    return {terms}\n"
+
+
 TRANSFORMS = {
     "grad": lambda f: srcjax.grad(f)(X),
     "vjp": lambda f: srcjax.vjp(f, X),
@@ -138,7 +144,8 @@ def work(transform, f):
 
 
 #: How many times the work may be of four times the length. What is kept of loops is
-#: looked up by all names that there are, and branches ask what those before have bound.
+#: looked up by all names that there are, branches ask what those before have bound, and
+#: what a sum has become is looked at with each term that joins it.
 CASES = [
     *((transform, straight, 4.4) for transform in TRANSFORMS),
     *((transform, in_place, 4.4) for transform in ("grad", "jvp", "vmap")),
@@ -147,6 +154,7 @@ CASES = [
     *((transform, conditions, 4.4) for transform in ("grad", "hvp")),
     ("vmap", conditions, 12),
     *((transform, polynomial, 4.4) for transform in ("grad", "jvp", "vmap")),
+    *((transform, long_sum, 7) for transform in ("grad", "jvp", "vmap", "hvp")),
     ("grad", in_a_loop, 5.2),
     ("vmap", in_a_loop, 4.4),
 ]
@@ -165,6 +173,20 @@ def test_work_grows_with_the_length(transform, program, most, tmp_path, monkeypa
         counts[length] = work(transform, function(program(length), tmp_path, name))
         sys.modules.pop(name)
     assert counts[LONG] < most * counts[SHORT]
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_a_sum_may_be_deeper_than_calls_may_be(transform, tmp_path):
+    """Each term lies in an operator of its own, in the one before it."""
+    limit = sys.getrecursionlimit()
+    name = f"deep_{transform.replace(' ', '_')}"
+    f = function(long_sum(330), tmp_path, name)
+    TRANSFORMS[transform](f)
+    assert sys.getrecursionlimit() == limit
+    if transform == "grad":
+        step = 1e-6 * np.eye(5)
+        slopes = [(f(X + h) - f(X - h)) / 2e-6 for h in step]
+        np.testing.assert_allclose(srcjax.grad(f)(X), slopes, rtol=1e-5)
 
 
 def unlike(x):

@@ -64,7 +64,8 @@ def because(stmt: Any, *reasons: Reason) -> None:
     """Give reasons for a statement, behind those that it has."""
     if reasons:
         known = why(stmt)
-        stmt.why = (*known, *(r for r in reasons if not any(r is k for k in known)))
+        told = set(map(id, known))
+        stmt.why = (*known, *(r for r in reasons if id(r) not in told))
 
 
 def take_over(new: Any, *old: Any) -> None:

@@ -11,6 +11,7 @@ takes longer than the generation itself, and finds nothing of ours to free.
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from contextlib import contextmanager
 #: Young objects are collected less often meanwhile, the oldest generation not at all.
 YOUNG = 20_000
 NEVER = 2**31 - 1
+
+#: How deep calls may be meanwhile. Each term of a sum costs the walks some calls.
+DEEPEST = 10_000
 
 _LOCK = threading.RLock()
 
@@ -34,11 +38,12 @@ class Taken:
 def generating() -> Iterator[None]:
     """No other thread is in such a block, and no full garbage collection happens.
 
-    Blocks may lie in each other; after the outermost one all is as it was. A collector
+    Calls may be deeper than Python's limit. Blocks may lie in each other; after the
+    outermost one all is as it was. A collector
     that is off (`gc.disable()`, or a threshold of 0) stays off, and thresholds that
     someone else sets meanwhile stay as they are.
     """
-    with _LOCK, _timed():
+    with _LOCK, _timed(), _deep():
         found = gc.get_threshold()
         young, middle, oldest = found
         if young <= 0 or oldest == NEVER:
@@ -51,6 +56,21 @@ def generating() -> Iterator[None]:
         finally:
             if gc.get_threshold() == ours:
                 gc.set_threshold(*found)
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Walks of trees may be as deep as formulas are long: a sum of 200 terms is."""
+    found = sys.getrecursionlimit()
+    if found >= DEEPEST:
+        yield
+        return
+    sys.setrecursionlimit(DEEPEST)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == DEEPEST:
+            sys.setrecursionlimit(found)
 
 
 @contextmanager

@@ -55,18 +55,35 @@ def join_updates(
     memory with a name.
     """
     out: list[gast.stmt] = []
+    starts = _once_told(starts_anew)
     for stmt in stmts:
         syntax.rewrite_blocks(stmt, lambda b: join_updates(b, shares, starts_anew))
         if getattr(stmt, "backward", False):
             if _is_identity(stmt):
                 continue
-            at = _joined(out, stmt, shares, starts_anew)
+            at = _joined(out, stmt, shares, starts)
             if at is not None:
                 if _puts_back(out[at], out[:at], shares):
                     out.pop(at)
                 continue
         out.append(stmt)
     return out
+
+
+def _once_told(starts_anew: StartsAnew) -> StartsAnew:
+    """The same, without a second look at what does: what is added leaves it new.
+
+    A sum may have hundreds of terms, each joined to what was before.
+    """
+    told: syntax.ByNode[bool] = syntax.ByNode()
+
+    def starts(stmt: gast.Assign) -> bool:
+        if told.get(stmt):
+            return True
+        told[stmt] = starts_anew(stmt)
+        return bool(told.get(stmt))
+
+    return starts
 
 
 def _joined(

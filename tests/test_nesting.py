@@ -781,3 +781,25 @@ def test_what_a_rule_holds_constant_takes_nothing_that_is_differentiated():
     assert srcjax.grad(lambda a: applied(lambda x: 3 * x**2, a))(2.0) == 12.0
     with pytest.raises(srcjax.errors.UnsupportedError, match="argument 0 of `applied`"):
         srcjax.grad(lambda a: applied(lambda x: a * x**2, a))(2.0)
+
+
+def turned_around(a, b, m, n, turned=False):
+    """It calls itself once, with another flag."""
+    if m == 1:
+        return np.exp(-a * b) if turned else np.exp(-b)
+    return turned_around(1 / a, a * b, n, m, turned=True) / a
+
+
+def test_a_function_that_calls_itself_with_another_flag():
+    args = (0.4, 1.1, 2, 1)
+    slopes = [
+        (turned_around(0.4 + h, 1.1 + k, 2, 1) - turned_around(0.4 - h, 1.1 - k, 2, 1))
+        / 2e-6
+        for h, k in [(1e-6, 0.0), (0.0, 1e-6)]
+    ]
+    value, pullback = srcjax.vjp(turned_around, *args)
+    assert value == turned_around(*args)
+    np.testing.assert_allclose(pullback(1.0)[:2], slopes, rtol=1e-6)
+    for k, tangent in enumerate([(1.0, 0.0), (0.0, 1.0)]):
+        found = srcjax.jvp(turned_around, args, (*tangent, 0, 0))
+        np.testing.assert_allclose(found, (value, slopes[k]), rtol=1e-6)

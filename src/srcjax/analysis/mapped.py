@@ -97,8 +97,7 @@ class MappedInterpreter(Interpreter):
         while True:
             known = self.uniform.size
             self.singles.clear()
-            self.enter(unit, arguments)
-            found = super().run(unit, dict(arguments))
+            found = super().run(unit, self.given(unit, arguments))
             if not self.settled or self.missing:
                 return found
             more = self.batches & self.singles or self.uniform.size != known
@@ -119,8 +118,7 @@ class MappedInterpreter(Interpreter):
     def given(self, unit: Unit, arguments: Env) -> Env:
         """The arguments of a call: a batch where the parameter holds one anywhere.
 
-        Those of the function itself are what they are given as, and of a container
-        each part is, or is not, a batch.
+        Of a container each part is, or is not, a batch.
         """
         self.enter(unit, arguments)
         key = id(unit.source.func)

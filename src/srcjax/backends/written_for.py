@@ -104,9 +104,10 @@ def describe(module: Module, entry: Entry) -> None:
     tests = Tests(entry, module, node)
     own = list(tests.all())
     found = [*own, *tests.of_tangents(tangents)]
-    numbers = all(map(is_number, entry.types))
+    numbers = all(is_number(t) and not is_flag(t) for t in entry.types)
     calls_itself = any(syntax.count_reads(f, module.entry) for f in module.functions)
-    if found and calls_itself and not numbers:  # with parts of its arguments, maybe
+    # It calls itself with parts of its arguments, maybe, or with another flag.
+    if found and calls_itself and not numbers:
         if entry.with_tangents:
             node = called_by_entry(module, node)
         else:
@@ -295,9 +296,7 @@ class Tests:
             case Scalar(dtype=np.dtype() as dtype):
                 if self.numbers and self.has_np and dtype.kind in "fc":
                     yield f"np.ndim({place}) != 0"
-            case Const(value=None):
-                yield f"{place} is not None"
-            case Const(value=bool() as value):
+            case Const(value=value) if is_flag(t):
                 yield f"{place} is not {value}"
             case Const(value=str() as value):
                 yield f"{place} != {value!r}"
@@ -401,6 +400,11 @@ class Tests:
             return False
         others = "".join(relative[0]).replace(f"{place}[0]", "")
         return f"{place}[" not in others
+
+
+def is_flag(t: Type) -> bool:
+    """True, False or None."""
+    return isinstance(t, Const) and any(t.value is v for v in (None, True, False))
 
 
 def slice_text(start: int, end: int, length: int) -> str:

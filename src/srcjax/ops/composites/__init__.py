@@ -67,6 +67,7 @@ register_lazily(
 register_lazily("scipy.optimize", "srcjax.ops.composites.scipy_optimize")
 register_lazily("scipy.fft", "srcjax.ops.scipy_fft", "srcjax.ops.composites.scipy_fft")
 register_lazily("scipy.ndimage", "srcjax.ops.composites.scipy_ndimage")
+register_lazily("scipy.spatial.distance", "srcjax.ops.composites.scipy_spatial")
 register_lazily(
     "scipy.signal", "srcjax.ops.scipy_signal", "srcjax.ops.composites.scipy_signal"
 )

@@ -59,6 +59,11 @@ from srcjax.transforms.layouts import is_told, written_later
 from srcjax.transforms.rule_text import flat_arguments
 
 _CONTAINERS = (Tuple, List, Dict, Object)
+#: Methods of lists and tuples that look for an item, or compare the items.
+_BY_VALUE = frozenset(
+    [f"{kind}.{name}" for kind in ("list", "tuple") for name in ("count", "index")]
+    + ["list.remove", "list.sort"]
+)
 
 #: Functions that take a list of arrays as well as an array.
 _MAKE_ARRAYS = frozenset(
@@ -352,6 +357,11 @@ class Operations(Lanes):
             )
         ranks = [self.rank(o) for o in operands]
         types = [self.example(o) for o in operands]
+        if all(isinstance(t, (Tuple, List, Dict)) for t in types):
+            raise self.refuse(
+                f"`{syntax.text(value)}` compares containers of mapped values",
+                "a comparison of numbers",
+            )
         if None in ranks:
             aligned = align(list(zip(operands, types, strict=True)))
             vague = any(isinstance(t, Unknown) and is_active(t) for t in types)
@@ -605,6 +615,11 @@ class Operations(Lanes):
         found = self.facts.callees.get(id(value), [])
         callee = found[0] if len(found) == 1 else None
         if isinstance(callee, str):
+            if callee in _BY_VALUE and self.reads_mapped(value):
+                raise self.refuse(
+                    f"`{syntax.text(value)}` compares mapped values",
+                    "a comparison of numbers",
+                )
             return self.container_method(value, result)
         operands = [*value.args, *(k.value for k in value.keywords)]
         method = isinstance(value.func, gast.Attribute) and (

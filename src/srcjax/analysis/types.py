@@ -770,7 +770,8 @@ def type_of(value: Any, buffer: Any = None) -> Type:
         items = (type_of(v, inner(i)) for i, v in enumerate(value))
         return List(False, buffers, tuple(items))
     if type(value) in DICTS:
-        pairs = ((k, type_of(v, inner(k))) for k, v in value.items())
+        now = list(value.items())  # a cache may grow while it is looked at
+        pairs = ((k, type_of(v, inner(k))) for k, v in now)
         return Dict(False, buffers, tuple(pairs), None, type(value))
     if isinstance(value, range):
         return Range(length=len(value), values=value)

@@ -84,4 +84,4 @@ def test_cosine_of_the_users():
         return np.sum(c * d * s)
 
     text = str(srcjax.source(srcjax.grad(range_to), np.ones(3), np.ones(3)))
-    assert "return ds * c - dc * s" in text
+    assert "    dyaw = ds * c\n    # c = np.cos(yaw)\n    return dyaw - dc * s" in text

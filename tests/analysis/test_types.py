@@ -1,8 +1,11 @@
 """Abstract values: joins, shapes, and what is known of live values."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from srcjax.analysis.binding import global_type
 from srcjax.analysis.types import (
     FLOAT,
     Array,
@@ -117,3 +120,21 @@ def test_an_alias_of_an_array_type_is_no_array():
     """It has all attributes of the class that it is an alias of, as descriptors."""
     alias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
     assert type_of(alias) == Const(value=alias)
+
+
+def test_a_dict_around_may_change_while_it_is_looked_at():
+    """As a cache does: looking at an item may put others in, or throw some out."""
+
+    @dataclasses.dataclass
+    class Item:
+        size: float
+
+        def __getattribute__(self, name):
+            if name == "size":
+                cache.pop("old", None)
+                cache["new"] = 1.0
+            return super().__getattribute__(name)
+
+    cache = {"item": Item(2.0), "old": object()}
+    found = global_type(cache, "cache")
+    assert [key for key, _ in found.items] == ["item"]

@@ -11,7 +11,12 @@ from srcjax.testing import check_grads
 interpolate = pytest.importorskip("scipy.interpolate")
 
 #: One test in so many runs, unless SRCJAX_TESTS=all (see conftest).
-SAMPLE = {"test_values": 3, "test_derivatives": 6, "test_surfaces": 6}
+SAMPLE = {
+    "test_values": 3,
+    "test_derivatives": 6,
+    "test_surfaces": 6,
+    "test_surfaces_place_by_place": 3,
+}
 
 PLACES = np.array([0.0, 0.7, 1.5, 2.2, 3.1, 4.0])
 ROW = np.sin(PLACES) + 0.1 * PLACES

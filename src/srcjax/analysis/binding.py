@@ -61,7 +61,8 @@ def global_type(value: Any, name: str) -> Type:
         items = map(unfolded, found.items or ())
         return List(False, found.buffers, None, join_all(items))
     if isinstance(found, Dict) and found.items is not None:
-        pairs = ((k, _object_type(value[k], t)) for k, t in found.items)
+        now = dict(value)  # a cache may lose what it had
+        pairs = ((k, _object_type(now[k], t)) for k, t in found.items if k in now)
         return replace(found, items=tuple(pairs))
     return found
 

@@ -39,9 +39,9 @@ def generating() -> Iterator[None]:
     """No other thread is in such a block, and no full garbage collection happens.
 
     Calls may be deeper than Python's limit. Blocks may lie in each other; after the
-    outermost one all is as it was. A collector
-    that is off (`gc.disable()`, or a threshold of 0) stays off, and thresholds that
-    someone else sets meanwhile stay as they are.
+    outermost one all is as it was. A collector that is off (`gc.disable()`, or a
+    threshold of 0) stays off, and thresholds that someone else sets meanwhile stay as
+    they are.
     """
     with _LOCK, _timed(), _deep():
         found = gc.get_threshold()

@@ -92,19 +92,24 @@ def polyint(p, m=1, k=None):
     return np.append(c / factors, np.ravel(k) / factorials[::-1])
 
 
-@composite(np.polyfit)
-def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """Least squares for the coefficients, with columns of norm 1."""
-    columns = np.vander(x, deg + 1)
+def least_squares(columns, y, rcond, w):
+    """Coefficients of the columns, scaled to norm 1, and what `lstsq` gives besides."""
     values = np.asarray(y)
     if rcond is None:
-        rcond = len(x) * np.finfo(columns.dtype).eps
+        rcond = len(columns) * np.finfo(columns.dtype).eps
     if w is not None:
         columns = columns * np.reshape(w, (-1, 1))
         values = np.transpose(np.transpose(values) * w)
     scale = np.sqrt(np.sum(columns * columns, axis=0))
     c, residuals, rank, s = np.linalg.lstsq(columns / scale, values, rcond)
-    c = np.transpose(np.transpose(c) / scale)
+    return np.transpose(np.transpose(c) / scale), (residuals, rank, s, rcond), columns
+
+
+@composite(np.polyfit)
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """Least squares for the coefficients, with columns of norm 1."""
+    columns = np.vander(x, deg + 1)
+    c, (residuals, rank, s, rcond), columns = least_squares(columns, y, rcond, w)
     if full:
         return c, residuals, rank, s, rcond
     if cov:
@@ -112,7 +117,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         factor = 1.0
         if not (isinstance(cov, str) and cov == "unscaled"):
             factor = residuals / (len(x) - deg - 1)
-        if values.ndim == 1:
+        if c.ndim == 1:
             return c, inverse * factor
         return c, inverse[:, :, None] * factor
     return c

@@ -17,6 +17,7 @@ from numpy.polynomial import (
     polyutils,
 )
 
+from srcjax.ops.composites.polynomials import least_squares
 from srcjax.ops.record import composite
 
 FAMILIES = {
@@ -51,24 +52,6 @@ def as_series(alist, trim=True):
 def trimseq(seq):
     """Without the zeros behind the last that is not 0."""
     return trimmed(seq)
-
-
-def fitted(columns, x, y, deg, rcond, full, w):
-    """Least squares for the coefficients, with columns of norm 1."""
-    values = np.asarray(y)
-    if np.ndim(deg) != 0:
-        raise NotImplementedError("a list of degrees")
-    if rcond is None:
-        rcond = len(x) * np.finfo(columns.dtype).eps
-    if w is not None:
-        columns = columns * np.reshape(w, (-1, 1))
-        values = np.transpose(np.transpose(values) * w)
-    scale = np.sqrt(np.sum(columns * columns, axis=0))
-    c, residuals, rank, s = np.linalg.lstsq(columns / scale, values, rcond)
-    c = np.transpose(np.transpose(c) / scale)
-    if full:
-        return c, [residuals, rank, s, rcond]
-    return c
 
 
 def register(prefix, family):
@@ -135,8 +118,11 @@ def register(prefix, family):
     @composite(getattr(family, f"{prefix}fit"))
     def fit(x, y, deg, rcond=None, full=False, w=None):
         """Least squares for the coefficients."""
+        if np.ndim(deg) != 0:
+            raise NotImplementedError("a list of degrees")
         columns = np.transpose(val(np.asarray(x) + 0.0, np.eye(deg + 1)))
-        return fitted(columns, x, y, deg, rcond, full, w)
+        c, more, _ = least_squares(columns, y, rcond, w)
+        return (c, list(more)) if full else c
 
     @composite(getattr(family, f"{prefix}val2d"))
     def val2d(x, y, c):

@@ -22,7 +22,7 @@ YOUNG = 20_000
 NEVER = 2**31 - 1
 
 #: How deep calls may be meanwhile. Each term of a sum costs the walks some calls.
-DEEPEST = 10_000
+DEEPEST = 5_000
 
 _LOCK = threading.RLock()
 

@@ -11,6 +11,7 @@ import itertools
 import os
 import types as pytypes
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -129,6 +130,11 @@ _BUILT_IN: dict[type, type] = {Array: np.ndarray, List: list, Dict: dict}
 
 #: A call that gives the same for all values of its arguments' types.
 LOOKS_AT_TYPES = Op("by_types", inspect.Signature(), inert=True)
+
+
+def not_known(given: Iterable[Type], node: Any) -> Type:
+    """What a call gives of which nothing is known: new memory, or that of the given."""
+    return Unknown(True, frozenset([id(node)]).union(*map(all_buffers, given)))
 
 
 class Calls(Constructing):
@@ -395,7 +401,8 @@ class Calls(Constructing):
                 self.put_in_place([function.definition])
             self.facts.unseen = True
             self.callee(node, None)
-            return Unknown(active or function.active)
+            given = [function, *args, *kwargs.values()]
+            return with_active(not_known(given, node), active or function.active)
         if isinstance(function, Closure):
             self.check_out(node)
             self.callee(node, function)
@@ -421,7 +428,7 @@ class Calls(Constructing):
             return self.call_function(method, [function, *args], kwargs, node)
         if isinstance(function, Other) and active and self.made_in_text(function):
             self.callee(node, None)
-            return Unknown(True)
+            return not_known([function, *args, *kwargs.values()], node)
         if not isinstance(function, Const):
             made_by = getattr(function, "cls", None)
             if active and str(getattr(made_by, "__module__", "")).startswith("numpy"):
@@ -431,7 +438,7 @@ class Calls(Constructing):
                 self.check_iterators(None, args, node)
             given = [function, *args, *kwargs.values()]
             if active or is_active(function):
-                return Unknown(True, NONE.union(*map(all_buffers, given)))
+                return not_known(given, node)
             return self.opaque_call(None, given, node)
         value = function.value
         if not isinstance(value, pytypes.FunctionType):
@@ -500,7 +507,7 @@ class Calls(Constructing):
             given = [*args, *kwargs.values()]
             if active:
                 self.note_library(value, args, kwargs, node)
-                return Unknown(True, NONE.union(*map(all_buffers, given)))
+                return not_known(given, node)
             return self.library_call(value, args, kwargs, node)
         if isinstance(getattr(value, "__self__", None), np.ufunc) and (
             getattr(value, "__name__", "") == "at"

@@ -72,7 +72,7 @@ def eig_tangent(da, y):
     """The tangents of `y = np.linalg.eig(a)` (see `uneig`)."""
     w, v = y
     changes = np.linalg.solve(v, da @ v)
-    dw = np.diagonal(changes, axis1=-2, axis2=-1)
+    dw = np.diagonal(changes, axis1=-2, axis2=-1).copy()
     dv = v @ (gaps_of_eigenvalues(w) * changes)
     shift = -np.real(np.sum(np.conj(v) * dv, axis=-2, keepdims=True))
     if np.iscomplexobj(v):

@@ -106,7 +106,7 @@ def eigh_tangent(d, y, UPLO="L"):
     w, v = y
     middle = hermitian(v) @ whole_of_triangle(d, UPLO in ("U", "u")) @ v
     dv = v @ (gaps_of_eigenvalues(w) * middle)
-    return np.real(np.diagonal(middle, 0, -2, -1)), dv
+    return np.real(np.diagonal(middle, 0, -2, -1)).copy(), dv
 
 
 def eigvalsh_tangent(d, a, UPLO="L"):
@@ -150,7 +150,7 @@ def svd_tangent(d, y, a, symmetric=False):
     if vh.shape[-1] > k:
         outside = hermitian(d) @ u / row
         dv = dv + outside - v @ (vh @ outside)
-    return du, np.real(np.diagonal(middle, 0, -2, -1)), hermitian(dv)
+    return du, np.real(np.diagonal(middle, 0, -2, -1)).copy(), hermitian(dv)
 
 
 def qr_tangent(d, y, mode="reduced"):

@@ -83,7 +83,7 @@ def scipy_eigh_tangent(
     checked_eigh(eigvals_only, subset_by_index, subset_by_value, kind)
     w, v = scipy.linalg.eigh(a, b, lower=lower) if eigvals_only else y
     of_a = hermitian(v) @ whole_of_triangle(a_dot, not lower) @ v
-    w_dot = np.real(np.diag(of_a))
+    w_dot = np.real(np.diag(of_a)).copy()
     change = of_a
     norms = np.zeros_like(w)
     if b_dot is not None:
@@ -110,7 +110,7 @@ def uneigh_tridiagonal(dy, y, d, e, eigvals_only, select):
         raise NotImplementedError("scipy.linalg.eigh_tridiagonal: use select='a'")
     matrix = tridiagonal(d, e)
     da, _ = scipy_uneigh(dy, y, matrix, None, True, eigvals_only, None, None, 1)
-    return np.diag(da), np.diag(da, -1)
+    return np.diag(da).copy(), np.diag(da, -1).copy()
 
 
 def eigh_tridiagonal_tangent(d_dot, e_dot, y, d, e, eigvals_only, select):

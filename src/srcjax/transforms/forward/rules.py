@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     List,
     Object,
     Tuple,
+    Type,
     Unknown,
     all_buffers,
     is_number,
@@ -125,9 +126,11 @@ class Rules(CallTangents):
         self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)
         made.augments = getattr(stmt, "augments", False)  # `x_dot += v_dot`, like `x`
-        if self.must_be_fresh(name, tangent, value):
+        if self.must_be_fresh(self.type_of_name(name), tangent, value):
             made.fresh = True
             made.value = own(tangent, self.type_of(syntax.name(name)))
+        elif isinstance(tangent, gast.Tuple) and self.has_rules(value):
+            made.value = self.results_of_their_own(name, tangent, value)
         self.emit(made)
         return self.ordered(stmt, name)
 
@@ -191,13 +194,29 @@ class Rules(CallTangents):
         base = getattr(value.func.value, "id", "")
         return base in syntax.names_read([*value.args, *value.keywords])
 
-    def must_be_fresh(self, name: str, tangent: gast.expr, value: gast.expr) -> bool:
+    def results_of_their_own(
+        self, name: str, tangents: gast.Tuple, value: gast.expr
+    ) -> gast.expr:
+        """The tangents of an operation with several results, new where they have to be.
+
+        So is `x_dot` in `(x_dot, zeros_like(x))` of `part, whole = np.modf(x)`.
+        """
+        t = self.type_of_name(name)
+        if not isinstance(t, Tuple) or len(t.items) != len(tangents.elts):
+            return tangents
+        pairs = zip(tangents.elts, t.items, strict=True)
+        owned = [
+            own(e, item) if self.must_be_fresh(item, e, value) else e
+            for e, item in pairs
+        ]
+        return gast.Tuple(owned, syntax.LOAD)
+
+    def must_be_fresh(self, t: Type, tangent: gast.expr, value: gast.expr) -> bool:
         """Whether the tangent has to be a new array, as the value is.
 
         `y = x + 1` is a new array; its tangent `x_dot` is not. If `x` or `y` are
         written in place, or leave the function, the tangent has to be new as well.
         """
-        t = self.type_of_name(name)
         if not isinstance(t, (Array, Unknown)) or self.may_alias(value):
             return False
         buffers = t.buffers | frozenset().union(

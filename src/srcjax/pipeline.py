@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -244,6 +245,12 @@ REVERSE = Simplify(
         Pass("return_directly", Finisher.return_directly),
         Pass("add_comments", Finisher.add_comments),
     ),
+)
+
+#: Linear maps: the lines that their statements differentiate are no text to quote.
+LINEAR = replace(
+    REVERSE,
+    as_written=(Pass("quote_no_lines", Finisher.quote_no_lines), *REVERSE.as_written),
 )
 
 #: Where what a transform adds stands beside the user's statements: no second sweep.
@@ -685,7 +692,7 @@ def transposed(request: Request, name: str) -> Module:
     if not recursive:
         first.node.body[-1].value = syntax.const(None)
     group = [(first, second)]
-    return _reverse_module(program, pairs, group, forward, stages, request)
+    return _reverse_module(program, pairs, group, forward, stages, request, LINEAR)
 
 
 def keep_saved(module: Module) -> None:
@@ -747,11 +754,12 @@ def _reverse_module(
     entry: str,
     stages: StageTexts,
     request: Request,
+    simplify: Simplify = REVERSE,
 ) -> Module:
     """The module of what reverse mode wrote, with the pairs of its callees."""
     write = _pair_writer(program, pairs)
     return _assemble(
-        program, pairs, group, entry, stages, write, REVERSE, "reverse", request.types
+        program, pairs, group, entry, stages, write, simplify, "reverse", request.types
     )
 
 

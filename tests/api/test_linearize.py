@@ -110,9 +110,7 @@ def test_text():
     assert """
 def layer_linear(residuals, x_dot, W_dot, b_dot):
     x, W, h, sum_h, difference = residuals
-    b_dot2 = b_dot + x @ W_dot
-    b_dot2 += W.T @ x_dot
-    h_dot = b_dot2 * difference
+    h_dot = (b_dot + x @ W_dot + W.T @ x_dot) * difference
     return h_dot.sum() * h + h_dot * sum_h
 
 

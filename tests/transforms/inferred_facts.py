@@ -9,11 +9,10 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 
-import gast
 import numpy as np
 
 import srcjax
-from srcjax import pipeline, syntax
+from srcjax import pipeline
 from srcjax.analysis.types import (
     Array,
     Const,
@@ -63,12 +62,6 @@ def watching(each):
         pipeline.WATCHING.remove(each)
 
 
-def has_else_of_loop(node):
-    """Whether a loop has an `else`, which inference does not go into."""
-    loops = (gast.For, gast.While)
-    return any(isinstance(s, loops) and s.orelse for s in syntax.walk(node))
-
-
 def contradictions(run):
     """What is wrong in the facts of the functions that `run` generates and calls."""
     types, wrong = {}, []
@@ -77,8 +70,6 @@ def contradictions(run):
         if found.values is None:
             return
         for name, generated in found.functions.items():
-            if has_else_of_loop(generated.unit.node):
-                continue  # one of the last passes wrote it: no types are asked behind
             types.setdefault(name, []).append(found.types_of(generated.unit))
 
     def ended(frame, event, _):

@@ -770,34 +770,46 @@ class Interpreter(Expressions):
         self.breaks.append([])
         executed = self.executed
         try:
-            if items is not None and self.takes_each(over, items):
-                end: Env | None = env
-                self.executed *= len(items)
-                names = syntax.names_written(stmt.target)
-                alike = not names & syntax.all_names(stmt.body)
-                left = list(items)
-                while left and end is not None:
-                    start, end = end, self.iterate(stmt, left.pop(0), end)
-                    if alike and end is not None and _same(start, end, names):
-                        left, alike = left[-1:], False  # each would find the same
-                if not items:
-                    self.note(stmt, env, env)
-                return self.meet(stmt, join_envs([end, *self.breaks[-1]]))
-            item = self.element(over)
-            if (
-                isinstance(item, Unknown)
-                and item.active
-                and self.visits_keys(stmt, env)
-            ):
-                item = replace(item, active=False)  # a key, or a whole number
-
-            def once(state: Env) -> Env | None:
-                return self.iterate(stmt, item, state)
-
-            return self.meet(stmt, self.fixed_point(once, env, stmt.iter))
+            end = self.through(stmt, env, over, items)
+            left = self.breaks[-1]
         finally:
             self.breaks.pop()
             self.executed = executed
+        return self.behind(stmt, end, left)
+
+    def through(
+        self, stmt: gast.For, env: Env, over: Type, items: list[Type] | None
+    ) -> Env | None:
+        """Iterate until there are no more items."""
+        if items is not None and self.takes_each(over, items):
+            end: Env | None = env
+            self.executed *= len(items)
+            names = syntax.names_written(stmt.target)
+            alike = not names & syntax.all_names(stmt.body)
+            left = list(items)
+            while left and end is not None:
+                start, end = end, self.iterate(stmt, left.pop(0), end)
+                if alike and end is not None and _same(start, end, names):
+                    left, alike = left[-1:], False  # each would find the same
+            if not items:
+                self.note(stmt, env, env)
+            return end
+        item = self.element(over)
+        if isinstance(item, Unknown) and item.active and self.visits_keys(stmt, env):
+            item = replace(item, active=False)  # a key, or a whole number
+
+        def once(state: Env) -> Env | None:
+            return self.iterate(stmt, item, state)
+
+        return self.fixed_point(once, env, stmt.iter)
+
+    def behind(
+        self, stmt: gast.For | gast.While, end: Env | None, left: list[Env]
+    ) -> Env | None:
+        """Where a loop is over: at its end, with an `else`, or where it was left."""
+        if stmt.orelse:
+            end = self.block(stmt.orelse, end)
+        return self.meet(stmt, join_envs([end, *left]))
 
     def note_trips(self, stmt: gast.For, items: list[Type] | None) -> None:
         """Whether the body runs, where that is known: there may be nothing to visit."""
@@ -844,14 +856,16 @@ class Interpreter(Expressions):
 
         try:
             end = self.fixed_point(once, env, stmt.test)
-            if forever:
-                end = join_envs(self.breaks[-1])
-            return self.meet(stmt, end)
+            left = self.breaks[-1]
         finally:
             self.breaks.pop()
+        return self.behind(stmt, None if forever else end, left)
 
     def fixed_point(self, once: Any, env: Env, head: gast.AST) -> Env | None:
-        """Iterate a loop body until the types at its `head` no longer change."""
+        """Iterate a loop body until the types at its `head` no longer change.
+
+        Returns these; those where it is left by `break` are the last of `breaks`.
+        """
         recording = self.recording
         self.recording = recording and self.records_attempts
         start = state = self.meet(head, dict(env)) or {}
@@ -878,7 +892,7 @@ class Interpreter(Expressions):
             self.recording = True
             self.breaks[-1].clear()
             once(state)
-        return join_envs([state, *self.breaks[-1]])
+        return state
 
 
 def _same(start: Env, end: Env, but: set[str]) -> bool:

@@ -77,8 +77,6 @@ class Linearized(Transform):
         name = self.source.name
         found = pipeline.transposed(Request(function, given, [second]), name)
         linear, residuals = found.functions[-1], found.functions[-2]
-        for f in found.functions:
-            f.body = without_comments(f.body)
         self.rename(linear, backward)
         unread = second not in syntax.names_read(residuals.body)
         if unread:
@@ -247,17 +245,6 @@ def with_items(stmt: Any, name: str, items: list[str]) -> Any:
         return node
 
     return syntax.map_expressions(stmt, visit)
-
-
-def without_comments(body: list[Any]) -> list[Any]:
-    """The statements alone: the comments quote lines that are not shown."""
-    out = []
-    for stmt in body:
-        if syntax.is_comment(stmt):
-            continue
-        syntax.rewrite_blocks(stmt, without_comments)
-        out.append(stmt)
-    return out
 
 
 __all__ = ["Linearized"]

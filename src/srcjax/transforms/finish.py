@@ -690,6 +690,12 @@ class Finisher(Tidying):
     def return_directly(self) -> None:
         return_directly(self.node, self.is_ours, self.shares)
 
+    def quote_no_lines(self) -> None:
+        for stmt in syntax.all_statements(self.node.body):
+            line = getattr(stmt, "user_line", None)
+            if line is not None:
+                stmt.user_line = (*line[:2], "")
+
     def add_comments(self) -> None:
         add_comments(self.node)
 

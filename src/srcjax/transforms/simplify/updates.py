@@ -244,7 +244,8 @@ class _Later:
         Were it taken in there, two lines of the user's would stand above one statement.
         """
         line = getattr(self.stmts[at], "user_line", None)
-        return line is not None and not any(
+        quoted = line is not None and bool(line[2])
+        return quoted and not any(
             getattr(s, "user_line", None) == line
             and getattr(s, "backward", False)
             and not self.is_part_of(place, at)

@@ -642,7 +642,7 @@ def gradient(
         written = reverse.gradient(
             entry, request.wrt, single, with_value, has_aux, holomorphic
         )
-    return _reverse_module(program, pairs, [written], entry, stages, request)
+    return _reverse_module(program, pairs, [written], entry, stages, request, REVERSE)
 
 
 @_written_out_if_refused
@@ -664,7 +664,7 @@ def vjp(request: Request) -> Module:
         forward, backward, request.wrt, top=True
     )
     group = [(first, second)]
-    return _reverse_module(program, pairs, group, forward, stages, request)
+    return _reverse_module(program, pairs, group, forward, stages, request, REVERSE)
 
 
 @_written_out_if_refused
@@ -754,7 +754,7 @@ def _reverse_module(
     entry: str,
     stages: StageTexts,
     request: Request,
-    simplify: Simplify = REVERSE,
+    simplify: Simplify,
 ) -> Module:
     """The module of what reverse mode wrote, with the pairs of its callees."""
     write = _pair_writer(program, pairs)

@@ -92,6 +92,7 @@ from srcjax.transforms.kernels.containers import name_parts
 from srcjax.transforms.kernels.entry import writes_given
 from srcjax.transforms.layouts import settle_layouts
 from srcjax.transforms.nested import keep_tapes, write_nested
+from srcjax.transforms.own_names import name_new_arrays
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
 from srcjax.transforms.plain import written_plain
 from srcjax.transforms.reverse.entry import Reverse, pairs_of
@@ -147,7 +148,8 @@ def _in_each(
 
 
 #: What is done once all else is settled, and again where that changed.
-_ONCE = ("webs", "copies", "common", "aliases", "handed_on", "layouts", "cancelling")
+_LATER = ("copies", "common", "aliases", "handed_on", "layouts", "cancelling")
+_ONCE = ("webs", "own_names", *_LATER)
 #: After inference, until nothing changes.
 ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
@@ -155,6 +157,12 @@ ROUND = (
     UnitPass("split", _in_every_unit(split_containers), undoes=_ONCE),
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
+    UnitPass(
+        "own_names",
+        _in_every_unit(name_new_arrays),
+        once=True,
+        undoes=("webs", *_LATER),
+    ),
     UnitPass("itself", _in_every_unit(name_objects), undoes=_ONCE),
     UnitPass("copies", _in_every_unit(spare_copies), once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),

@@ -9,12 +9,14 @@ import gast
 import numpy as np
 import pytest
 
+import srcjax
 from srcjax import syntax
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
 from srcjax.ops.expand import EXPANSIONS
 from srcjax.ops.record import lookup
 from srcjax.runtime import products
+from srcjax.testing import check_grads
 
 from .helpers import TYPER, check_adjoint, constant_type, exactly, sizes_by_name
 
@@ -331,3 +333,49 @@ def test_as_jax():
         da, db = pullback(jax.numpy.asarray(seed))
         np.testing.assert_allclose(ours[0](seed, a, b), da)
         np.testing.assert_allclose(ours[1](seed, a, b), db)
+
+
+@pytest.mark.parametrize(
+    "subscripts", ["ij,j->i", "ij,j->ij", "ij->i", "...j->...", "ij,j"]
+)
+def test_what_einsum_sums_or_multiplies_is_an_array_of_its_own(subscripts):
+    def f(x):
+        A = np.stack([x, x**2])
+        operands = (A, x) if "," in subscripts else (A,)
+        y = np.einsum(subscripts, *operands)
+        z = y
+        z[0] *= 2
+        y += 1
+        return np.sum(y**2) + np.sum(A)
+
+    check_grads(f, (np.array([0.3, 0.7, 1.1]),), order=2)
+
+
+def test_what_einsum_may_view_is_not_written_to():
+    def f(x):
+        A = np.stack([x, x**2])
+        y = np.einsum("ij->ji", A)
+        z = y
+        z[0] *= 2
+        return np.sum(A**2)
+
+    with pytest.raises(srcjax.errors.UnsupportedError, match="share memory"):
+        srcjax.grad(f)(np.array([0.3, 0.7, 1.1]))
+    y, y_dot = srcjax.jvp(f, (np.array([0.3, 0.7]),), (np.array([1.0, 0.0]),))
+    np.testing.assert_allclose(y, f(np.array([0.3, 0.7])))
+    assert y_dot == pytest.approx(8 * 0.3 + 16 * 0.3**3)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda A: np.diag(A[0]), lambda A: np.linalg.matrix_power(A, 2)]
+)
+def test_what_a_diagonal_or_power_makes_is_an_array_of_its_own(made):
+    def f(x):
+        A = np.stack([x, x**2])
+        y = made(A)
+        z = y
+        z[0] *= 2
+        y += 1
+        return np.sum(y**2) + np.sum(A)
+
+    check_grads(f, (np.array([0.3, 0.7]),), order=2)

@@ -331,7 +331,7 @@ class Calls(Constructing):
             return self.by_types(np, node)
         if isinstance(base, (Array, Scalar, Unknown)):
             op = METHODS.get(name)
-            op = op and op.as_called(kwargs)
+            op = op and op.as_called([base, *args], kwargs)
             definition = op and op.completed([base, *args], kwargs)
             if definition is not None and any(map(is_active, [base, *args])):
                 bound = BoundTo(definition, base)
@@ -518,7 +518,7 @@ class Calls(Constructing):
                 self.update(args[0], env, lambda t: with_active(t, True))
             return Const(value=None)
         op = lookup(value)
-        op = op and op.as_called(kwargs)
+        op = op and op.as_called(args, kwargs)
         definition = op and op.completed(args, kwargs)
         if definition is not None and active:
             return self.call_composite(value, definition, args, kwargs, node)

@@ -139,6 +139,20 @@ def infer_einsum(subscripts: Type, operands: Any = (), **_: Type) -> Type:
     return number_or_array(dtype, tuple(sizes[label] for label in output))
 
 
+def is_new_einsum(subscripts: Type, operands: Any = (), **_: Type) -> bool:
+    """Whether `np.einsum` gives no view, as it may of one array without a sum."""
+    items = types_in(operands)
+    if items is None:
+        return False
+    if len(items) != 1:
+        return True
+    shape = shape_of(items[0])
+    if shape is None or not isinstance(known_value(subscripts), str):
+        return False
+    inputs, output = einsum_labels(known_value(subscripts), [len(shape)])
+    return not set(inputs[0]) <= set(output)
+
+
 def infer_kron(a: Type, b: Type) -> Type:
     dtype, m, n = product_dtype(a, b), shape_of(a), shape_of(b)
     if m is None or n is None:
@@ -325,6 +339,7 @@ operation(
     signature="subscripts, *operands, optimize=False",
     infer=infer_einsum,
     alias="maybe",
+    new_for=is_new_einsum,
 )
 
 
@@ -377,6 +392,7 @@ def _(y, arrays):
     np.linalg.matrix_power,
     infer=infer_power,
     alias="maybe",
+    new_for=lambda a, n: isinstance(n, Const) and n.value != 1,
     says="product rule, for each of the equal factors",
 )
 def _(y, a, n):

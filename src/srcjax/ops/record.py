@@ -156,6 +156,9 @@ class Op:
     #: argument's; "read-only": so that it cannot be written to, and an item may stand
     #: in it several times; "maybe": it may; "same": it is the argument itself.
     alias: str = "fresh"
+    #: Of "maybe": whether the result of a call is new memory, asked with the types of
+    #: its arguments.
+    new_for: Callable[..., bool] | None = None
     #: No derivative flows through the result (comparison, index, shape, constructor).
     inert: bool = False
     #: What the types of its results rest on: an attribute of a module.
@@ -202,22 +205,34 @@ class Op:
     of_complex: Callable[..., Any] | None = None
     #: Whether one of so many functions is SciPy's.
     of_scipy: tuple[int, bool] | None = field(default=None, repr=False)
-    #: The same of calls whose `copy=` says otherwise than its default.
-    of_copy: Op | None = field(default=None, repr=False)
+    #: The same of calls whose arguments say another `alias` than most.
+    by_alias: dict[str, Op] = field(default_factory=dict, repr=False)
     #: Which arguments parameters get, by how many are given and the names of others.
     places: dict[tuple, dict[str, Any]] = field(default_factory=dict, repr=False)
 
-    def as_called(self, kwargs: dict[str, Type]) -> Op:
-        """The operation of a call that says `copy=...`: whether the result is new."""
-        copies = kwargs.get("copy")
-        if copies is None or self.alias not in ("fresh", "maybe"):
+    def as_called(self, args: list[Type], kwargs: dict[str, Type]) -> Op:
+        """The operation of a call whose arguments tell whether the result is new."""
+        if self.alias not in ("fresh", "maybe"):
             return self
-        alias = "fresh" if getattr(copies, "value", None) is True else "maybe"
+        alias = self._alias_of(args, kwargs)
         if alias == self.alias:
             return self
-        if self.of_copy is None:
-            self.of_copy = replace(self, alias=alias)
-        return self.of_copy
+        if alias not in self.by_alias:
+            self.by_alias[alias] = replace(self, alias=alias, by_alias={})
+        return self.by_alias[alias]
+
+    def _alias_of(self, args: list[Type], kwargs: dict[str, Type]) -> str:
+        """Whether the result is new memory: by `copy=`, or as `new_for` says."""
+        copies = kwargs.get("copy")
+        if copies is not None:
+            return "fresh" if getattr(copies, "value", None) is True else "maybe"
+        if self.new_for is None:
+            return self.alias
+        try:
+            bound = self.bind(args, kwargs)
+        except TypeError:
+            return self.alias
+        return "fresh" if self.new_for(**bound) else self.alias
 
     @property
     def differentiable(self) -> tuple[str, ...]:

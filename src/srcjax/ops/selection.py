@@ -421,7 +421,13 @@ def _(y, x, offset=0, axis1=0, axis2=1):
     d[x] = undiagonal(d[y], x, offset, axis1, axis2)
 
 
-@adjoint(np.diag, infer=infer_diag, alias="maybe", linear="x")
+@adjoint(
+    np.diag,
+    infer=infer_diag,
+    alias="maybe",
+    new_for=lambda x, **_: len(shape_of(x) or ()) == 1,
+    linear="x",
+)
 def _(y, x, k=0):
     """The adjoint of a diagonal stands on the diagonal, zeros beside it."""
     d[x] = undiag(d[y], x, k)

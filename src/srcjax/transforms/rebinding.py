@@ -50,7 +50,7 @@ def check_of(
         return []
     if is_mapping() and not old.buffers:
         return []
-    if not _may_be_shared(program, unit, stmt, name, entry):
+    if not may_be_shared(program, unit, stmt, name, entry):
         return []
     if is_mapping():  # a number for each example is an array too
         raise error_at(
@@ -71,7 +71,7 @@ def number_check_of(
     name = stmt.target.id
     if old.shape is not None or name in unit.adjoints or is_mapping():
         return []
-    shared = _may_be_shared(program, unit, stmt, name, entry)
+    shared = may_be_shared(program, unit, stmt, name, entry)
     return [refusal(unit, name, NUMBER)] if shared else []
 
 
@@ -82,7 +82,7 @@ def refusal(unit: Unit, name: str, check: str = CHECK) -> gast.stmt:
     return gast.Expr(syntax.call(check, syntax.name(name)))
 
 
-def _may_be_shared(
+def may_be_shared(
     program: Program, unit: Unit, update: gast.stmt, name: str, entry: bool
 ) -> bool:
     """Whether something else may hold what the name holds, at the statement."""
@@ -97,7 +97,7 @@ def _may_be_shared(
             continue
         if there.never_with(here):
             continue
-        if name in syntax.names_written(syntax.head(stmt)) and not _is_fresh(
+        if name in syntax.names_written(syntax.head(stmt)) and not is_new(
             program, stmt
         ):
             return True
@@ -118,14 +118,14 @@ def _made_before(
             if name not in bound:
                 continue
             plain = isinstance(block[start], gast.Assign) and bound == {name}
-            if not plain or not _is_fresh(program, block[start]):
+            if not plain or not is_new(program, block[start]):
                 return None
             since = syntax.walk(block[start + 1 : place])
             return [s for s in since if isinstance(s, gast.stmt)]
     return None
 
 
-def _is_fresh(program: Program, stmt: Any) -> bool:
+def is_new(program: Program, stmt: Any) -> bool:
     """Whether a statement that binds a name binds it to what it makes itself."""
     if isinstance(stmt, gast.AugAssign):
         return True

@@ -32,25 +32,30 @@ class _QuietChains(beniget.DefUseChains):
 def split_webs(unit: Unit) -> None:
     """Rename the unit's local variables, in place, one name a web."""
     for name, old in renamed_webs(unit.node, unit.names).items():
-        for names in (
-            unit.temps,
-            unit.made,
-            unit.adjoints,
-            unit.saved,
-            unit.tapes,
-            unit.parted,
-            unit.varying,
-        ):
-            if old in names:
-                names.add(name)
-        if old in unit.counts:
-            unit.counts[name] = unit.counts[old]
-        unit.base_names[name] = unit.base_names.get(old, old)
+        take_after(unit, name, old)
+
+
+def take_after(unit: Unit, name: str, old: str) -> None:
+    """What is known of a name is known of the one made for one of its values."""
+    for names in (
+        unit.temps,
+        unit.made,
+        unit.adjoints,
+        unit.saved,
+        unit.tapes,
+        unit.parted,
+        unit.varying,
+    ):
+        if old in names:
+            names.add(name)
+    if old in unit.counts:
+        unit.counts[name] = unit.counts[old]
+    unit.base_names[name] = unit.base_names.get(old, old)
 
 
 def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     """Rename local variables, in place, one name a web: what new names were before."""
-    fixed = _unsplittable(node)
+    fixed = unsplittable(node)
     module = gast.Module([node], [])
     chains = _QuietChains()
     chains.visit(module)
@@ -112,7 +117,7 @@ def _parameters(node: gast.FunctionDef) -> list[gast.Name]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
 
 
-def _unsplittable(node: gast.FunctionDef) -> set[str]:
+def unsplittable(node: gast.FunctionDef) -> set[str]:
     """Names that are bound otherwise than by a Name, or used in an inner scope."""
     found: set[str] = set()
     bound = {n.id for n in _parameters(node)}

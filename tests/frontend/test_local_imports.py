@@ -1,8 +1,10 @@
 """Imports inside a function are known values, imported where modules import."""
 
 import numpy as np
+import pytest
 
 import srcjax
+from srcjax import pipeline
 
 
 def weight(x):
@@ -57,3 +59,31 @@ def test_imports_bind_the_name_that_the_function_has_in_place_of_its_call():
     np.testing.assert_allclose(srcjax.grad(through_a_backend)(0.5), derivative)
     compiled = srcjax.jit(srcjax.grad(through_a_backend))
     np.testing.assert_allclose(compiled(0.5), derivative)
+
+
+softmax = "of the module"
+
+
+def through_a_wrapper(x):
+    from scipy.special import softmax
+
+    return np.sum(softmax(x) * x)
+
+
+@pytest.mark.parametrize("transform", [srcjax.grad, srcjax.jit, srcjax.vmap])
+def test_a_name_of_the_module_is_another_one_than_what_is_imported(
+    transform, monkeypatch
+):
+    analysed = []
+    analyse = pipeline.analyse
+    monkeypatch.setattr(
+        pipeline,
+        "analyse",
+        lambda *given, **k: analysed.append(0) or analyse(*given, **k),
+    )
+    changed = transform(through_a_wrapper)
+    x = np.array([0.3, 0.4]) if transform is not srcjax.vmap else np.ones((2, 2))
+    changed(x)
+    written = len(analysed)
+    changed(x)
+    assert len(analysed) == written  # what it was written for holds

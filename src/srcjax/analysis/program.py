@@ -475,9 +475,7 @@ class Program:
             return name in unit.whole
         source = unit.source
         name = source.renamed.get(name, name)
-        holder: Any = source.closure.get(name)
-        if holder is None and name in source.globals:
-            holder = source.globals
+        holder = source.holder(name)
         if holder is None:
             return False
         value, code = source.resolve(name), source.func.__code__
@@ -496,9 +494,7 @@ class Program:
             return value
         name = source.renamed.get(name, name)
         value = source.resolve(name)
-        holder: Any = source.closure.get(name)
-        if holder is None and name in source.globals:
-            holder = source.globals
+        holder = source.holder(name)
         if holder is not None and (id(holder), name) in self.rebound:
             raise self.is_rebound(source, (id(holder), name))
         if holder is not None and not goes_without_saying(name, value):

@@ -98,6 +98,19 @@ class FunctionSource:
             return True
         return isinstance(holder, ModuleType) and place.attr in self.rebound
 
+    def holder(self, name: str) -> Any:
+        """What the free name `name` is looked up in: a closure cell, or the globals.
+
+        None for what the function imports itself, whatever else has that name, and for
+        what has it from Python.
+        """
+        if name in self.imported:
+            return None
+        found = self.closure.get(name)
+        if found is None and name in self.globals:
+            return self.globals
+        return found
+
     def resolve(self, name: str) -> Any:
         """The value that the free name `name` has now.
 

@@ -9,6 +9,7 @@ it holds a batch.
 from __future__ import annotations
 
 import builtins
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,9 @@ class MappedInterpreter(Interpreter):
         self.singles: set[tuple[int, str]] = set()
         self.uniform = Uniform()
         self.outside: dict[int, set[str]] = {}
+        #: How often the names of a unit are used, and those that statements bind.
+        self.everywhere: dict[int, tuple[Any, Counter[str]]] = {}
+        self.binding: dict[int, tuple[Any, set[str]]] = {}
         #: Types of the operands of the expression at hand, by the id of their node.
         self.types_inside: dict[int, Type] = {}
 
@@ -340,7 +344,7 @@ class MappedInterpreter(Interpreter):
         if end is None:
             return None
         end = dict(end)
-        written = sorted(syntax.names_written(stmt) & end.keys())
+        written = sorted(self.written_in_blocks(stmt) & end.keys())
         names = [n for n in written if not isinstance(end[n], (Closure, Other))]
         if not self.unit.varying.issuperset(names):
             self.vary_after_all(set(names) - self.unit.varying)
@@ -373,11 +377,20 @@ class MappedInterpreter(Interpreter):
         """Names of the unit that are read beyond the statement."""
         found = self.outside.get(id(stmt))
         if found is None:
-            everywhere = syntax.use_counts(self.unit.node.body)
+            unit = self.unit.node
+            if id(unit) not in self.everywhere:
+                self.everywhere[id(unit)] = unit, syntax.use_counts(unit.body)
+            _, everywhere = self.everywhere[id(unit)]
             here = syntax.use_counts(stmt)
             found = {n for n, count in everywhere.items() if count > here[n]}
             self.outside[id(stmt)] = found
         return found
+
+    def written_in_blocks(self, stmt: Any) -> set[str]:
+        """The names that a statement with blocks binds."""
+        if id(stmt) not in self.binding:
+            self.binding[id(stmt)] = stmt, syntax.names_written(stmt)
+        return self.binding[id(stmt)][1]
 
     def for_loop(self, stmt: gast.For, env: Env) -> Env | None:
         over = self.eval(stmt.iter, env)

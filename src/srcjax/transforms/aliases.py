@@ -15,6 +15,7 @@ has one name for all values that are the same.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from typing import Any
 
 import gast
@@ -65,7 +66,7 @@ def _merge(program: Program, unit: Unit) -> bool:
         alike = (first in unit.varying) == (second in unit.varying)
         if bound[first] != 1:
             given = alike and second in unit.inlined and first not in unit.temps
-            given = given and len(_dtypes(program, unit, first)) < 2
+            given = given and len(_dtypes(program, uses, first)) < 2
             if given and _stays_until_read(uses, stmt, first, second):
                 uses.rename(second, first)
                 del bound[second]
@@ -124,9 +125,10 @@ def merge_handed_on(program: Program, unit: Unit) -> bool:
             if isinstance(target, gast.Name) and isinstance(stmt.value, gast.Name):
                 copies[id(stmt)] = target.id, stmt.value.id
     merged: set[int] = set()
+    bound = syntax.binding_counts(unit.node)
     for names in _handed_on(copies):
         here = {key: pair for key, pair in copies.items() if set(pair) <= names}
-        if not _is_one_object(program, unit, names, here):
+        if not _is_one_object(program, unit, names, here, bound):
             continue
         given = names & set(unit.parameters)
         first = min(
@@ -149,10 +151,13 @@ def _handed_on(copies: dict[int, tuple[str, str]]) -> list[set[str]]:
 
 
 def _is_one_object(
-    program: Program, unit: Unit, names: set[str], copies: dict[int, tuple[str, str]]
+    program: Program,
+    unit: Unit,
+    names: set[str],
+    copies: dict[int, tuple[str, str]],
+    bound: Counter[str],
 ) -> bool:
     """Whether the names hold one object that is changed, wherever they are read."""
-    bound = syntax.binding_counts(unit.node)
     again = {target for target, _ in copies.values() if bound[target] > 1}
     given = names & set(unit.parameters)
     if not again or sum(bound[n] for n in names) != len(copies) + 1:
@@ -235,13 +240,13 @@ def _stays_until_read(uses: Uses, alias: gast.stmt, first: str, second: str) -> 
     return not within(uses.writes.get(first), span.last + 1, end)
 
 
-def _dtypes(program: Program, unit: Unit, name: str) -> set[Any]:
+def _dtypes(program: Program, uses: Uses, name: str) -> set[Any]:
     """The dtypes of what a name is bound to."""
+    stmts = (uses.stmts[place] for place in uses.writes.get(name, ()) if place >= 0)
     return {
         dtype_of(state.after[name])
-        for stmt in syntax.all_statements(unit.node.body)
+        for stmt in stmts
         if isinstance(stmt, (gast.Assign, gast.AugAssign))
-        and name in syntax.names_written(stmt)
         for state in program.facts.of(stmt)
         if name in state.after
     }

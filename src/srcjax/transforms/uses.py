@@ -54,6 +54,8 @@ class Uses:
         self.names: dict[str, list[gast.Name]] = {}
         #: Names that are not only in nodes of their own, as those of functions are.
         self.elsewhere: set[str] = set()
+        #: What has each place.
+        self.stmts: list[Any] = []
         #: By statement of a block.
         self.spans: dict[int, Span] = {}
         outside = [self.node.args, self.node.decorator_list, self.node.returns]
@@ -65,6 +67,7 @@ class Uses:
             if isinstance(sub, _PLACES):
                 place += 1
                 starts[id(sub)] = place
+                self.stmts.append(sub)
             if isinstance(sub, gast.Name):
                 self.note_name(sub, place, id(sub) in updated)
                 self.names.setdefault(sub.id, []).append(sub)

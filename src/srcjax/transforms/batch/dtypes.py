@@ -68,11 +68,13 @@ def promoted_dtypes(program: Program, unit: Unit, typer: Typer) -> dict[str, Dty
     mixed = {name for name, each in given.items() if is_mixed(each)}
     if not mixed:
         return found
+    reads = what_is_read(given)
     whole = read_as_whole(unit)
-    for name in [n for n in mixed if whole & made_of(n, given, found)]:
+    for name in mixed & (whole | reached(whole_numbers(whole, found), reads)):
         found[name] = None  # it is what it is where it is read
         mixed.remove(name)
-    asked = with_readers(mixed, given)
+    made = reached(mixed, turned_round(reads))
+    asked = [name for name in given if name in made]
     for name in asked:
         found[name] = None
     # First what they have as far as it is known, then whether that is all.
@@ -80,7 +82,7 @@ def promoted_dtypes(program: Program, unit: Unit, typer: Typer) -> dict[str, Dty
         for _ in range(_ROUNDS):
             before = {n: found[n] for n in asked}
             for n in asked:
-                types = asked_again(given[n], found, asked, typer)
+                types = asked_again(given[n], found, made, typer)
                 found[n] = promoted(types, of_known)
             if all(found[n] == before[n] for n in asked):
                 break
@@ -107,28 +109,38 @@ def read_as_whole(unit: Unit) -> set[str]:
     return found
 
 
-def made_of(
-    name: str, given: dict[str, list[Given]], dtypes: dict[str, Dtypes]
-) -> set[str]:
-    """The name, and the whole numbers that are made of it."""
-    readers = with_readers({name}, given)
-    held = ((n, dtypes[n]) for n in readers)
-    return {name, *(n for n, h in held if isinstance(h, Held) and h.dtype.kind in "iu")}
+def whole_numbers(names: set[str], dtypes: dict[str, Dtypes]) -> set[str]:
+    """Those of the names that hold whole numbers."""
+    held = ((n, dtypes.get(n)) for n in names)
+    return {n for n, h in held if isinstance(h, Held) and h.dtype.kind in "iu"}
 
 
-def with_readers(names: set[str], given: dict[str, list[Given]]) -> list[str]:
-    """The names, and those that are given something that is made of them."""
-    found = set(names)
-    while True:
-        more = {
-            name
-            for name, each in given.items()
-            if name not in found
-            and any(g.value and syntax.names_read(g.value) & found for g in each)
-        }
-        if not more:
-            return [name for name in given if name in found]
+def what_is_read(given: dict[str, list[Given]]) -> dict[str, set[str]]:
+    """By name, what is read for the values that it is given."""
+    found: dict[str, set[str]] = {}
+    for name, each in given.items():
+        values = {id(g.value): g.value for g in each if g.value}
+        found[name] = set().union(*map(syntax.names_read, values.values()))
+    return found
+
+
+def turned_round(edges: dict[str, set[str]]) -> dict[str, set[str]]:
+    """By name, those that it is an edge from."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, others in edges.items():
+        for other in others:
+            found[other].add(name)
+    return found
+
+
+def reached(names: set[str], edges: dict[str, set[str]]) -> set[str]:
+    """The names, and all that edges lead to from them."""
+    found, todo = set(names), [*names]
+    while todo:
+        more = edges.get(todo.pop(), set()) - found
         found |= more
+        todo += more
+    return found
 
 
 def is_known(dtypes: Dtypes) -> bool:
@@ -166,7 +178,7 @@ def value_for(stmt: gast.stmt) -> tuple[str, gast.expr | None]:
 
 
 def asked_again(
-    given: list[Given], dtypes: dict[str, Dtypes], others: list[str], typer: Typer
+    given: list[Given], dtypes: dict[str, Dtypes], others: set[str], typer: Typer
 ) -> list[Type]:
     """The types of the values, with the `others` in the dtypes that they have now."""
     types = []
@@ -175,7 +187,7 @@ def asked_again(
             reads = syntax.names_read(value)
             if not reads.isdisjoint(others) or not is_known(promoted([t])):
                 env = {n: around[n] for n in reads if n in around}
-                for n in env.keys() & set(others):
+                for n in env.keys() & others:
                     env[n] = in_dtypes(env[n], dtypes[n])
                 t = typer.type_of(value, env)
         types.append(t)

@@ -7,6 +7,7 @@ from typing import Any
 
 import gast
 
+from srcjax import syntax
 from srcjax.analysis.flow.positions import Position
 
 
@@ -74,8 +75,29 @@ class Planning:
     loops: dict[int, Any]
     #: Nodes of each block.
     blocks: dict[int, list[Any]]
+    #: The places of the nodes of each block, in their order.
+    orders: dict[int, list[Position]]
+    #: What statements read and bind, with the statements, by identity.
+    known_names: dict[int, tuple[Any, frozenset[str], frozenset[str]]]
     #: Loops with names whose value goes from one iteration to the next.
     carried: set[tuple[int, str]]
+
+    def reads_of(self, stmt: Any) -> frozenset[str]:
+        """The names that a statement of the forward sweep reads."""
+        return self.names_of(stmt)[1]
+
+    def bound_by(self, stmt: Any) -> frozenset[str]:
+        """The names that a statement of the forward sweep binds."""
+        return self.names_of(stmt)[2]
+
+    def names_of(self, stmt: Any) -> tuple[Any, frozenset[str], frozenset[str]]:
+        """The statement, which stays as it is, and what it reads and binds."""
+        known = self.known_names.get(id(stmt))
+        if known is None:
+            reads, binds = syntax.names_of_both_kinds(stmt)
+            known = stmt, frozenset(reads), frozenset(binds)
+            self.known_names[id(stmt)] = known
+        return known
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""

@@ -70,6 +70,8 @@ class Planner(Results, Sharing):
         #: The `try` that sets each flag (0 where several do), and the loops around it.
         self.flags: dict[str, tuple[int, tuple[int, ...]]] = {}
         self.blocks: dict[int, list[Any]] = {}
+        self.orders: dict[int, list[Position]] = {}
+        self.known_names: dict[int, tuple[Any, frozenset[str], frozenset[str]]] = {}
         self.plan = Plan()
         self.tapes: dict[Any, str] = {}
         self.tape_inits: dict[int, list[str]] = {}
@@ -394,7 +396,7 @@ class Planner(Results, Sharing):
             return False
         if name in self.plan.late:
             return False
-        if any(name in syntax.names_written(s) for s in self.plan.again.get(block, [])):
+        if any(name in self.bound_by(s) for s in self.plan.again.get(block, [])):
             return False
         again = self.can_recompute(name, defs, block)
         if again is not None:
@@ -576,7 +578,7 @@ class Planner(Results, Sharing):
                 continue  # the loop around the read binds it again
             saved = any(name in names for names in self.plan.local.values())
             again = any(
-                name in syntax.names_written(s)
+                name in self.bound_by(s)
                 for stmts in self.plan.again.values()
                 for s in stmts
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from bisect import bisect_right
 from types import ModuleType
 from typing import Any
 
@@ -41,6 +43,10 @@ def is_small_power(value: gast.BinOp) -> bool:
     return isinstance(value.op, gast.Pow) and exponent in (2, 3)
 
 
+def _order(where: Position) -> int:
+    return where.order
+
+
 class Recomputing(Intact):
     """Decides what is computed again; a part of `Planner`."""
 
@@ -58,7 +64,7 @@ class Recomputing(Intact):
         value = stmt.value
         if not self.is_cheap(value):
             return None
-        if any(swap_pairs(s) and self.reads_swapped(value, s) for _, s in self.writes):
+        if any(self.reads_swapped(value, s) for _, s, _ in self.swaps):
             return None
         for other in syntax.names_read(value):
             if other not in self.defs:
@@ -218,7 +224,7 @@ class Recomputing(Intact):
             side = where.blocks[-1]
             beside = {
                 n
-                for n in syntax.names_read(stmt) - set(self.plan.late)
+                for n in self.reads_of(stmt) - set(self.plan.late)
                 for at, _ in self.defs.get(n, ())
                 if side in at.blocks
             }
@@ -237,7 +243,7 @@ class Recomputing(Intact):
             n
             for stmts in self.plan.again.values()
             for s in stmts
-            for n in syntax.names_written(s)
+            for n in self.bound_by(s)
         }
         found = [
             (name, *defs[0])
@@ -253,7 +259,7 @@ class Recomputing(Intact):
     def reads_saved(self, stmt: gast.stmt) -> bool:
         """Whether the statement reads what is saved for the iteration alone."""
         saved = {n for names in self.plan.local.values() for n in names}
-        return bool(syntax.names_read(stmt) & saved)
+        return not saved.isdisjoint(self.reads_of(stmt))
 
     def move_together(self, block: int) -> bool:
         """Compute numbers late that are made of one other, if that one saves some.
@@ -286,9 +292,9 @@ class Recomputing(Intact):
         """Whether it is a number with one definition."""
         return len(self.defs[name]) == 1 and is_number(self.rules.type_of_name(name))
 
-    def names_in_definition(self, name: str) -> set[str]:
+    def names_in_definition(self, name: str) -> frozenset[str]:
         """What the one definition of a name reads."""
-        return syntax.names_read(self.defs[name][0][1])
+        return self.reads_of(self.defs[name][0][1])
 
     def move_late(
         self,
@@ -316,7 +322,7 @@ class Recomputing(Intact):
         at = self.first_backward(name, block)
         if at is None or at.order <= where.order:
             return False
-        if not all(self.unchanged(n, where, at) for n in syntax.names_read(stmt)):
+        if not all(self.unchanged(n, where, at) for n in self.reads_of(stmt)):
             return False
         if self.is_read_at_the_head(name) or not self.swaps_are_undone(stmt):
             return False
@@ -343,12 +349,13 @@ class Recomputing(Intact):
 
     def move_chain_late(self, name: str, block: int, stmt: Any) -> bool:
         """Compute a saved value late, with all that the head computes of it."""
-        chain = [stmt]
+        chain, written = [stmt], set(self.bound_by(stmt))
         for other in sorted(
             self.plan.again.get(block, ()), key=lambda s: self.where[id(s)].order
         ):
-            if syntax.names_written(chain) & syntax.names_read(other):
+            if not written.isdisjoint(self.reads_of(other)):
                 chain.append(other)
+                written |= self.bound_by(other)
         alone = all(
             isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
             for s in chain
@@ -457,7 +464,7 @@ class Recomputing(Intact):
 
     def read_operands(self, stmt: gast.stmt, at: Position) -> None:
         """Note that the operands are read there, and plan what that takes."""
-        names = {n for n in syntax.names_read(stmt) if n in self.defs}
+        names = {n for n in self.reads_of(stmt) if n in self.defs}
         for name in names:
             self.reads.setdefault(name, []).append(Read(at, False, stmt))
         while names:  # what is computed again reads operands of its own
@@ -473,13 +480,14 @@ class Recomputing(Intact):
         if not reads or len(reads) != len(self.reads[name]):
             return None
         last = max(r.where.order for r in reads)
-        nodes = [self.where[id(n.stmt)] for n in self.blocks[block]]
-        return max((w for w in nodes if w.order <= last), key=lambda w: w.order)
+        places = self.places_in(block)
+        return places[bisect_right(places, last, key=_order) - 1]
 
     def unchanged(self, name: str, start: Position, end: Position) -> bool:
         """Whether the name is bound to the same value at both places of a block."""
-        nodes = [self.where[id(n.stmt)].order for n in self.blocks[start.blocks[-1]]]
-        stop = min((o for o in nodes if o > end.order), default=None)
+        places = self.places_in(start.blocks[-1])
+        after = bisect_right(places, end.order, key=_order)
+        stop = places[after].order if after < len(places) else None
         return not any(
             w.order > start.order and (stop is None or w.order < stop)
             for w, s in [*self.defs.get(name, []), *self.swaps_of(name)]
@@ -502,17 +510,31 @@ class Recomputing(Intact):
 
     def swaps_of(self, name: str) -> list[tuple[Position, gast.stmt]]:
         """The swaps that give the name another buffer."""
-        return [(w, s) for w, s in self.writes if name in dict(swap_pairs(s))]
+        return [(w, s) for w, s, names in self.swaps if name in names]
+
+    @functools.cached_property
+    def swaps(self) -> list[tuple[Position, gast.stmt, set[str]]]:
+        """The statements that swap buffers, with the names that get another one."""
+        pairs = [(w, s, swap_pairs(s)) for w, s in self.writes]
+        return [(w, s, {name for name, _ in found}) for w, s, found in pairs if found]
+
+    def places_in(self, block: int) -> list[Position]:
+        """The places of the nodes of a block, in their order."""
+        found = self.orders.get(block)
+        if found is None:
+            found = [self.where[id(n.stmt)] for n in self.blocks[block]]
+            self.orders[block] = found
+        return found
 
     def swaps_are_undone(self, stmt: gast.stmt) -> bool:
         """Whether the backward code undoes all swaps of what the statement reads."""
-        swaps = [s for n in syntax.names_read(stmt) for _, s in self.swaps_of(n)]
+        swaps = [s for n in self.reads_of(stmt) for _, s in self.swaps_of(n)]
         return all(id(swap) in self.plan.contents for swap in swaps)
 
     def is_read_at_the_head(self, name: str) -> bool:
         """Whether something that is computed at the head of a block reads it."""
         return any(
-            name in syntax.names_read(s)
+            name in self.reads_of(s)
             for stmts in self.plan.again.values()
             for s in stmts
         )
@@ -524,7 +546,7 @@ class Recomputing(Intact):
             at = self.first_backward(name, where.blocks[-1])
             if at is None:
                 return False
-            for other in syntax.names_read(stmt):
+            for other in self.reads_of(stmt):
                 if other not in self.defs:
                     continue
                 if not self.unchanged(other, where, at):
@@ -533,7 +555,9 @@ class Recomputing(Intact):
                     r.where.order == at.order and not r.after for r in self.reads[other]
                 ):
                     self.read_operands(stmt, at)
-        return not any(self.is_read_at_the_head(name) for name in self.plan.late)
+        again = [s for stmts in self.plan.again.values() for s in stmts]
+        late = self.plan.late.keys()
+        return all(late.isdisjoint(self.reads_of(s)) for s in again)
 
     def late_by_node(self) -> dict[int, list[gast.stmt]]:
         """The late definitions by the order of the node before which they stand."""

@@ -98,7 +98,7 @@ class Results(Recomputing):
         todo = [stmt]
         while todo:
             gone = todo.pop()
-            for name in sorted(syntax.names_read(gone) & set(self.reads)):
+            for name in sorted(self.reads_of(gone) & self.reads.keys()):
                 reads = [r for r in self.reads[name] if r.again is not gone]
                 todo += self.without(name, reads)
         return saved - self.saved()
@@ -119,8 +119,8 @@ class Results(Recomputing):
         gone = [s for _, s in self.defs[name] if plan.late.get(name) is s]
         plan.late.pop(name, None)
         for block, stmts in plan.again.items():
-            mine = [s for s in stmts if name in syntax.names_written(s)]
-            if all(syntax.names_written(s) == {name} for s in mine):
+            mine = [s for s in stmts if name in self.bound_by(s)]
+            if all(self.bound_by(s) == {name} for s in mine):
                 gone += mine
                 plan.again[block] = [s for s in stmts if s not in mine]
         return gone

@@ -270,7 +270,7 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
             root, _, rest = (text or "").partition(".")
             if text is None or text == node.func.id:
                 continue
-            if root in syntax.names_written(self.unit.node) | set(self.unit.parameters):
+            if root in self.written or root in self.unit.parameters:
                 continue  # another thing has the name
             if rest:
                 self.named_value(np, root)
@@ -301,8 +301,8 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
         t = self.type_before(stmt, name)
         if isinstance(t, Const):
             return t.value
-        own = syntax.names_written(self.unit.node) | set(self.unit.parameters)
-        if t is not None or name in own:
+        own = name in self.written or name in self.unit.parameters
+        if t is not None or own:
             return None
         try:
             return self.program.look(self.unit, name)

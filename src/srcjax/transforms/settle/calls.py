@@ -482,7 +482,7 @@ class CallSettling(ContainerSettling):
             return True
         if isinstance(t, Const) and callable(t.value):
             return not isinstance(t.value, type)
-        if t is None and name not in syntax.names_written(self.unit.node):
+        if t is None and name not in self.written:
             try:
                 return callable(self.program.look(self.unit, name))
             except KeyError:

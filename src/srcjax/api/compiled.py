@@ -174,6 +174,8 @@ class Jit(Transform):
         """A version for all sizes; for these alone where kernels have to know them."""
         version = super().version_for_sizes(types, values)
         left = unfinished(version)
+        if not version.sizes.example:
+            return version  # it is for these alone
         if not left or MOST_PYTHON < left < math.inf or len(self.exact) >= MOST_EXACT:
             return version
         try:

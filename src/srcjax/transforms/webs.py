@@ -11,11 +11,13 @@ joins webs again where that changes nothing, so that the user's names come back.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import beniget
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.flow.control import Way, runs
+from srcjax.analysis.flow.control import EXITS, Way, is_compound, runs
 from srcjax.frontend.unit import Unit
 
 
@@ -55,10 +57,11 @@ def take_after(unit: Unit, name: str, old: str) -> None:
 
 def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     """Rename local variables, in place, one name a web: what new names were before."""
-    fixed = unsplittable(node)
-    module = gast.Module([node], [])
+    split = _bound_twice(node) - unsplittable(node)
+    if not split:
+        return {}
     chains = _QuietChains()
-    chains.visit(module)
+    chains.visit(gast.Module([_about(node, split)], []))
     parent: dict[int, int] = {}
     nodes: dict[int, gast.Name] = {}
 
@@ -70,7 +73,7 @@ def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
 
     order: list[int] = []
     for sub in syntax.names_in(node):
-        if sub.id not in fixed:
+        if sub.id in split:
             parent[id(sub)] = id(sub)
             nodes[id(sub)] = sub
             order.append(id(sub))
@@ -99,6 +102,37 @@ def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     return before
 
 
+def _bound_twice(node: gast.FunctionDef) -> set[str]:
+    """The names that are bound at several places: all others are one web each."""
+    bound = (n.id for n in syntax.names_in(node) if not isinstance(n.ctx, gast.Load))
+    return {name for name, count in Counter(bound).items() if count > 1}
+
+
+def _about(node: gast.FunctionDef, names: set[str]) -> gast.FunctionDef:
+    """The function with those statements alone that read or bind one of the names.
+
+    What each branch may have bound is asked of all names that there are before it: of
+    the most names in a long function it need not be asked at all.
+    """
+
+    def block(stmts: list[gast.stmt]) -> list[gast.stmt]:
+        kept = []
+        for stmt in stmts:
+            if is_compound(stmt):
+                stmt = syntax.rebuilt(stmt, block)
+                inner = [s for part in syntax.inner_blocks(stmt) for s in part]
+                needed = not all(isinstance(s, gast.Pass) for s in inner)
+            else:
+                needed = isinstance(stmt, EXITS)
+            if needed or not names.isdisjoint(syntax.all_names(syntax.head(stmt))):
+                kept.append(stmt)
+        return kept
+
+    about = syntax.clone_shallow(node)
+    about.body = block(node.body) or [gast.Pass()]
+    return about
+
+
 def _keep_unreached(node, nodes, chains, parent, find) -> None:
     """Loads that no definition reaches stay with their name's other loads."""
     reached: set[int] = set()
@@ -121,6 +155,7 @@ def unsplittable(node: gast.FunctionDef) -> set[str]:
     """Names that are bound otherwise than by a Name, or used in an inner scope."""
     found: set[str] = set()
     bound = {n.id for n in _parameters(node)}
+    everywhere: Counter[str] | None = None
     for sub in syntax.walk(node.body):
         if isinstance(sub, (gast.FunctionDef, gast.ClassDef, gast.Lambda)):
             found |= syntax.all_names(sub)
@@ -132,7 +167,9 @@ def unsplittable(node: gast.FunctionDef) -> set[str]:
             found |= syntax.names_written(sub) | set(getattr(sub, "names", ()))
         elif runs(sub, Way.ATTEMPT):
             # An exception may leave the body anywhere: its names keep their values.
-            everywhere, inside = syntax.read_counts(node), syntax.read_counts(sub)
+            if everywhere is None:
+                everywhere = syntax.read_counts(node)
+            inside = syntax.read_counts(sub)
             found |= {
                 name
                 for name in syntax.names_written(sub)

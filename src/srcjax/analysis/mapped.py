@@ -44,6 +44,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    ageless_buffers,
     is_active,
     parts,
     with_active,
@@ -89,9 +90,11 @@ class MappedInterpreter(Interpreter):
         self.singles: set[tuple[int, str]] = set()
         self.uniform = Uniform()
         self.outside: dict[int, set[str]] = {}
-        #: How often the names of a unit are used, and those that statements bind.
+        #: How often the names of a unit are used, those that statements bind, and the
+        #: identities of the nodes that are in them.
         self.everywhere: dict[int, tuple[Any, Counter[str]]] = {}
         self.binding: dict[int, tuple[Any, set[str]]] = {}
+        self.nodes_inside: dict[int, tuple[Any, frozenset[int]]] = {}
         #: Types of the operands of the expression at hand, by the id of their node.
         self.types_inside: dict[int, Type] = {}
 
@@ -352,7 +355,7 @@ class MappedInterpreter(Interpreter):
             end[name] = with_active(end[name], True)
             if self.settled and name in self.read_outside(stmt):
                 self.batches.add((id(self.unit.source.func), name))
-        memory = self.facts.written_by(syntax.walk(stmt))
+        memory = self.memory_written_in(stmt)
         if not memory:
             return end
         memory = memory.union(map(Earlier, memory))
@@ -385,6 +388,16 @@ class MappedInterpreter(Interpreter):
             found = {n for n, count in everywhere.items() if count > here[n]}
             self.outside[id(stmt)] = found
         return found
+
+    def memory_written_in(self, stmt: Any) -> Buffers:
+        """The memory that a statement with blocks writes to."""
+        if not self.facts.writes:
+            return NONE
+        if id(stmt) not in self.nodes_inside:
+            self.nodes_inside[id(stmt)] = stmt, frozenset(map(id, syntax.walk(stmt)))
+        _, nodes = self.nodes_inside[id(stmt)]
+        places = [b for key, b in self.facts.writes.items() if key in nodes]
+        return ageless_buffers(NONE.union(*places))
 
     def written_in_blocks(self, stmt: Any) -> set[str]:
         """The names that a statement with blocks binds."""

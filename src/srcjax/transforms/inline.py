@@ -9,6 +9,7 @@ read better in place.
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 from typing import Any
 
@@ -44,6 +45,11 @@ class Inliner:
     def __init__(self, program: Program, unit: Unit) -> None:
         self.program = program
         self.unit = unit
+
+    @functools.cached_property
+    def own(self) -> set[str]:
+        """The names that the unit binds; what is put in place has names of its own."""
+        return syntax.names_written(self.unit.node) | set(self.unit.parameters)
 
     def expand(
         self,
@@ -188,14 +194,13 @@ class Inliner:
     ) -> dict[str, str]:
         """Globals of the callee under names that mean the same in this unit."""
         renamed = {}
-        own = syntax.names_written(self.unit.node) | set(self.unit.parameters)
         for name in sorted(syntax.names_read(body) - local):
             try:
                 value = self.program.look(callee, name)
             except KeyError:
                 continue
             mine: Any = _Absent
-            if name not in own:
+            if name not in self.own:
                 try:
                     mine = self.program.look(self.unit, name)
                 except KeyError:

@@ -55,9 +55,9 @@ def name_objects(program: Program, unit: Unit) -> bool:
     request = program.request
     if request is None or varies() is Varies.RUN_TIME:
         return False
-    if id(unit.source.func) in recursive_functions(program):
-        return False  # what was made there may have been made by another call
     made = made_here(unit)
+    if request.writes_out and is_recursive(program, unit):
+        return False
     changed = False
     for stmt in syntax.all_statements(unit.node.body) if made else ():
         changed |= request.writes_out and is_itself(stmt)
@@ -71,12 +71,17 @@ def name_objects(program: Program, unit: Unit) -> bool:
         held = {object_of(v.after.get(target.id)) for v in program.facts.of(stmt)}
         name = made.get(held.pop()) if len(held) == 1 else None
         if name is not None and name != target.id:
-            request.holds_objects = True
             if not request.writes_out:
+                request.holds_objects |= not is_recursive(program, unit)
                 return False
             stmt.value = gast.copy_location(syntax.name(name), value)
             changed = True
     return changed
+
+
+def is_recursive(program: Program, unit: Unit) -> bool:
+    """Whether what was made there may have been made by another call of it."""
+    return id(unit.source.func) in recursive_functions(program)
 
 
 def is_itself(stmt: gast.stmt) -> bool:

@@ -82,11 +82,23 @@ class Uses:
                 if bound is not None:
                     self.elsewhere.add(bound)
                     self.writes.setdefault(bound, []).append(place)
-        for block in syntax.blocks(self.node.body):
-            firsts = [starts[id(stmt)] for stmt in block]
-            lasts = [last_place(stmt, starts[id(stmt)]) for stmt in block]
-            for stmt, first, last in zip(block, firsts, lasts, strict=True):
-                self.spans[id(stmt)] = Span(first, last, firsts, lasts[-1])
+        self.place(self.node.body, starts, place)
+
+    def place(self, block: list[Any], starts: dict[int, int], end: int) -> None:
+        """Note where the statements of a block are, whose last place is `end`.
+
+        All have their places one after the other: each ends before the next begins.
+        """
+        firsts = [starts[id(stmt)] for stmt in block]
+        for stmt, first, last in zip(block, firsts, _ends(firsts, end), strict=True):
+            self.spans[id(stmt)] = Span(first, last, firsts, end)
+            inner = list(syntax.holders(stmt))
+            begins = [
+                starts[id(getattr(part, field)[0] if part is stmt else part)]
+                for part, field in inner
+            ]
+            for (part, field), inside in zip(inner, _ends(begins, last), strict=True):
+                self.place(getattr(part, field), starts, inside)
 
     def note(self, code: Any, place: int) -> None:
         for sub in syntax.names_in(code):
@@ -120,11 +132,9 @@ def parts_of(value: Any) -> list[Any]:
     return value.elts if isinstance(value, (gast.Tuple, gast.List)) else [value]
 
 
-def last_place(stmt: Any, start: int) -> int:
-    """The place of the last statement inside, or of the statement itself."""
-    if not syntax.has_blocks(stmt):
-        return start
-    return start - 1 + sum(isinstance(sub, _PLACES) for sub in syntax.walk(stmt))
+def _ends(begins: list[int], last: int) -> list[int]:
+    """Where each of these ends, if it is before the next begins."""
+    return [*(begin - 1 for begin in begins[1:]), last] if begins else []
 
 
 def within(places: list[int] | None, first: int, last: int) -> int:

@@ -72,16 +72,17 @@ class _Writing:
     def block(self, stmts: list[gast.stmt], keys: Keys) -> None:
         """Go through a block, given the keys that are made before."""
         for stmt in stmts:
-            written = syntax.names_written(stmt)
             if is_compound(stmt):
-                keys.forget(written)  # a loop comes here again
+                if keys.held:  # a loop comes here again
+                    keys.forget(syntax.names_written(stmt))
                 if not isinstance(stmt, gast.FunctionDef):
                     for part in syntax.inner_blocks(stmt):
                         self.block(part, keys.copy())
                 continue
-            if keys.held and gast.Subscript in syntax.kinds(stmt):
-                self.use(stmt, keys)
-            keys.forget(written)
+            if keys.held:
+                if gast.Subscript in syntax.kinds(stmt):
+                    self.use(stmt, keys)
+                keys.forget(syntax.names_written(stmt))
             key = self.key_in(stmt, keys)
             if key is not None:
                 keys.hold(stmt.targets[0].id, key)

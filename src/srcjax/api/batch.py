@@ -67,12 +67,25 @@ SUPPOSED_EXAMPLES = 7
 class Tried:
     """What was found out of types, for which a loop is written in the end."""
 
+    #: What was found out of those that were tried before.
+    before: Tried | None = None
+    #: The types of the arguments for one example.
+    types: list[ty.Type] | None = None
     #: Why there is no batched form, whether operations may be loops or not.
     refusal: UnsupportedError | None = None
     #: What is known of one example (`Request.found`).
     found: tuple[ty.Type | None, ty.Buffers] | None = None
     #: Whether transforming in another order was tried.
     other_order: bool = False
+
+    def learn_of(self, types: list[ty.Type]) -> None:
+        """Take over why there is no batched form for the same types of one example.
+
+        They are the same where only the number of examples is known by now.
+        """
+        self.types, before = types, self.before
+        if before is not None and before.types == types and self.refusal is None:
+            self.refusal, self.found = before.refusal, before.found
 
 
 class Batched(Transform):
@@ -291,7 +304,8 @@ class Batched(Transform):
                     known[k] = now
                     return now
         ways: list[tuple[list[ty.Type], sz.Sizes | None, bool, Tried]]
-        first, known_sizes = Tried(), Tried()
+        first = Tried()
+        known_sizes = Tried(first)
         ways = [(general, sizes, False, first), (general, sizes, True, first)]
         if sizes.example:  # where a text needs to know a size by value
             ways.insert(1, (batches, None, False, known_sizes))
@@ -332,6 +346,8 @@ class Batched(Transform):
         """Generated and loaded code for batches of these types."""
         with ty.mapping():
             types = list(map(example_of, batches, axes))
+        if size is None:  # a batch with a name may be another one for each number
+            tried.learn_of(types)
         module = self.module(types, axes, size, batches, may_loop, tried)
         self.described(module, batches, sizes)
         return self.of_this(Version(self.placed(module), types, sizes))

@@ -146,13 +146,18 @@ def share_names(node: gast.FunctionDef, alike: Callable[[str, str], bool]) -> No
             continue
         first, second = (_own_names(s, everywhere) for s in (stmt.body, stmt.orelse))
         mentioned = syntax.all_names(stmt.orelse)
-        for name in sorted(second, key=lambda n: (len(n), n)):
-            wanted = sorted((n for n in first if alike(n, name)), key=len)
+        for name in sorted(second, key=_by_length):
+            wanted = sorted((n for n in first if alike(n, name)), key=_by_length)
             free = next((n for n in wanted if n not in mentioned), None)
             if free is not None:
                 syntax.rename(stmt.orelse, {name: free})
                 mentioned = (mentioned - {name}) | {free}
                 everywhere[free] += everywhere.pop(name)
+
+
+def _by_length(name: str) -> tuple[int, str]:
+    """The shortest names first: in one order, whatever set they are from."""
+    return len(name), name
 
 
 def _own_names(side: list[Any], everywhere: Counter[str]) -> set[str]:

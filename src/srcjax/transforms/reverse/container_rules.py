@@ -429,8 +429,9 @@ class ContainerRules(RuleTemplates):
                 self.consumed.add(place)
                 self.contribute(source.id, syntax.name(state.variable), place[1])
             return
-        d = self.adjoint(name)
         t = self.type_of_name(source.id)
+        # Loops may go over the adjoint of a list, and know of no item without one.
+        d = self.adjoint_for(name) if isinstance(t, List) else self.adjoint(name)
         if isinstance(t, Unknown):
             d = syntax.call("items_like", d, source)
         elif isinstance(t, Array):

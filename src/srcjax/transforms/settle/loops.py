@@ -72,6 +72,8 @@ def _place(index: gast.expr) -> int | None:
 
 #: How many leaves of a tree a loop is written out for.
 LISTED = 16
+#: For how many items of a tuple a loop of no more statements is written out.
+SHOWN = 4
 
 
 def placed(copied: Any, inner: Any, loop: gast.For) -> Any:
@@ -85,6 +87,13 @@ def placed(copied: Any, inner: Any, loop: gast.For) -> Any:
 def _classes(items: Any) -> set[Any]:
     """The classes of the objects among the items."""
     return {t.cls for t in items or () if isinstance(t, Object)}
+
+
+def _is_mixed(t: Any) -> bool:
+    """Whether it is a tuple of few of which some vary: in a loop it would be all."""
+    if not isinstance(t, Tuple):
+        return False
+    return len(t.items) <= LISTED and len(set(map(is_active, t.items))) > 1
 
 
 def _items_of(t: Any) -> Any:
@@ -264,7 +273,8 @@ class LoopSettling(SettlingBase):
         """A loop over functions, written out: each is then called by what it is.
 
         So is a loop over objects of several classes, for their methods, one over names
-        of attributes, and one over the leaves of a tree, which are listed in the text.
+        of attributes, one over the leaves of a tree, which are listed in the text, and
+        one over a tuple of which some items vary and some do not.
         """
         over = stmt.iter
         sequences = self.sequences_of(over)
@@ -272,9 +282,11 @@ class LoopSettling(SettlingBase):
         items: list[Any] = [_items_of(t) for t in types]
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
+        mixed = self.lists_few(stmt, types)
         leaves = [self.leaves(t) for t in types]
         functions = functions or self.asks_by_name(stmt)
-        functions = functions or any(leaves) or self.goes_through_objects(stmt, items)
+        functions = functions or any(leaves) or mixed
+        functions = functions or self.goes_through_objects(stmt, items)
         objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
         listed = [t for t, known in zip(types, items, strict=True) if known is None]
@@ -291,12 +303,13 @@ class LoopSettling(SettlingBase):
         binds: list[gast.stmt] = []
         self.bind_items(stmt.target, over, index, [], binds, variants)
         out = list(self.before)
+        shown = [self.shown(sequence) for sequence in sequences]
         held: dict[str, list[Any]] = {
-            sequence.id: parts or made or []
-            for sequence, parts, made in zip(sequences, leaves, objects, strict=True)
-            if (parts or made) and isinstance(sequence, gast.Name)
+            sequence.id: next(filter(None, known))
+            for sequence, *known in zip(sequences, leaves, objects, shown, strict=True)
+            if any(known) and isinstance(sequence, gast.Name)
         }
-        gathers = self.gathered(stmt) if any(leaves) else None
+        gathers = self.gathered(stmt) if any(leaves) or mixed else None
         gathered: list[gast.expr] = []
         for i in range(min(len(known) for known in items if known is not None)):
             number: dict[str, gast.expr] = {index: syntax.const(i)}
@@ -463,24 +476,52 @@ class LoopSettling(SettlingBase):
             == syntax.count_reads(loop, name)
         )
 
+    def lists_few(self, stmt: gast.For, types: list[Any]) -> bool:
+        """Whether it goes through few items, of which not all vary, or does little.
+
+        In a loop all items vary. One that does little is one that the text shows or
+        gathers the items of.
+        """
+        if varies() is Varies.RUN_TIME:
+            return False
+        if any(isinstance(n, gast.FunctionDef) for n in syntax.walk(stmt.body)):
+            return False  # each trip makes one of its own
+        if any(map(_is_mixed, types)):
+            return True
+        counts = [len(getattr(t, "items", None) or ()) for t in types]
+        few = all(isinstance(t, (List, Tuple)) for t in types)
+        few = few and all(0 < count <= SHOWN for count in counts)
+        if not few or len(stmt.body) > SHOWN:
+            return False
+        shown = all(map(self.shown, self.sequences_of(stmt.iter)))
+        return shown or self.gathered(stmt) is not None
+
     def gathered(self, stmt: gast.For) -> str | None:
-        """The list that a comprehension over leaves makes: it is empty before."""
+        """The list that a comprehension makes: it is empty before."""
         last = stmt.body[-1]
         call = last.value if isinstance(last, gast.Expr) else None
         if not isinstance(call, gast.Call) or not isinstance(call.func, gast.Attribute):
             return None
         name = getattr(call.func.value, "id", "")
-        made = [
-            s.value
-            for s in syntax.walk(self.unit.node.body)
-            if isinstance(s, gast.Assign) and syntax.is_name(s.targets[0], name)
-        ]
-        empty = len(made) == 1 and isinstance(made[0], gast.List) and not made[0].elts
+        made = fixed_numbers(self.unit.node).get(name)
+        shown = made.value if isinstance(made, gast.Assign) else None
+        empty = isinstance(shown, gast.List) and not shown.elts
         if not empty or name not in self.unit.temps:
+            return None
+        if not self.is_untouched(name, made, stmt):
             return None
         simple = call.func.attr == "append" and len(call.args) == 1
         inside = name in syntax.all_names(stmt.body[:-1])
         return name if simple and not inside else None
+
+    def is_untouched(self, name: str, made: gast.stmt, stmt: gast.stmt) -> bool:
+        """Whether a block binds the name, and mentions it nowhere before a statement."""
+        for block in syntax.blocks(self.unit.node.body):
+            places = [k for k, s in enumerate(block) if s is made or s is stmt]
+            if len(places) == 2 and block[places[0]] is made:
+                between = block[places[0] + 1 : places[1]]
+                return name not in syntax.all_names(between)
+        return False
 
     def kept(self, value: gast.expr, out: list[gast.stmt]) -> gast.expr:
         """The item of one turn: the name it has there is bound again in the next."""
@@ -515,6 +556,27 @@ class LoopSettling(SettlingBase):
         listed: list[gast.expr] = stmt.value.elts
         few = len(listed) <= LISTED
         return list(listed) if few and all(map(self.is_once, listed)) else None
+
+    def shown(self, over: gast.expr) -> list[gast.expr] | None:
+        """The items of a tuple that the text makes of what is the same all the time.
+
+        So are those of a list that nothing else reads.
+        """
+        given = fixed_numbers(self.unit.node)
+        name = getattr(over, "id", "")
+        made = getattr(given.get(name), "value", None)
+        if isinstance(made, gast.List):
+            alone = syntax.count_reads(self.unit.node, name) == 1
+            made = made if alone and name in self.unit.temps else None
+        if not isinstance(made, (gast.List, gast.Tuple)):
+            return None
+        once = [self.unit.node, *self.unit.node.body]
+        fixed = all(
+            isinstance(e, gast.Constant)
+            or any(given.get(getattr(e, "id", "")) is s for s in once)
+            for e in made.elts
+        )
+        return list(made.elts) if fixed else None
 
     def making(self, t: Any) -> Any:
         """The statement that makes a list of as many items, if the text has it."""

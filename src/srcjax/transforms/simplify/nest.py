@@ -413,6 +413,7 @@ class Nesting:
             isinstance(use, gast.Assign)
             and isinstance(use.targets[0], gast.Tuple)
             and not isinstance(value, (gast.Subscript, gast.Call, gast.Name))
+            and not _is_unpacked(use.targets[0], value)
         ):
             return False
         if not self.reads_well(use, value):
@@ -422,6 +423,11 @@ class Nesting:
         ):
             return False
         self.replace(use, name, value)
+        unpacked = isinstance(use, gast.Assign) and isinstance(
+            use.targets[0], gast.Tuple
+        )
+        if unpacked and isinstance(use.value, gast.List):
+            use.value = gast.Tuple(use.value.elts, syntax.LOAD)
         take_over(use, stmts[position])
         syntax.take_line(use, stmts[position])
         self.reads[name] = 0
@@ -502,6 +508,14 @@ def _are_between(
 ) -> bool:
     """Whether the table has statements between these places for one of the names."""
     return any(start < place <= end for name in names for place in table.get(name, ()))
+
+
+def _is_unpacked(target: gast.Tuple, value: gast.expr) -> bool:
+    """Whether `a, b = value` is `a, b = f(x), g(y)`, and no exchange of names."""
+    if not isinstance(value, (gast.List, gast.Tuple)):
+        return False
+    names = syntax.names_written(target)
+    return len(target.elts) == len(value.elts) and not names & syntax.names_read(value)
 
 
 def stays_new(stmt: Any, use: Any) -> bool:

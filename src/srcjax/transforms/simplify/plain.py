@@ -104,9 +104,12 @@ def _is_starred_display(node: Any) -> bool:
 
 
 def flat_call(node: gast.expr) -> gast.expr:
-    """`f(*(a, b), **{"k": v})` is `f(a, b, k=v)`."""
+    """`f(*(a, b), **{"k": v})` is `f(a, b, k=v)`, and `tuple([a, b])` is `(a, b)`."""
     if not isinstance(node, gast.Call):
         return node
+    made = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if called(node) == "tuple" and isinstance(made, (gast.List, gast.Tuple)):
+        return gast.Tuple(made.elts, syntax.LOAD)
     parted = [_named(k) for k in node.keywords]
     if not any(map(_is_starred_display, node.args)) and not any(parted):
         return node

@@ -165,7 +165,7 @@ class _Splitting:
         for each in names:  # and those that it is handed on to
             for stmt in self.handed.get(each, ()):
                 target = stmt.targets[0]
-                if isinstance(target, gast.Tuple):
+                if isinstance(target, gast.Tuple) and len(target.elts) == len(keys):
                     numbered = self.unit.names.numbered
                     return {
                         k: numbered.get(e.id, e.id) for k, e in enumerate(target.elts)

@@ -185,26 +185,31 @@ ROUND = (
 
 _LOOPS = (gast.For, gast.While)
 
-_ROUND = (
+_NESTED = (
     Pass("dead", Finisher.remove_dead),
     Pass("sizes_of_operands", Finisher.sizes_of_operands),
     Pass("delay", Finisher.delay),
     Pass("nest", Finisher.nest),
     Pass("spell_out", Finisher.spell_out),
-    Pass("fold_starts", Finisher.fold_starts),
+)
+_UPDATED = (
     Pass("join_updates", Finisher.join_updates),
     Pass("read_starts", Finisher.read_starts, of=(gast.If,)),
     Pass("merge_branches", Finisher.merge_branches, of=(gast.If,)),
     Pass("sink_updates", Finisher.sink_updates, of=(gast.If,)),
     Pass("algebra", Finisher.algebra),
 )
+_FOLD = Pass("fold_starts", Finisher.fold_starts)
 _QUOTIENTS = Pass("use_quotients", Finisher.use_quotients)
 
 #: Dead code, nesting and algebra until nothing changes: three times do. At first a name
-#: may still stand for a number, of which no quotient is read.
+#: may still stand for a number, of which no quotient is read, and it is not known
+#: which statements will be left of a line of the user's.
 TIDY = (
-    *_ROUND,
-    *(2 * (*_ROUND, _QUOTIENTS)),
+    *_NESTED,
+    Pass("fold_in_lines", Finisher.fold_in_lines),
+    *_UPDATED,
+    *(2 * (*_NESTED, _FOLD, *_UPDATED, _QUOTIENTS)),
     Pass("without_stores_of_zero", Finisher.without_stores_of_zero),
     Pass("dead", Finisher.remove_dead),
     Pass("rotate", Finisher.rotate, of=_LOOPS),

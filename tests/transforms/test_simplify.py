@@ -514,11 +514,49 @@ def penalised(w, X, y, strength):
     return 0.5 * np.sum(residual**2) + strength * np.sum(w**2)
 
 
-def test_a_return_quotes_all_lines_that_it_is_of():
+def test_each_term_of_a_sum_stands_under_the_line_that_it_is_of():
     args = np.ones(2), np.ones((3, 2)), np.ones(3), 0.1
     text = srcjax.source(srcjax.grad(penalised), *args)
-    first = text.index("# return 0.5 * np.sum(residual**2)")
-    assert first < text.index("# residual = X @ w - y") < text.index("return 2 *")
+    end = [line.strip() for line in text.splitlines()[-4:]]
+    assert end == [
+        "# return 0.5 * np.sum(residual**2) + strength * np.sum(w**2)",
+        "dw = 2 * strength * w",
+        "# residual = X @ w - y",
+        "return dw + X.T @ residual",
+    ]
+
+
+def penalised_rows(w, rows, strength):
+    shifted = rows - w
+    return strength * (w @ w) + np.sum(shifted * np.tanh(shifted))
+
+
+def test_a_term_is_taken_in_where_its_line_is_quoted_before():
+    text = srcjax.source(srcjax.grad(penalised_rows), np.ones(2), np.ones((3, 2)), 0.1)
+    assert "dshifted = " in text and "return 2 * strength * w - dshifted." in text
+
+
+def ratio_of_both(x, y):
+    u = x * y
+    v = x**2 + y**2
+    return u / v
+
+
+def test_starts_of_sums_of_the_same_lines_stand_apart_together():
+    text = srcjax.source(srcjax.grad(ratio_of_both, argnums=(0, 1)), 1.0, 2.0)
+    lines = [line.strip() for line in text.splitlines()]
+    at = lines.index("# v = x**2 + y**2")
+    assert {"dx = 2 * dv * x", "dy = 2 * dv * y"} == set(lines[at + 1 : at + 3])
+    assert lines[at + 3 :] == ["# u = x * y", "return dx + du * y, dy + du * x"]
+
+
+def test_a_minus_in_front_of_a_product_is_taken_up_by_the_sum():
+    def written(w, X, y, lam):
+        return lam * w @ w / 2 + np.log1p(np.exp(-y * (X @ w))).sum() / len(y)
+
+    args = np.ones(2), np.ones((3, 2)), np.ones(3), 0.1
+    assert "+ -" not in srcjax.source(srcjax.grad(written), *args)
+    assert "+ -" not in srcjax.source(srcjax.grad(written), general=True)
 
 
 def test_a_factor_that_makes_a_number_floating_is_one_number():

@@ -468,10 +468,15 @@ class Finisher(Tidying):
         )
         return changed and self.algebra() is not None
 
-    def fold_starts(self) -> bool:
+    def fold_starts(self, across: bool = True) -> bool:
         before = self.outline()
-        self.node.body = fold_starts(self.node.body, self.shares, self.starts_anew)
+        self.node.body = fold_starts(
+            self.node.body, self.shares, self.starts_anew, across
+        )
         return self.outline() != before
+
+    def fold_in_lines(self) -> bool:
+        return self.fold_starts(across=False)
 
     def join_updates(self) -> bool:
         before = self.outline()

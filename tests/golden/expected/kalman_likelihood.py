@@ -27,8 +27,9 @@ def grad_kalman_likelihood(noise, data):
         s = p2 + 0.5
         gain = p2 / s
         # p = (1 - gain) * p
+        dgain = -dp * p2
         # x = x + gain * r
-        dgain = dx * r - dp * p2
+        dgain += dx * r
         # total -= 0.5 * (np.log(s) + r * r / s)
         dr = dx * gain - r / s
         # r = z - x

@@ -237,7 +237,7 @@ class Tidying:
         factors: list[Any] = []
         first: Any = node.right
         while isinstance(first, gast.BinOp) and isinstance(
-            first.op, (gast.Mult, gast.Div)
+            first.op, (gast.Mult, gast.Div, gast.MatMult)
         ):
             factors.append(first)
             first = first.left
@@ -250,7 +250,8 @@ class Tidying:
         divided = bool(factors) and isinstance(factors[-1].op, gast.Div)
         exact = number and isinstance(first.operand.value, int)
         sure = divided or not (exact or count) or (count and not factors)
-        if not sure and not self.is_float(node.right):
+        signed = any(self.is_adjoint(f.right) for f in factors)
+        if not (sure or signed or self.is_float(node.right)):
             return node
         product = first.operand
         for factor in reversed(factors):

@@ -192,21 +192,23 @@ def fold_starts(
     stmts: list[gast.stmt],
     shares: Shares = lambda name: set(),
     starts_anew: StartsAnew = lambda stmt: True,
+    across: bool = True,
 ) -> list[gast.stmt]:
     """`d = 1.0`, and later `d += e`: one statement, where the second one stands.
 
-    `shares` and `starts_anew` as in `join_updates`.
+    `shares` and `starts_anew` as in `join_updates`. Unless `across`, only atoms are
+    taken into what differentiates another line of the user's.
     """
     out: list[gast.stmt] = []
     later: _Later | None = None
     for place, stmt in enumerate(stmts):
         syntax.rewrite_blocks(
-            stmt, lambda block: fold_starts(block, shares, starts_anew)
+            stmt, lambda block: fold_starts(block, shares, starts_anew, across)
         )
         plain = isinstance(stmt, gast.Assign) and getattr(stmt, "backward", False)
         if plain:
             later = later or _Later(stmts)
-            if _fold_start(later, place, shares, starts_anew):
+            if _fold_start(later, place, shares, starts_anew, across):
                 continue
         out.append(stmt)
     return out
@@ -217,6 +219,8 @@ class _Later:
 
     def __init__(self, stmts: list[gast.stmt]) -> None:
         self.stmts = stmts
+        #: The places of those that sums took in.
+        self.taken: set[int] = set()
         #: The places of statements by what they mention.
         self.mentions: dict[str, list[int]] = {}
         #: What each one changes: names that it binds, and those whose memory it may
@@ -234,29 +238,58 @@ class _Later:
         at = bisect.bisect_right(found, after)
         return found[at] if at < len(found) else len(self.stmts)
 
+    def mention_before(self, name: str, place: int) -> int:
+        """The last place before one where the name is mentioned, or -1."""
+        found = self.mentions.get(name, [])
+        at = bisect.bisect_left(found, place)
+        return found[at - 1] if at else -1
+
     def changed(self, after: int, end: int) -> set[str]:
         """The names that statements between two places change."""
         return set().union(*self.changes[after + 1 : end])
 
-    def only_of_its_line(self, at: int, end: int) -> bool:
-        """Whether none but the statement there differentiates its line, up to a place.
+    def stand_apart(self, at: int, end: int) -> bool:
+        """Whether two statements have to, lest two lines be quoted above one.
 
-        Were it taken in there, two lines of the user's would stand above one statement.
+        They need not where another statement, up to the second one, is of the line of
+        either of them: that line is quoted there. Starts of other sums of the same two
+        lines stand apart as well, or none of them does.
         """
-        line = getattr(self.stmts[at], "user_line", None)
-        quoted = line is not None and bool(line[2])
-        return quoted and not any(
-            getattr(s, "user_line", None) == line
-            and getattr(s, "backward", False)
+        lines = self.line(at), self.line(end)
+        if lines[0] == lines[1] or not all(line and line[2] for line in lines):
+            return False
+        return not any(
+            self.line(place) in lines
+            and getattr(self.stmts[place], "backward", False)
+            and place not in self.taken
             and not self.is_part_of(place, at)
-            for place, s in enumerate(self.stmts[: end + 1])
+            and self.lines_of_sum(place) != lines
+            for place in range(end)
             if place != at
         )
+
+    def line(self, place: int) -> Any:
+        """The line of the user's that the statement there differentiates."""
+        return getattr(self.stmts[place], "user_line", None)
+
+    def lines_of_sum(self, place: int) -> tuple[Any, Any] | None:
+        """The lines of the start of a sum and of what it adds, if it is either."""
+        name = _bound_name(self.stmts[place])
+        if _added_to(self.stmts[place], name):
+            first, second = self.mention_before(name, place), place
+        else:
+            first, second = place, self.mention(name, place)
+        if first < 0 or second == len(self.stmts):
+            return None
+        starts = isinstance(self.stmts[first], gast.Assign)
+        if not (starts and _added_to(self.stmts[second], name)):
+            return None
+        return self.line(first), self.line(second)
 
     def is_part_of(self, place: int, at: int) -> bool:
         """Whether it will be: an atom, or what the statement there alone reads."""
         stmt: Any = self.stmts[place]
-        if syntax.is_atom(getattr(stmt, "value", None)):
+        if _is_slight(getattr(stmt, "value", None)):
             return True
         mentioned = self.mentions.get(_bound_name(stmt), [])
         return at in mentioned and set(mentioned) <= {place, at}
@@ -268,7 +301,7 @@ class _Later:
 
 
 def _fold_start(
-    later: _Later, at: int, shares: Shares, starts_anew: StartsAnew
+    later: _Later, at: int, shares: Shares, starts_anew: StartsAnew, across: bool
 ) -> bool:
     """Take the start of a sum into the first statement that adds to it."""
     start: Any = later.stmts[at]
@@ -293,31 +326,29 @@ def _fold_start(
     if may_be_one_of(shares, reads, later.changed(at, place)):
         return False
     value = gast.BinOp(start.value, *added)
-    if not syntax.is_atom(start.value):
-        apart = not _is_slight(start.value) and later.only_of_its_line(at, place)
-        if apart or len(syntax.text(value)) > _WIDTH:
-            return False
+    if not (across or syntax.is_atom(start.value) or _same_line(start, stmt)):
+        return False
+    if not _is_slight(start.value) and (
+        later.stand_apart(at, place) or len(syntax.text(value)) > _WIDTH
+    ):
+        return False
     if isinstance(stmt, gast.AugAssign):
         stmt.__class__ = gast.Assign
         stmt.targets, stmt.type_comment = [syntax.name(name, store=True)], None
         del stmt.target, stmt.op
     stmt.value = value
-    if not syntax.is_atom(start.value):
+    if not _is_slight(start.value):
         stmt.earlier_line = getattr(start, "user_line", None)
     take_over(stmt, start)
     later.reads(reads, place)
+    later.taken.add(at)
     return True
 
 
 def _is_slight(value: Any) -> bool:
-    """`-x` and `-1.0 * len(x)`, which take no statement of their own."""
-    if isinstance(value, gast.UnaryOp):
-        return isinstance(value.op, gast.USub) and syntax.is_atom(value.operand)
-    if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
-        return False
-    factor = getattr(value.left, "operand", value.left)
-    counted = called(value.right) == "len"
-    return isinstance(factor, gast.Constant) and counted
+    """An atom or the negative of one, which takes no statement of its own."""
+    negative = isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub)
+    return syntax.is_atom(value.operand if negative else value)
 
 
 def _added_to(stmt: Any, name: str) -> tuple[gast.operator, gast.expr] | None:

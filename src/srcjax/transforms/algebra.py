@@ -27,11 +27,11 @@ Bindings = dict[str, gast.expr]
 def tidy(expr: gast.expr, is_signed: Predicate, is_float: Predicate) -> gast.expr:
     """Rewrites arithmetic, from the inside out, without changing dtype or shape.
 
-    Values are kept to the last bit, with five exceptions that a reader would not
+    Values are kept to the last bit, with six exceptions that a reader would not
     write out: the sign of a zero (`x + 0`), the rounding of `x * (1 / y)`, which
     becomes `x / y`, that of nested constant factors such as `3 * (5 * x)`, that of
-    their product (`3 * (0.1 * x)` is `0.3 * x`), and that of what two terms of a sum
-    have in common: `x * y - x * z` is `x * (y - z)`.
+    their product (`3 * (0.1 * x)` is `0.3 * x`), that of powers of powers, and that of
+    what two terms of a sum have in common: `x * y - x * z` is `x * (y - z)`.
 
     **Arguments:**
 
@@ -93,6 +93,11 @@ def _negative(c: Number) -> bool:
 def _whole(c: Number) -> bool:
     """A float that an integer can stand for next to a floating operand."""
     return isinstance(c, float) and c.is_integer() and 0 < abs(c) < 2**31
+
+
+def _counts(c: Number, k: Number) -> bool:
+    """Powers that are products: how they are grouped is a matter of rounding."""
+    return all(type(v) is int and 0 < v < 8 for v in (c, k))
 
 
 def _is_short(value: Number) -> bool:
@@ -202,6 +207,7 @@ RULES = [
     Rule("a / c", "a / int(c)", floats="a", when=_whole),  # a/2.0 = a/2
     Rule("c / a", "int(c) / a", when=_whole),  # 2.0/a = 2/a
     Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
+    Rule("(a ** c) ** k", "a ** (c * k)", floats="a", when=_counts),  # (a²)² = a⁴
     # Equal terms and reciprocals
     Rule("a + a", "2 * a", signed="a"),  # a + a = 2·a
     Rule("(b + a) + a", "b + 2 * a", floats="ab"),  # but for rounding

@@ -39,6 +39,7 @@ from srcjax.analysis.types import (
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.joined_tapes import joined_tapes
 from srcjax.frontend.stage_texts import is_recording
+from srcjax.ops.elementwise_facts import is_elementwise
 from srcjax.transforms.call_effects import called, written_bases
 from srcjax.transforms.fresh import is_new_array, own
 from srcjax.transforms.passes import Pass, Simplify, Watch
@@ -517,6 +518,9 @@ class Finisher(Tidying):
         return collect(self.node, self.type_of)
 
     def sugar(self) -> None:
+        for stmt in syntax.all_statements(self.node.body):
+            if isinstance(stmt, gast.For):
+                stmt.iter = syntax.rewritten(stmt.iter, self.shortest)
         sugar(self.node, self.unit.temps, self.as_long, self.shares)
 
     def go_through_once(self) -> None:
@@ -869,6 +873,14 @@ class Finisher(Tidying):
         home = getattr(self.rules.typer.type_of(value.value, {}), "value", None)
         return isinstance(home, ModuleType) and self.is_number(value)
 
+    def is_of_constants(self, value: Any) -> bool:
+        """Whether it is a number that a function gives of literals: `math.sqrt(2)`."""
+        if not isinstance(value, gast.Call) or value.keywords or not value.args:
+            return False
+        return is_elementwise(called(value)) and all(
+            isinstance(a, gast.Constant) or self.is_of_module(a) for a in value.args
+        )
+
     def leave_again(self, value: gast.expr) -> Leave | None:
         """How often a value may be written out in the text as it stands in the end.
 
@@ -878,26 +890,33 @@ class Finisher(Tidying):
         if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
             index = value.slice
             computed = any(isinstance(n, gast.Call) for n in syntax.walk(index))
-            array = isinstance(self.type_of(value.value), Array)
-            item = array and not computed and self.is_number(value)
-            return Leave(3, in_loops=True, held=False) if item else None
+            base = self.type_of(value.value)
+            item = isinstance(base, Array) and self.is_number(value)
+            counted = all(self.is_number(n) for n in syntax.names_in(index))
+            if computed or not (item or (isinstance(base, Unknown) and counted)):
+                return None
+            return Leave(3, in_loops=item, held=False)
         if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
             plain = syntax.is_atom(value.operand) and self.is_number(value)
             return Leave(6, in_loops=True, held=False) if plain else None
         if self.is_of_module(value):
             return Leave(6, in_loops=True)
+        if self.is_of_constants(value):
+            return Leave(2, held=False)
         if called(value) == "len" and len(value.args) == 1:
             counted = value.args[0]
             plain = syntax.is_name(counted) and self.is_array(counted)
             return Leave(2, held=False) if plain else None
-        if isinstance(value, gast.BinOp) and not isinstance(value.op, gast.Pow):
+        if isinstance(value, gast.BinOp):
             parts = [negated(value.left) or value.left, value.right]
             if not all(syntax.is_atom(p) or self.is_of_module(p) for p in parts):
                 return None
             number = self.is_number(value)
+            constant = any(isinstance(p, gast.Constant) for p in parts)
+            if isinstance(value.op, gast.Pow) and not constant:
+                return None
             if not isinstance(value.op, (gast.Add, gast.Sub)):
                 return Leave(2, held=False) if number else None
-            constant = any(isinstance(p, gast.Constant) for p in parts)
             return Leave(6 if number and constant else 2, held=False)
         return None
 

@@ -5,9 +5,8 @@ __all__ = ["grad_chain"]
 
 def grad_chain(x):
     """Gradient of chain with respect to x."""
-    x_squared = x**2
-    inner = math.sin(x_squared)
+    inner = math.sin(x**2)
     # return math.exp(inner)
     dinner = math.exp(inner)
     # inner = math.sin(x**2)
-    return 2 * dinner * math.cos(x_squared) * x
+    return 2 * dinner * math.cos(x**2) * x

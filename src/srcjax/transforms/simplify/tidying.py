@@ -329,22 +329,38 @@ class Tidying:
         mean.keywords = total.keywords
         return mean if total is node.left else gast.UnaryOp(gast.USub(), mean)
 
-    def is_size(self, node: Any, along: tuple) -> bool:
-        """Whether it is the number of items along axes of these sizes."""
+    def shortest(self, node: gast.expr) -> gast.expr:
+        """`min(len(x), y.shape[1], n)` is `min(len(x), n)`, if `y` is as wide."""
+        if called(node) != "min" or node.keywords or not is_pure(node):
+            return node
+        kept: list[gast.expr] = []
+        sizes: list[Any] = []
+        for length in node.args:
+            if not any(self.is_size(length, (size,)) for size in sizes):
+                kept.append(length)
+                sizes.append(self.size_of(length))
+        return kept[0] if len(kept) == 1 else gast.Call(node.func, kept, [])
+
+    def size_of(self, node: Any) -> Any:
+        """The size that `len(x)` or `x.shape[1]` gives, if it is known."""
         of: Any = None
         at: Any = 0
         if called(node) == "len" and len(node.args) == 1:
             of = node.args[0]
-        elif isinstance(node, gast.Attribute) and node.attr == "size":
-            return same_shape(shape_of(self.type_of(node.value)), along)
         elif isinstance(node, gast.Subscript):
             sized = isinstance(node.value, gast.Attribute) and node.value.attr
             of = node.value.value if sized == "shape" else None
             at = getattr(node.slice, "value", None)
         sizes = None if of is None else shape_of(self.type_of(of))
         if sizes is None or type(at) is not int or not 0 <= at < len(sizes):
-            return False
-        return len(along) == 1 and same_size(sizes[at], along[0])
+            return None
+        return sizes[at]
+
+    def is_size(self, node: Any, along: tuple) -> bool:
+        """Whether it is the number of items along axes of these sizes."""
+        if isinstance(node, gast.Attribute) and node.attr == "size":
+            return same_shape(shape_of(self.type_of(node.value)), along)
+        return len(along) == 1 and same_size(self.size_of(node), along[0])
 
     def plain_share(self, node: gast.expr) -> gast.expr:
         """`1.0 * chosen / n` is `chosen / n` of truth values and a count."""

@@ -95,22 +95,20 @@ def _joined(
     """
     for at in reversed(range(len(out))):
         last = out[at]
-        if at == len(out) - 1 and _join_anew(last, stmt):
+        if _join_anew(last, stmt):
             because(last, *why(stmt))
             return at
         starts = not isinstance(last, gast.Assign) or starts_anew(last)
         if getattr(last, "backward", False) and starts and _join(last, stmt, shares):
             because(last, *why(stmt))
             return at
-        if not (
-            _is_sum(stmt) and _same_line(last, stmt) and _passes(stmt, last, shares)
-        ):
+        if not (_same_line(last, stmt) and _passes(stmt, last, shares)):
             return None
     return None
 
 
 def _join_anew(last: Any, stmt: Any) -> bool:
-    """Take `d = d + e` into `d = a` just before it, of the same line of the user's.
+    """Take `d = d + e` into `d = a` before it, of the same line of the user's.
 
     Neither changes what other names hold.
     """
@@ -138,17 +136,20 @@ def _is_sum(stmt: Any) -> bool:
     return added and isinstance(stmt.op, (gast.Add, gast.Sub))
 
 
-def _passes(stmt: gast.AugAssign, last: Any, shares: Shares) -> bool:
-    """Whether a sum may be added before what stands before it.
+def _passes(stmt: Any, last: Any, shares: Shares) -> bool:
+    """Whether a sum, `d += e` or `d = d + e`, may be added before what is before it.
 
     Sums to the same array may change places, wherever they are: what is there in the
     end is the same.
     """
     if not isinstance(last, (gast.Assign, gast.AugAssign)):
         return False
+    sums = _is_sum(stmt)
+    if not sums and _added_to(stmt, _bound_name(stmt)) is None:
+        return False
     if commute(stmt, last, shares):
         return True
-    array = _array_of(stmt)
+    array = _array_of(stmt) if sums else ""
     if not array or not _is_sum(last) or _array_of(last) != array:
         return False
     told = [

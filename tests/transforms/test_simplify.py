@@ -784,3 +784,58 @@ def f(xs, back):
     assert syntax.text(node).strip() == text.strip()
     sugar(node, TEMPS)
     assert "enumerate(xs)" in syntax.text(node)
+
+
+def bell(x, width):
+    return np.exp(-(x**2) / (2 * width**2))
+
+
+def test_powers_of_numbers_are_written_out_and_cancel():
+    text = srcjax.source(srcjax.grad(bell, argnums=1), 0.3, 0.7)
+    assert "x**2 / width**3" in text and "squared" not in text, text
+    wanted = bell(0.3, 0.7) * 0.3**2 / 0.7**3
+    np.testing.assert_allclose(srcjax.grad(bell, argnums=1)(0.3, 0.7), wanted)
+
+
+def fourth(x, s):
+    return x / s**2 + x**2 / (s**2) ** 2
+
+
+def test_a_power_of_a_power_is_one():
+    text = srcjax.source(srcjax.grad(fourth, argnums=1), 0.3, 0.7)
+    assert ") ** 2" not in text.partition("raise")[2], text
+    slope = srcjax.grad(fourth, argnums=1)(0.3, 0.7)
+    np.testing.assert_allclose(slope, -2 * 0.3 / 0.7**3 - 4 * 0.3**2 / 0.7**5)
+
+
+def middle_of_four(image, s, t):
+    i, j = int(s), int(t)
+    return image[i, j] * (s - i) + image[i, j + 1] * (t - j) * image[i, j]
+
+
+def test_items_of_what_has_no_type_are_read_where_they_are():
+    text = srcjax.source(srcjax.grad(middle_of_four), general=True)
+    assert "image_ij" not in text and "image_part" not in text, text
+
+
+def product_of_rows(x, W):
+    total = 0.0
+    for row, bias in zip(W, x, strict=False):
+        total += np.tanh(row @ x) * bias
+    return total
+
+
+def test_loops_of_hessians_ask_for_each_length_once():
+    x, W = np.array([0.2, -0.4]), np.array([[0.1, 0.3], [0.5, -0.2], [1.0, 0.7]])
+    text = srcjax.source(srcjax.hessian(product_of_rows), x, W)
+    assert "x_dot.shape[1]" not in text, text
+    check_grads(product_of_rows, (x, W), order=2)
+
+
+def slope_of_both(x, a):
+    return x / (a * x**2 - x)
+
+
+def test_what_a_line_adds_to_a_derivative_is_one_sum_without_types():
+    text = srcjax.source(srcjax.grad(slope_of_both, argnums=(0, 1)), general=True)
+    assert text.count("dx = ") <= 2, text

@@ -100,6 +100,10 @@ def _counts(c: Number, k: Number) -> bool:
     return all(type(v) is int and 0 < v < 8 for v in (c, k))
 
 
+def _square_is_short(c: Number, k: Number) -> bool:
+    return type(c) is int and type(k) is int and 0 < k < 8 and abs(c) ** k < 100
+
+
 def _is_short(value: Number) -> bool:
     return math.isfinite(value) and len(repr(abs(value))) <= 8
 
@@ -208,6 +212,7 @@ RULES = [
     Rule("c / a", "int(c) / a", when=_whole),  # 2.0/a = 2/a
     Rule("a ** c", "a ** int(c)", floats="a", when=_whole),  # a^2.0 = a²
     Rule("(a ** c) ** k", "a ** (c * k)", floats="a", when=_counts),  # (a²)² = a⁴
+    Rule("(c * a) ** k", "c**k * a**k", floats="a", when=_square_is_short),  # (2·a)²
     # Equal terms and reciprocals
     Rule("a + a", "2 * a", signed="a"),  # a + a = 2·a
     Rule("(b + a) + a", "b + 2 * a", floats="ab"),  # but for rounding

@@ -260,6 +260,14 @@ def negated(value: Any) -> Any:
     return value.operand if negative else None
 
 
+def is_square(value: Any) -> bool:
+    """`x**2`, or another power of a name."""
+    power = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Pow)
+    if not power:
+        return False
+    return isinstance(value.right, gast.Constant) and syntax.is_name(value.left)
+
+
 def times_one(value: Any) -> gast.expr | None:
     """`i` of `1.0 * i`."""
     if not isinstance(value, gast.BinOp) or not isinstance(value.op, gast.Mult):
@@ -897,7 +905,11 @@ class Finisher(Tidying):
                 return None
             return Leave(3, in_loops=item, held=False)
         if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-            plain = syntax.is_atom(value.operand) and self.is_number(value)
+            if not self.is_number(value):
+                return None
+            if is_square(value.operand):
+                return Leave(2, held=False)
+            plain = syntax.is_atom(value.operand)
             return Leave(6, in_loops=True, held=False) if plain else None
         if self.is_of_module(value):
             return Leave(6, in_loops=True)
@@ -909,9 +921,11 @@ class Finisher(Tidying):
             return Leave(2, held=False) if plain else None
         if isinstance(value, gast.BinOp):
             parts = [negated(value.left) or value.left, value.right]
+            number = self.is_number(value)
+            if number and isinstance(value.op, gast.Mult) and is_square(value.right):
+                parts[1] = value.right.left
             if not all(syntax.is_atom(p) or self.is_of_module(p) for p in parts):
                 return None
-            number = self.is_number(value)
             constant = any(isinstance(p, gast.Constant) for p in parts)
             if isinstance(value.op, gast.Pow) and not constant:
                 return None

@@ -28,6 +28,7 @@ _CHAIN = (gast.Mult, gast.Div)
 #: Divisions that stay as they are written: 1/3 has no short literal.
 _LONGEST = 8
 #: What `1 / s * r` starts with, which is `r / s` for numbers: of arrays it is one pass.
+#: A minus is such a factor, too: `-(a * b)` is `-a * b`, but `-a / (3 * b)` stays.
 _ONES = ("1", "1.0", "-1", "-1.0")
 
 
@@ -72,8 +73,9 @@ def cancelled(
     magnitudes = [f for f in constants if abs(_value(f.base) or 0) != 1]
     gathers = len(magnitudes) > 1
     opens = bool(magnitudes) and _opens(node)
-    first = syntax.text(factors[0].base)
-    one = first in _ONES and any(f.power > 0 for f in rest) and is_number(node)
+    one = syntax.text(factors[0].base) in _ONES and any(f.power > 0 for f in rest)
+    one = one and (_value(_first(node)) is not None or not magnitudes)
+    one = one and is_number(node)
     if len(kept) == len(rest) and not (gathers or opens or one):
         return node
     new = _product(number, kept)
@@ -94,6 +96,13 @@ def _is_chain(node: Any) -> bool:
     if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
         node = node.operand
     return isinstance(node, gast.BinOp) and isinstance(node.op, (*_CHAIN, gast.Pow))
+
+
+def _first(node: Any) -> Any:
+    """What a chain starts with."""
+    while isinstance(node, gast.BinOp) and isinstance(node.op, _CHAIN):
+        node = node.left
+    return node
 
 
 def _opens(node: Any) -> bool:

@@ -905,11 +905,9 @@ class Finisher(Tidying):
                 return None
             return Leave(3, in_loops=item, held=False)
         if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-            if not self.is_number(value):
-                return None
             if is_square(value.operand):
-                return Leave(2, held=False)
-            plain = syntax.is_atom(value.operand)
+                return Leave(2, held=False) if self.is_number(value) else None
+            plain = syntax.is_atom(value.operand) and self.is_number(value)
             return Leave(6, in_loops=True, held=False) if plain else None
         if self.is_of_module(value):
             return Leave(6, in_loops=True)
@@ -921,11 +919,12 @@ class Finisher(Tidying):
             return Leave(2, held=False) if plain else None
         if isinstance(value, gast.BinOp):
             parts = [negated(value.left) or value.left, value.right]
-            number = self.is_number(value)
-            if number and isinstance(value.op, gast.Mult) and is_square(value.right):
+            scales = isinstance(value.op, gast.Mult) and is_square(value.right)
+            if scales:
                 parts[1] = value.right.left
             if not all(syntax.is_atom(p) or self.is_of_module(p) for p in parts):
                 return None
+            number = self.is_number(value)
             constant = any(isinstance(p, gast.Constant) for p in parts)
             if isinstance(value.op, gast.Pow) and not constant:
                 return None

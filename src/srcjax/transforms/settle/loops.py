@@ -515,7 +515,7 @@ class LoopSettling(SettlingBase):
         return name if simple and not inside else None
 
     def is_untouched(self, name: str, made: gast.stmt, stmt: gast.stmt) -> bool:
-        """Whether a block binds the name, and mentions it nowhere before a statement."""
+        """Whether a block binds the name, and mentions it not before a statement."""
         for block in syntax.blocks(self.unit.node.body):
             places = [k for k, s in enumerate(block) if s is made or s is stmt]
             if len(places) == 2 and block[places[0]] is made:

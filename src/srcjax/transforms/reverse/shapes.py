@@ -156,15 +156,16 @@ class Shapes:
 
     def single_numbers(self, given: Roots, ones: set[tuple[int, str]]) -> set[str]:
         """The names that stand for what is computed of single numbers alone."""
-        parameters = set(self.rules.unit.parameters)
-        names = set(given & parameters) | {n for n in self.made if n not in parameters}
-        names |= {n for n in self.made if n in given}
+        parameters = self.rules.unit.parameters
+        known = dict.fromkeys([*parameters, *self.made])
+        ordered = [n for n in known if n in given or n not in parameters]
+        names = set(ordered)
         readers: dict[str, list[str]] = {}  # what has to be looked at again without
-        for name in names:
+        for name in ordered:
             for stmt in self.made.get(name, ()):
                 for read in syntax.names_read(getattr(stmt, "value", None)):
                     readers.setdefault(read, []).append(name)
-        left = list(names)
+        left = ordered[::-1]
         while left:
             name = left.pop()
             if name in names and not all(

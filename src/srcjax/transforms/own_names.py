@@ -258,13 +258,6 @@ def _stays(stmt: gast.AugAssign, old: Type, types: dict[str, Type]) -> bool:
     return dtype_of(new) == dtype and same_shape(shape_of(new), shape)
 
 
-def _by_values(block: list[gast.stmt], updates: list[Any]) -> None:
-    """Write `x = x op v` for updates, wherever they stand in the block."""
-    found = set(map(id, updates))
-    for each in syntax.blocks(block) if found else ():
-        each[:] = [_as_value(s) if id(s) in found else s for s in each]
-
-
 def _as_value(stmt: Any) -> gast.stmt:
     name = stmt.target.id
     value = gast.BinOp(syntax.name(name), stmt.op, stmt.value)

@@ -274,7 +274,7 @@ class LoopSettling(SettlingBase):
 
         So is a loop over objects of several classes, for their methods, one over names
         of attributes, one over the leaves of a tree, which are listed in the text, and
-        one over a tuple of which some items vary and some do not.
+        one over few items (`lists_few`).
         """
         over = stmt.iter
         sequences = self.sequences_of(over)
@@ -477,24 +477,19 @@ class LoopSettling(SettlingBase):
         )
 
     def lists_few(self, stmt: gast.For, types: list[Any]) -> bool:
-        """Whether it goes through few items, of which not all vary, or does little.
-
-        In a loop all items vary. One that does little is one that the text shows or
-        gathers the items of.
+        """Whether it goes through few items of which not all vary, as they would in a
+        loop, or does little for few items that vary, which the text shows.
         """
         if varies() is Varies.RUN_TIME:
+            return False
+        if not any(is_active(t) for t in types if t is not None):
             return False
         if any(isinstance(n, gast.FunctionDef) for n in syntax.walk(stmt.body)):
             return False  # each trip makes one of its own
         if any(map(_is_mixed, types)):
             return True
-        counts = [len(getattr(t, "items", None) or ()) for t in types]
-        few = all(isinstance(t, (List, Tuple)) for t in types)
-        few = few and all(0 < count <= SHOWN for count in counts)
-        if not few or len(stmt.body) > SHOWN:
-            return False
-        shown = all(map(self.shown, self.sequences_of(stmt.iter)))
-        return shown or self.gathered(stmt) is not None
+        shown = [self.shown(over) or () for over in self.sequences_of(stmt.iter)]
+        return len(stmt.body) <= SHOWN and all(0 < len(s) <= SHOWN for s in shown)
 
     def gathered(self, stmt: gast.For) -> str | None:
         """The list that a comprehension makes: it is empty before."""

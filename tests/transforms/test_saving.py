@@ -1,12 +1,14 @@
 """What the forward sweep saves, and what the backward sweep has otherwise."""
 
 import ast
+import itertools
 import re
 
 import numpy as np
 import pytest
 
 import srcjax
+from srcjax.testing import check_grads
 from tests.corpus.harness import assert_close, differences
 
 #: One test in so many runs here (see conftest); the second stage runs all.
@@ -886,3 +888,37 @@ def test_adjoints_of_unknown_sizes_have_the_size_of_their_primal():
     expected = differences(of_two_sizes, args, (0, 1))
     derivative = srcjax.grad(of_two_sizes, argnums=(0, 1))
     assert_close(derivative(*args), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_a_list_that_was_cut_and_then_grew_is_not_cut_again():
+    """Cut again, it was as long as at first: IndexError, as of itertools.accumulate."""
+
+    def appended(x):
+        s = 0.0
+        for k in range(len(x)):
+            items = list(x[k])
+            t = items[:2]
+            t.append(t[0] * t[1])
+            t[0] = t[0] * 2
+            s += sum(t) * t[1]
+        return s
+
+    def popped(x):
+        s = 0.0
+        for k in range(len(x)):
+            items = [v * 2 for v in x[k]]
+            t = items[1:]
+            t[0] = t[1] * t[0]
+            t.pop()
+            for v in t:
+                s += v * t[0]
+        return s
+
+    def accumulated(x):
+        s = 0.0
+        for k in range(len(x)):
+            s += sum(itertools.accumulate(x[k])) * x[k][0]
+        return s
+
+    for f in (appended, popped, accumulated):
+        check_grads(f, (np.array([[0.8, 0.4, 1.2], [0.3, 0.9, 0.7]]),), order=1)

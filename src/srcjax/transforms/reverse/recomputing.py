@@ -77,9 +77,9 @@ class Recomputing(Intact):
             if isinstance(base, Array) and isinstance(t, Array) and t.buffers:
                 return stmt  # a view; `plan_contents` sees to what it holds
             written = self.rules.written | self.inactive_writes()
-            if isinstance(value.slice, gast.Slice) and isinstance(t, List):
-                if t.buffers & written:
-                    return None  # a list of its own, which is another one by then
+            cut = isinstance(value.slice, gast.Slice) and isinstance(t, List)
+            if cut and t.buffers & written:
+                return None  # a list of its own, which is another one by then
             if self.keeps_items(base, written):
                 return stmt  # the same object; `plan_contents` sees to what it holds
             if (all_buffers(base) & written or not all_buffers(base)) and (

@@ -128,7 +128,12 @@ def stepped(call, *commands):
     typed = io.StringIO("\n".join(commands) + "\n")
     debugger = pdb.Pdb(stdin=typed, stdout=shown, nosigint=True, readrc=False)
     debugger.use_rawinput = False
-    call(debugger)
+    trace = sys.gettrace()
+    try:
+        call(debugger)
+    finally:
+        debugger.clear_all_breaks()
+        sys.settrace(trace)
     return shown.getvalue()
 
 

@@ -235,3 +235,34 @@ def test_what_an_error_leaves_is_no_new_value():
     slopes = [(f(X + 1e-6 * t) - f(X - 1e-6 * t)) / 2e-6 for t in steps]
     np.testing.assert_allclose(forward, slopes, rtol=1e-6)
     np.testing.assert_allclose(srcjax.grad(f)(X).ravel(), forward, rtol=1e-10)
+
+
+def test_a_sum_that_nothing_reads_before_it_is_done_stays_in_place():
+    def f(a, x):
+        total = 0.0
+        for i in range(len(a)):
+            z = np.zeros(3)
+            for j in range(len(x)):
+                z += a[i, j] * x[j]
+            total += np.sum(np.tanh(z))
+        return total
+
+    args = (X, X[::-1] + 0.1)
+    text = str(srcjax.source(srcjax.grad(f, argnums=(0, 1)), *args))
+    assert "z += a[i, j] * x[j]" in text
+    check_grads(f, args, order=2)
+
+
+def test_a_sum_that_is_read_on_its_way_is_a_new_value():
+    def f(a):
+        total = 0.0
+        for i in range(1, len(a)):
+            q = a[i] * 1.0
+            for j in range(i):
+                q -= (a[j] @ q) * a[j]
+            total += np.sum(q**3)
+        return total
+
+    text = str(srcjax.source(srcjax.grad(f), X))
+    assert "q = q - " in text and "[...]" not in text
+    check_grads(f, (X,), order=2)

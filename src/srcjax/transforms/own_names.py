@@ -29,6 +29,7 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, leaves, runs
 from srcjax.analysis.flow.mentions import has_jump, own_mentions
+from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.known_values import OPERATORS
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -105,7 +106,9 @@ class _Naming:
             for made in self.makers(name, (gast.Assign,)):
                 memory = self.memory(made.stmt, name)
                 for stmt in self.writers(made.behind(), memory):
-                    if self.is_value(stmt, name):
+                    if self.is_value(stmt, name) and self.asks_for_old(
+                        made, stmt, name
+                    ):
                         found.add(id(stmt))
         for block in syntax.blocks(self.unit.node.body) if found else ():
             block[:] = [_as_value(s) if id(s) in found else s for s in block]
@@ -122,7 +125,7 @@ class _Naming:
             for s in self.writers(self.unit.node.body, memory)
             if name in own_mentions(s)
         }
-        if len(memory) < 2 or not left:
+        if not self.is_of_several(name) or not left:
             return False
         naming = []
         for made in self.makers(name, (gast.Assign, gast.If)):
@@ -206,6 +209,27 @@ class _Naming:
         return bool(variants) and all(
             _stays(stmt, types.get(name, UNKNOWN), types) for types in variants
         )
+
+    def asks_for_old(self, made: _Made, update: Any, name: str) -> bool:
+        """Whether the backward sweep may ask for what the array held before.
+
+        It does not for a sum that nothing reads before it is done: that stays an update
+        in place, unless the name stands for other arrays too.
+        """
+        if isinstance(update.op, (gast.Mult, gast.Div)) or self.is_of_several(name):
+            return True
+        behind = made.behind()
+        positions = Positions(behind)
+        return any(
+            name in own_mentions(s).reads
+            and not (isinstance(s, gast.AugAssign) and syntax.is_name(s.target, name))
+            and positions[update].may_follow(positions.head(s))
+            for s in syntax.all_statements(behind)
+        )
+
+    def is_of_several(self, name: str) -> bool:
+        """Whether the name stands for several arrays, one after the other."""
+        return len(ageless_buffers(self.types[name].buffers)) > 1
 
     def rename(self, made: _Made, name: str) -> None:
         """Give what the statement makes a name of its own, as far as `made` reaches."""

@@ -1150,6 +1150,12 @@ def same_shape(a: Shape | None, b: Shape | None) -> bool:
     return all(map(same_size, a, b))
 
 
+def are_alike(a: Type, b: Type) -> bool:
+    """Whether arrays are certainly of one dtype and one shape."""
+    known = dtype_of(a) is not None and dtype_of(a) == dtype_of(b)
+    return known and same_shape(shape_of(a), shape_of(b))
+
+
 def same_size(m: Dim, n: Dim) -> bool:
     """Whether the sizes are certainly equal."""
     if m is None or n is None:

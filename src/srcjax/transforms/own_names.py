@@ -29,7 +29,6 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, leaves, runs
 from srcjax.analysis.flow.mentions import has_jump, own_mentions
-from srcjax.analysis.flow.positions import Positions
 from srcjax.analysis.known_values import OPERATORS
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -41,9 +40,7 @@ from srcjax.analysis.types import (
     Type,
     Varies,
     ageless_buffers,
-    dtype_of,
-    same_shape,
-    shape_of,
+    are_alike,
     varies,
 )
 from srcjax.frontend.unit import Unit
@@ -61,7 +58,7 @@ def name_new_arrays(program: Program, unit: Unit) -> bool:
     names = {
         name
         for name, t in program.types_of(unit).items()
-        if isinstance(t, Array) and t.buffers & written
+        if isinstance(t, Array) and len(t.buffers) > 1 and t.buffers & written
     }
     if not names:
         return False
@@ -90,7 +87,7 @@ class _Made:
 
 
 class _Naming:
-    """What loops and branches of a unit make, by names that are written to."""
+    """What loops and branches of a unit make, by names of several arrays."""
 
     def __init__(self, program: Program, unit: Unit, names: set[str]) -> None:
         self.program = program
@@ -101,15 +98,13 @@ class _Naming:
 
     def by_values(self) -> bool:
         """Write updates as new values where they are that; whether there are any."""
-        found: set[int] = set()
-        for name in self.names:
-            for made in self.makers(name, (gast.Assign,)):
-                memory = self.memory(made.stmt, name)
-                for stmt in self.writers(made.behind(), memory):
-                    if self.is_value(stmt, name) and self.asks_for_old(
-                        made, stmt, name
-                    ):
-                        found.add(id(stmt))
+        found = {
+            id(stmt)
+            for name in self.names
+            for made in self.makers(name, (gast.Assign,))
+            for stmt in self.writers(made.behind(), self.memory(made.stmt, name))
+            if self.is_value(stmt, name)
+        }
         for block in syntax.blocks(self.unit.node.body) if found else ():
             block[:] = [_as_value(s) if id(s) in found else s for s in block]
         return bool(found)
@@ -125,7 +120,7 @@ class _Naming:
             for s in self.writers(self.unit.node.body, memory)
             if name in own_mentions(s)
         }
-        if not self.is_of_several(name) or not left:
+        if not left:
             return False
         naming = []
         for made in self.makers(name, (gast.Assign, gast.If)):
@@ -210,27 +205,6 @@ class _Naming:
             _stays(stmt, types.get(name, UNKNOWN), types) for types in variants
         )
 
-    def asks_for_old(self, made: _Made, update: Any, name: str) -> bool:
-        """Whether the backward sweep may ask for what the array held before.
-
-        It does not for a sum that nothing reads before it is done: that stays an update
-        in place, unless the name stands for other arrays too.
-        """
-        if isinstance(update.op, (gast.Mult, gast.Div)) or self.is_of_several(name):
-            return True
-        behind = made.behind()
-        positions = Positions(behind)
-        return any(
-            name in own_mentions(s).reads
-            and not (isinstance(s, gast.AugAssign) and syntax.is_name(s.target, name))
-            and positions[update].may_follow(positions.head(s))
-            for s in syntax.all_statements(behind)
-        )
-
-    def is_of_several(self, name: str) -> bool:
-        """Whether the name stands for several arrays, one after the other."""
-        return len(ageless_buffers(self.types[name].buffers)) > 1
-
     def rename(self, made: _Made, name: str) -> None:
         """Give what the statement makes a name of its own, as far as `made` reaches."""
         new = self.unit.names.fresh(name)
@@ -275,11 +249,7 @@ def _stays(stmt: gast.AugAssign, old: Type, types: dict[str, Type]) -> bool:
         value: Type = Const(value=stmt.value.value)
     else:
         value = types.get(getattr(stmt.value, "id", ""), UNKNOWN)
-    dtype, shape = dtype_of(old), shape_of(old)
-    if dtype is None or shape is None:
-        return False
-    new = infer_elementwise(OPERATORS[type(stmt.op)], old, value)
-    return dtype_of(new) == dtype and same_shape(shape_of(new), shape)
+    return are_alike(old, infer_elementwise(OPERATORS[type(stmt.op)], old, value))
 
 
 def _as_value(stmt: Any) -> gast.stmt:

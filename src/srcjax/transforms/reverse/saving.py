@@ -32,6 +32,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
+    are_alike,
     forget_facts,
     is_number,
     is_text,
@@ -239,7 +240,9 @@ class Saver(Planner):
         for env in self.rules.environments(stmt):
             old = env.get(stmt.target.id, UNKNOWN)
             new = self.rules.typer.type_of(value, env)
-            if not isinstance(old, Array) or forget_facts(old) != forget_facts(new):
+            if not isinstance(old, Array):
+                return False
+            if forget_facts(old) != forget_facts(new) and not are_alike(old, new):
                 return False
         return True
 

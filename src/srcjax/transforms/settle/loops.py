@@ -282,10 +282,10 @@ class LoopSettling(SettlingBase):
         items: list[Any] = [_items_of(t) for t in types]
         functions = any(holds_function(t) for known in items for t in known or ())
         functions = functions or any(len(_classes(known)) > 1 for known in items)
-        mixed = self.lists_few(stmt, types)
+        few = self.lists_few(stmt, types)
         leaves = [self.leaves(t) for t in types]
         functions = functions or self.asks_by_name(stmt)
-        functions = functions or any(leaves) or mixed
+        functions = functions or any(leaves) or few
         functions = functions or self.goes_through_objects(stmt, items)
         objects = [self.objects(t) for t in types]
         varying = syntax.names_read(stmt.body) & self.unit.varying
@@ -309,7 +309,7 @@ class LoopSettling(SettlingBase):
             for sequence, *known in zip(sequences, leaves, objects, shown, strict=True)
             if any(known) and isinstance(sequence, gast.Name)
         }
-        gathers = self.gathered(stmt) if any(leaves) or mixed else None
+        gathers = self.gathered(stmt) if any(leaves) or few else None
         gathered: list[gast.expr] = []
         for i in range(min(len(known) for known in items if known is not None)):
             number: dict[str, gast.expr] = {index: syntax.const(i)}

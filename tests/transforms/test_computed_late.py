@@ -120,7 +120,7 @@ def two_operands(x, r):
 @pytest.mark.parametrize(
     ("f", "args", "kept"),
     [
-        (damped, (0.7,), ["x_tape.append(x)"]),
+        (damped, (0.7,), ["tape.append((x, step))"]),
         (constant_factor, (0.3,), ["x_tape.append(x)"]),
         (two_operands, (0.3, 0.4), ["tape.append((r, x))", "tape.append((x, r))"]),
     ],

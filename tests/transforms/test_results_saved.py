@@ -104,6 +104,42 @@ def numbers_of_arrays(a, x):
     return np.sum(x)
 
 
+def quotient_beside_a_tape(a, x):
+    """The quotient goes on the tape of `x`: nothing of it is computed again."""
+    for _ in range(8):
+        step = (x**3 + x - a) / (3 * x**2 + 1)
+        x = x - 0.8 * step
+        if abs(step) < 1e-3:
+            break
+    return x
+
+
+def quotient_on_one_side(a, x):
+    for k in range(4):
+        if k % 2:
+            step = (x**2 + a * x - 1) / (2 * x + a)
+            x = x - 0.5 * step
+        else:
+            x = math.cos(x)
+    return x
+
+
+def quotient_of_an_outer_loop(a, x):
+    for _ in range(2):
+        step = (x**2 + a * x - 1) / (2 * x + a)
+        for _ in range(2):
+            x = x - 0.2 * step * x
+    return x
+
+
+def short_quotient(a, x):
+    """To divide again is as short as to save the quotient."""
+    for _ in range(4):
+        share = x / (1 + a)
+        x = x - share * x
+    return x
+
+
 X = np.array([0.3, 0.5, -0.2])
 L = np.array([[2.0, 0, 0], [0.3, 1.5, 0], [-0.4, 0.2, 1.8]])
 PROGRAMS = [
@@ -117,6 +153,10 @@ PROGRAMS = [
     (in_a_branch, 0.6, 0.7),
     (around_an_inner_loop, 0.6, 0.7),
     (numbers_of_arrays, X, X + 0.7),
+    (quotient_beside_a_tape, 0.7, 1.3),
+    (quotient_on_one_side, 0.7, 0.3),
+    (quotient_of_an_outer_loop, 0.7, 0.9),
+    (short_quotient, 0.7, 0.9),
 ]
 IDS = [f.__name__ for f, *_ in PROGRAMS]
 
@@ -134,6 +174,7 @@ def test_gradient(f, a, x):
         (quotient_of_names, (1.1, 0.3), "tape.append((cos_E, sin_E, delta))"),
         (solved_forward, (L, X), "ratio_tape.append(ratio)"),
         (slope_of_two, (1.0, 0.7), "slope))"),
+        (quotient_beside_a_tape, (0.7, 1.3), "tape.append((x, step))"),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )

@@ -705,9 +705,10 @@ def newton_in_a_branch(a, x0):
     return x * a
 
 
-def test_what_numbers_are_made_of_is_saved_alone():
+def test_what_numbers_are_made_of_is_saved_with_the_quotient_that_has_a_name():
     text = str(srcjax.source(srcjax.grad(newton), 2.0, 2.0))
-    assert saved_in(text) == {"x"}, text
+    assert saved_in(text) == {"x", "step"}, text
+    assert "-dstep * step / difference" in text, text
     for f in (newton, newton_in_a_branch):
         gradients = srcjax.grad(f, (0, 1))(2.0, 1.75)
         assert_close(gradients, differences(f, (2.0, 1.75), (0, 1)))

@@ -6,7 +6,8 @@
 
 where backward code reads `f1`, and `difference` only to make `f1` again. So it is with
 the quotient `q = a / b`: backward code may say `-dq * q / b` for `-dq * a / b**2`, and
-`a` need not be had if nothing else reads it.
+`a` need not be had if nothing else reads it. A quotient with a name of the user's goes
+on a tape that is there anyway where two operations or more need not be done again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.flow.positions import Position
 from srcjax.analysis.types import is_number
 from srcjax.errors import UnsupportedError
 from srcjax.transforms.quotients import quotient_of, with_quotient
@@ -70,7 +72,11 @@ class Results(Recomputing):
         self.leave_out(block, stmt)
         self.plan.local.setdefault(block, []).append(name)
         dropped = self.drop_reads_of(stmt)
-        if (self.cost() < before or anyhow) and self.reads_better(name, dropped):
+        after = self.cost()
+        better = after < before or anyhow
+        spared = _spares_much(before, after) and name not in self.unit.temps
+        better = better and self.reads_better(name, dropped)
+        if better or spared and self.has_tape(where, kept):
             try:
                 if self.late_are_right():
                     return True
@@ -130,6 +136,16 @@ class Results(Recomputing):
         kept = [*self.plan.local.values(), *self.plan.overwritten.values()]
         return {name for names in kept for name in names}
 
+    def has_tape(self, where: Position, kept: tuple) -> bool:
+        """Whether those plans save something of the same trips, and so have a tape."""
+        _, local, overwritten, *_ = kept
+        if not where.loops or where.blocks[-1] != id(self.loops[where.loops[-1]].body):
+            return False
+        changed = [self.where[key] for key, names in overwritten.items() if names]
+        return bool(local.get(where.blocks[-1])) or any(
+            at.blocks == where.blocks for at in changed
+        )
+
     # -- quotients --------------------------------------------------------------------
 
     def read_quotient(self, node: Group) -> None:
@@ -165,11 +181,18 @@ class Results(Recomputing):
         after = self.cost()
         stands = not any(s is stmt for s in self.made_again())
         as_good = stands and self.reads_better(name, saved - self.saved())
-        if not (after < before or after == before and as_good) or (
+        reads_well = after < before or after == before and as_good
+        spared = _spares_much(before, after) and name not in self.unit.temps
+        if not (reads_well or spared and self.has_tape(where, kept)) or (
             not self.late_are_right()
         ):
             node.code = old_code
             self.restore(kept)
+
+
+def _spares_much(before: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Whether one more value is saved in place of two or more that were made again."""
+    return after[0] == before[0] + 1 and after[1] <= before[1] - 2
 
 
 __all__ = ["Results"]

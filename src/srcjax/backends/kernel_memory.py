@@ -22,7 +22,7 @@ from srcjax.backends.kernel_calls import is_one_size
 #: So many bytes an array may have, and so many arrays there may be.
 SMALL, MOST_SMALL = 2048, 32
 _MAKERS = ("np.empty", "np.zeros")
-_NUMBERS = ("len", "float", "int", "bool", "abs", "min", "max", "added")
+_NUMBERS = ("len", "float", "int", "bool", "abs", "min", "max", "added", "beside")
 _COMPUTED = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)
 
 
@@ -116,11 +116,16 @@ def place_of(node: Any) -> tuple[str, int]:
         return "", -1
     items = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
     plain = (gast.Name, gast.BinOp, gast.UnaryOp, gast.Subscript, gast.Constant)
-    if not all(isinstance(i, plain) for i in items):
+    if not all(isinstance(i, plain) or is_counted_up(i) for i in items):
         return "", -1
     if any(getattr(i, "value", 0) in (None, ...) for i in items if is_constant(i)):
         return "", -1
     return getattr(node.value, "id", ""), len(items)
+
+
+def is_counted_up(node: Any) -> bool:
+    """Whether it is `np.uintp(i)`: a number, not counted from the end."""
+    return isinstance(node, gast.Call) and syntax.dotted(node.func) == "np.uintp"
 
 
 def is_constant(node: Any) -> bool:

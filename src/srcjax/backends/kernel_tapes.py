@@ -13,7 +13,8 @@
                                       x2 = tape[depth]
 
 Lists that grow and shrink together have one depth. The arrays are made once: what one
-example of a batch has left is used by the next.
+example of a batch has left is used by the next. Where each trip of a loop adds as much,
+there is room for all trips before it begins.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Event:
     at: int
 
 
-def tapes_as_arrays(node: gast.FunctionDef) -> bool:
-    """Write the lists of a function as arrays, in place; whether there are any."""
+def tapes_as_arrays(node: gast.FunctionDef) -> set[str]:
+    """Write the lists of a function as arrays, in place; the words that this takes."""
     dtypes = {
         s.target.id: dtype
         for s in syntax.walk(node.body)
@@ -67,6 +68,7 @@ def tapes_as_arrays(node: gast.FunctionDef) -> bool:
                 kind, name = found
                 turn = turns[name] = turns.get(name, -1) + 1
                 events[name].append(Event(kind, name, number, turn, at))
+    counted = Counted(blocks)
     uses = syntax.use_counts(node)
     bound = syntax.binding_counts(node.body)
     known = {n: e for n, e in events.items() if uses[n] + bound[n] == len(e)}
@@ -79,14 +81,67 @@ def tapes_as_arrays(node: gast.FunctionDef) -> bool:
             make = "of_call" if len(start) < MOST_OF_CALL else "np.empty"
             start += syntax.statements(f"{name} = {make}({SHORTEST}, {dtypes[name]})")
         start.append(syntax.assign(depth, syntax.const(0)))
-        write(group, known, depth, blocks, before)
+        write(group, known, depth, blocks, before, counted)
     for number, added in before.items():
         for at in sorted(added, reverse=True):
             blocks[number][at:at] = added[at]
     for block in blocks:
         block[:] = [s for s in block if not isinstance(s, Gone)]
     node.body[:0] = start
-    return bool(known)
+    return syntax.names_read(node.body) & {"longer", "with_room", "of_call"}
+
+
+class Counted:
+    """The loops that tell before they begin how many trips they go."""
+
+    def __init__(self, blocks: list[list[Any]]) -> None:
+        numbers = {id(block): number for number, block in enumerate(blocks)}
+        #: Where a loop stands, how many trips it goes, and the blocks inside of it, by
+        #: the number of its own block.
+        self.known: dict[int, tuple[int, int, gast.expr, set[int]]] = {}
+        for number, block in enumerate(blocks):
+            for at, stmt in enumerate(block):
+                trips = trips_of(stmt)
+                if trips is not None:
+                    inside = [
+                        numbers[id(b)]
+                        for s in syntax.all_statements(stmt.body)
+                        for b in syntax.inner_blocks(s)
+                    ]
+                    own = numbers[id(stmt.body)]
+                    self.known[own] = number, at, trips, set(inside)
+
+    def before(self, block: int, events: list[Event]) -> tuple[int, int, Any] | None:
+        """Where there may be room made for what a loop adds, and for how much.
+
+        None where that is not known, or not all of it stands in the block itself.
+        """
+        found = self.known.get(block)
+        if found is None:
+            return None
+        number, at, trips, inside = found
+        adding = [e.block for e in events if e.kind == "append"]
+        if any(b in inside for b in adding):
+            return None
+        return number, at, times(adding.count(block), trips)
+
+
+def trips_of(stmt: Any) -> gast.expr | None:
+    """How many trips a loop goes, all of them; None if that is not known before it."""
+    over = getattr(stmt, "iter", None)
+    if not isinstance(over, gast.Call) or not syntax.is_name(over.func, "range"):
+        return None
+    plain = (gast.Name, gast.Attribute, gast.Constant, gast.BinOp, gast.UnaryOp)
+    for node in syntax.walk(over.args):
+        if syntax.size_asked(node) is None and not isinstance(node, plain):
+            return None
+    if any(isinstance(s, _LEAVE) for s in syntax.walk(stmt.body)):
+        return None  # there may be far fewer
+    return syntax.call("len", syntax.clone(over))
+
+
+def times(count: int, trips: gast.expr) -> gast.expr:
+    return trips if count == 1 else syntax.expression(f"{count} * n", n=trips)
 
 
 class Gone(gast.Pass):
@@ -159,6 +214,7 @@ def write(
     depth: str,
     blocks: list[list[Any]],
     before: Added,
+    counted: Counted,
 ) -> None:
     """Write the events of lists with one depth; `before` takes what is put between."""
     for events in zip(*(known[n] for n in group), strict=True):
@@ -171,9 +227,18 @@ def write(
                 block[at] = Gone()
             added.setdefault(first, []).extend(syntax.statements(f"{depth} = 0"))
         elif kind == "append":
-            text = f"if {depth} == len({group[0]}):\n"
-            text += "".join(f"    {n} = longer({n})\n" for n in group)
-            added.setdefault(first, []).extend(syntax.statements(text))
+            room = counted.before(number, known[group[0]])
+            if room is None:
+                text = f"if {depth} == len({group[0]}):\n"
+                text += "".join(f"    {n} = longer({n})\n" for n in group)
+                added.setdefault(first, []).extend(syntax.statements(text))
+            elif events[0].turn == first_turn(known[group[0]], number):
+                outer, at, trips = room
+                size = syntax.expression(f"{depth} + trips", trips=trips)
+                text = f"if size > len({group[0]}):\n"
+                text += "".join(f"    {n} = with_room({n}, size)\n" for n in group)
+                there = before.setdefault(outer, {}).setdefault(at, [])
+                there.extend(syntax.statements(text, size=size))
             for event in events:
                 value = block[event.at].value.args[0]
                 text = f"{event.name}[{depth}] = value"
@@ -186,3 +251,8 @@ def write(
             added.setdefault(first, []).extend(syntax.statements(text))
             for event in events:
                 block[event.at].value = syntax.expression(f"{event.name}[{depth}]")
+
+
+def first_turn(events: list[Event], block: int) -> int:
+    """The turn in which a block adds to a list first."""
+    return min(e.turn for e in events if e.block == block and e.kind == "append")

@@ -22,6 +22,7 @@ from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed
 from srcjax.backends.elementary import name_of
 from srcjax.backends.interleaved import interleaved
+from srcjax.backends.kernel_ahead import computed_ahead
 from srcjax.backends.kernel_calls import calling_text, fill, results_made, takes_long
 from srcjax.backends.kernel_gathers import with_gathers_apart
 from srcjax.backends.kernel_memory import with_memory_of_calls
@@ -54,6 +55,8 @@ def file_text(
     calling += f"GOES_ON = {takes_long(node)}\n"
 
     node.body = [syntax.map_expressions(s, in_double) for s in node.body]
+    if ranks:
+        words |= computed_ahead(node, ranks, set(checked), becomes_vectors)
 
     def elementary(expr: Any) -> Any:
         if isinstance(expr, gast.Call):
@@ -98,8 +101,7 @@ def file_text(
     fill(node, results)
     words |= with_memory_of_calls(node)
     node.body = [syntax.map_expressions(s, made) for s in node.body]
-    if tapes_as_arrays(node):
-        words |= {"longer", "of_call"}
+    words |= tapes_as_arrays(node)
     if checked:
         words.add("within")
         node.body = [syntax.map_expressions(s, within(checked)) for s in node.body]

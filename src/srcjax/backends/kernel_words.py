@@ -80,6 +80,18 @@ def within(index, size, axis):
     return at
 
 
+@njit(nogil=True, error_model="numpy", forceinline=True)
+def is_there(index, size):
+    """Whether an axis of this size has an index."""
+    return -size <= np.intp(index) < size
+
+
+@njit(nogil=True, error_model="numpy", forceinline=True)
+def beside(value, looked_at):
+    """The value; what is looked at beside it may be an error."""
+    return value
+
+
 # -- extremes ------------------------------------------------------------------------
 
 
@@ -250,7 +262,13 @@ def cleared(array):
 @njit(nogil=True, error_model="numpy")
 def longer(array):
     """The array with as many places again."""
-    found = on_large_pages(np.empty(2 * len(array), array.dtype))
+    return with_room(array, 0)
+
+
+@njit(nogil=True, error_model="numpy")
+def with_room(array, size):
+    """The array with as many places again, and at least so many."""
+    found = on_large_pages(np.empty(max(2 * len(array), size), array.dtype))
     found[: len(array)] = array
     return found
 

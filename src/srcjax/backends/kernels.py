@@ -35,8 +35,9 @@ from srcjax.late import late
 from srcjax.process import warnings_are
 
 if TYPE_CHECKING:
-    from srcjax.backends import kernel_text, kernel_threads, threads
+    from srcjax.backends import kernel_ahead, kernel_text, kernel_threads, threads
 else:
+    kernel_ahead = late("srcjax.backends.kernel_ahead")
     kernel_text = late("srcjax.backends.kernel_text")
     kernel_threads = late("srcjax.backends.kernel_threads")
     threads = late("srcjax.backends.threads")
@@ -199,16 +200,26 @@ def made_of(
 
 
 def ranks_of(text: str, args: tuple) -> tuple[int | None, ...]:
-    """The ranks of arguments, where they tell the shapes of products that it returns.
+    """The ranks of arrays of double precision, where something follows from them.
 
-    Only where all arrays are of double precision: so are their products then.
+    They tell the shapes of products that it returns, and what may be computed ahead of
+    loops. Only where all others are whole: what is computed of these is double then.
     """
-    if "np.dot(" not in text or "float32" in text or "complex" in text:
+    asks = "np.dot(" in text or kernel_ahead.may_compute(text)
+    if not asks or "float32" in text or "complex" in text:
         return ()
-    arrays = [a for a in args if isinstance(a, np.ndarray)]
-    if any(a.dtype != np.float64 for a in arrays):
+    if any(dtype_of(a) not in _DOUBLE for a in args):
         return ()
-    return tuple(a.ndim if isinstance(a, np.ndarray) else None for a in args)
+    double = [isinstance(a, np.ndarray) and a.dtype == np.float64 for a in args]
+    return tuple(a.ndim if d else None for a, d in zip(args, double, strict=True))
+
+
+def dtype_of(value: Any) -> Any:
+    """The dtype of an array; the type of anything else."""
+    return value.dtype if isinstance(value, np.ndarray) else type(value)
+
+
+_DOUBLE = (np.float64, float, int, bool, np.int64, np.bool_)
 
 
 def computed(function: Callable, checked: tuple[str, ...]) -> tuple:
@@ -496,6 +507,7 @@ def is_sealed(path: Path) -> bool:
 #: What stands between the text of a kernel and what Numba compiles.
 _TEXTS = (
     "kernels",
+    "kernel_ahead",
     "kernel_cache",
     "kernel_calls",
     "kernel_gathers",

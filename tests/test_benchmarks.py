@@ -10,13 +10,14 @@ import pytest
 
 import srcjax
 from benchmarks import __main__ as reports
-from benchmarks import batches, orders
+from benchmarks import batches, compiled, orders
 from benchmarks.cases import small_cases
+from benchmarks.compiled_cases import families
 from benchmarks.peers import BY_HAND, PEERS, available, call_of
 from benchmarks.timing import interleaved, ratio, spell, table
 from tests.corpus.harness import assert_close, differences
 
-SAMPLE = {"test_peers_agree": 2}
+SAMPLE = {"test_peers_agree": 2, "test_what_is_compiled_is_one_kernel": 2}
 
 CASES = small_cases()
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -51,6 +52,23 @@ def test_peers_agree(case, peer):
     if peer in case.without or not available(peer):
         pytest.skip(f"{peer} does not run this")
     assert_close(gradient(case, peer), gradient(case, BY_HAND), **tolerance(case))
+
+
+COMPILED = {
+    work.name: work
+    for family, works in families(quick=True).items()
+    for work in works
+    if "chains" not in family
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_what_is_compiled_is_one_kernel(name):
+    pytest.importorskip("numba")
+    work = COMPILED[name]
+    plain = compiled.transformed(work, work.function, srcjax)
+    text = srcjax.source(srcjax.jit(plain), *work.args)
+    assert text.count("@kernel") + text.count("@checked_kernel") == 1
 
 
 @pytest.mark.parametrize("case", batches.batch_cases(True), ids=lambda case: case.name)

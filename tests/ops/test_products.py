@@ -379,3 +379,21 @@ def test_what_a_diagonal_or_power_makes_is_an_array_of_its_own(made):
         return np.sum(y**2) + np.sum(A)
 
     check_grads(f, (np.array([0.3, 0.7]),), order=2)
+
+
+def turned_and_moved(pose, point):
+    turn, move = pose[:3], pose[3:6]
+    moved = np.cross(turn / 2.0, point) * pose[6] + move
+    return moved @ moved
+
+
+def test_cross_products_tell_how_long_vectors_are():
+    args = (array(7), array(3))
+    text = srcjax.source(srcjax.grad(turned_and_moved, (0, 1)), *args)
+    assert "n >= 6" in text and "unbroadcast" not in text and "uncross" not in text
+    check_grads(turned_and_moved, args)
+    d = srcjax.grad(lambda a, b: np.sum(np.cross(a, b) ** 2), (0, 1))
+    for shapes in (((3,), (3,)), ((4, 3), (3,)), ((3,), (5, 3)), ((1, 3), (2, 3))):
+        pair = tuple(array(*shape) for shape in shapes)
+        check_grads(lambda a, b: np.sum(np.cross(a, b) ** 2), pair)
+        assert tuple(np.shape(g) for g in d(*pair)) == shapes

@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     shape_of,
     suppose_contracted,
     suppose_fit,
+    supposed_same,
 )
 from srcjax.ops.infer_rules import NONE, dims_product, sample, value_of_shape
 from srcjax.ops.known import MISSING, known_value, types_in
@@ -203,7 +204,8 @@ def infer_cross(
     first, second, third, common = positions
     if common is not None:
         first = second = third = common
-    if m[first] != 3 and n[second] != 3:
+    threes = [supposed_same(m[first], 3), supposed_same(n[second], 3)]
+    if threes == [None, None]:  # vectors of planes: their products are numbers
         return number_or_array(dtype, None)
     rest = broadcast_shapes(_without(m, first), _without(n, second))
     assert rest is not None

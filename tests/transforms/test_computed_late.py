@@ -1,5 +1,7 @@
 """Factors of what overwrites their operand, computed again from its old value."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,31 @@ def test_one_value_of_a_trip_is_kept(f):
     text = srcjax.source(srcjax.grad(f, (0, 1)), 0.3, 3.2)
     assert text.count(".append(") == 1 and "x_tape.append(x)" in text
     assert "for x in reversed(x_tape):" in text
+
+
+def shortest_way(costs, first):
+    n, m = costs.shape
+    D = np.full((n + 1, m + 1), 10.0)
+    D[0, 0] = first
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            cheapest = min(D[i - 1, j], D[i, j - 1], D[i - 1, j - 1])
+            D[i, j] = costs[i - 1, j - 1] ** 2 + cheapest * cheapest
+    return D[n, m]
+
+
+def largest_so_far(x, a):
+    for k in range(3):
+        top = max(x, a * k)
+        x = x * math.tanh(top)
+    return x
+
+
+def test_the_least_of_items_is_looked_for_again():
+    costs = np.array([[0.3, 0.8, 0.4], [0.9, 0.2, 0.6]])
+    text = str(srcjax.source(srcjax.grad(shortest_way, (0, 1)), costs, 0.1))
+    assert "tape" not in text, text
+    check_grads(shortest_way, (costs, 0.1), order=2)
+    check_passes(srcjax.grad(shortest_way, (0, 1)), costs, 0.1)
+    check_grads(largest_so_far, (0.9, 0.6), order=2)
+    check_passes(srcjax.grad(largest_so_far, (0, 1)), 0.9, 0.6)

@@ -242,6 +242,7 @@ elementwise(
     infer=infer_extreme,
     kernel="b if b > a else a",
     kinds="fi",
+    cheap=True,
 )
 elementwise(
     min,
@@ -251,6 +252,7 @@ elementwise(
     infer=infer_extreme,
     kernel="b if b < a else a",
     kinds="fi",
+    cheap=True,
 )
 elementwise(
     np.fmax,  # a NaN loses, whatever the other

@@ -31,9 +31,9 @@ from srcjax.frontend.attempts import caught_flag
 from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.reads_writes import backward_range, is_range, shape_only_names
 from srcjax.transforms.reverse.plan import Plan, Read
-from srcjax.transforms.reverse.results import Results
 from srcjax.transforms.reverse.rules import Rules
 from srcjax.transforms.reverse.sharing import Sharing
+from srcjax.transforms.reverse.stored import Stored
 from srcjax.transforms.reverse.sweep import (
     Attempt,
     Block,
@@ -49,7 +49,7 @@ ZEROS = {"np.zeros_like", "zeros_like"}
 _CHEAP_CALLS = {"len", "range", "abs", "min", "max", "isinstance", "reversed", "list"}
 
 
-class Planner(Results, Sharing):
+class Planner(Stored, Sharing):
     """Decides what to save; `Saver` writes the code."""
 
     def __init__(self, rules: Rules, nodes: list[Any]) -> None:
@@ -258,6 +258,7 @@ class Planner(Results, Sharing):
         self.plan_all()
         self.recompute_more()
         self.prefer_results()
+        self.read_stored()
 
     def plan_all(self) -> None:
         """Plan names and contents until nothing is added."""

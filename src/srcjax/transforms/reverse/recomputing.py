@@ -192,7 +192,7 @@ class Recomputing(Intact):
             sure = {"view", "read-only"}
             if is_told_to_be_a_view(value):
                 sure.add("maybe")
-            return any(
+            return self.only_numbers(value) or any(
                 isinstance(c, Op) and c.cheap and c.alias in sure for c in callees
             )
         return False
@@ -383,6 +383,12 @@ class Recomputing(Intact):
             operands = [value.left, value.right]
         elif isinstance(value, gast.Compare):
             simple, operands = True, [value.left, *value.comparators]
+        elif isinstance(value, gast.Call):  # `min(a, b)`
+            callees = self.rules.facts.callees.get(id(value), [])
+            simple = bool(callees) and not value.keywords
+            simple &= all(isinstance(c, Op) and c.cheap for c in callees)
+            operands = value.args
+            return simple and all(map(self.is_lasting_number, operands))
         else:
             simple = isinstance(value, gast.UnaryOp)
             operands = [value.operand] if simple else []
@@ -555,7 +561,8 @@ class Recomputing(Intact):
                 if not self.unchanged(other, where, at):
                     return False
                 if not any(
-                    r.where.order == at.order and not r.after for r in self.reads[other]
+                    r.where.order == at.order and not r.after
+                    for r in self.reads.get(other, ())
                 ):
                     self.read_operands(stmt, at)
         again = [s for stmts in self.plan.again.values() for s in stmts]
@@ -565,8 +572,9 @@ class Recomputing(Intact):
     def late_by_node(self) -> dict[int, list[gast.stmt]]:
         """The late definitions by the order of the node before which they stand."""
         found: dict[int, list[gast.stmt]] = {}
+        # By where the names are bound: what is read from an array is put there later.
         ordered = sorted(
-            self.plan.late.items(), key=lambda item: self.where[id(item[1])].order
+            self.plan.late.items(), key=lambda item: self.defs[item[0]][0][0].order
         )
         for name, stmt in ordered:
             at = self.first_backward(name, self.where[id(stmt)].blocks[-1])

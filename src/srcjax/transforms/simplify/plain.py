@@ -104,9 +104,13 @@ def _is_starred_display(node: Any) -> bool:
 
 
 def flat_call(node: gast.expr) -> gast.expr:
-    """`f(*(a, b), **{"k": v})` is `f(a, b, k=v)`, and `tuple([a, b])` is `(a, b)`."""
+    """`f(*(a, b), **{"k": v})` is `f(a, b, k=v)`, and `tuple([a, b])` is `(a, b)`.
+
+    And `min(min(a, b), c)`, of which the two halves have been named, is `min(a, b, c)`.
+    """
     if not isinstance(node, gast.Call):
         return node
+    node = _flat_extreme(node)
     made = node.args[0] if len(node.args) == 1 and not node.keywords else None
     if called(node) == "tuple" and isinstance(made, (gast.List, gast.Tuple)):
         return gast.Tuple(made.elts, syntax.LOAD)
@@ -123,6 +127,19 @@ def flat_call(node: gast.expr) -> gast.expr:
     if len(set(names)) < len(names):  # an error, which it stays
         return node
     return gast.Call(node.func, args, keywords)
+
+
+def _flat_extreme(node: gast.Call) -> gast.Call:
+    """`min(min(a, b), c)` is `min(a, b, c)`: the first one that is least."""
+    first: Any = node.args[0] if len(node.args) > 1 else None
+    if called(node) not in ("min", "max") or called(first) != called(node):
+        return node
+    starred = any(isinstance(a, gast.Starred) for a in [*node.args, *first.args])
+    if node.keywords or first.keywords or len(first.args) < 2 or starred:
+        return node
+    flat = syntax.clone_shallow(node)
+    flat.args = [*first.args, *node.args[1:]]
+    return flat
 
 
 def _named(given: gast.keyword) -> list[gast.keyword]:

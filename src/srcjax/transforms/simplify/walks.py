@@ -69,7 +69,8 @@ def _walk(
     loop = block[at]
     if not isinstance(loop, gast.For) or not isinstance(loop.target, gast.Name):
         return 0
-    if loop.target.id in syntax.names_read(node.body):
+    later = [loop.body, block[at + 1 :]] if block is node.body else [node.body]
+    if loop.target.id in syntax.names_read(later):
         return 0
     pop = _pop_of(loop, own)
     if pop is None or mentions(node, pop.func.value.id) != 3:
@@ -86,7 +87,6 @@ def _walk(
             return 0
     elif not _as_many(loop, source):
         return 0
-    later = [loop.body, block[at + 1 :]] if block is node.body else [node]
     _take(loop, pop, syntax.all_names(later), names)
     loop.iter = syntax.call("reversed", syntax.name(tape))
     if not counter:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from srcjax.analysis.types import INT, Array, Type, dtype_of
+from srcjax.ops.effects import effect_of_function
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import Op, lookup
 from srcjax.process import warnings_are
@@ -56,6 +57,35 @@ def gives_float(chain: str) -> bool:
     infer = op.infer or functools.partial(infer_elementwise, function)
     dtypes = [dtype_of(infer(t)) for t in given]
     return all(dtype is not None and dtype.kind in "fc" for dtype in dtypes)
+
+
+@functools.cache
+def gives_float_of(chain: str, floating: tuple[bool, ...]) -> bool:
+    """Whether the function gives floats for arrays of which these are floating.
+
+    Such as `np.linalg.solve` for any, and `np.outer` if one of the two is.
+    """
+    function = function_named(chain)
+    op = None if function is None else lookup(function)
+    if op is None or op.infer is None or op.inert:
+        return False
+    if not effect_of_function(function).pure:
+        return False
+    kinds = [float if each else int for each in floating]
+    try:
+        single = function(*(np.array(kind(1)) for kind in kinds))
+    except Exception:  # it takes other arguments
+        single = None
+    if isinstance(single, np.ndarray) and not single.ndim:
+        return False  # an array without axes, to which may be written
+    for shape in ((2, 2), (2,)):
+        given = [Array(dtype=np.dtype(kind), shape=shape) for kind in kinds]
+        try:
+            dtype = dtype_of(op.infer(*given))
+        except Exception:  # it takes other arguments
+            continue
+        return dtype is not None and dtype.kind in "fc"
+    return False
 
 
 @functools.cache

@@ -133,6 +133,14 @@ def _float_product_is_exact(c: Number, k: Number) -> bool:
     return isinstance(c, float) and _product_is_exact(c, k)
 
 
+def _product_with_float_is_exact(c: Number, k: Number) -> bool:
+    """Whatever the second one is multiplied with is floating, and so is their product.
+
+    As a literal: what is shown as a whole number would not be.
+    """
+    return _float_product_is_exact(k, c) and isinstance(_times(c, k), float)
+
+
 def _quotient_is_exact(c: Number, k: Number) -> bool:
     if not k or not _is_short(c / k):
         return False
@@ -198,6 +206,10 @@ RULES = [
     Rule("(c * a) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (2·a)·3
     Rule("(a * c) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (a·2)·3
     Rule("(c * a) * k", "(c * k) * a", when=_float_product_is_exact),  # (1.0·a)·2
+    Rule("(a * c) * k", "(c * k) * a", when=_float_product_is_exact),  # (a·0.5)·2
+    Rule("c * (k * a)", "(c * k) * a", when=_product_with_float_is_exact),  # 2·(1.0·a)
+    Rule("c * (a * k)", "(c * k) * a", when=_product_with_float_is_exact),  # 2·(a·0.5)
+    Rule("(1 * a) / b", "a / b"),  # (1.0·n)/m = n/m: a quotient is floating
     Rule("c * (k / a)", "(c * k) / a", when=_product_is_exact),  # 2·(3/a)
     Rule("(c / a) * k", "(c * k) / a", when=_product_is_exact),  # (2/a)·3
     Rule("(c * a) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (6·a)/2
@@ -452,6 +464,8 @@ class _Tidier:
         if _operation(node) is gast.USub:
             return self._is_floating(node.operand)
         if isinstance(node, gast.expr) and self.is_float(node):
+            return True
+        if isinstance(node, gast.BinOp) and isinstance(node.op, gast.Div):
             return True
         if isinstance(node, gast.BinOp) and isinstance(node.op, _ARITHMETIC):
             return self._is_floating(node.left) or self._is_floating(node.right)

@@ -28,7 +28,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import Unit
-from srcjax.ops.elementwise_facts import gives_float, is_elementwise
+from srcjax.ops.elementwise_facts import gives_float, gives_float_of, is_elementwise
 from srcjax.transforms.algebra import tidy
 from srcjax.transforms.call_effects import called, is_pure
 from srcjax.transforms.simplify.factors import cancelled
@@ -85,12 +85,22 @@ def _is_floating(value: Any, names: set[str]) -> bool:
     if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
         return _is_floating(value.operand, names)
     if isinstance(value, gast.Call):
-        return gives_float(called(value))
+        return gives_float(called(value)) or _gives_float(value, names)
+    if isinstance(value, gast.Attribute) and value.attr == "T":
+        return _is_floating(value.value, names)
     if not isinstance(value, gast.BinOp):
         return False
     if isinstance(value.op, (gast.Add, gast.Sub, gast.Mult)):
         return any(_is_floating(v, names) for v in (value.left, value.right))
     return isinstance(value.op, gast.Div)
+
+
+def _gives_float(call: gast.Call, names: set[str]) -> bool:
+    """Whether a call of arrays alone gives floats, if what these names stand for is."""
+    if call.keywords or not call.args or not called(call):
+        return False
+    floating = tuple(_is_floating(a, names) for a in call.args)
+    return gives_float_of(called(call), floating)
 
 
 class Tidying:
@@ -377,7 +387,10 @@ class Tidying:
         return gast.BinOp(top.right, gast.Div(), node.right)
 
     def counted_sum(self, node: gast.expr) -> gast.expr:
-        """`-1.0 * n - d` is `-n - d` of a count of Python's and what is floating."""
+        """`-1.0 * n - d` is `-n - d` of a count of Python's and what is floating.
+
+        So is `1.0 * (a > b) + d` of truth values, or whole numbers, and doubles.
+        """
         if not isinstance(node, gast.BinOp):
             return node
         if not isinstance(node.op, (gast.Add, gast.Sub)):
@@ -387,7 +400,9 @@ class Tidying:
                 continue
             factor = whole_number(side.left)
             counted = self.is_count(side.right)
-            if factor is None or not counted or not self.is_float(other):
+            if factor is None or not (counted or self.is_whole_beside(side, other)):
+                continue
+            if not self.is_float(other):
                 continue
             whole: gast.expr = gast.BinOp(factor, gast.Mult(), side.right)
             if syntax.text(factor) in ("1", "-1"):
@@ -397,6 +412,13 @@ class Tidying:
             pair = (whole, other) if side is node.left else (other, whole)
             return gast.BinOp(pair[0], node.op, pair[1])
         return node
+
+    def is_whole_beside(self, side: gast.BinOp, other: gast.expr) -> bool:
+        """Whether `1.0 * n` is of truth values or whole numbers, beside doubles."""
+        one = isinstance(side.left, gast.Constant) and side.left.value == 1
+        dtypes = [dtype_of(self.type_of(v)) for v in (side.right, other)]
+        whole = dtypes[0] is not None and dtypes[0].kind in "bi"
+        return one and whole and dtypes[1] is _DOUBLE
 
     def plain_size(self, node: gast.expr) -> gast.expr:
         """`(x**2).size` is `x.size`."""
@@ -497,8 +519,12 @@ class Tidying:
         return node
 
     def without_zero(self, node: gast.expr) -> gast.expr:
-        """`n - 0` is `n` for a count n."""
+        """`n - 0` and `0 + n` are `n` for a count n."""
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
+            first = getattr(node.left, "value", None)
+            added = isinstance(node.op, gast.Add) and type(first) is int and first == 0
+            if added and self.is_count(node.right):
+                return node.right
             zero = isinstance(node.right, gast.Constant) and node.right.value == 0
             if (
                 zero
@@ -548,7 +574,9 @@ class Tidying:
         return is_number(self.type_of(node))
 
     def is_float(self, node: gast.expr) -> bool:
-        if isinstance(node, gast.Call) and gives_float(called(node)):
+        if isinstance(node, gast.Call) and (
+            gives_float(called(node)) or _gives_float(node, self.floating)
+        ):
             return True
         if isinstance(node, gast.Name) and node.id in self.floating:
             return True

@@ -368,10 +368,11 @@ def test_errors_that_are_raised_leave_numbers_numbers():
 
 
 def test_numbers_are_computed_again():
-    """The tape has what the loop carries, as where the types are known."""
+    """The tape has what the loop carries, and what takes long to write once more."""
     text = srcjax.source(srcjax.grad(filtered, argnums=(0, 1, 2)))
     assert text.count(".append(") == 1
-    assert "tape.append((spread, error))" in text
+    assert "tape.append((spread, error, noise))" in text
+    assert text.count("gain = spread / noise") == 3  # forward, again, in a comment
 
 
 def test_sums_are_summed_once():

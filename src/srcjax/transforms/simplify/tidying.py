@@ -418,7 +418,8 @@ class Tidying:
         one = isinstance(side.left, gast.Constant) and side.left.value == 1
         dtypes = [dtype_of(self.type_of(v)) for v in (side.right, other)]
         whole = dtypes[0] is not None and dtypes[0].kind in "bi"
-        return one and whole and dtypes[1] is _DOUBLE
+        literal = isinstance(side.right, gast.Constant)
+        return one and whole and not literal and dtypes[1] is _DOUBLE
 
     def plain_size(self, node: gast.expr) -> gast.expr:
         """`(x**2).size` is `x.size`."""

@@ -206,10 +206,13 @@ RULES = [
     Rule("(c * a) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (2·a)·3
     Rule("(a * c) * k", "(c * k) * a", floats="a", when=_product_is_exact),  # (a·2)·3
     Rule("(c * a) * k", "(c * k) * a", when=_float_product_is_exact),  # (1.0·a)·2
-    Rule("(a * c) * k", "(c * k) * a", when=_float_product_is_exact),  # (a·0.5)·2
+    Rule(
+        "(a * c) * k", "(c * k) * a", signed="a", when=_float_product_is_exact
+    ),  # (a·0.5)·2
     Rule("c * (k * a)", "(c * k) * a", when=_product_with_float_is_exact),  # 2·(1.0·a)
-    Rule("c * (a * k)", "(c * k) * a", when=_product_with_float_is_exact),  # 2·(a·0.5)
-    Rule("(1 * a) / b", "a / b"),  # (1.0·n)/m = n/m: a quotient is floating
+    Rule(
+        "c * (a * k)", "(c * k) * a", signed="a", when=_product_with_float_is_exact
+    ),  # 2·(a·0.5)
     Rule("c * (k / a)", "(c * k) / a", when=_product_is_exact),  # 2·(3/a)
     Rule("(c / a) * k", "(c * k) / a", when=_product_is_exact),  # (2/a)·3
     Rule("(c * a) / k", "(c / k) * a", floats="a", when=_quotient_is_exact),  # (6·a)/2

@@ -373,7 +373,7 @@ class Tidying:
         return len(along) == 1 and same_size(self.size_of(node), along[0])
 
     def plain_share(self, node: gast.expr) -> gast.expr:
-        """`1.0 * chosen / n` is `chosen / n` of truth values and a count."""
+        """`1.0 * chosen / n` is `chosen / n` of numbers and arrays: a quotient."""
         if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Div):
             return node
         top = node.left
@@ -381,8 +381,8 @@ class Tidying:
             return node
         one = isinstance(top.left, gast.Constant) and top.left.value == 1
         types = [self.type_of(v) for v in (top.right, node.right)]
-        counts = [t is not None and t.kind in "bi" for t in map(dtype_of, types)]
-        if not one or not all(counts):
+        known = [t is not None and t.kind in "biufc" for t in map(dtype_of, types)]
+        if not one or not all(known):
             return node
         return gast.BinOp(top.right, gast.Div(), node.right)
 

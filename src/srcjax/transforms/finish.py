@@ -625,16 +625,21 @@ class Finisher(Tidying):
             keep_dtypes(self.node, at, wanted, inferred)
 
     def floats_of_counts(self) -> None:
-        """`d = 1.0 * i` of a whole number is `d = float(i)`."""
+        """`d = 1.0 * i` of a whole number is `d = float(i)`; -1.0 is a minus."""
         if not self.is_ours("float"):
             return
         for stmt in _statements(self.node.body):
-            value = times_one(getattr(stmt, "value", None))
+            product: Any = getattr(stmt, "value", None)
+            plain = without_minus(product)
+            value = times_one(product if plain is None else plain)
             if value is None or isinstance(stmt, gast.AugAssign):
                 continue
             t = self.type_of(value)
             if isinstance(t, Scalar) and t.python and t.dtype == int:
-                stmt.value = syntax.call("float", value)
+                whole = syntax.call("float", value)
+                stmt.value = (
+                    whole if plain is None else gast.UnaryOp(gast.USub(), whole)
+                )
 
     def coalesce(self) -> None:
         coalesce(self.node, self.wanted_names())

@@ -13,7 +13,7 @@ def grad_gaussian_log_density(mean, log_sigma, data):
     exp_log_sigma = np.exp(log_sigma)
     z = (data - mean) / exp_log_sigma
     # return np.sum(-0.5 * z**2 - log_sigma - constant)
-    dlog_sigma = -1.0 * len(data)
+    dlog_sigma = -float(len(data))
     # z = (data - mean) / np.exp(log_sigma)
     dlog_sigma += (z * z / exp_log_sigma).sum() * exp_log_sigma
     dmean = (z / exp_log_sigma).sum()

@@ -210,6 +210,9 @@ class Numbers:
         if function is len and is_kernel_array(self.type_of(value)):
             return syntax.call("len", self.array(value))
         if isinstance(function, type) and function in _CASTS:
+            spelled = spelled_number(function, self.type_of(value))
+            if spelled is not None:
+                return literal(spelled, node)
             return self.cast(node, _CASTS[function], value)
         if function in _ROUNDED and kind(self.type_of(value)) == "f":
             x = self.atom(self.number(value), "value")
@@ -650,6 +653,18 @@ def names_in(kernel: str, name: str | None = None) -> Any:
     if name is not None:
         return counts[name]
     return {n for n in counts if n not in ("np", "math", "abs")}
+
+
+def spelled_number(cast: type, t: Type) -> Any:
+    """The number of `float("inf")`; None for all others."""
+    text = t.value if isinstance(t, Const) else None
+    if not isinstance(text, str):
+        return None
+    try:
+        found = cast(text)
+    except ValueError:  # which Python raises when it comes to it
+        return None
+    return found if not isinstance(found, int) or abs(found) < LARGEST else None
 
 
 def literal(value: Any, node: gast.expr) -> gast.expr:

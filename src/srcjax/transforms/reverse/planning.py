@@ -471,7 +471,7 @@ class Planner(Stored, Sharing):
         if (
             not changes
             and self.is_simple_header(stmt, value)
-            and (kept or not any(self.would_save(n, where, n in held) for n in names))
+            and (kept or not any(self.is_kept_for(n, where, n in held) for n in names))
         ):
             for name in names:
                 read = Read(where, False)
@@ -485,6 +485,16 @@ class Planner(Stored, Sharing):
             self.unit.temps.add(self.held[id(stmt)])
         if base == "steps":
             self.rules.types[self.held[id(stmt)]] = Range()
+
+    def is_kept_for(self, name: str, where: Position, contents: bool) -> bool:
+        """Whether a header that reads the name needs a save of it."""
+        if not self.would_save(name, where, contents):
+            return False
+        if not is_number(self.rules.type_of_name(name)):
+            return True  # it may hold something else by then
+        reads = [*self.reads.get(name, []), Read(where, False)]
+        block = self.home(self.defs[name], reads)
+        return self.can_recompute(name, self.defs[name], block) is None
 
     def writes_inside(self, stmt: Any, names: set[str]) -> bool:
         """Whether the statement's own body writes in place to one of the names."""

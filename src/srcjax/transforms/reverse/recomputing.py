@@ -191,8 +191,8 @@ class Recomputing(Intact):
                     isinstance(self.rules.type_of_name(n), (Array, Tuple))
                     for n in syntax.names_read(value.args)
                 )
-            if called(value) in _OF_WHOLE:
-                return self.is_whole(value)
+            if called(value) in _OF_WHOLE and self.is_whole(value):
+                return True
             callees = self.rules.facts.callees.get(id(value), [])
             sure = {"view", "read-only"}
             if is_told_to_be_a_view(value):

@@ -101,6 +101,7 @@ from srcjax.transforms.settle import settle
 from srcjax.transforms.signatures import copies_of_written
 from srcjax.transforms.simplify.carried import carry_comments
 from srcjax.transforms.split import split_containers
+from srcjax.transforms.split_lists import read_lists, split_lists
 from srcjax.transforms.webs import split_webs
 from srcjax.transforms.written import Written
 
@@ -155,6 +156,8 @@ ROUND = (
     UnitPass("settle", lambda program: settle(program, recursive_functions(program))),
     UnitPass("dissolve", dissolve, undoes=_ONCE),
     UnitPass("split", _in_every_unit(split_containers), undoes=_ONCE),
+    UnitPass("split_lists", _in_every_unit(split_lists), undoes=_ONCE),
+    UnitPass("read_lists", _in_every_unit(read_lists), undoes=_ONCE),
     UnitPass("nested", write_nested, undoes=_ONCE),
     UnitPass("webs", _split_webs, once=True),
     UnitPass(

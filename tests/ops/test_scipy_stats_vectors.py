@@ -107,3 +107,22 @@ def test_gaussian_kde(dimensions, weighted):
     check_grads(lambda x: kde.pdf(x), (x,), 1, MODES)
     if dimensions == 2:
         np.testing.assert_allclose(composite_of(kde.pdf)(x[:, 0]), kde.pdf(x[:, 0]))
+
+
+def test_densities_of_one_point_are_numbers():
+    """SciPy leaves out all axes of one item, of points with one coordinate too."""
+
+    def one(a):
+        y = np.array([0.4])
+        return stats.multivariate_normal.logpdf(y, np.array([a]), np.array([[a]]))
+
+    def row(a):
+        y = np.array([[0.4, 0.1]])
+        return stats.multivariate_normal.logpdf(y, np.zeros(2), a * np.eye(2))
+
+    def shares(a):
+        x = np.array([[0.4], [0.6]])
+        return stats.dirichlet.logpdf(x, np.array([a, 2.0]))
+
+    for f in (one, row, shares):
+        check_grads(f, (1.3,), 1, MODES)

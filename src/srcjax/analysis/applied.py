@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     Array,
     Const,
     Dict,
+    Leaf,
     List,
     Object,
     Other,
@@ -37,6 +38,7 @@ from srcjax.analysis.types import (
     dtype_of,
     has_complex,
     is_active,
+    is_entry,
     is_mapping,
     map_parts,
     parts,
@@ -264,6 +266,8 @@ class Applied(TextOfValues, NestedTransforms):
         if op.alias == "same" and operands:
             return replace(with_active(result, active), buffers=operands[0].buffers)
         result = with_active(result, active) if not op.inert else result
+        if type(result) is Unknown and not self.settled and _made_of_leaves(operands):
+            result = Leaf(result.active)
         alias = op.alias
         if (
             np.einsum in op.functions
@@ -285,6 +289,12 @@ class Applied(TextOfValues, NestedTransforms):
         elif isinstance(result, (List, Tuple, Dict, Object)):
             result = _made_at(result, id(node))
         return result
+
+
+def _made_of_leaves(operands: list[Type]) -> bool:
+    """Whether all are arrays, numbers or constants, some of them supposed to be."""
+    found = any(isinstance(t, Leaf) for t in operands)
+    return found and all(is_entry(t) or isinstance(t, Const) for t in operands)
 
 
 _LIBRARIES = ("numpy", "scipy", "math", "_operator", "builtins")

@@ -815,7 +815,7 @@ def join(a: Type, b: Type) -> Type:
 def _joined(a: Type, b: Type) -> Type:
     active = a.active or b.active
     buffers = a.buffers | b.buffers
-    if all(map(_is_leaf, (a, b))) and Leaf in (type(a), type(b)):
+    if all(map(is_entry, (a, b))) and Leaf in (type(a), type(b)):
         return Leaf(active, buffers)
     if isinstance(a, _SPREAD) or isinstance(b, _SPREAD):
         spread = _number_or_array(a, b, active, buffers)
@@ -871,7 +871,7 @@ def _joined(a: Type, b: Type) -> Type:
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
 
 
-def _is_leaf(t: Type) -> bool:
+def is_entry(t: Type) -> bool:
     """Whether it is a number or an array, or supposed to be one."""
     return isinstance(t, (Array, Leaf, NumberOrArray)) or is_number(t)
 

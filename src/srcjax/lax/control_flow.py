@@ -9,7 +9,7 @@ import numpy as np
 
 from srcjax import tree
 from srcjax.api.batch import vmap
-from srcjax.lax.trees import length_of, stacked
+from srcjax.lax.trees import joined, length_of, stacked
 
 
 def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
@@ -85,8 +85,6 @@ def scan(
         TypeError: `xs` is no array, nor a tuple, list or dict of some.
         UnboundLocalError: there is no step, and so no `y`.
     """
-    if length is not None and xs is not None and length_of(xs) != length:
-        raise ValueError(f"scan of {length} steps along {length_of(xs)} items")
     if xs is None and length is None:
         raise ValueError("scan without `xs` needs a `length`")
     if not isinstance(xs, (np.ndarray, tuple, list, dict, type(None))):
@@ -94,19 +92,27 @@ def scan(
     carry = init
     ys = []
     if isinstance(xs, np.ndarray):
+        if length is not None and len(xs) != length:
+            raise ValueError(f"scan of {length} steps along {len(xs)} items")
         for x in xs[::-1] if reverse else xs:
             carry, y = f(carry, x)
             ys.append(y)
     else:
-        count = length_of(xs) if length is None else length
-        for i in range(count - 1, -1, -1) if reverse else range(count):
+        leaves = tree.leaves(xs)
+        length = len(leaves[0]) if length is None else length
+        for leaf in leaves:
+            if len(leaf) != length:
+                raise ValueError(f"scan of {length} steps along {len(leaf)} items")
+        for i in range(length - 1, -1, -1) if reverse else range(length):
             carry, y = f(carry, tree.map(lambda x: x[i], xs))  # noqa: B023
             ys.append(y)
+    if isinstance(y, (np.ndarray, np.generic, float, int, complex)):
+        whole = np.stack(ys)
+    else:
+        whole = stacked(ys, y)
     if reverse:
-        ys = ys[::-1]
-    if isinstance(y, (tuple, list, dict, type(None))):
-        return carry, stacked(ys, y)
-    return carry, np.stack(ys)
+        whole = tree.map(lambda x: x[::-1], whole)
+    return carry, whole
 
 
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
@@ -125,9 +131,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:  # noqa:
     for first in range(0, length_of(xs), batch_size):
         part = tree.map(lambda x: x[first : first + batch_size], xs)  # noqa: B023
         ys.append(of_batch(part))
-    if isinstance(ys[0], (tuple, list, dict)):
-        return stacked(ys, ys[0], np.concatenate)
-    return np.concatenate(ys)
+    return joined(ys, ys[0])
 
 
 def associative_scan(
@@ -135,10 +139,36 @@ def associative_scan(
 ) -> Any:
     """All sums from the left, where `fn` is the addition.
 
-    Item `i` is that of `fn` of the items up to `i`. `fn` takes two arrays of items and
-    gives one; it has to be associative: in log2(n) rounds items that are 1, 2, 4, ...
-    apart are put together (Hillis and Steele, 1986).
+    Item `i` is that of `fn` of the items up to `i`. `fn` takes two arrays of items, or
+    two tuples, lists or dicts of such arrays, and gives one; it has to be associative:
+    in log2(n) rounds items that are 1, 2, 4, ... apart are put together (Hillis and
+    Steele, 1986).
+
+    Args:
+        elems: an array, or a tuple, list or dict of arrays that are equally long.
+        reverse: from the end, where `fn` gets the later items first.
+        axis: along which axis of each array.
     """
+    if not isinstance(elems, np.ndarray):
+        items = elems
+        if axis != 0:
+            items = tree.map(lambda x: np.moveaxis(x, axis, 0), items)
+        length = len(tree.leaves(items)[0])
+        items = tree.map(lambda x: x[::-1], items) if reverse else items
+        apart = 1
+        while apart < length:
+            left = tree.map(lambda x: x[:-apart], items)  # noqa: B023
+            right = tree.map(lambda x: x[apart:], items)  # noqa: B023
+            items = tree.map(
+                lambda x, sums: np.concatenate([x[:apart], sums]),  # noqa: B023
+                items,
+                fn(left, right),
+            )
+            apart *= 2
+        items = tree.map(lambda x: x[::-1], items) if reverse else items
+        if axis != 0:
+            items = tree.map(lambda x: np.moveaxis(x, 0, axis), items)
+        return items
     if axis != 0:
         elems = np.moveaxis(elems, axis, 0)
     found = elems[::-1] if reverse else elems

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import tree
+from srcjax.analysis.structural import structural
 
 
 def length_of(xs: Any) -> int:
@@ -18,13 +19,26 @@ def length_of(xs: Any) -> int:
     return lengths[0]
 
 
-def stacked(ys: list[Any], y: Any, join: Callable = np.stack) -> Any:
-    """Containers like `y`, one of `ys`, each array along a new first axis.
+@structural(calls=True)
+def map_numbered(f: Callable, xs: Any) -> Any:
+    """The tree of `f(k, leaf)`, where leaf `k` is."""
+    leaves, structure = tree.flatten(xs)
+    return tree.unflatten(structure, [f(k, x) for k, x in enumerate(leaves)])
 
-    Or, with `np.concatenate` as `join`, one behind the other.
-    """
-    leaves, structure = tree.flatten(y)
-    arrays = []
-    for k in range(len(leaves)):
-        arrays.append(join([tree.leaves(each)[k] for each in ys]))  # noqa: PERF401
-    return tree.unflatten(structure, arrays)
+
+@structural()
+def leaf(xs: Any, k: int) -> Any:
+    """Leaf `k` of the tree."""
+    return tree.leaves(xs)[k]
+
+
+def stacked(ys: list[Any], y: Any) -> Any:
+    """Containers like `y`, one of `ys`, each array along a new first axis."""
+    return map_numbered(lambda k, part: np.stack([leaf(each, k) for each in ys]), y)
+
+
+def joined(ys: list[Any], y: Any) -> Any:
+    """Containers like `y`, one of `ys`, each array behind that of the one before."""
+    return map_numbered(
+        lambda k, part: np.concatenate([leaf(each, k) for each in ys]), y
+    )

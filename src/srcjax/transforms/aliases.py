@@ -65,11 +65,21 @@ def _merge(program: Program, unit: Unit) -> bool:
         # What carries no derivative may be several operations, unlike what does.
         alike = (first in unit.varying) == (second in unit.varying)
         if bound[first] != 1:
-            given = alike and second in unit.inlined and first not in unit.temps
+            given = alike and first in unit.temps and second in unit.temps
+            given = given or (alike and second in unit.inlined)
             given = given and len(_dtypes(program, uses, first)) < 2
             if given and _stays_until_read(uses, stmt, first, second):
                 uses.rename(second, first)
                 del bound[second]
+                merged.add(id(stmt))
+            elif (
+                alike
+                and first in unit.temps
+                and second not in unit.temps
+                and _is_renamed(uses, stmt, first, second)
+            ):  # a loop has made it
+                uses.rename(first, second)
+                bound[second] = bound.pop(first)
                 merged.add(id(stmt))
             continue
         if (
@@ -92,11 +102,12 @@ def _merge(program: Program, unit: Unit) -> bool:
         # A parameter of a function that was written out is what it was given. In a
         # batch its own name may have been looked at for what it is.
         own = first in unit.inlined or not is_mapping()
-        passed = alike and second in unit.inlined and own
+        fits = alike or first not in unit.varying
+        passed = fits and second in unit.inlined | unit.temps and own
         one = passed or varies() is Varies.RUN_TIME
         if updated or (one and _stays(uses, stmt, first, second)):
             ranks = {n: (n in unit.temps, n in unit.inlined) for n in (first, second)}
-            if ranks[first] > ranks[second]:
+            if alike and ranks[first] > ranks[second]:
                 first, second = second, first
             uses.rename(second, first)
             del bound[second]
@@ -208,6 +219,18 @@ def _is_handed_over(uses: Uses, alias: gast.stmt, first: str) -> bool:
     made, read = uses.bindings.get(first, []), uses.reads.get(first, [])
     made_above = within(made, span.firsts[0], span.first - 1) == len(made)
     return made_above and within(read, span.firsts[0], span.first) == len(read)
+
+
+def _is_renamed(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:
+    """Whether the first name is not used after `second = first`, the second not before.
+
+    That is in no loop, which may be left, or gone through again, in between.
+    """
+    span = uses.spans.get(id(alias))
+    if span is None or span.firsts[0] or {first, second} & uses.elsewhere:
+        return False
+    used = [*uses.writes.get(first, ()), *uses.reads.get(first, ())]
+    return max(used) <= span.first and not within(uses.reads.get(second), 0, span.first)
 
 
 def _unread_before(uses: Uses, alias: gast.stmt, first: str, second: str) -> bool:

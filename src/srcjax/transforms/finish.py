@@ -70,6 +70,7 @@ from srcjax.transforms.simplify.plain import (
     flat_call,
     flat_display,
     item_of_display,
+    item_of_list,
     join_copies,
     shape_of_zeros,
     store_number,
@@ -971,7 +972,8 @@ class Finisher(Tidying):
             inner = transposed(node)
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
-            found = item_of_display(shape_of_zeros(node, self.is_array))
+            found = item_of_list(shape_of_zeros(node, self.is_array), self.is_array)
+            found = item_of_display(found)
             return flat_call(flat_display(found))
 
         changed = False

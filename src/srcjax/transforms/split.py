@@ -55,7 +55,7 @@ class _Splitting:
         """Split all names that can be; what they hold may be split after that."""
         body = self.unit.node.body
         own = (self.unit.temps | self.unit.inlined) - set(self.unit.parameters)
-        keys = {n: _keys(self.types[n]) for n in own & self.types.keys()}
+        keys = {n: keys_of(self.types[n]) for n in own & self.types.keys()}
         keys = {n: found for n, found in keys.items() if found}
         if not keys:
             return False
@@ -114,7 +114,7 @@ class _Splitting:
         target, value = stmt.targets[0], stmt.value
         found: list[str] = []
         if isinstance(target, gast.Name) and target.id in names:
-            made = _made(value)
+            made = parts_made(value)
             if made is not None and list(made) == keys[target.id]:
                 found.append(target.id)
             elif (
@@ -139,7 +139,7 @@ class _Splitting:
                 isinstance(node, gast.Subscript)
                 and isinstance(node.value, gast.Name)
                 and node.value.id in names
-                and _place(node.slice, keys[node.value.id]) is not None
+                and place_of(node.slice, keys[node.value.id]) is not None
             ):
                 found.append(node.value.id)
         return found
@@ -148,7 +148,7 @@ class _Splitting:
         """A variable for each part, of the type of the part."""
         found = {}
         shown = self.shown(name, keys)
-        for key, t in zip(keys, _items(self.types[name]), strict=True):
+        for key, t in zip(keys, items_of(self.types[name]), strict=True):
             part = self.unit.names.fresh(shown[key])
             self.unit.temps.add(part)
             if name in self.unit.varying:
@@ -166,9 +166,11 @@ class _Splitting:
             for stmt in self.handed.get(each, ()):
                 target = stmt.targets[0]
                 if isinstance(target, gast.Tuple) and len(target.elts) == len(keys):
+                    taken = [e.id for e in target.elts]
                     numbered = self.unit.names.numbered
                     return {
-                        k: numbered.get(e.id, e.id) for k, e in enumerate(target.elts)
+                        k: numbered.get(n, n) if n.strip("_") else f"{name}_{k}"
+                        for k, n in enumerate(taken)
                     }
                 if isinstance(target, gast.Name) and target.id not in names:
                     names.append(target.id)
@@ -197,7 +199,7 @@ class _Splitting:
         target, value = stmt.targets[0], stmt.value
         parts = self.parts.get(getattr(target, "id", ""))
         if parts is not None:
-            given = _made(value)
+            given = parts_made(value)
             if given is None:
                 other = self.parts[value.id]
                 given = {key: syntax.name(other[key]) for key in other}
@@ -225,12 +227,12 @@ class _Splitting:
             held = self.parts.get(getattr(node.value, "id", ""))
             if held is None:
                 return node
-            return syntax.name(held[_place(node.slice, list(held))])
+            return syntax.name(held[place_of(node.slice, list(held))])
 
         return syntax.map_expressions(value, part)
 
 
-def _keys(t: Type) -> list[Any]:
+def keys_of(t: Type) -> list[Any]:
     """The keys of a container that is known to be one of these; none of others."""
     if isinstance(t, Tuple) and t.cls in (None, tuple):
         return list(range(len(t.items)))
@@ -239,12 +241,12 @@ def _keys(t: Type) -> list[Any]:
     return []
 
 
-def _items(t: Any) -> list[Type]:
+def items_of(t: Any) -> list[Type]:
     items: Any = t.items
     return [item for _, item in items] if isinstance(t, Dict) else list(items)
 
 
-def _made(value: gast.expr) -> dict[Any, gast.expr] | None:
+def parts_made(value: gast.expr) -> dict[Any, gast.expr] | None:
     """The parts of a display, by their keys."""
     if isinstance(value, gast.Tuple):
         if any(isinstance(e, gast.Starred) for e in value.elts):
@@ -265,7 +267,7 @@ def _display(parts: dict[Any, gast.expr]) -> gast.expr:
     return gast.Dict([syntax.const(key) for key in parts], list(parts.values()))
 
 
-def _place(index: gast.expr, keys: list[Any]) -> Any:
+def place_of(index: gast.expr, keys: list[Any]) -> Any:
     """The key that a constant index names; None if it names none."""
     if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
         back: Any = getattr(index.operand, "value", None)

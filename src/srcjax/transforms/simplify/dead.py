@@ -32,9 +32,17 @@ Shares = Callable[[str], set[str]]
 class DeadCode:
     """Backward liveness over one function."""
 
-    def __init__(self, shares: Shares, local: set[str], given: frozenset[str]) -> None:
+    def __init__(
+        self,
+        shares: Shares,
+        local: set[str],
+        given: frozenset[str],
+        filled: Collection[str] = (),
+    ) -> None:
         self.shares = shares
         self.local = local
+        #: Names of lists that are only appended to.
+        self.filled = filled
         #: Names of what was given to code that may have kept it, or is from outside.
         self.given = given
         #: Tapes of which a popped value is not read, and those that may lose them all.
@@ -202,6 +210,8 @@ class DeadCode:
 
     def unread(self, name: str, live: set[str]) -> bool:
         """Whether neither the object nor anything sharing its memory is read later."""
+        if name in self.filled:
+            return True
         if name not in self.local or name in live:
             return False
         seen = (live, self.given)
@@ -231,8 +241,8 @@ def _popped(stmt: gast.Assign) -> str | None:
     return tape if dot and method == "pop" and "." not in tape else None
 
 
-def _tapes(node: gast.FunctionDef) -> set[str]:
-    """Names of lists that are only appended to and popped from."""
+def _tapes(node: gast.FunctionDef, popping: bool = True) -> set[str]:
+    """Names of lists that are only appended to and popped from, or only the first."""
     made: Counter[str] = Counter()
     uses: Counter[str] = Counter()
     mentions: Counter[str] = Counter()
@@ -242,7 +252,7 @@ def _tapes(node: gast.FunctionDef) -> set[str]:
         elif isinstance(sub, gast.stmt):
             made[emptied(sub)] += 1
             uses[pushed(sub)] += 1
-        else:
+        elif popping:
             uses[popped(sub)] += 1
     del made[""]
     once = [name for name, count in made.items() if count == 1]
@@ -319,7 +329,7 @@ def remove_dead(
     local = syntax.names_written(node.body) - parameters
     all_tapes = _tapes(node) & local
     given = given_away(node.body, local | parameters, all_tapes)
-    first = DeadCode(shares, local, given)
+    first = DeadCode(shares, local, given, _tapes(node, popping=False) & local)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = first.idle_tapes & _tapes(node)
     if not tapes:

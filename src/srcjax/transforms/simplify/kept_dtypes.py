@@ -20,7 +20,18 @@ import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Const, Scalar, Type, dtype_of, type_of
+from srcjax.analysis.types import (
+    Array,
+    Const,
+    Scalar,
+    Type,
+    dtype_of,
+    is_number,
+    same_shape,
+    shape_of,
+    type_of,
+)
+from srcjax.transforms.call_effects import called
 
 
 def keep_dtypes(
@@ -52,8 +63,8 @@ def keep_dtypes(
     if len(parts) != len(wanted):
         return False
     new = [
-        value if dtype is None else _cast(value, type_at(returned, value), dtype)
-        for value, dtype in zip(parts, dtypes, strict=True)
+        value if dtype is None else _kept(value, dtype, t, returned, type_at)
+        for value, dtype, t in zip(parts, dtypes, wanted, strict=True)
     ]
     if all(a is b for a, b in zip(new, parts, strict=True)):
         return False
@@ -64,6 +75,28 @@ def keep_dtypes(
     else:
         returned.value = new[0]
     return True
+
+
+def _kept(
+    value: Any,
+    dtype: np.dtype,
+    wanted: Type,
+    returned: gast.Return,
+    type_at: Callable[[Any, gast.expr], Type],
+) -> gast.expr:
+    """The gradient in the dtype; without a helper where the types tell what it does."""
+    helped = called(value) == "in_dtype_of" and len(value.args) == 2
+    inner = value.args[0] if helped else value
+    while called(inner) == f"np.{dtype.name}" and len(inner.args) == 1:
+        inner = inner.args[0]  # it is cast again
+    found = type_at(returned, inner)
+    number = is_number(found) and isinstance(wanted, Scalar)
+    fits = isinstance(found, Array) and isinstance(wanted, Array)
+    if number or (fits and same_shape(shape_of(found), shape_of(wanted))):
+        other = dtype_of(found)
+        if other is not None and other.kind == dtype.kind:
+            return _cast(inner, found, dtype)
+    return value if helped else _cast(value, type_at(returned, value), dtype)
 
 
 def _precision(t: Type) -> np.dtype | None:
@@ -78,9 +111,9 @@ def _cast(value: gast.expr, found: Type, dtype: np.dtype | None) -> gast.expr:
     """The value in the dtype, where it surely has another one."""
     if isinstance(found, Const):
         found = type_of(found.value)
+    if dtype is not None and isinstance(found, Scalar) and found.python:
+        return syntax.expression(f"np.{dtype.name}(v)", v=value)
     other = dtype_of(found) if isinstance(found, (Array, Scalar)) else None
     if dtype is None or other is None or other == dtype:
         return value
-    if isinstance(found, Scalar) and found.python:
-        return syntax.expression(f"np.{dtype.name}(v)", v=value)
     return syntax.expression(f"(v).astype(np.{dtype.name})", v=value)

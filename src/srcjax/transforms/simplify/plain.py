@@ -59,6 +59,17 @@ def item_of_display(node: gast.expr) -> gast.expr:
     return node if isinstance(chosen, gast.Starred) else chosen
 
 
+def item_of_list(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast.expr:
+    """`list(x)[1]` is `x[1]`, of an array."""
+    whole: Any = getattr(node, "value", None)
+    if not isinstance(node, gast.Subscript) or called(whole) != "list":
+        return node
+    if len(whole.args) != 1 or isinstance(node.slice, gast.Slice):
+        return node
+    array = whole.args[0]
+    return gast.Subscript(array, node.slice, node.ctx) if is_array(array) else node
+
+
 def decided(node: gast.expr) -> gast.expr:
     """`0.5 is not None and x > 0.5` is `x > 0.5`; other constants are not looked at."""
     if isinstance(node, gast.Compare) and len(node.ops) == 1:

@@ -145,6 +145,7 @@ class Tidying:
             ((attribute,), self.plain_transpose),
             ((attribute, call), lambda node: sign_outside(node, self.is_float)),
             ((call,), self.plain_length),
+            ((call,), self.without_cast),
             ((call,), plain_count),
             ((call,), plain_list),
             ((call,), plain_axis),
@@ -197,6 +198,15 @@ class Tidying:
         items = node.args[0].args
         sized = items and isinstance(self.type_of(items[0]), (Array, Dict, List, Tuple))
         return syntax.call("len", items[0]) if sized else node
+
+    def without_cast(self, node: gast.expr) -> gast.expr:
+        """`np.float32(v)` is `v`, a number of NumPy's of that dtype."""
+        if called(node) not in _CASTS or len(node.args) != 1 or node.keywords:
+            return node
+        found = self.type_of(node.args[0])
+        if not isinstance(found, Scalar) or found.python:
+            return node
+        return node.args[0] if found.dtype == _CASTS[called(node)] else node
 
     def flat_sum(self, node: gast.expr) -> gast.expr:
         """`a + (b + c)` is `a + b + c`, where all are of one shape."""
@@ -616,6 +626,8 @@ class Tidying:
         return False
 
 
+#: What makes numbers of NumPy's that are not in double precision.
+_CASTS = {f"np.{name}": np.dtype(name) for name in ("float16", "float32", "complex64")}
 _DOUBLE = np.dtype(float)
 #: Functions whose work grows faster than their arguments.
 _PRODUCTS = frozenset(

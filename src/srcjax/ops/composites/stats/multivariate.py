@@ -39,7 +39,8 @@ def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
     points = np.reshape(deviation, (-1, size))
     z = scipy.linalg.solve_triangular(factor, points.T, lower=True)
     spread = 2 * np.sum(np.log(np.diag(factor))) + size * math.log(2 * math.pi)
-    return np.reshape(-(np.sum(z**2, axis=0) + spread) / 2, shape[:-1])
+    density = np.reshape(-(np.sum(z**2, axis=0) + spread) / 2, shape[:-1])
+    return np.squeeze(density)[()]
 
 
 @composite(multivariate_normal.pdf)
@@ -66,7 +67,8 @@ def dirichlet_logpdf(x, alpha):
     if np.any((x < 0) | (np.abs(np.sum(x, axis=0) - 1) > 1e-9)):
         raise ValueError("`x` must be probabilities that sum to 1")
     total = scipy.special.gammaln(np.sum(alpha)) - np.sum(scipy.special.gammaln(alpha))
-    return total + np.sum(scipy.special.xlogy(alpha - 1, x.T), axis=-1)
+    density = total + np.sum(scipy.special.xlogy(alpha - 1, x.T), axis=-1)
+    return np.squeeze(density)[()]
 
 
 @composite(dirichlet.pdf)

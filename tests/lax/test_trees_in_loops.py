@@ -56,7 +56,6 @@ def with_jax(A, b, reverse=False):
     return jnp.sum(jnp.sin(found[1]))
 
 
-@pytest.mark.filterwarnings("ignore::srcjax.PerformanceWarning")  # of `of_each`
 @pytest.mark.parametrize(
     ("f", "reverse"), [(of_all, False), (of_each, False), (of_named, True)]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import types as pytypes
 from collections import defaultdict
 from typing import Any
@@ -51,6 +52,7 @@ from srcjax.analysis.types import (
     Unknown,
     View,
     aged,
+    all_buffers,
     dtype_of,
     is_active,
     is_mapping,
@@ -62,7 +64,7 @@ from srcjax.analysis.types import (
     shape_of,
 )
 from srcjax.frontend.unit import parameter_names
-from srcjax.ops.record import lookup
+from srcjax.ops.record import METHODS, lookup
 
 #: `np.newaxis`.
 NOTHING = Const(value=None)
@@ -614,6 +616,8 @@ class Expressions(Calls):
                 loose = True
         if loose and (found := self.of_any_number(node, kwargs, env)) is not None:
             return found
+        if loose and (found := self.of_any_shape(node, env)) is not None:
+            return found
         if loose:
             reads = [env[n] for n in syntax.names_read(node) if n in env]
             self.callee(node, None)
@@ -654,6 +658,21 @@ class Expressions(Calls):
                 args += [elem] * count if many else [self.eval(a, env)]
             found.append(self.told_by_types(value, args, kwargs, node))
         return found[0] if all(t == found[0] for t in found) else None
+
+    def of_any_shape(self, node: gast.Call, env: Env) -> Type | None:
+        """`x.reshape(n, *shape)` of an array, with any shape: one of its dtype."""
+        if not isinstance(node.func, gast.Attribute):
+            return None
+        base, op = self.eval(node.func.value, env), METHODS.get(node.func.attr)
+        if op is None or not isinstance(base, Array):
+            return None
+        kinds = {p.kind for p in op.signature.parameters.values()}
+        if inspect.Parameter.VAR_POSITIONAL not in kinds:
+            return None
+        self.callee(node, op)
+        self.facts.nodes.append(node)
+        memory = all_buffers(base) | {id(node)}
+        return Array(is_active(base), memory, base.dtype, None)
 
     def unknown_made(self, node: gast.Call, found: Type) -> Type:
         """What a call gives of which nothing is known: it may be written in place."""

@@ -53,6 +53,7 @@ from srcjax.analysis.types import (
     count_type,
     is_active,
     is_differentiable,
+    is_iterator,
     join,
     replace,
     varies,
@@ -400,6 +401,12 @@ class Interpreter(Expressions):
             env[target.id] = value
         elif isinstance(target, (gast.Tuple, gast.List)):
             if any(isinstance(e, gast.Starred) for e in target.elts):
+                shown = self.items_around_star(stmt, target, value)
+                if shown is not None:
+                    for element, item in zip(target.elts, shown, strict=True):
+                        element = getattr(element, "value", element)
+                        self.assign(stmt, element, item, env)
+                    return
                 for element in target.elts:
                     element = getattr(element, "value", element)
                     rest = Unknown(is_active(value), all_buffers(value))
@@ -414,6 +421,21 @@ class Interpreter(Expressions):
         elif isinstance(target, gast.Attribute):
             base = self.eval(target.value, env)
             self.store_attribute(stmt, target, base, value, env)
+
+    def items_around_star(
+        self, stmt: gast.stmt, target: Any, value: Type
+    ) -> list[Type] | None:
+        """The types in `a, *rest, b = value` of a tuple or list with known items."""
+        items = value.items if isinstance(value, (Tuple, List)) else None
+        left = len(target.elts) - 1
+        if items is None or is_iterator(value) or len(items) < left:
+            return None
+        star = [isinstance(e, gast.Starred) for e in target.elts].index(True)
+        end = len(items) - (left - star)
+        rest = items[star:end]
+        self.facts.nodes.append(stmt)
+        held = List(any(map(is_active, rest)), frozenset([id(stmt)]), rest)
+        return [*items[:star], held, *items[end:]]
 
     def global_names(self) -> set[str]:
         """The names that the unit at hand declares as global."""

@@ -482,8 +482,8 @@ class NestedTransforms(Effects):
         transform = getattr(function, "__srcjax_transform__", None)
         if transform is not None:
 
-            def value() -> Type:
-                return self.value_type(transform.function, types)
+            def value(given: list[Type] = types) -> Type:
+                return self.value_type(transform.function, given)
 
             try:
                 found: Type = transform.result_type(types, value)

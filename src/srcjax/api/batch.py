@@ -510,6 +510,23 @@ class Batched(Transform):
         by_name = dict(zip(self.parameters, axes, strict=True))
         return self.loop(requests.Request(function, names, wrt), by_name, reason)
 
+    def result_type(
+        self, types: list[ty.Type], value: Callable[..., ty.Type]
+    ) -> ty.Type:
+        """What the function gives for one example, with an axis for the examples."""
+        if self.axis_name is not None or type(self.out_axes) is not int:
+            return ty.UNKNOWN
+        try:
+            axes = self.axes_of_types(len(types))
+            examples = list(map(example_of, map(_quiet, types), axes))
+            size = self.axis_size or self.size_of(types, axes)
+        except (ArgumentError, IndexError, KeyError, TypeError, ValueError):
+            return ty.UNKNOWN  # said where the call is written out
+        if size is None:
+            named = (size_of(t, a) for t, a in zip(types, axes, strict=True))
+            size = next((n for n in named if n is not None), None)
+        return type_of_batch(value(examples), size, self.out_axes)
+
     def version_of(self, types: list[ty.Type]) -> Version:
         """The version for batches of these types, for other transforms."""
         axes = self.axes_of_types(len(types))
@@ -867,6 +884,23 @@ def example_of(t: ty.Type, axes: Axes) -> ty.Type:
     if isinstance(t, ty.Object):
         return ty.map_parts(t, lambda p: example_of(p, axes))
     return ty.with_active(t, True)
+
+
+def type_of_batch(t: ty.Type, size: Any, axis: int) -> ty.Type:
+    """The type of a batch of so many examples of the type."""
+    if isinstance(t, ty.Const) and type(t.value) in (bool, int, float, complex):
+        t = ty.type_of(t.value)
+    if isinstance(t, (ty.Array, ty.Scalar)):
+        shape = ty.shape_of(t)
+        if shape is not None:
+            place = axis + len(shape) + 1 if axis < 0 else axis
+            if not 0 <= place <= len(shape):
+                return ty.UNKNOWN
+            shape = (*shape[:place], size, *shape[place:])
+        return ty.Array(False, frozenset([type_of_batch]), t.dtype, shape)
+    if isinstance(t, (ty.Tuple, ty.List, ty.Dict)) and t.items is not None:
+        return ty.map_parts(t, lambda part: type_of_batch(part, size, axis))
+    return ty.UNKNOWN
 
 
 def _quiet(t: ty.Type) -> ty.Type:

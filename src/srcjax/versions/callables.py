@@ -1046,9 +1046,12 @@ class Transform:
         return found
 
     def result_type(
-        self, types: list[ty.Type], value: Callable[[], ty.Type]
+        self, types: list[ty.Type], value: Callable[..., ty.Type]
     ) -> ty.Type:
-        """What a call gives, before code is generated; `value` gives the function's."""
+        """What a call gives, before code is generated; `value` gives the function's.
+
+        Of other types, too: `value(types)`.
+        """
         return ty.UNKNOWN
 
 

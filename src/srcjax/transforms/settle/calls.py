@@ -261,6 +261,8 @@ class CallSettling(ContainerSettling):
         found = starred()
         plain = [a for a in call.args if not isinstance(a, gast.Starred)]
         given = [*found, *plain, *(k.value for k in call.keywords if k.arg)]
+        if isinstance(call.func, gast.Attribute):
+            given.append(call.func.value)
         if not found or not any(
             is_lowered(self.atom_type(stmt, a) or UNKNOWN) for a in given
         ):

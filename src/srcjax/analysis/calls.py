@@ -80,6 +80,7 @@ from srcjax.analysis.types import (
     Range,
     Scalar,
     Told,
+    Transformed,
     Tuple,
     Type,
     Unknown,
@@ -895,6 +896,13 @@ class Calls(Constructing):
             return self.element(args[0])
         if value is getattr and len(args) == 2 and isinstance(args[1], Const):
             return self.attribute(args[0], str(args[1].value), node)
+        if hasattr(value, "__srcjax_keeps__") and args:
+            self.callee(node, value)
+            if is_local(args[0]):
+                return args[0]
+            if isinstance(args[0], Const) and callable(args[0].value):
+                made = self.program.made_of(value, args[0].value, [], {})
+                return Const(value=made)
         if value is dataclasses.replace and isinstance(args[0], Object):
             return self.replaced(args[0], kwargs, node)
         diagonal = value is np.fill_diagonal and len(args) == 2 and not kwargs
@@ -941,10 +949,12 @@ class Calls(Constructing):
             return value if is_mapping() and active else value.function
         is_function = isinstance(value, pytypes.FunctionType)
         alone = getattr(value, "__srcjax_alone__", None) if is_function else None
-        rule = isinstance(value, (CustomRule, CustomTangent))
+        rule = isinstance(value, (CustomRule, CustomTangent, Checkpointed))
         if alone is None and (not rule or isinstance(value, CustomRules)):
             return value
-        done = is_mapping() and not self.program.keeps_rules
+        done = is_mapping() and (
+            not self.program.keeps_rules or isinstance(value, Checkpointed)
+        )
         if not done and varies() is not Varies.RUN_TIME:
             return value
         if alone is not None:
@@ -1354,6 +1364,11 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
+
+
+def is_local(t: Type) -> bool:
+    """Whether it is a function that is made in the function at hand."""
+    return isinstance(t, (Closure, Transformed))
 
 
 def _may_be_no_array(

@@ -185,3 +185,9 @@ class Checkpointed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checkpointed) and self.function is other.function
+
+    def __hash__(self) -> int:
+        return hash((Checkpointed, self.function))

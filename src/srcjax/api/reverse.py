@@ -454,7 +454,8 @@ def checkpoint(
 ) -> Any:
     """Decorator: save nothing of `f`; its backward sweep runs it again.
 
-    Arguments are given as those of `custom_vjp` functions.
+    Arguments are given as those of `custom_vjp` functions. Of a function that is made
+    inside of the one that is differentiated, what its statements need is saved.
 
     Args:
         f: a Python function of NumPy values. Without it, a decorator.
@@ -469,6 +470,9 @@ def checkpoint(
     return as_decorator(Checkpointed, f)
 
 
+#: A function that is made inside of another one stays what it is there.
+checkpoint.__srcjax_keeps__ = True  # type: ignore[attr-defined]
+checkpoint.__srcjax_inside__.__srcjax_keeps__ = True  # type: ignore[attr-defined]
 #: As in JAX.
 remat = checkpoint
 

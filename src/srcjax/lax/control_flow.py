@@ -106,10 +106,10 @@ def scan(
         for i in range(length - 1, -1, -1) if reverse else range(length):
             carry, y = f(carry, tree.map(lambda x: x[i], xs))  # noqa: B023
             ys.append(y)
-    if isinstance(y, (np.ndarray, np.generic, float, int, complex)):
-        whole = np.stack(ys)
-    else:
+    if isinstance(y, (tuple, list, dict, type(None))):
         whole = stacked(ys, y)
+    else:
+        whole = np.stack(ys)
     if reverse:
         whole = tree.map(lambda x: x[::-1], whole)
     return carry, whole

@@ -98,13 +98,14 @@ def scan(
             carry, y = f(carry, x)
             ys.append(y)
     else:
-        leaves = tree.leaves(xs)
+        along = tree.map(lambda array: array, xs)  # each has a name
+        leaves = tree.leaves(along)
         length = len(leaves[0]) if length is None else length
         for leaf in leaves:
             if len(leaf) != length:
                 raise ValueError(f"scan of {length} steps along {len(leaf)} items")
         for i in range(length - 1, -1, -1) if reverse else range(length):
-            carry, y = f(carry, tree.map(lambda x: x[i], xs))  # noqa: B023
+            carry, y = f(carry, tree.map(lambda x: x[i], along))  # noqa: B023
             ys.append(y)
     if isinstance(y, (tuple, list, dict, type(None))):
         whole = stacked(ys, y)

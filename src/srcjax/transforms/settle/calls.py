@@ -54,11 +54,13 @@ class CallSettling(ContainerSettling):
         if len(callees) != 1:
             return None
         callee = callees[0]
-        if hasattr(callee, "__srcjax_keeps__") and getattr(stmt, "value", None) is call:
-            held = self.atom_type(stmt, call.args[0]) if call.args else None
+        whole: Any = stmt
+        first = call.args[0] if call.args else None
+        if hasattr(callee, "__srcjax_keeps__") and getattr(whole, "value", 0) is call:
+            held = self.atom_type(stmt, first)
             if isinstance(held, (Closure, Transformed)):  # saved is what its code saves
                 self.changed = True
-                stmt.value = call.args[0]
+                whole.value = first
                 return [stmt]
         if isinstance(callee, functools.partial):
             self.changed = True

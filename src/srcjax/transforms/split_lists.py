@@ -29,7 +29,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.program import Program
-from srcjax.analysis.types import List, Type
+from srcjax.analysis.types import UNKNOWN, List, Type, ageless_buffers
 from srcjax.frontend.joined_tapes import emptied, pushed
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
@@ -40,7 +40,8 @@ def split_lists(program: Program, unit: Unit) -> bool:
     """Split such lists of a unit; whether there were any."""
     types = program.types_of(unit)
     own = (unit.temps | unit.inlined) - set(unit.parameters)
-    keys = {n: k for n in own & types.keys() if (k := _item_keys(types[n]))}
+    written = program.facts.written()
+    keys = {n: k for n in own & types.keys() if (k := _item_keys(types[n], written))}
     if not keys:
         return False
     uses = Counter(n.id for n in syntax.names_in(unit.node))
@@ -54,7 +55,7 @@ def split_lists(program: Program, unit: Unit) -> bool:
         if found.made == 1 and found.appended and found.mentions == uses[found.name]
     ]
     for found in split:
-        found.find_reads(unit)
+        found.find_reads(unit, types)
     split = [found for found in split if found.reads_parts]
     for found in split:
         _Splitting(unit, found).run()
@@ -74,8 +75,11 @@ class _Gathered:
     mentions: int = 0
     reads_parts: bool = True
 
-    def find_reads(self, unit: Unit) -> None:
+    def find_reads(self, unit: Unit, types: dict[str, Type]) -> None:
         """Look whether all that is done with its items is to read parts of them."""
+        if any(keys_of(types.get(n, UNKNOWN)) != self.keys for n in self.items):
+            self.reads_parts = False  # a part of the list, which an index made
+            return
         uses: Counter[str] = Counter()
         parts: Counter[str] = Counter()
         for node in syntax.walk(unit.node.body):
@@ -88,11 +92,14 @@ class _Gathered:
         self.reads_parts = all(uses[n] == parts[n] + 1 for n in self.items)
 
 
-def _item_keys(t: Type) -> list[Any]:
-    """The keys of what the list holds, if all its items are containers with them."""
+def _item_keys(t: Type, written: frozenset) -> list[Any]:
+    """The keys of what the list holds, if all its items are containers with them.
+
+    A dict that is written to may be in the list when it is.
+    """
     if not isinstance(t, List) or t.cls is not list or t.elem is None:
         return []
-    return keys_of(t.elem)
+    return [] if ageless_buffers(t.elem.buffers) & written else keys_of(t.elem)
 
 
 def _note(

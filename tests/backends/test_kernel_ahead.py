@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.backends.kernel_ahead import may_compute
+from srcjax.backends.kernel_elementary import may_compute
 from srcjax.backends.kernel_text import file_text
 
 pytest.importorskip("numba")

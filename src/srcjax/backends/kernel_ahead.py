@@ -19,8 +19,6 @@ where it was one: ahead it is only looked at whether it is there.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,22 +28,13 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.looking import MAKERS
-from srcjax.backends.elementary import name_of
+from srcjax.backends.kernel_elementary import function_of
 from srcjax.backends.kernel_memory import SMALL
 
 #: What ends a trip, or the loop, before it is done.
 _LEAVE = (gast.Break, gast.Continue, gast.Return, gast.Raise, gast.Assert, gast.Try)
 #: What is computed for some trips only.
 _PERHAPS = (gast.IfExp, gast.BoolOp, gast.Lambda)
-#: What vectors take less time for, measured: the machine's own functions take 5 to 12
-#: nanoseconds for one of these, vectors 3 (powers 7). For the others they take as long,
-#: or longer: `sin` of any number takes four times as long.
-_PAYS = frozenset(
-    ["arccos", "arcsin", "arctan", "cbrt", "cosh", "exp", "expm1", "log", "log10"]
-    + ["log1p", "power", "sinh", "tanh"]
-)
-#: What a text calls.
-_CALLED = re.compile(r"((?:np|math)\.\w+)\(")
 #: Fewer trips take less time than to set out for two loops more.
 FEW = 16
 #: So many trips are computed ahead at once: what memory of a call may hold.
@@ -56,13 +45,6 @@ _PLAIN = (
     *(gast.operator, gast.unaryop, gast.expr_context, gast.Call, gast.Attribute),
 )
 _OF_NUMBERS = ("abs", "float", "int", "len", "beside")
-
-
-def may_compute(text: str) -> bool:
-    """Whether a kernel's text has a loop, and an elementary function."""
-    if "for " not in text:
-        return False
-    return "**" in text or any(map(function_of, set(_CALLED.findall(text))))
 
 
 def computed_ahead(
@@ -398,14 +380,6 @@ def arguments_of(call: Any) -> list[Any] | None:
 def is_elementary(call: gast.Call) -> bool:
     """Whether there is a function that vectorises for it."""
     return function_of(syntax.dotted(call.func) or "") is not None
-
-
-def function_of(path: str) -> str | None:
-    """The elementary function that a text calls so; None for all others."""
-    module, _, name = path.partition(".")
-    function = getattr({"np": np, "math": math}.get(module), name, None)
-    known = None if function is None else name_of(function)
-    return known if known in _PAYS else None
 
 
 def is_of_numbers(call: gast.Call) -> bool:

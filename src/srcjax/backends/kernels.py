@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from srcjax.backends.cache_folder import cache_folder, write_at_once
+from srcjax.backends.kernel_elementary import may_compute
 from srcjax.late import late
 from srcjax.process import warnings_are
 
 if TYPE_CHECKING:
-    from srcjax.backends import kernel_ahead, kernel_text, kernel_threads, threads
+    from srcjax.backends import kernel_text, kernel_threads, threads
 else:
-    kernel_ahead = late("srcjax.backends.kernel_ahead")
     kernel_text = late("srcjax.backends.kernel_text")
     kernel_threads = late("srcjax.backends.kernel_threads")
     threads = late("srcjax.backends.threads")
@@ -205,7 +205,7 @@ def ranks_of(text: str, args: tuple) -> tuple[int | None, ...]:
     They tell the shapes of products that it returns, and what may be computed ahead of
     loops. Only where all others are whole: what is computed of these is double then.
     """
-    asks = "np.dot(" in text or kernel_ahead.may_compute(text)
+    asks = "np.dot(" in text or may_compute(text)
     if not asks or "float32" in text or "complex" in text:
         return ()
     if any(dtype_of(a) not in _DOUBLE for a in args):
@@ -510,6 +510,7 @@ _TEXTS = (
     "kernel_ahead",
     "kernel_cache",
     "kernel_calls",
+    "kernel_elementary",
     "kernel_gathers",
     "kernel_memory",
     "kernel_text",

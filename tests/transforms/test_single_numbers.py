@@ -53,3 +53,14 @@ def test_a_wider_adjoint_is_made_narrow():
     assert type(found) is np.float32 and found == 1.5
     rows = srcjax.vmap(srcjax.grad(lambda x: scale * x))(np.ones(3, np.float32))
     assert rows.dtype == np.float32
+
+
+def test_truth_values_of_numpy_are_as_strong_as_its_numbers():
+    """`(d > 0.3) / 2` is of double precision, if `d` is a number of NumPy's."""
+
+    def f(x):
+        return max(np.dot(x, x), 0.3)
+
+    x = np.array([0.4, 0.5], np.float32)
+    assert srcjax.grad(f)(x).dtype == np.float32
+    assert_close(srcjax.grad(f)(x), 2 * x)

@@ -192,7 +192,7 @@ def test_sweeps_and_tapes(views):
     assert not {"fw", "bw"} & set(kinds["R1"])
     (tape,) = tapes_of(view.sides)
     rows = [view.sides.rows[n - 1].text for n in (*tape.pushes, *tape.pops)]
-    assert "append(" in rows[0] and "pop()" in rows[-1]
+    assert "append(" in rows[0] and "in reversed(tape):" in rows[-1]
     (one,) = tapes_of(views("mlp")[0].sides)  # through two functions
     functions = [views("mlp")[0].sides.rows[n - 1].function for n in one.pushes]
     assert functions == ["predict_forward"]

@@ -293,7 +293,10 @@ def compare(op: Any, a: Type, b: Type) -> Type:
             return BOOL
     if is_number(a) and is_number(b):
         outcome = _order(op, as_dim(a), as_dim(b))
-        return BOOL if outcome is None else Const(value=outcome)
+        if outcome is not None:
+            return Const(value=outcome)
+        of_numpy = any(isinstance(t, Scalar) and not t.python for t in (a, b))
+        return BOOL if not of_numpy else Scalar(dtype=np.dtype(bool))
     shapes = broadcast_shapes(shape_of(a), shape_of(b))
     if isinstance(a, Array) or isinstance(b, Array):
         return Array(dtype=np.dtype(bool), shape=shapes)

@@ -505,6 +505,10 @@ class Run:
             if isinstance(base, np.ndarray) and has_traced(index):
                 base = traced(self.trace, base)
             return base[index]
+        if isinstance(node, gast.ListComp):
+            part = self.part_of_rows(node, scope)
+            if part is not None:
+                return part
         bound = {
             n.id
             for n in syntax.walk(node)
@@ -514,8 +518,23 @@ class Run:
         found = {name: self.name(name, scope) for name in names}
         tree = ast.Expression(gast.gast_to_ast(syntax.clone(node)))
         return eval(
-            compile(ast.fix_missing_locations(tree), "<core form>", "eval"), {}, found
-        )
+            compile(ast.fix_missing_locations(tree), "<core form>", "eval"), found
+        )  # as globals: comprehensions see them too
+
+    def part_of_rows(self, node: gast.ListComp, scope: dict) -> Rows | None:
+        """`[leaf(each, k) for each in ys]`: the part of all rows, as it is kept."""
+        loop, called = node.generators[0], node.elt
+        if len(node.generators) > 1 or loop.ifs or not syntax.is_name(loop.target):
+            return None
+        if not isinstance(called, gast.Call) or not isinstance(loop.iter, gast.Name):
+            return None
+        rows = self.value(loop.iter, scope)
+        function = self.value(called.func, scope) if isinstance(rows, Rows) else None
+        if not is_structural(function):
+            return None
+        found = self.value(called, {**scope, loop.target.id: rows.rows})
+        same = any(found is each for each in flat_traced(rows.rows))
+        return Rows(found) if same else None
 
     def items(self, nodes: list, scope: dict) -> list:
         """What a display holds."""

@@ -102,3 +102,32 @@ def test_a_shape_with_a_star():
 
     expected = sum(srcjax.grad(model)(w, x) for x in batch)
     assert_close(srcjax.grad(total)(w), expected)
+
+
+def test_layers_that_are_made_for_each_example():
+    """Weights differ from example to example, and biases are zeros for all."""
+
+    def layers(scale, sizes=(2, 3, 1)):
+        scales = np.stack([scale, scale**2])
+        return [
+            (np.full((m, n), s), np.zeros(n))
+            for s, m, n in zip(scales, sizes[:-1], sizes[1:], strict=True)
+        ]
+
+    def loss(params, x):
+        for w, b in params[:-1]:
+            x = np.tanh(x @ w + b)
+        return np.sum((x @ params[-1][0] + params[-1][1]) ** 2)
+
+    def trained(scale):
+        params = layers(scale)
+        for _ in range(2):
+            slopes = srcjax.grad(loss)(params, X)
+            params = srcjax.tree.map(lambda p, d: p - 0.01 * d, params, slopes)
+        return loss(params, X)
+
+    scales = np.array([0.3, 0.5, -0.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", srcjax.PerformanceWarning)
+        found = vmap(trained)(scales)
+    assert_close(found, np.array([trained(s) for s in scales]))

@@ -462,6 +462,10 @@ class LoopSettling(SettlingBase):
                 value = self.program.look(self.unit, over.id)
                 around = self.program.type_around(value, over.id)
                 found = around if isinstance(around, (Tuple, List)) else None
+        variants = self.facts.of(stmt)
+        if found is None and is_mapping() and isinstance(over, gast.Subscript):
+            parts = [self.typer.type_of(over, dict(v.before)) for v in variants]
+            found = parts[0] if len(parts) == 1 and _items_of(parts[0]) else None
         return found
 
     def is_own(self, loop: gast.For, bind: gast.Assign) -> bool:
@@ -486,10 +490,22 @@ class LoopSettling(SettlingBase):
             return False
         if any(isinstance(n, gast.FunctionDef) for n in syntax.walk(stmt.body)):
             return False  # each trip makes one of its own
-        if any(map(_is_mixed, types)):
+        if any(map(_is_mixed, types)) or self.makes_mixed(stmt, types):
             return True
         shown = [self.shown(over) or () for over in self.sequences_of(stmt.iter)]
         return len(stmt.body) <= SHOWN and all(0 < len(s) <= SHOWN for s in shown)
+
+    def makes_mixed(self, stmt: gast.For, types: list[Any]) -> bool:
+        """Whether it lists few tuples of which only some parts differ in a batch.
+
+        `[(random.normal(k, (m, n)), np.zeros(n)) for k, m, n in zip(keys, ...)]`
+        """
+        counts = [len(known) for t in types if (known := _items_of(t)) is not None]
+        few = is_mapping() and len(counts) == len(types) and min(counts) <= LISTED
+        if not few or self.gathered(stmt) is None:
+            return False
+        last: Any = stmt.body[-1]
+        return _is_mixed(self.atom_type(last, last.value.args[0]))
 
     def gathered(self, stmt: gast.For) -> str | None:
         """The list that a comprehension makes: it is empty before."""

@@ -20,6 +20,7 @@ them by constant places: nothing tells then whether there was a container.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -68,7 +69,7 @@ class _Splitting:
             return False
         self.handed = self.handed_on()
         self.parts = {n: self.variables(n, keys[n]) for n in sorted(names)}
-        self.unit.node.body = self.block(body)
+        self.unit.node.body = in_place_of(body, self.statement)
         return True
 
     def refused(
@@ -180,18 +181,6 @@ class _Splitting:
             for key, text in zip(keys, texts, strict=True)
         }
 
-    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
-        out: list[gast.stmt] = []
-        for stmt in stmts:
-            syntax.rewrite_blocks(stmt, self.block)
-            new = self.statement(stmt)
-            for each in new:
-                if each is not stmt:
-                    gast.copy_location(each, stmt)
-                    each.user_line = getattr(stmt, "user_line", None)
-            out += new
-        return out
-
     def statement(self, stmt: gast.stmt) -> list[gast.stmt]:
         """What stands for a statement, with the variables."""
         if not isinstance(stmt, gast.Assign):
@@ -230,6 +219,22 @@ class _Splitting:
             return syntax.name(held[place_of(node.slice, list(held))])
 
         return syntax.map_expressions(value, part)
+
+
+def in_place_of(
+    stmts: list[gast.stmt], statement: Callable[[Any], list[gast.stmt]]
+) -> list[gast.stmt]:
+    """A block with what stands for each of its statements, and of those in them."""
+    out: list[gast.stmt] = []
+    for stmt in stmts:
+        syntax.rewrite_blocks(stmt, lambda block: in_place_of(block, statement))
+        new = statement(stmt)
+        for each in new:
+            if each is not stmt:
+                gast.copy_location(each, stmt)
+                each.user_line = getattr(stmt, "user_line", None)
+        out += new
+    return out
 
 
 def keys_of(t: Type) -> list[Any]:

@@ -33,7 +33,7 @@ from srcjax.analysis.types import UNKNOWN, List, Type, ageless_buffers
 from srcjax.frontend.joined_tapes import emptied, pushed
 from srcjax.frontend.unit import Unit
 from srcjax.ops.record import Op
-from srcjax.transforms.split import keys_of, parts_made, place_of
+from srcjax.transforms.split import in_place_of, keys_of, parts_made, place_of
 
 
 def split_lists(program: Program, unit: Unit) -> bool:
@@ -169,7 +169,9 @@ class _Splitting:
 
     def run(self) -> None:
         body = syntax.map_expressions(self.unit.node.body, self.read)
-        self.unit.node.body = self.block(body)
+        for stmt in syntax.all_statements(body):
+            self.ask_size(stmt)
+        self.unit.node.body = in_place_of(body, self.statement)
 
     def read(self, node: Any) -> Any:
         """A name for the part of an item that is read."""
@@ -181,19 +183,6 @@ class _Splitting:
                 parts[key] = self.variable(item, key)
             return syntax.name(parts[key])
         return node
-
-    def block(self, stmts: list[gast.stmt]) -> list[gast.stmt]:
-        out: list[gast.stmt] = []
-        for stmt in stmts:
-            self.ask_size(stmt)
-            syntax.rewrite_blocks(stmt, self.block)
-            new = self.statement(stmt)
-            for each in new:
-                if each is not stmt:
-                    gast.copy_location(each, stmt)
-                    each.user_line = getattr(stmt, "user_line", None)
-            out += new
-        return out
 
     def ask_size(self, stmt: Any) -> None:
         """Ask one of the lists for the size of all: one of which a loop reads items."""

@@ -18,17 +18,10 @@ import srcjax
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.txt"))
 
-#: Here a `vmap` runs in a loop over the examples, and says so: of rules of the user's,
-#: of a sampler's loop, of a step in the order of a permutation, of a list of layers, of
-#: a namedtuple made of the items of an array.
-IN_A_LOOP = {
-    "custom_derivative_rules",
-    "hmc",
-    "hopfield",
-    "maml",
-    "normalizing_flow",
-    "reinforce",
-}
+#: Here a `vmap` runs in a loop over the examples, and says so: of a sampler's loop, of a
+#: list of layers, of a namedtuple made of the items of an array, and of what an optimiser
+#: carries through a loop.
+IN_A_LOOP = {"deep_ensemble", "hmc", "maml", "reinforce"}
 
 
 def with_imports_changed(text):

@@ -18,9 +18,9 @@ import srcjax
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.txt"))
 
-#: Here a `vmap` runs in a loop over the examples, and says so: of a sampler's loop, of a
-#: list of layers, of a namedtuple made of the items of an array, and of what an optimiser
-#: carries through a loop.
+#: Here a `vmap` runs in a loop over the examples, and says so: of a sampler's loop, of
+#: a list of layers, of a namedtuple made of the items of an array, and of what an
+#: optimiser carries through a loop.
 IN_A_LOOP = {"deep_ensemble", "hmc", "maml", "reinforce"}
 
 

@@ -623,7 +623,7 @@ class Finisher(Tidying):
         if at is not None:
             wanted = [self.type_of_name(n) for n in self.written.wrt]
             inferred = functools.partial(self.written.inference.type_of, self.written)
-            keep_dtypes(self.node, at, wanted, inferred)
+            keep_dtypes(self.node, at, wanted, inferred, self.adjoints)
 
     def floats_of_counts(self) -> None:
         """`d = 1.0 * i` of a whole number is `d = float(i)`; -1.0 is a minus."""

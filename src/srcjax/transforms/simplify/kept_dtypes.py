@@ -13,7 +13,7 @@ stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import gast
@@ -27,8 +27,6 @@ from srcjax.analysis.types import (
     Type,
     dtype_of,
     is_number,
-    same_shape,
-    shape_of,
     type_of,
 )
 from srcjax.transforms.call_effects import called
@@ -39,12 +37,13 @@ def keep_dtypes(
     at: int,
     wanted: list[Type],
     type_at: Callable[[Any, gast.expr], Type],
+    adjoints: Collection[str],
 ) -> bool:
     """Cast gradients that surely have another precision; whether one was cast.
 
     `at` is the place of the gradient in the returned tuple (-1: all of it), `wanted`
     the types of the arguments it belongs to, `type_at` infers what an expression in a
-    statement is.
+    statement is, and `adjoints` are names of adjoints.
     """
     dtypes = [_precision(t) for t in wanted]
     if not any(dtypes):
@@ -62,8 +61,21 @@ def keep_dtypes(
         parts = list(value.elts)
     if len(parts) != len(wanted):
         return False
+    made = {
+        stmt.targets[0].id: stmt.value
+        for stmt in node.body
+        if isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0])
+    }
+
+    def is_sure(value: gast.expr, dtype: np.dtype) -> bool:
+        name = getattr(value, "id", "")
+        if name in made and syntax.count_bindings(node, name) == 1:
+            value = made[name]
+        cast = called(value) == f"np.{dtype.name}"
+        return cast or syntax.names_read(value).isdisjoint(adjoints)
+
     new = [
-        value if dtype is None else _kept(value, dtype, t, returned, type_at)
+        value if dtype is None else _kept(value, dtype, t, returned, type_at, is_sure)
         for value, dtype, t in zip(parts, dtypes, wanted, strict=True)
     ]
     if all(a is b for a, b in zip(new, parts, strict=True)):
@@ -83,20 +95,28 @@ def _kept(
     wanted: Type,
     returned: gast.Return,
     type_at: Callable[[Any, gast.expr], Type],
+    is_sure: Callable[[gast.expr, np.dtype], bool],
 ) -> gast.expr:
-    """The gradient in the dtype; without a helper where the types tell what it does."""
+    """The gradient in the dtype; a number without a helper.
+
+    An adjoint is supposed to have the dtype of what it belongs to, so that only of what
+    is made of other values it `is_sure` that no cast is wanted.
+    """
     helped = called(value) == "in_dtype_of" and len(value.args) == 2
-    inner = value.args[0] if helped else value
+    if not helped:
+        return _cast(value, type_at(returned, value), dtype)
+    inner = value.args[0]
+    found = type_at(returned, inner)
+    if not (is_number(found) and isinstance(wanted, Scalar)):
+        return value
     while called(inner) == f"np.{dtype.name}" and len(inner.args) == 1:
         inner = inner.args[0]  # it is cast again
-    found = type_at(returned, inner)
-    number = is_number(found) and isinstance(wanted, Scalar)
-    fits = isinstance(found, Array) and isinstance(wanted, Array)
-    if number or (fits and same_shape(shape_of(found), shape_of(wanted))):
-        other = dtype_of(found)
-        if other is not None and other.kind == dtype.kind:
-            return _cast(inner, found, dtype)
-    return value if helped else _cast(value, type_at(returned, value), dtype)
+    other = dtype_of(found)
+    if other is None or other.kind != dtype.kind:
+        return value
+    if is_sure(inner, dtype):
+        return _cast(inner, found, dtype)
+    return syntax.expression(f"np.{dtype.name}(v)", v=inner)
 
 
 def _precision(t: Type) -> np.dtype | None:

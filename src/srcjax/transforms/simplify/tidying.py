@@ -203,6 +203,8 @@ class Tidying:
         """`np.float32(v)` is `v`, a number of NumPy's of that dtype."""
         if called(node) not in _CASTS or len(node.args) != 1 or node.keywords:
             return node
+        if not syntax.names_read(node.args[0]).isdisjoint(self.adjoints):
+            return node  # of which the dtype is supposed
         found = self.type_of(node.args[0])
         if not isinstance(found, Scalar) or found.python:
             return node

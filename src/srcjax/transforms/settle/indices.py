@@ -1,11 +1,14 @@
-"""Indices that are objects of the user's: `x[q]` asks `q` for its number, once.
+"""Indices that are objects: `x[q]` asks `q` of the user's for its number, once.
 
 What is written of `x[q]` asks more often, for the place of the adjoint, say; so the
-number gets a name: `index = operator.index(q)`.
+number gets a name: `index = operator.index(q)`. And a part of a list or tuple has its
+bounds in the text, by which it is told from an item: `xs[where]` of a slice that was
+given is `xs[start:stop:step]`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Any
 
@@ -13,7 +16,7 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.foreign import own_method
-from srcjax.analysis.types import Array, List, Tuple
+from srcjax.analysis.types import Array, Const, List, Tuple
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.settle.base import SettlingBase
 
@@ -56,6 +59,8 @@ class IndexSettling(SettlingBase):
 
         for node in syntax.walk(stmt):
             if isinstance(node, gast.Subscript) and self.takes_numbers(stmt, node):
+                if self.takes_part(stmt, node):
+                    node.slice = self.bounds(stmt, node.slice, made)
                 node.slice = entry(node.slice)
             elif isinstance(node, gast.Call):
                 callees = self.facts.callees.get(id(node), [])
@@ -69,6 +74,28 @@ class IndexSettling(SettlingBase):
         """Whether what is indexed asks the index for its number."""
         t = self.atom_type(stmt, node.value)
         return isinstance(t, (Array, List, Tuple))
+
+    def takes_part(self, stmt: gast.stmt, node: gast.Subscript) -> bool:
+        """Whether it is a part of a list or tuple, by a slice that was given."""
+        index = self.atom_type(stmt, node.slice)
+        if index is None and isinstance(node.slice, gast.Name):
+            with contextlib.suppress(KeyError):  # from around the function
+                index = Const(value=self.program.look(self.unit, node.slice.id))
+        given = isinstance(getattr(index, "value", None), slice)
+        given = given or getattr(index, "cls", None) is slice
+        return given and isinstance(self.atom_type(stmt, node.value), (List, Tuple))
+
+    def bounds(
+        self, stmt: gast.stmt, given: gast.expr, made: list[gast.stmt]
+    ) -> gast.Slice:
+        """The bounds of the slice, each by a name of its own."""
+        names = []
+        for bound in ("start", "stop", "step"):
+            name = self.fresh(bound, varying=False)
+            value = gast.Attribute(syntax.clone(given), bound, syntax.LOAD)
+            made.append(gast.copy_location(syntax.assign(name, value), stmt))
+            names.append(syntax.name(name))
+        return gast.Slice(*names)
 
     def class_of_operand(self, stmt: gast.stmt, node: gast.expr) -> Any:
         """The class of an operand."""

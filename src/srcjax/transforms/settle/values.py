@@ -190,9 +190,13 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
     def slice_of(self, stmt: gast.Assign, value: Any) -> gast.Slice | None:
         """`1:3` of `xs.pop(s)` with `s = slice(1, 3)`, which stands for `del xs[s]`."""
         t = self.atom_type(stmt, value.args[0]) if len(value.args) == 1 else None
-        if not isinstance(t, Tuple) or t.cls is not slice:
+        given = getattr(t, "value", None)
+        if isinstance(given, slice):
+            bounds = [given.start, given.stop, given.step]
+        elif isinstance(t, Tuple) and t.cls is slice:
+            bounds = [getattr(part, "value", ...) for part in t.items]
+        else:
             return None
-        bounds = [getattr(part, "value", ...) for part in t.items]
         if ... in bounds:
             raise error_at(
                 UnsupportedError,

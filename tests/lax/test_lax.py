@@ -170,9 +170,7 @@ def test_what_a_loop_carries_is_named_by_itself():
         given = W if transform is srcjax.grad else np.stack([W, W])
         code = srcjax.source(transform(loss), given)
         assert "carry =" not in code and "for x in XS:" in code
-        called = [line for line in code.splitlines() if "scan" in line]
-        assert re.search(r" h\d? = np.tanh", code)
-        assert all(line.strip().startswith("#") for line in called)
+        assert re.search(r" h\d? = np.tanh", code) and "scan" not in code
 
 
 def test_values_are_those_of_jax():
@@ -211,7 +209,7 @@ def test_what_does_not_fit_is_refused():
 
     with pytest.raises(ValueError, match="3 steps along 4 items"):
         lax.scan(step, 0.0, XS, length=3)
-    with pytest.raises(ValueError, match="4 steps along 2 items"):
+    with pytest.raises(ValueError, match=r"lengths \[4, 2\]"):
         lax.scan(step, 0.0, (XS, XS[:2]))
     with pytest.raises(TypeError, match="not along a float"):
         lax.scan(step, 0.0, 1.0)

@@ -226,7 +226,7 @@ TEXTS = [
         """
         dx = 2 * x
         db = np.linalg.solve(A.T, dx)
-        dA = -(db @ x.T)
+        dA = -db @ x.T
         return dA, db
         """,
     ),

@@ -37,13 +37,12 @@ def changed_inside(x):
     return held[0]["a"] + held[2]["a"] * held[1]["b"]
 
 
-def a_part(x):
+def a_part(x, where=slice(1, 3)):
     pairs = []
     for i in range(3):
         pairs.append((x * (i + 1), x**2))  # noqa: PERF401
-    where = slice(1, 3)
     rest = pairs[where]
-    return rest[0][0] + rest[1][1]
+    return 3 * rest[0][1] + rest[1][0]
 
 
 def left_and_taken(x):

@@ -194,6 +194,8 @@ def test_sweeps_and_tapes(views):
     rows = [view.sides.rows[n - 1].text for n in (*tape.pushes, *tape.pops)]
     assert "append(" in rows[0] and "in reversed(tape):" in rows[-1]
     (one,) = tapes_of(views("mlp")[0].sides)  # through two functions
+    texts = [views("mlp")[0].sides.rows[n - 1].text for n in (*one.pushes, *one.pops)]
+    assert "append(" in texts[0] and "pop()" in texts[-1]
     functions = [views("mlp")[0].sides.rows[n - 1].function for n in one.pushes]
     assert functions == ["predict_forward"]
     assert {views("mlp")[0].sides.rows[n - 1].function for n in one.pops} == {

@@ -80,7 +80,6 @@ from srcjax.analysis.types import (
     Range,
     Scalar,
     Told,
-    Transformed,
     Tuple,
     Type,
     Unknown,
@@ -90,6 +89,7 @@ from srcjax.analysis.types import (
     all_buffers,
     is_active,
     is_differentiable,
+    is_local,
     is_mapping,
     is_number,
     map_parts,
@@ -1364,11 +1364,6 @@ class Calls(Constructing):
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
         )
-
-
-def is_local(t: Type) -> bool:
-    """Whether it is a function that is made in the function at hand."""
-    return isinstance(t, (Closure, Transformed))
 
 
 def _may_be_no_array(

@@ -41,6 +41,7 @@ from srcjax.analysis.types import (
     dtype_of,
     has_leaves,
     is_active,
+    is_local,
     is_mapping,
     join,
     map_parts,
@@ -173,7 +174,7 @@ class NestedTransforms(Effects):
             }
             made = self.program.made_of(maker, function.value, given, named)
             return Const(value=made)
-        local = isinstance(function, (Closure, Transformed))
+        local = is_local(function)
         if known and local and function is not None and self.is_here(function):
             rest = tuple((k, v) for k, v in kwargs.items() if k != "f")
             active = is_active(function)
@@ -300,7 +301,7 @@ class NestedTransforms(Effects):
         function = given.get("f")
         self.refuse_bound(node, function)
         has_aux = given.get("has_aux", Const(value=False))
-        local = isinstance(function, (Closure, Transformed))
+        local = is_local(function)
         if kind == "jvp" and given.keys() == {"f"}:
             self.callee(node, value)
             if isinstance(function, Const):

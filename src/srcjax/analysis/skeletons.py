@@ -29,6 +29,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    is_local,
     type_of,
 )
 from srcjax.frontend.unit import parameter_names
@@ -135,7 +136,7 @@ def is_function(t: Type) -> bool:
     """Whether an argument is called with leaves."""
     if isinstance(t, Const):
         return callable(t.value)
-    return isinstance(t, (Closure, Transformed))
+    return is_local(t)
 
 
 def is_part(value: Any) -> bool:

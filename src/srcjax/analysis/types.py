@@ -871,6 +871,11 @@ def _joined(a: Type, b: Type) -> Type:
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
 
 
+def is_local(t: Type | None) -> bool:
+    """Whether it is a function that is made in the function at hand."""
+    return isinstance(t, (Closure, Transformed))
+
+
 def is_entry(t: Type) -> bool:
     """Whether it is a number or an array, or supposed to be one."""
     return isinstance(t, (Array, Leaf, NumberOrArray)) or is_number(t)

@@ -100,11 +100,11 @@ def scan(
     else:
         along = tree.map(lambda array: array, xs)  # each has a name
         leaves = tree.leaves(along)
-        length = len(leaves[0]) if length is None else length
-        for leaf in leaves:
-            if len(leaf) != length:
-                raise ValueError(f"scan of {length} steps along {len(leaf)} items")
-        for i in range(length - 1, -1, -1) if reverse else range(length):
+        lengths = [len(leaf) for leaf in leaves]
+        count = lengths[0] if length is None else length
+        if set(lengths) - {count}:
+            raise ValueError(f"scan of {count} steps along lengths {lengths}")
+        for i in range(count - 1, -1, -1) if reverse else range(count):
             carry, y = f(carry, tree.map(lambda x: x[i], along))  # noqa: B023
             ys.append(y)
     if isinstance(y, (tuple, list, dict, type(None))):
@@ -150,32 +150,20 @@ def associative_scan(
         reverse: from the end, where `fn` gets the later items first.
         axis: along which axis of each array.
     """
-    if not isinstance(elems, np.ndarray):
-        items = elems
-        if axis != 0:
-            items = tree.map(lambda x: np.moveaxis(x, axis, 0), items)
-        length = len(tree.leaves(items)[0])
-        items = tree.map(lambda x: x[::-1], items) if reverse else items
-        apart = 1
-        while apart < length:
-            left = tree.map(lambda x: x[:-apart], items)  # noqa: B023
-            right = tree.map(lambda x: x[apart:], items)  # noqa: B023
-            items = tree.map(
-                lambda x, sums: np.concatenate([x[:apart], sums]),  # noqa: B023
-                items,
-                fn(left, right),
-            )
-            apart *= 2
-        items = tree.map(lambda x: x[::-1], items) if reverse else items
-        if axis != 0:
-            items = tree.map(lambda x: np.moveaxis(x, 0, axis), items)
-        return items
+    items = elems
     if axis != 0:
-        elems = np.moveaxis(elems, axis, 0)
-    found = elems[::-1] if reverse else elems
+        items = tree.map(lambda x: np.moveaxis(x, axis, 0), items)
+    count = len(tree.leaves(items)[0])
+    items = tree.map(lambda x: x[::-1], items) if reverse else items
     apart = 1
-    while apart < len(found):
-        found = np.concatenate([found[:apart], fn(found[:-apart], found[apart:])])
+    while apart < count:
+        left = tree.map(lambda x: x[:-apart], items)  # noqa: B023
+        right = tree.map(lambda x: x[apart:], items)  # noqa: B023
+        items = tree.map(
+            lambda x, sums: np.concatenate([x[:apart], sums]),  # noqa: B023
+            items,
+            fn(left, right),
+        )
         apart *= 2
-    found = found[::-1] if reverse else found
-    return np.moveaxis(found, 0, axis) if axis != 0 else found
+    items = tree.map(lambda x: x[::-1], items) if reverse else items
+    return tree.map(lambda x: np.moveaxis(x, 0, axis), items) if axis != 0 else items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +23,8 @@ def length_of(xs: Any) -> int:
 @structural(calls=True)
 def map_numbered(f: Callable, xs: Any) -> Any:
     """The tree of `f(k, leaf)`, where leaf `k` is."""
-    leaves, structure = tree.flatten(xs)
-    return tree.unflatten(structure, [f(k, x) for k, x in enumerate(leaves)])
+    number = itertools.count()
+    return tree.map(lambda x: f(next(number), x), xs)
 
 
 @structural()

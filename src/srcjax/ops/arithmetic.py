@@ -138,6 +138,7 @@ elementwise(
     says="`d(abs(u)) = sign(u) * d(u)`, 0 where u is 0",
     kernel="abs(x)",
     kinds="fi",
+    cheap=True,
 )
 elementwise(
     np.reciprocal, "-d * y**2", says="`d(1 / u) = -d(u) / u**2`", kernel="1 / x"

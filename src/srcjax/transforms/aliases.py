@@ -65,8 +65,8 @@ def _merge(program: Program, unit: Unit) -> bool:
         # What carries no derivative may be several operations, unlike what does.
         alike = (first in unit.varying) == (second in unit.varying)
         if bound[first] != 1:
-            given = alike and first in unit.temps and second in unit.temps
-            given = given or (alike and second in unit.inlined)
+            ours = unit.inlined | (unit.temps if first in unit.temps else set())
+            given = alike and second in ours
             given = given and len(_dtypes(program, uses, first)) < 2
             if given and _stays_until_read(uses, stmt, first, second):
                 uses.rename(second, first)
@@ -76,6 +76,7 @@ def _merge(program: Program, unit: Unit) -> bool:
                 alike
                 and first in unit.temps
                 and second not in unit.temps
+                and second.strip("_")
                 and _is_renamed(uses, stmt, first, second)
             ):  # a loop has made it
                 uses.rename(first, second)

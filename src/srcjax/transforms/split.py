@@ -167,10 +167,10 @@ class _Splitting:
             for stmt in self.handed.get(each, ()):
                 target = stmt.targets[0]
                 if isinstance(target, gast.Tuple) and len(target.elts) == len(keys):
-                    taken = [e.id for e in target.elts]
                     numbered = self.unit.names.numbered
+                    taken = [numbered.get(e.id, e.id) for e in target.elts]
                     return {
-                        k: numbered.get(n, n) if n.strip("_") else f"{name}_{k}"
+                        k: n if n.strip("_") else f"{name}_{k}"
                         for k, n in enumerate(taken)
                     }
                 if isinstance(target, gast.Name) and target.id not in names:

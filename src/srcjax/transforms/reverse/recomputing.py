@@ -23,7 +23,6 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     all_buffers,
-    dtype_of,
     is_number,
 )
 from srcjax.errors import UnsupportedError
@@ -36,8 +35,6 @@ from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
 #: Arithmetic that costs less than a tape.
 _SIMPLE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Mod, gast.FloorDiv)
-#: What bounds of loops are computed with.
-_OF_WHOLE = ("abs", "min", "max")
 
 
 def is_small_power(value: gast.BinOp) -> bool:
@@ -191,8 +188,6 @@ class Recomputing(Intact):
                     isinstance(self.rules.type_of_name(n), (Array, Tuple))
                     for n in syntax.names_read(value.args)
                 )
-            if called(value) in _OF_WHOLE and self.is_whole(value):
-                return True
             callees = self.rules.facts.callees.get(id(value), [])
             sure = {"view", "read-only"}
             if is_told_to_be_a_view(value):
@@ -201,23 +196,6 @@ class Recomputing(Intact):
                 isinstance(c, Op) and c.cheap and c.alias in sure for c in callees
             )
         return False
-
-    def is_whole(self, value: gast.expr) -> bool:
-        """Whether it is computed of whole numbers alone, as bounds of loops are."""
-        if isinstance(value, gast.Constant):
-            return isinstance(value.value, int)
-        if isinstance(value, gast.Name):
-            t = self.rules.type_of_name(value.id)
-            return is_number(t) and getattr(dtype_of(t), "kind", "") in tuple("biu")
-        if isinstance(value, gast.BinOp):
-            return self.is_whole(value.left) and self.is_whole(value.right)
-        if isinstance(value, gast.UnaryOp):
-            return self.is_whole(value.operand)
-        if not isinstance(value, gast.Call) or value.keywords:
-            return False
-        if called(value) == "len":
-            return self.is_cheap(value)
-        return called(value) in _OF_WHOLE and all(map(self.is_whole, value.args))
 
     # -- at the head of the code that reads it ---------------------------------------
 

@@ -22,11 +22,11 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
-    Transformed,
     Tuple,
     Type,
     Varies,
     is_active,
+    is_local,
     is_lowered,
     parts,
     site_of,
@@ -58,7 +58,7 @@ class CallSettling(ContainerSettling):
         first = call.args[0] if call.args else None
         if hasattr(callee, "__srcjax_keeps__") and getattr(whole, "value", 0) is call:
             held = self.atom_type(stmt, first)
-            if isinstance(held, (Closure, Transformed)):  # saved is what its code saves
+            if is_local(held):  # what its own code saves is saved
                 self.changed = True
                 whole.value = first
                 return [stmt]
@@ -468,9 +468,7 @@ class CallSettling(ContainerSettling):
         """Whether a function defined inside the callee is a part of its result."""
         if t is None:
             return False
-        return isinstance(t, (Closure, Transformed)) or any(
-            map(self.gives_function, parts(t))
-        )
+        return is_local(t) or any(map(self.gives_function, parts(t)))
 
     def carries(self, stmt: gast.stmt, call: gast.Call, callee: Closure) -> bool:
         """Whether a differentiated value goes into the call."""
@@ -488,7 +486,7 @@ class CallSettling(ContainerSettling):
             return True
         if isinstance(t, (Tuple, List)):
             return any(map(is_function, t.items or ()))
-        if isinstance(t, (Closure, Transformed)):
+        if is_local(t):
             return True
         if isinstance(t, Const) and callable(t.value):
             return not isinstance(t.value, type)

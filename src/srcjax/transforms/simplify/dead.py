@@ -241,8 +241,8 @@ def _popped(stmt: gast.Assign) -> str | None:
     return tape if dot and method == "pop" and "." not in tape else None
 
 
-def _tapes(node: gast.FunctionDef, popping: bool = True) -> set[str]:
-    """Names of lists that are only appended to and popped from, or only the first."""
+def _tapes(node: gast.FunctionDef) -> set[str]:
+    """Names of lists that are only appended to and popped from."""
     made: Counter[str] = Counter()
     uses: Counter[str] = Counter()
     mentions: Counter[str] = Counter()
@@ -252,7 +252,7 @@ def _tapes(node: gast.FunctionDef, popping: bool = True) -> set[str]:
         elif isinstance(sub, gast.stmt):
             made[emptied(sub)] += 1
             uses[pushed(sub)] += 1
-        elif popping:
+        else:
             uses[popped(sub)] += 1
     del made[""]
     once = [name for name, count in made.items() if count == 1]
@@ -329,7 +329,8 @@ def remove_dead(
     local = syntax.names_written(node.body) - parameters
     all_tapes = _tapes(node) & local
     given = given_away(node.body, local | parameters, all_tapes)
-    first = DeadCode(shares, local, given, _tapes(node, popping=False) & local)
+    filled = all_tapes.difference(map(popped, syntax.walk(node)))
+    first = DeadCode(shares, local, given, filled)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = first.idle_tapes & _tapes(node)
     if not tapes:

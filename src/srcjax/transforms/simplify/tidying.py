@@ -58,8 +58,11 @@ from srcjax.transforms.simplify.plain import (
 )
 from srcjax.transforms.writer import Writer
 
+#: Whether a value is floating, if what these names stand for is.
+Floating = Callable[[Any, set[str]], bool]
 
-def floating_names(node: gast.FunctionDef) -> set[str]:
+
+def floating_names(node: gast.FunctionDef, is_floating: Floating) -> set[str]:
     """Names that are bound to nothing but what surely is floating."""
     given = {n.id for n in syntax.walk(node.args) if isinstance(n, gast.Name)}
     found: dict[str, list[Any]] = {}
@@ -70,28 +73,31 @@ def floating_names(node: gast.FunctionDef) -> set[str]:
     bound = syntax.binding_counts(node.body)
     names = {n for n, values in found.items() if bound[n] == len(values)} - given
     while True:
-        left = {n for n in names if all(_is_floating(v, names) for v in found[n])}
+        left = {n for n in names if all(is_floating(v, names) for v in found[n])}
         if left == names:
             return names
         names = left
 
 
-def _is_floating(value: Any, names: set[str]) -> bool:
-    """Whether the value is floating, if what these names stand for is."""
+def _is_floating(value: Any, names: set[str], calls: bool = False) -> bool:
+    """Whether the value is floating, if what these names stand for is.
+
+    With `calls` also what functions give of floats, as `np.linalg.solve` does.
+    """
     if isinstance(value, gast.Name):
         return value.id in names
     if isinstance(value, gast.Constant):
         return type(value.value) is float
     if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-        return _is_floating(value.operand, names)
+        return _is_floating(value.operand, names, calls)
     if isinstance(value, gast.Call):
-        return gives_float(called(value)) or _gives_float(value, names)
-    if isinstance(value, gast.Attribute) and value.attr == "T":
-        return _is_floating(value.value, names)
+        return gives_float(called(value)) or (calls and _gives_float(value, names))
+    if calls and isinstance(value, gast.Attribute) and value.attr == "T":
+        return _is_floating(value.value, names, calls)
     if not isinstance(value, gast.BinOp):
         return False
     if isinstance(value.op, (gast.Add, gast.Sub, gast.Mult)):
-        return any(_is_floating(v, names) for v in (value.left, value.right))
+        return any(_is_floating(v, names, calls) for v in (value.left, value.right))
     return isinstance(value.op, gast.Div)
 
 
@@ -99,8 +105,11 @@ def _gives_float(call: gast.Call, names: set[str]) -> bool:
     """Whether a call of arrays alone gives floats, if what these names stand for is."""
     if call.keywords or not call.args or not called(call):
         return False
-    floating = tuple(_is_floating(a, names) for a in call.args)
+    floating = tuple(_is_floating(a, names, calls=True) for a in call.args)
     return gives_float_of(called(call), floating)
+
+
+_given_floats: Floating = functools.partial(_is_floating, calls=True)
 
 
 class Tidying:
@@ -112,12 +121,12 @@ class Tidying:
     #: Where the adjoint (or tangent) variables belong: name and path of the value.
     adjoints: dict[str, tuple]
     #: What `floating` found in the function as it stands.
-    known_floating: set[str] | None = None
+    known_floating: dict[Floating, set[str]] | None = None
 
     def tidy(self, value: gast.expr) -> gast.expr:
         """The expression in fewer and plainer words, with the same value."""
         value = syntax.rewritten(value, self.plainer)
-        value = tidy(value, self.is_adjoint, self.is_float)
+        value = tidy(value, self.is_adjoint, self.is_float_by_itself)
         return syntax.rewritten(value, self.shorter)
 
     def plainer(self, node: gast.expr) -> gast.expr:
@@ -587,11 +596,11 @@ class Tidying:
         return is_number(self.type_of(node))
 
     def is_float(self, node: gast.expr) -> bool:
-        if isinstance(node, gast.Call) and (
-            gives_float(called(node)) or _gives_float(node, self.floating)
-        ):
-            return True
-        if isinstance(node, gast.Name) and node.id in self.floating:
+        """Whether it is floating, also as what a function gives of floats."""
+        return self.floats(node, _given_floats) or self.is_float_by_itself(node)
+
+    def is_float_by_itself(self, node: gast.expr) -> bool:
+        if self.floats(node, _is_floating):
             return True
         t = self.type_of(node)
         dtype = dtype_of(t)
@@ -603,12 +612,14 @@ class Tidying:
             isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind in "fc"
         )
 
-    @property
-    def floating(self) -> set[str]:
-        """Names of what is a float, or floating, whatever the types: of quotients."""
-        if self.known_floating is None:
-            self.known_floating = floating_names(self.node)
-        return self.known_floating
+    def floats(self, node: gast.expr, is_floating: Floating) -> bool:
+        """Whether it is a call or name that stands for floats, whatever the types."""
+        if not isinstance(node, (gast.Call, gast.Name)):
+            return False
+        known = self.known_floating = self.known_floating or {}
+        if is_floating not in known:
+            known[is_floating] = floating_names(self.node, is_floating)
+        return is_floating(node, known[is_floating])
 
     def is_immutable(self, node: gast.expr) -> bool:
         """Whether the value is a number: nothing can be written to it."""

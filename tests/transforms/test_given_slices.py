@@ -49,6 +49,13 @@ def written(x, where):
     return xs[0] * xs[1] + xs[2]
 
 
+def made_longer(x, where):
+    xs = [x, x * 2, x * 3]
+    for k in range(2):
+        xs[where] = [x**2, x**3 + k, xs[0]]
+    return xs[0] * xs[1] + xs[2] ** 2 * xs[-1]
+
+
 def deleted(x, where):
     xs = [x, x * 2, x * 3, x**2]
     del xs[where]
@@ -64,6 +71,9 @@ CASES = [
     (of_a_tuple, (PART,)),
     (held_in_a_dict, ({"where": PART},)),
     (written, (PART,)),
+    (made_longer, (PART,)),
+    (made_longer, (slice(0, 1, 1),)),
+    (made_longer, (slice(None, None, -1),)),
     (deleted, (PART,)),
 ]
 

@@ -16,11 +16,18 @@ import gast
 
 from srcjax import syntax
 from srcjax.analysis.foreign import own_method
-from srcjax.analysis.types import Array, Const, List, Tuple
+from srcjax.analysis.types import Array, Const, List, Tuple, Type
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.settle.base import SettlingBase
 
 _PLACES = {"list.pop": 1, "list.insert": 1}
+
+
+def step_of(t: Any) -> Any:
+    """The step of a slice, `...` where it is not known."""
+    if isinstance(t, Const):
+        return t.value.step
+    return getattr(t.items[2], "value", ...) if isinstance(t, Tuple) else ...
 
 
 class IndexSettling(SettlingBase):
@@ -59,8 +66,9 @@ class IndexSettling(SettlingBase):
 
         for node in syntax.walk(stmt):
             if isinstance(node, gast.Subscript) and self.takes_numbers(stmt, node):
-                if self.takes_part(stmt, node):
-                    node.slice = self.bounds(stmt, node.slice, made)
+                given = self.given_part(stmt, node)
+                if given is not None:
+                    node.slice = self.bounds(stmt, node.slice, given, made)
                 node.slice = entry(node.slice)
             elif isinstance(node, gast.Call):
                 callees = self.facts.callees.get(id(node), [])
@@ -75,27 +83,36 @@ class IndexSettling(SettlingBase):
         t = self.atom_type(stmt, node.value)
         return isinstance(t, (Array, List, Tuple))
 
-    def takes_part(self, stmt: gast.stmt, node: gast.Subscript) -> bool:
-        """Whether it is a part of a list or tuple, by a slice that was given."""
+    def given_part(self, stmt: gast.stmt, node: gast.Subscript) -> Any:
+        """The type of the slice that chooses a part of a list or tuple, or None.
+
+        None too of a part that is assigned by steps of which nothing is known: without
+        any it may get another length (`cut_of`).
+        """
+        if not isinstance(self.atom_type(stmt, node.value), (List, Tuple)):
+            return None
         index = self.atom_type(stmt, node.slice)
         if index is None and isinstance(node.slice, gast.Name):
             with contextlib.suppress(KeyError):  # from around the function
                 index = Const(value=self.program.look(self.unit, node.slice.id))
         given = isinstance(getattr(index, "value", None), slice)
-        given = given or getattr(index, "cls", None) is slice
-        return given and isinstance(self.atom_type(stmt, node.value), (List, Tuple))
+        if not given and getattr(index, "cls", None) is not slice:
+            return None
+        stored = isinstance(node.ctx, gast.Store) and step_of(index) is ...
+        return None if stored else index
 
     def bounds(
-        self, stmt: gast.stmt, given: gast.expr, made: list[gast.stmt]
+        self, stmt: gast.stmt, given: gast.expr, t: Type, made: list[gast.stmt]
     ) -> gast.Slice:
-        """The bounds of the slice, each by a name of its own."""
+        """The bounds of the slice, each by a name of its own; a step if it has one."""
+        without = step_of(t) in (None, 1)
         names = []
-        for bound in ("start", "stop", "step"):
+        for bound in ("start", "stop", "step")[: 2 if without else 3]:
             name = self.fresh(bound, varying=False)
             value = gast.Attribute(syntax.clone(given), bound, syntax.LOAD)
             made.append(gast.copy_location(syntax.assign(name, value), stmt))
             names.append(syntax.name(name))
-        return gast.Slice(*names)
+        return gast.Slice(*names, *[None] * without)
 
     def class_of_operand(self, stmt: gast.stmt, node: gast.expr) -> Any:
         """The class of an operand."""

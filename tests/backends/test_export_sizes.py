@@ -49,6 +49,17 @@ def stencil(u):
     return np.sum(v**2)
 
 
+def softmax_loss(w, x, labels):
+    scores = x @ w
+    shifted = scores - np.max(scores, axis=1, keepdims=True)
+    log_norm = np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
+    return np.mean((log_norm - shifted)[np.arange(len(labels)), labels])
+
+
+def without_ones(x, w):
+    return np.sum(np.squeeze(x) @ w)
+
+
 def taken_apart(pair):
     x, y = pair
     return np.sum(x * y[0])
@@ -81,11 +92,10 @@ CASES = {
     ),
     scaled: (
         (entries(4, 1), entries(4, 3)),
-        [(entries(2, 1), entries(2, 5))],
+        [(entries(2, 1), entries(2, 5)), (entries(4, 1), entries(4, 1))],
         [
             (entries(4, 3), entries(4, 3)),
             (entries(1, 3), entries(4, 3)),
-            (entries(4, 1), entries(4, 1)),
             (entries(3), entries(4, 3)),
             (1.0, entries(4, 3)),
         ],
@@ -104,6 +114,19 @@ CASES = {
         (entries(6),),
         [(entries(9),), (entries(3),), (entries(2),)],
         [(entries(3, 3),), (np.arange(5),)],
+    ),
+    softmax_loss: (
+        (entries(3, 4), entries(5, 3), np.array([0, 3, 1, 2, 0])),
+        [
+            (entries(3, 1), entries(2, 3), np.array([0, 0])),
+            (entries(1, 2), entries(1, 1), np.array([1])),
+        ],
+        [(entries(3), entries(5, 3), np.array([0]))],
+    ),
+    without_ones: (
+        (entries(3, 1, 2), entries(2)),
+        [(entries(5, 1, 4), entries(4))],
+        [(entries(3, 1, 1), entries(1)), (entries(1, 1, 2), entries(2))],
     ),
     taken_apart: (
         ((entries(3), entries(2)),),
@@ -151,6 +174,13 @@ def test_tangent_and_batch(f, tmp_path):
     if len(example) > 1:
         with pytest.raises(ValueError, match="is for|gives for"):
             batch(*(np.stack([a] * (3 - i)) for i, a in enumerate(example)))
+
+
+def test_what_a_text_is_not_for_is_told():
+    text = str(srcjax.source(srcjax.grad(without_ones), entries(3, 1, 2), entries(2)))
+    assert "For x: (n, 1, m), w: (m,), n != 1, m != 1." in text
+    text = str(srcjax.source(srcjax.grad(softmax_loss), *CASES[softmax_loss][0]))
+    assert "shape[1] ==" not in text and ", m != 1" not in text
 
 
 def test_the_text_is_one():

@@ -330,6 +330,21 @@ class Sizes:
                 found.append((m, n))
         return found
 
+    def resolved_not_one(self) -> list[Sym]:
+        """Sizes that are not 1, as far as what is supposed in `order` allows it."""
+        least = {
+            m.name: n - m.offset
+            for m, n in self.resolved_order()
+            if isinstance(m, Sym) and isinstance(n, int)
+        }
+        left = {self.resolved(Sym(name)) for name in self.not_one}
+        found = [
+            dim
+            for dim in left
+            if isinstance(dim, Sym) and least.get(dim.name, 0) <= 1 - dim.offset
+        ]
+        return sorted(found, key=lambda dim: (dim.name, dim.offset))
+
     def with_fits(self, wanted: Callable[[str], bool]) -> Sizes:
         """The same, where sizes of wanted names that have to fit are supposed to."""
         other = Sizes(self.example, dict(self.same), set(), set(self.order))

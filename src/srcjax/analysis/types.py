@@ -1184,7 +1184,7 @@ def reduced_axes(operand: Shape | None, result: Shape | None) -> tuple | None:
     for axis, (m, n) in enumerate(zip(operand, result[leading:], strict=True)):
         if same_size(m, n) or n == 1:
             continue
-        if m == 1 and (isinstance(n, int) or is_one(n) is False):
+        if m == 1:  # the sum along an axis of one is what is there
             kept.append(axis)
         elif is_one(m) is False:
             continue

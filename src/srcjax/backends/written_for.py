@@ -195,6 +195,9 @@ class Described:
         for m, n in sorted(sizes.resolved_order(), key=repr):
             if arguments_in(m) | arguments_in(n) <= self.names.keys():
                 told.append(ordered(m, n, self.dim))
+        for dim in sizes.resolved_not_one():
+            if arguments_in(dim) <= self.names.keys():
+                told.append(other_than_one(dim, self.dim, "!="))
         return ", ".join(told)
 
     def tells(self, t: Type) -> bool:
@@ -255,19 +258,12 @@ class Tests:
         #: Whether it matters that a number is no array.
         self.numbers = not entry.formula or any(map(has_arrays, entry.types))
         self.keeps_dtype = any(map(keeps_dtype, module.functions))
-        left = [entry.sizes.resolved(Sym(name)) for name in entry.sizes.not_one]
         #: Sizes that are not 1, not tested yet.
-        self.not_one = {dim for dim in left if isinstance(dim, Sym)}
+        self.not_one = entry.sizes.resolved_not_one()
         #: Sizes that are the same, of which none is one of an argument, not tested yet.
         self.made = sorted(entry.sizes.resolved_made(), key=repr)
         #: Sizes of which the first is not less than the second, not tested yet.
         self.order = sorted(entry.sizes.resolved_order(), key=repr)
-        #: The smallest that sizes may be.
-        self.least = {
-            m.name: n - m.offset
-            for m, n in self.order
-            if isinstance(m, Sym) and isinstance(n, int)
-        }
         #: Whether there is a list that may have any number of items.
         self.any_length = False
         #: Arrays that were tested, and their shapes.
@@ -339,11 +335,10 @@ class Tests:
     def of_sizes(self) -> Iterator[str]:
         """What is supposed of sizes, where all of these were seen."""
         seen = {name for _, s in self.shapes for n in s for name in arguments_in(n)}
-        for dim in sorted(self.not_one, key=lambda n: n.name):
+        for dim in list(self.not_one):
             if arguments_in(dim) <= seen:
                 self.not_one.remove(dim)
-                if self.least.get(dim.name, 0) <= 1 - dim.offset:
-                    yield f"{size_text(plus(dim, -dim.offset))} == {1 - dim.offset}"
+                yield other_than_one(dim, size_text, "==")
         for same in list(self.made):
             if arguments_in(same[0]) | arguments_in(same[1]) <= seen:
                 self.made.remove(same)
@@ -467,6 +462,11 @@ def size_text(dim: Any) -> str:
 def _length(name: str) -> str:
     first = name.endswith(".shape[0]")
     return f"len({name.removesuffix('.shape[0]')})" if first else name
+
+
+def other_than_one(dim: Sym, text: Callable[[Any], str], sign: str) -> str:
+    """`n != 1`, with the constant on the right; or with another sign."""
+    return f"{text(plus(dim, -dim.offset))} {sign} {1 - dim.offset}"
 
 
 def ordered(

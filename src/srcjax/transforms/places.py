@@ -37,7 +37,6 @@ from srcjax.analysis.types import (
     has_complex,
     is_active,
     is_number,
-    is_one,
     is_slice,
     parts,
     shape_of,
@@ -199,7 +198,7 @@ def is_lazy(have: Type, want: Type) -> bool:
         return False
     if len(small) < len(full):
         return True
-    return any(m == 1 and not is_one(n) for m, n in zip(small, full, strict=False))
+    return any(m == 1 != n for m, n in zip(small, full, strict=False))
 
 
 def inactive_zero(t: Type, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:

@@ -7,7 +7,7 @@ def grad_mlp_looped(params, inputs, targets):
     """Gradient of mlp_looped with respect to params.
 
     For params: [((n, m), (m,)), ((k, p), (p,)), ((q, r), (r,))], inputs: (s, t),
-    targets: (s, r).
+    targets: (s, r), r != 1.
     """
     if (
         len(params) != 3

@@ -8,7 +8,7 @@ def grad_softmax_cross_entropy(logits, targets):
 
     For logits: (n, m), targets: (n, m).
     """
-    if logits.ndim != 2 or logits.shape[1] == 1 or targets.shape != logits.shape:
+    if logits.ndim != 2 or targets.shape != logits.shape:
         raise ValueError(grad_softmax_cross_entropy.__doc__)
     shifted = logits - np.max(logits, axis=1, keepdims=True)
     exp_shifted = np.exp(shifted)

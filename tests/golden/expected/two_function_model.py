@@ -48,16 +48,10 @@ def grad_two_function_model(params, inputs, targets):
     """
     if (
         len(params) != 3
-        or len(params[0]) != 2
-        or params[0][0].ndim != 2
-        or params[0][1].shape != params[0][0].shape[1:]
-        or len(params[1]) != 2
-        or params[1][0].ndim != 2
-        or params[1][1].shape != params[1][0].shape[1:]
-        or len(params[2]) != 2
-        or params[2][0].ndim != 2
-        or params[2][0].shape[1] == 1
-        or params[2][1].shape != params[2][0].shape[1:]
+        or any(
+            len(item) != 2 or item[0].ndim != 2 or item[1].shape != item[0].shape[1:]
+            for item in params
+        )
         or inputs.ndim != 2
         or targets.shape != (len(inputs), params[2][0].shape[1])
     ):

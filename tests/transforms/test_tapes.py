@@ -144,3 +144,41 @@ def test_every_transform_of_a_tape_of_tuples():
     weights = np.stack([w, 2 * w])
     each = srcjax.vmap(gradient, in_axes=(0, None))(weights, xs)
     np.testing.assert_allclose(each, [gradient(v, xs) for v in weights])
+
+
+def rolled(w, xs):
+    h = 0.0
+    for i in range(len(xs)):
+        h = np.tanh(w * xs[i] + h)
+    return h**2
+
+
+def relaxed(u0, nu, steps):
+    u = u0.copy()
+    for _ in range(steps):
+        for i in range(1, len(u) - 1):
+            u[i] = u[i] + nu * (u[i + 1] - 2 * u[i] + u[i - 1]) * u[i]
+    return np.sum(u**2)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "args"),
+    [
+        (rolled, 0, (0.3, np.linspace(0, 1, 5))),
+        (relaxed, 1, (np.linspace(0, 1, 5), 0.3, 3)),
+    ],
+    ids=["rolled", "relaxed"],
+)
+def test_derivatives_of_tapes_start_empty(f, at, args):
+    """A sweep takes all that is on its tapes: at its end there is nothing on them."""
+    second = srcjax.grad(srcjax.grad(f, argnums=at), argnums=at)
+    text = str(srcjax.source(second, *args))
+    assert "] * len(" not in text and "for a in" not in text
+    assert text.count(".pop()") < 6
+    expected = srcjax.hessian(f, argnums=at)(*args)
+    np.testing.assert_allclose(second(*args), expected)
+    third = srcjax.grad(second, argnums=at)(*args)
+    forward = srcjax.jvp(
+        second, args, [1.0 if k == at else None for k in range(len(args))]
+    )
+    np.testing.assert_allclose(third, forward[1])

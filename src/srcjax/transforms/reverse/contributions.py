@@ -350,6 +350,8 @@ class Contributions(OneStep):
         """The zero with which a buffer or list adjoint starts."""
         kind = self.kind(name)
         value = syntax.name(name)
+        if kind == "list" and name in self.unit.parted:
+            return gast.List([], syntax.LOAD)  # a sweep has taken all that was on it
         if name in self.nested:
             zero = syntax.call("zeros_like", value)
             return syntax.call("list", zero) if is_tuple(t) else zero

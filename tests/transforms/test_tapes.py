@@ -98,6 +98,50 @@ def test_not_over_what_leaves_or_binds(between):
     assert "(h, z)" not in syntax.text(joined(text))
 
 
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        # What is put on a tape is read before it is taken to.
+        "a2_tape.append(a); a = a_tape.pop(); c2_tape.append(c); c = c_tape.pop()",
+        "a2_tape.append(a); c2_tape.append(c); a = a_tape.pop(); c = c_tape.pop()",
+        "c = c_tape.pop(); a2_tape.append(a); a = a_tape.pop(); c2_tape.append(c)",
+        "a2_tape.append(a); c = c_tape.pop(); c2_tape.append(c); a = a_tape.pop()",
+    ],
+)
+def test_two_joined_tapes_keep_their_order(sweep):
+    text = f"""
+    def f(xs):
+        a_tape = []
+        c_tape = []
+        a = c = 1.0
+        for x in xs:
+            a_tape.append(a)
+            c_tape.append(c)
+            a = a * x + 1.0
+            c = c + a
+        a2_tape = []
+        c2_tape = []
+        for x in xs:
+            {sweep}
+        out = []
+        for x in xs:
+            a = a2_tape.pop()
+            c = c2_tape.pop()
+            out.append(a + 10 * c)
+        return out
+    """
+    tapes = {"a_tape", "c_tape", "a2_tape", "c2_tape"}
+    node = function(text)
+    join_tapes(node, tapes, syntax.Names(syntax.all_names(node)))
+    found = []
+    for code in (textwrap.dedent(text), syntax.text(node)):
+        scope = {}
+        exec(code, scope)
+        found.append(scope["f"]([0.5, 2.0, 3.0, 0.7]))
+    assert found[0] == found[1]
+    assert syntax.text(node).count("_tape") < text.count("_tape")
+
+
 def test_not_where_the_name_is_read_in_between():
     text = JOINED[0].replace("dz = z * x", "dz = z * h")
     assert "tape.append((h, z))" not in syntax.text(joined(text))

@@ -152,12 +152,12 @@ def join_tapes(node: gast.FunctionDef, own: set[str], names: syntax.Names) -> No
     """Join tapes of the function, in place; `own` are the lists that are tapes."""
     if len(own) < 2 or any(isinstance(s, _ELSEWHERE) for s in syntax.walk(node.body)):
         return
-    groups = _groups(_tapes_of(node, own))
     free = syntax.Names(syntax.all_names(node) | names.reserved | {node.name})
-    changes = _Changes()
-    for group in groups:
-        changes.join(group, free.fresh("tape"))
-    changes.make()
+    while groups := _groups(_tapes_of(node, own)):
+        # Where the others may stand depends on where these are by then.
+        changes = _Changes()
+        changes.join(groups[0], free.fresh("tape"))
+        changes.make()
 
 
 def _tapes_of(node: gast.FunctionDef, own: set[str]) -> list[_Tape]:
@@ -174,7 +174,8 @@ def _tapes_of(node: gast.FunctionDef, own: set[str]) -> list[_Tape]:
                 if name in found:
                     found[name][kind] = _Place(block, at, at, at)
     tapes = [_Tape(n, **places) for n, places in found.items() if len(places) == 3]
-    pushes = {id(t.push.stmt) for t in tapes}
+    pushes = {id(s) for s in syntax.all_statements(node.body) if pushed(s) in own}
+    pushes |= {id(s) for s in syntax.all_statements(node.body) if hasattr(s, "joined")}
     seen = _Seen()
     for tape in tapes:
         _widen(tape.pop, seen, partial(seen.mentions, tape.target))
@@ -271,6 +272,8 @@ def _fits(tape: _Tape, group: list[_Tape]) -> bool:
     if tape.target in {t.target for t in group}:
         return False
     members = [tape, *group]
+    if any(t.push.block is t.pop.block for t in members):
+        return False
     return all(
         len({id(p.block) for p in places}) == 1 and _gap(places)
         for places in ([t.push for t in members], [t.pop for t in members])

@@ -62,6 +62,24 @@ def deleted(x, where):
     return xs[0] * xs[1]
 
 
+def joined(x, where):
+    xs = (x, x * 2, x * 3)
+    both = xs[where] + xs[:1]
+    return len(both) * both[0] * both[-1] ** 2
+
+
+def joined_in_front(x, where):
+    xs = [x, x * 2, x * 3]
+    both = [x**2] + xs[where]  # noqa: RUF005
+    return len(both) * both[0] * both[1] ** 2
+
+
+def repeated(x, where):
+    xs = (x, x * 2, x * 3)
+    twice = xs[where] * 2
+    return len(twice) * twice[-1] ** 2
+
+
 CASES = [
     (of_a_list, (PART,)),
     (by_default, ()),
@@ -75,6 +93,9 @@ CASES = [
     (made_longer, (slice(0, 1, 1),)),
     (made_longer, (slice(None, None, -1),)),
     (deleted, (PART,)),
+    (joined, (PART,)),
+    (joined_in_front, (PART,)),
+    (repeated, (PART,)),
 ]
 
 

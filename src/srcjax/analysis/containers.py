@@ -34,6 +34,16 @@ def element(t: Any) -> Type:
     return join_all(parts(t)) or UNKNOWN
 
 
+def bounds_of(index: Any) -> list[Any] | None:
+    """What a slice goes from, to, in steps of (`...`: not known); None of an item."""
+    if isinstance(index, Tuple) and index.cls is slice:
+        return [i.value if isinstance(i, Const) else ... for i in index.items]
+    given = getattr(index, "value", None)
+    if isinstance(given, slice):
+        return [given.start, given.stop, given.step]
+    return [..., ..., ...] if getattr(index, "cls", None) is slice else None
+
+
 def load_item(base: Any, index: Type) -> Type:
     """`base[index]`."""
     if isinstance(base, Dict):
@@ -42,8 +52,8 @@ def load_item(base: Any, index: Type) -> Type:
             return found if found is not None else element(base)
         return element(base)
     items = base.items
-    if isinstance(index, Tuple) and index.cls is slice:
-        bounds = [i.value if isinstance(i, Const) else ... for i in index.items]
+    bounds = bounds_of(index)
+    if bounds is not None:
         if items is not None and ... not in bounds:
             return replace(base, items=items[slice(*bounds)])
         if isinstance(base, Tuple):
@@ -69,8 +79,9 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
         return replace(base, items=None, elem=join_all([*parts(base), value]))
     if not isinstance(base, List):
         return base
-    if isinstance(key, Tuple) and key.cls is slice:
-        return store_items(base, key, value)
+    bounds = bounds_of(key)
+    if bounds is not None:
+        return store_items(base, bounds, value)
     if (
         base.items is not None
         and isinstance(key, Const)
@@ -85,13 +96,12 @@ def store_item(base: Type, key: Type, value: Type) -> Type:
     return replace(base, elem=join_all([*parts(base), value]))
 
 
-def store_items(base: List, bounds: Tuple, value: Type) -> Type:
+def store_items(base: List, bounds: list[Any], value: Type) -> Type:
     """The list after `base[a:b] = value`."""
     new = value.items if isinstance(value, (Tuple, List)) else None
-    ends: list[Any] = [b.value if isinstance(b, Const) else ... for b in bounds.items]
-    if base.items is not None and new is not None and ... not in ends:
+    if base.items is not None and new is not None and ... not in bounds:
         items = list(base.items)
-        items[slice(*ends)] = new
+        items[slice(*bounds)] = new
         return replace(base, items=tuple(items))
     given = parts(value) or (Unknown(is_active(value)),)
     return replace(base, items=None, elem=join_all([*parts(base), *given]))

@@ -595,9 +595,9 @@ def _item_of_range(base: Range, index: Type) -> Type:
     """`range(n)[k]`, and `range(n)[a:b]`, which is a range."""
     if is_number(index):
         return INT
-    if not (isinstance(index, Tuple) and index.cls is slice):
+    bounds = containers.bounds_of(index)
+    if bounds is None:
         return UNKNOWN
-    bounds: list[Any] = [getattr(i, "value", ...) for i in index.items]
     if base.values is None or ... in bounds:
         return Range()
     values = base.values[slice(*bounds)]

@@ -491,7 +491,9 @@ class ContainerRules(RuleTemplates):
         if not self.has_adjoint(base):
             return
         self.ensure_buffer(base)
-        d = syntax.expression("d.pop(i)", d=self.adjoint(base), i=args[0])
+        target = self.adjoint(base)
+        place = self.place_of_inserted(base, target, args[0])
+        d = syntax.expression("d.pop(i)", d=target, i=place)
         if self.active(args[1]):
             self.contribute(args[1].id, d)
         else:
@@ -529,6 +531,17 @@ class ContainerRules(RuleTemplates):
         else:
             call = syntax.expression("t.append(d)", t=target, d=d)
         self.emit(gast.Expr(call))
+
+    def place_of_inserted(
+        self, base: str, target: gast.expr, index: gast.expr
+    ) -> gast.expr:
+        """Where an item is that was inserted at an index: before one from the end."""
+        known = join_all(self.typer.type_of(index, env) for env in self.envs)
+        value = getattr(known, "value", None) if isinstance(known, Const) else None
+        items = getattr(self.type_of_name(base), "items", None) or ()
+        if value == 0 or isinstance(value, int) and 0 < value < len(items):
+            return index
+        return syntax.expression("len(t[:-1][:i])", t=target, i=index)
 
     def place_of_popped(self, target: gast.expr, index: gast.expr) -> gast.expr:
         """Where an item goes back to that was popped at an index (from the end)."""

@@ -473,7 +473,9 @@ class Saver(Planner):
             rest.ctx = gast.Del()
             return [], [], [gast.Delete([rest])]
         if method == "insert":
-            undo = syntax.expression("v.pop(i)", v=base, i=value.args[0])
+            held = value.func.value.id
+            place = self.rules.place_of_inserted(held, base, value.args[0])
+            undo = syntax.expression("v.pop(i)", v=base, i=place)
             return [], [], [gast.Expr(undo)]
         if method == "reverse":
             return [], [], [gast.Expr(syntax.expression("v.reverse()", v=base))]

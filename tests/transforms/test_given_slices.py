@@ -80,6 +80,29 @@ def repeated(x, where):
     return len(twice) * twice[-1] ** 2
 
 
+def each(x, parts):
+    xs = [x, x * 2, x * 3]
+    total = 0.0
+    for where in parts:
+        total = total + xs[where][0] ** 2 * len(xs[where])
+    return total
+
+
+def each_of_a_dict(x, parts):
+    xs = tuple([x * (i + 1) for i in range(3)])
+    total = 0.0
+    for name, where in parts.items():
+        both = xs[where] + xs[:1]
+        total = total + both[0] * both[-1] * len(name)
+    return total
+
+
+def one_of_two(x, n):
+    xs = [x, x * 2, x * 3]
+    where = slice(n) if n > 1 else slice(0, 3, 2)
+    return xs[where][-1] ** 2 * len(xs[where])
+
+
 CASES = [
     (of_a_list, (PART,)),
     (by_default, ()),
@@ -96,6 +119,11 @@ CASES = [
     (joined, (PART,)),
     (joined_in_front, (PART,)),
     (repeated, (PART,)),
+    (each, ([slice(0, 2), PART],)),
+    (each, ((slice(0, 2), slice(1, None, 2), PART),)),
+    (each_of_a_dict, ({"a": slice(0, 2), "bc": PART},)),
+    (one_of_two, (2,)),
+    (one_of_two, (1,)),
 ]
 
 

@@ -812,7 +812,23 @@ def join(a: Type, b: Type) -> Type:
     return a if both == a else both
 
 
+def _slices(a: Type, b: Type) -> tuple[Type, Type]:
+    """Two slices with the types of their bounds, others as they are."""
+    bounds = _bounds(a), _bounds(b)
+    return bounds if None not in bounds else (a, b)  # type: ignore[return-value]
+
+
+def _bounds(t: Any) -> Tuple | None:
+    """A slice with the types of its bounds; None of what is none."""
+    given = getattr(t, "value", None)
+    if not isinstance(given, slice):
+        return t if is_slice(t) else None
+    items = (given.start, given.stop, given.step)
+    return Tuple(items=tuple(map(type_of, items)), cls=slice)
+
+
 def _joined(a: Type, b: Type) -> Type:
+    a, b = _slices(a, b)
     active = a.active or b.active
     buffers = a.buffers | b.buffers
     if all(map(is_entry, (a, b))) and Leaf in (type(a), type(b)):

@@ -15,19 +15,13 @@ from typing import Any
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.containers import bounds_of
 from srcjax.analysis.foreign import own_method
-from srcjax.analysis.types import Array, Const, List, Tuple, Type
+from srcjax.analysis.types import Array, Const, List, Tuple
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.settle.base import SettlingBase
 
 _PLACES = {"list.pop": 1, "list.insert": 1}
-
-
-def step_of(t: Any) -> Any:
-    """The step of a slice, `...` where it is not known."""
-    if isinstance(t, Const):
-        return t.value.step
-    return getattr(t.items[2], "value", ...) if isinstance(t, Tuple) else ...
 
 
 class IndexSettling(SettlingBase):
@@ -66,9 +60,9 @@ class IndexSettling(SettlingBase):
 
         for node in syntax.walk(stmt):
             if isinstance(node, gast.Subscript) and self.takes_numbers(stmt, node):
-                given = self.given_part(stmt, node)
-                if given is not None:
-                    node.slice = self.bounds(stmt, node.slice, given, made)
+                told = self.given_part(stmt, node)
+                if told is not None:
+                    node.slice = self.bounds(stmt, node.slice, told, made)
                 node.slice = entry(node.slice)
             elif isinstance(node, gast.Call):
                 callees = self.facts.callees.get(id(node), [])
@@ -83,8 +77,8 @@ class IndexSettling(SettlingBase):
         t = self.atom_type(stmt, node.value)
         return isinstance(t, (Array, List, Tuple))
 
-    def given_part(self, stmt: gast.stmt, node: gast.Subscript) -> Any:
-        """The type of the slice that chooses a part of a list or tuple, or None.
+    def given_part(self, stmt: gast.stmt, node: gast.Subscript) -> list[Any] | None:
+        """What is told of the slice that chooses a part of a list or tuple, or None.
 
         None too of a part that is assigned by steps of which nothing is known: without
         any it may get another length (`cut_of`).
@@ -95,17 +89,15 @@ class IndexSettling(SettlingBase):
         if index is None and isinstance(node.slice, gast.Name):
             with contextlib.suppress(KeyError):  # from around the function
                 index = Const(value=self.program.look(self.unit, node.slice.id))
-        given = isinstance(getattr(index, "value", None), slice)
-        if not given and getattr(index, "cls", None) is not slice:
-            return None
-        stored = isinstance(node.ctx, gast.Store) and step_of(index) is ...
-        return None if stored else index
+        told = bounds_of(index)
+        stored = isinstance(node.ctx, gast.Store)
+        return None if told is None or stored and told[2] is ... else told
 
     def bounds(
-        self, stmt: gast.stmt, given: gast.expr, t: Type, made: list[gast.stmt]
+        self, stmt: gast.stmt, given: gast.expr, told: list[Any], made: list[gast.stmt]
     ) -> gast.Slice:
         """The bounds of the slice, each by a name of its own; a step if it has one."""
-        without = step_of(t) in (None, 1)
+        without = told[2] in (None, 1)
         names = []
         for bound in ("start", "stop", "step")[: 2 if without else 3]:
             name = self.fresh(bound, varying=False)

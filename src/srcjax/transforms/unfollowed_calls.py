@@ -40,20 +40,20 @@ def check_calls(writer: Writer) -> None:
             continue
         effect = isinstance(stmt, gast.Expr)
         for call in calls_of(stmt):
-            callees = writer.facts.callees.get(id(call), [])
-            found_when_run = len(callees) > 1 or callees == [None]
             unclear = id(call) in writer.facts.unclear
-            if not (unclear or found_when_run) or not takes_active(writer, stmt, call):
+            if not unclear and not is_found_when_run(writer, call):
+                continue
+            if not takes_active(writer, stmt, call):
                 continue
             bound = getattr(stmt, "value", None) is call
             if effect or (derivative and (unclear or not bound and is_method(call))):
                 raise refusal(writer, stmt, call)
             if not derivative and writes_for_all(writer, call, unclear):
                 raise refusal(writer, stmt, call)
-    check_unwritten(writer, {id(writer.unit.source.func)})
+    check_unwritten(writer, {id(writer.unit.source.func)}, derivative)
 
 
-def check_unwritten(writer: Writer, seen: set[int]) -> None:
+def check_unwritten(writer: Writer, seen: set[int], derivative: bool) -> None:
     """The same in functions that stay as they are, as what they give carries nothing.
 
     So it looks where what they give was filled out of sight.
@@ -72,17 +72,23 @@ def check_unwritten(writer: Writer, seen: set[int]) -> None:
                     continue
                 seen.add(key)
                 inner = Writer(program, program.units[key])
-                refuse_unclear(inner)
-                check_unwritten(inner, seen)
+                refuse_unclear(inner, derivative)
+                check_unwritten(inner, seen, derivative)
 
 
-def refuse_unclear(writer: Writer) -> None:
-    """Refuse calls that get differentiated values and may write to anything."""
+def refuse_unclear(writer: Writer, derivative: bool) -> None:
+    """Refuse calls that get differentiated values and may write to anything.
+
+    So may what is found when the program runs: an object that is asked may keep what it
+    is given, of which nothing is left of a derivative.
+    """
     for stmt in syntax.walk(writer.unit.node.body):
         if not isinstance(stmt, gast.stmt) or isinstance(stmt, gast.Raise):
             continue
         for call in calls_of(stmt):
             unclear = id(call) in writer.facts.unclear
+            if isinstance(stmt, gast.Expr) or derivative and is_method(call):
+                unclear |= is_found_when_run(writer, call)
             if unclear and takes_active(writer, stmt, call):
                 raise refusal(writer, stmt, call)
 
@@ -102,6 +108,12 @@ def writes_for_all(writer: Writer, call: gast.Call, unclear: bool) -> bool:
         if memory & written or (not unclear and sites_of(memory)):
             return True
     return False
+
+
+def is_found_when_run(writer: Writer, call: gast.Call) -> bool:
+    """Whether it is only known when the program runs what is called."""
+    callees = writer.facts.callees.get(id(call), [])
+    return len(callees) > 1 or callees == [None]
 
 
 def is_method(call: gast.Call) -> bool:

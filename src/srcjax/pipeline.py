@@ -231,6 +231,7 @@ REVERSE = Simplify(
         Pass("signs_in_names", Finisher.signs_in_names),
         Pass("drop_spent", Finisher.drop_spent, of=_LOOPS),
         Pass("write_again", Finisher.write_again),
+        Pass("factor_sums", Finisher.factor_sums),
         Pass("put_in_place", Finisher.put_in_place, of=_LOOPS),
         Pass("join_copies", Finisher.join_copies),
         Pass("spread_items", Finisher.spread_items),

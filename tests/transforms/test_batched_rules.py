@@ -164,3 +164,8 @@ def test_tangents_by_the_rule():
 def test_the_text_is_that_of_the_function():
     text = srcjax.source(srcjax.vmap(of_linear, in_axes=(0, None)), X, W)
     assert "return (x @ w) ** 2\n" in text
+
+
+def test_abs_is_written_as_one_writes_it():
+    text = str(srcjax.source(srcjax.vmap(lambda x: abs(x) + 1.0), np.ones(3)))
+    assert "np.abs(x)" in text

@@ -53,6 +53,7 @@ from srcjax.transforms.simplify.coalesce import (
 )
 from srcjax.transforms.simplify.collected import collect
 from srcjax.transforms.simplify.comments import add_comments
+from srcjax.transforms.simplify.common_factors import factored
 from srcjax.transforms.simplify.dead import remove_dead
 from srcjax.transforms.simplify.delay import delay
 from srcjax.transforms.simplify.else_of_loops import else_of_loops
@@ -404,6 +405,23 @@ class Finisher(Tidying):
 
     def nest(self) -> bool:
         return nest(self.node, self.may_nest, self.shares)
+
+    def factor_sums(self) -> bool:
+        """`d - d * x` of the way back is `d * (1 - x)`."""
+        changed = False
+
+        def alike(part: gast.expr, whole: gast.expr) -> bool:
+            dtypes = [dtype_of(self.type_of(e)) for e in (part, whole)]
+            floating = dtypes[0] is not None and dtypes[0].kind in "fc"
+            return floating and dtypes[0] == dtypes[1]
+
+        for stmt in _statements(self.node.body):
+            plain = isinstance(stmt, (gast.Assign, gast.AugAssign, gast.Return))
+            if plain and stmt.value is not None and getattr(stmt, "backward", False):
+                value = factored(stmt.value, alike)
+                changed |= value is not stmt.value
+                stmt.value = value
+        return changed and self.algebra() is not None
 
     def put_in_place(self) -> bool:
         return put_in_place(self.node, self.shares)

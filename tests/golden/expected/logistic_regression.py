@@ -17,6 +17,6 @@ def grad_logistic_regression(w, features, labels):
     p = 1 / (1 + np.exp(-features @ w))
     # return -np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p))
     dtotal = -1 / len(labels)
-    dp = dtotal * labels / p - dtotal * (1 - labels) / (1 - p)
+    dp = dtotal * (labels / p - (1 - labels) / (1 - p))
     # p = 1 / (1 + np.exp(-features @ w))
     return features.T @ (dp * p * (1 - p))

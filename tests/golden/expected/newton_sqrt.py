@@ -19,6 +19,6 @@ def grad_newton_sqrt(a):
         # x = (x + a / x) / 2
         dtotal = dx / 2
         da += dtotal / x
-        dx = dtotal - dtotal * a / x**2
+        dx = dtotal * (1 - a / x**2)
     # x = a
     return da + dx

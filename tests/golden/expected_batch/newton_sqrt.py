@@ -12,7 +12,7 @@ def vmap_newton_sqrt(a):
     while True:
         a_lanes = a[lanes]
         x_lanes = x[lanes]
-        lanes = lanes[np.absolute(x_lanes * x_lanes - a_lanes) > 1e-9 * a_lanes]
+        lanes = lanes[np.abs(x_lanes * x_lanes - a_lanes) > 1e-9 * a_lanes]
         if not lanes.size:
             break
         x_lanes = x[lanes]

@@ -13,7 +13,7 @@ def gated_forward(x, W, b):
 def gated_backward(saved, dresult):
     W, z, exp_neg_z, total = saved
     # z = x @ W + b
-    return (dresult / total + dresult * z / total**2 * exp_neg_z) @ W.T
+    return dresult * (1 / total + z / total**2 * exp_neg_z) @ W.T
 
 
 def jacrev_gated(x, W, b):

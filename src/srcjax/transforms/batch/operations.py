@@ -914,6 +914,10 @@ class Operations(Lanes):
         called = getattr(t, "value", None)
         if getattr(called, "__module__", "") not in ("math", "builtins", "_operator"):
             return made
+        plain = BUILTINS.get(getattr(called, "__name__", ""))
+        if plain is not None:
+            made.func = syntax.expression(plain)
+            return made
         for function in op.functions:
             name = getattr(function, "__name__", "")
             if not isinstance(function, np.ufunc):
@@ -923,9 +927,6 @@ class Operations(Lanes):
             else:
                 made.func = syntax.name(self.callees.constant(name, function))
             return made
-        plain = BUILTINS.get(getattr(called, "__name__", ""))
-        if plain is not None:
-            made.func = syntax.expression(plain)
         return made
 
     def type_of_bound(self, node: Any) -> Type:

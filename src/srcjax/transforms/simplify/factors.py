@@ -33,7 +33,7 @@ _ONES = ("1", "1.0", "-1", "-1.0")
 
 
 @dataclass
-class _Factor:
+class Factor:
     """`base ** power`, with a negative power where it is divided by."""
 
     base: Any
@@ -60,27 +60,27 @@ def cancelled(
         return node
     if not (_is_chain(node.left) or _is_chain(node.right)):
         return node
-    factors = list(_factors(node, 1))
-    constants = [f for f in factors if _value(f.base) is not None]
-    rest = [f for f in factors if _value(f.base) is None]
+    factors = factors_of(node)
+    constants = [f for f in factors if number_of(f.base) is not None]
+    rest = [f for f in factors if number_of(f.base) is None]
     number = Fraction(1)
     for factor in constants:
-        value = _value(factor.base)
+        value = number_of(factor.base)
         if not value:
             return node
         number *= Fraction(value) ** factor.power
     kept = _cancel(rest, is_number)
-    magnitudes = [f for f in constants if abs(_value(f.base) or 0) != 1]
+    magnitudes = [f for f in constants if abs(number_of(f.base) or 0) != 1]
     gathers = len(magnitudes) > 1
     opens = bool(magnitudes) and _opens(node)
     one = syntax.text(factors[0].base) in _ONES and any(f.power > 0 for f in rest)
-    one = one and (_value(_first(node)) is not None or not magnitudes)
+    one = one and (number_of(_first(node)) is not None or not magnitudes)
     one = one and is_number(node)
     if len(kept) == len(rest) and not (gathers or opens or one):
         return node
-    new = _product(number, kept)
+    new = product(number, kept)
     if new is None and one and abs(number.numerator) == 1:
-        whole = _product(Fraction(number.numerator), kept)  # `1 / 3 * r` is `r / 3`
+        whole = product(Fraction(number.numerator), kept)  # `1 / 3 * r` is `r / 3`
         divisor = syntax.const(number.denominator)
         new = whole and gast.BinOp(whole, gast.Div(), divisor)
     if new is None:
@@ -111,7 +111,14 @@ def _opens(node: Any) -> bool:
         return False
     inner: Any = node.right
     product = isinstance(inner, gast.BinOp) and isinstance(inner.op, _CHAIN)
-    return isinstance(node.op, gast.Mult) and product and _value(node.left) is not None
+    return (
+        isinstance(node.op, gast.Mult) and product and number_of(node.left) is not None
+    )
+
+
+def factors_of(node: gast.expr) -> list[Factor]:
+    """The factors of a chain, from left to right; a minus is the factor -1."""
+    return list(_factors(node, 1))
 
 
 def _factors(node: Any, sign: int) -> Any:
@@ -121,27 +128,27 @@ def _factors(node: Any, sign: int) -> Any:
         yield from _factors(
             node.right, sign if isinstance(node.op, gast.Mult) else -sign
         )
-    elif _value(node) is None and _is_minus(node):
-        yield _Factor(syntax.const(-1), 1)
+    elif number_of(node) is None and _is_minus(node):
+        yield Factor(syntax.const(-1), 1)
         yield from _factors(node.operand, sign)
     elif isinstance(node, gast.BinOp) and isinstance(node.op, gast.Pow):
-        power = _value(node.right)
+        power = number_of(node.right)
         if isinstance(power, int) and power > 1:
-            yield _Factor(node.left, sign * power)
+            yield Factor(node.left, sign * power)
         else:
-            yield _Factor(node, sign)
+            yield Factor(node, sign)
     else:
-        yield _Factor(node, sign)
+        yield Factor(node, sign)
 
 
 def _is_minus(node: Any) -> bool:
     return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub)
 
 
-def _value(node: Any) -> int | float | None:
+def number_of(node: Any) -> int | float | None:
     """The value of a finite real literal, with its sign."""
     if _is_minus(node):
-        inner = _value(node.operand)
+        inner = number_of(node.operand)
         return None if inner is None else -inner
     if isinstance(node, gast.Constant) and type(node.value) in (int, float):
         finite = abs(node.value) < 1e300
@@ -150,10 +157,10 @@ def _value(node: Any) -> int | float | None:
 
 
 def _cancel(
-    factors: list[_Factor], is_number: Callable[[gast.expr], bool]
-) -> list[_Factor]:
+    factors: list[Factor], is_number: Callable[[gast.expr], bool]
+) -> list[Factor]:
     """The factors without those that are both multiplied and divided by."""
-    kept: list[_Factor] = []
+    kept: list[Factor] = []
     for factor in factors:
         left = factor.power
         for other in kept:
@@ -167,11 +174,11 @@ def _cancel(
                 left += step if left < 0 else -step
         kept = [f for f in kept if f.power]
         if left:
-            kept.append(_Factor(factor.base, left))
+            kept.append(Factor(factor.base, left))
     return kept
 
 
-def _product(number: Fraction, factors: list[_Factor]) -> gast.expr | None:
+def product(number: Fraction, factors: list[Factor]) -> gast.expr | None:
     """The product written out; None if the number has no short literal."""
     if not factors:
         return None

@@ -276,12 +276,14 @@ class Tidying:
             return node
         number = isinstance(first.operand, gast.Constant)
         count = self.is_count(first.operand)
-        if not (number and factors or count or self.is_float(first.operand)):
+        ours = count or self.is_float(first.operand) or self.is_adjoint(first.operand)
+        if not (ours or (number and factors)):
             return node
         divided = bool(factors) and isinstance(factors[-1].op, gast.Div)
         exact = number and isinstance(first.operand.value, int)
         sure = divided or not (exact or count) or (count and not factors)
         signed = any(self.is_adjoint(f.right) for f in factors)
+        signed |= self.is_adjoint(first.operand)
         if not (sure or signed or self.is_float(node.right)):
             return node
         product = first.operand
@@ -585,6 +587,8 @@ class Tidying:
             return self.is_adjoint(node.left) or self.is_adjoint(node.right)
         if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
             return self.is_adjoint(node.operand)
+        if isinstance(node, gast.Subscript):  # a part of one
+            return self.is_adjoint(node.value)
         return isinstance(node, gast.Name) and node.id in self.adjoints
 
     def is_count(self, node: gast.expr) -> bool:

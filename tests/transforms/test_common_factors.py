@@ -1,5 +1,7 @@
 """What all terms of a sum are multiplied by is taken out of it."""
 
+import linecache
+
 import gast
 import numpy as np
 import pytest
@@ -90,3 +92,17 @@ def test_single_precision_is_kept():
         np.array([1.0, 0.0, 1.0], np.float32),
     )
     assert srcjax.grad(entropy)(*args).dtype == np.float32
+
+
+def test_lines_of_a_gradient_stay_lines():
+    """Each derivative is read once: no line becomes the whole sweep."""
+    steps = "\n".join(
+        f"    x{i + 1} = np.sin(x{i}) * {i % 7}.5 + x{i}" for i in range(30)
+    )
+    scope = {"np": np}
+    code = f"def f(x0):\n{steps}\n    return x30\n"
+    linecache.cache["<chain>"] = (len(code), None, code.splitlines(True), "<chain>")
+    exec(compile(code, "<chain>", "exec"), scope)
+    text = str(srcjax.source(srcjax.vmap(srcjax.grad(scope["f"])), np.ones(3)))
+    returned = text[text.rindex("    return") :]
+    assert returned.count("np.cos") <= 8

@@ -404,7 +404,10 @@ class Finisher(Tidying):
         return self.outline() != before
 
     def nest(self) -> bool:
-        return nest(self.node, self.may_nest, self.shares)
+        def named(name: str) -> bool:
+            return name in self.unit.made and name not in self.unit.temps
+
+        return nest(self.node, self.may_nest, self.shares, named)
 
     def factor_sums(self) -> bool:
         """`d - d * x` of the way back is `d * (1 - x)`."""

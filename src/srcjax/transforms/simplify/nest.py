@@ -43,10 +43,13 @@ class Nesting:
         node: gast.FunctionDef,
         may_nest: Callable[[str], bool],
         shares: Callable[[str], set[str]],
+        named: Callable[[str], bool] = lambda name: False,
     ) -> None:
         self.node = node
         self.may_nest = may_nest
         self.shares = shares
+        #: Names that had lines of their own in the text that is transformed.
+        self.named = named
         #: Statements whose value was moved: none other may be known by their ids.
         self.gone: list[gast.stmt] = []
         #: How many values were moved.
@@ -416,7 +419,7 @@ class Nesting:
             and not _is_unpacked(use.targets[0], value)
         ):
             return False
-        if not self.reads_well(use, value):
+        if not self.reads_well(use, value, name):
             return False
         if _reads_contents(value) and self.changed_between(
             stmts, position, last, reads
@@ -433,12 +436,12 @@ class Nesting:
         self.reads[name] = 0
         return True
 
-    def reads_well(self, use: gast.stmt, value: gast.expr) -> bool:
+    def reads_well(self, use: gast.stmt, value: gast.expr, name: str) -> bool:
         """Whether the line stays short enough to be read."""
         size = sum(1 for n in syntax.walk(value) if isinstance(n, gast.expr))
         if syntax.has_blocks(use):
             return True
-        if getattr(use, "backward", False):
+        if getattr(use, "backward", False) or self.named(name):
             room = sum(1 for n in syntax.walk(use) if isinstance(n, gast.expr))
             return size + room <= 2 * LIMIT
         return True
@@ -569,13 +572,16 @@ def nest(
     node: gast.FunctionDef,
     may_nest: Callable[[str], bool],
     shares: Callable[[str], set[str]] = lambda name: set(),
+    named: Callable[[str], bool] = lambda name: False,
 ) -> bool:
     """Nest single-use temporaries of the function, in place; whether there were any."""
-    nesting = Nesting(node, may_nest, shares)
+    nesting = Nesting(node, may_nest, shares, named)
     changed = False
     while nesting.run():
         changed, before = True, nesting
-        nesting = Nesting(node, may_nest, shares)  # it knows what those before did
+        nesting = Nesting(
+            node, may_nest, shares, named
+        )  # it knows what those before did
         nesting.known, nesting.bases = before.known, before.bases
         nesting.gone = before.gone
     return changed

@@ -2,6 +2,7 @@
 
 import textwrap
 
+import gast
 import pytest
 
 import srcjax
@@ -10,6 +11,7 @@ from srcjax.backends.load import load
 from srcjax.frontend.check import violations
 from srcjax.frontend.normalise import normalise
 from srcjax.frontend.read import read
+from srcjax.frontend.spoken import describe
 
 CASES = {
     "exits: an early return moves what follows into the other branch": (
@@ -177,8 +179,8 @@ CASES = {
             scale = max(3 * n, 2) ** 2
             two_x = x * 2
             sin_two_x = np.sin(two_x)
-            x_part = x[n - 1]
-            product = scale * x_part
+            x_previous = x[n - 1]
+            product = scale * x_previous
             total = sin_two_x + product
             return total
         """,
@@ -254,8 +256,8 @@ CASES = {
         """
         def f(x):
             first = x[0]
-            x_part = x[1:-1]
-            rest = list(x_part)
+            x_inner = x[1:-1]
+            rest = list(x_inner)
             last = x[-1]
             first_last = first * last
             return first_last
@@ -424,3 +426,27 @@ def with_an_option(x, **options):
 def test_attempts_whose_result_an_exit_hands_on():
     assert srcjax.grad(with_an_option)(3.0) == 6.0
     assert srcjax.grad(lambda x: with_an_option(x, silent=x))(3.0) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [
+        ("x[1:]", "x_rest"),
+        ("x[:-1]", "x_start"),
+        ("x[:n]", "x_start"),
+        ("x[2:]", "x_end"),
+        ("x[1:-1]", "x_inner"),
+        ("x[::-1]", "x_reversed"),
+        ("x[::2]", "x_part"),
+        ("x[-1]", "x_last"),
+        ("x[n + 1]", "x_next"),
+        ("x[n - 1]", "x_previous"),
+        ("x[n - 2]", "x_part"),
+        ("x[:, 0]", "x_column"),
+        ("x[:, n]", "x_column"),
+        ("x[:, None]", "x_part"),
+        ("x[1:, 0]", "x_part"),
+    ],
+)
+def test_parts_are_called_what_they_are_of_the_whole(read, name):
+    assert describe(gast.parse(read).body[0].value, {})[0] == name

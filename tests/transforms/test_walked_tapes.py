@@ -266,7 +266,7 @@ def test_a_list_of_adjoints_is_spread():
     ]
     x = draw(size=(2, 3))
     text = srcjax.source(srcjax.grad(layers), params, x)
-    assert "return [*dparams_part, (dW, db)]" in text
+    assert "return [*dparams_start, (dW, db)]" in text
     check_grads(layers, (params, x), order=2)
 
 

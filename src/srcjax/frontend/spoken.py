@@ -71,7 +71,7 @@ def _operation(value: gast.expr) -> str:
         return f"{_function(value)}_value"
     if isinstance(value, gast.Subscript):
         named = isinstance(value.value, gast.Name)
-        return f"{value.value.id}_part" if named else "item"
+        return f"{value.value.id}_{_part(value.slice)}" if named else "item"
     if isinstance(value, gast.Attribute):
         return value.attr
     if isinstance(value, gast.Compare):
@@ -79,6 +79,55 @@ def _operation(value: gast.expr) -> str:
     if isinstance(value, (gast.List, gast.ListComp)):
         return "values"
     return "value"
+
+
+def _part(index: Any) -> str:
+    """A word for the part of an array or list that an index reads."""
+    if isinstance(index, gast.Slice):
+        return _stretch(index)
+    if isinstance(index, gast.Tuple) and len(index.elts) == 2:
+        rows, column = index.elts
+        plain = isinstance(column, (gast.Name, gast.Constant)) and not _is_none(column)
+        return "column" if plain and _is_whole(rows) else "part"
+    if _number(index) == -1:
+        return "last"
+    if isinstance(index, gast.BinOp) and _number(index.right) == 1:
+        return _BESIDE.get(type(index.op), "part")
+    return "part"
+
+
+def _stretch(index: gast.Slice) -> str:
+    """`x[1:]` is the rest, `x[1:-1]` the inner part, `x[::-1]` all of it, reversed."""
+    lower, upper = index.lower, index.upper
+    if index.step is not None:
+        return "reversed" if _number(index.step) == -1 and not lower else "part"
+    if upper is None:
+        return "rest" if _number(lower) == 1 else "end"
+    if lower is None:
+        return "start"
+    return "inner" if (_number(lower), _number(upper)) == (1, -1) else "part"
+
+
+#: What is beside an item: `x[i + 1]`.
+_BESIDE = {gast.Add: "next", gast.Sub: "previous"}
+
+
+def _is_whole(index: Any) -> bool:
+    bounds = isinstance(index, gast.Slice) and (index.lower, index.upper, index.step)
+    return bounds == (None, None, None)
+
+
+def _is_none(index: Any) -> bool:
+    return isinstance(index, gast.Constant) and index.value is None
+
+
+def _number(index: Any) -> int | None:
+    """The whole number that an expression is, with its sign."""
+    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
+        number = _number(index.operand)
+        return None if number is None else -number
+    known = isinstance(index, gast.Constant) and type(index.value) is int
+    return index.value if known else None
 
 
 def _spoken(value: Any, words: Words) -> str | None:

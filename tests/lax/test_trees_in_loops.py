@@ -10,6 +10,7 @@ import pytest
 
 import srcjax
 from srcjax import lax
+from srcjax.testing import check_grads
 from tests.corpus.harness import assert_close, differences
 
 RNG = np.random.default_rng(7)
@@ -139,3 +140,24 @@ def test_what_is_gathered_for_nobody_is_not_gathered():
 def test_arrays_of_several_lengths_are_refused():
     with pytest.raises(ValueError, match=r"5 steps along lengths \[5, 4\]"):
         srcjax.grad(last_alone)(A, B[:4])
+
+
+def test_a_length_is_not_compared_with_itself():
+    def told(w, xs):
+        def step(h, x):
+            return np.tanh(w * h + x), h
+
+        length = len(xs)
+        return np.sum(lax.scan(step, 0.0, xs, length=length)[1])
+
+    xs = np.linspace(0.0, 1.0, 5)
+    text = str(srcjax.source(srcjax.grad(told), 0.3, xs))
+    assert "scan of" not in text and "length" not in text, text
+    check_grads(told, (0.3, xs), order=2)
+
+    def four(w, xs):
+        return lax.scan(lambda h, x: (w * h + x, h), w, xs, length=4)[0]
+
+    check_grads(four, (0.3, xs[:4]))
+    with pytest.raises(ValueError, match="4 steps along 5"):
+        srcjax.grad(four)(0.3, xs)

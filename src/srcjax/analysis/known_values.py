@@ -310,7 +310,14 @@ def by_identity(value: Any, op: Any) -> bool:
 
 
 def _order(op: Any, m: Any, n: Any) -> bool | None:
-    """The outcome of a comparison of sizes of which is supposed which is larger."""
+    """The outcome of a comparison of sizes of which is supposed which is larger.
+
+    Or of one size with itself: `n = len(x)`, and then `len(x) != n`.
+    """
+    if isinstance(op, (gast.Eq, gast.NotEq)):
+        if not isinstance(m, Sym) or not isinstance(n, Sym) or m.name != n.name:
+            return None
+        return (m.offset == n.offset) == isinstance(op, gast.Eq)
     if isinstance(op, (gast.LtE, gast.Gt)):
         m, n = n, m
     outcome = known_order(m, n) if isinstance(op, _ORDERS) else None

@@ -8,6 +8,7 @@ import optree
 import pytest
 
 import srcjax
+from srcjax.backends.written_for import wrapped
 from tests.corpus.harness import assert_close
 
 
@@ -181,6 +182,13 @@ def test_what_a_text_is_not_for_is_told():
     assert "For x: (n, 1, m), w: (m,), n != 1, m != 1." in text
     text = str(srcjax.source(srcjax.grad(softmax_loss), *CASES[softmax_loss][0]))
     assert "shape[1] ==" not in text and ", m != 1" not in text
+
+
+def test_what_is_said_of_sizes_is_on_one_line():
+    text = "For " + "layers: (n, m), " * 4 + "targets: (p, k), m + n >= k, k != 1."
+    for width in range(40):
+        lines = wrapped("x" * width + text)
+        assert "m + n >= k" in "|".join(lines) and "k != 1" in "|".join(lines)
 
 
 def test_the_text_is_one():

@@ -97,7 +97,7 @@ def describe(module: Module, entry: Entry) -> None:
     if len(text) > WIDTH - 6:
         # The first line begins with quotes.
         first = textwrap.wrap(f"{entry.summary}.", WIDTH - 7, break_on_hyphens=False)
-        lines = textwrap.wrap(f"For {spec}.", WIDTH - 4, break_on_hyphens=False)
+        lines = wrapped(f"For {spec}.")
         text = "\n".join([*first, "", *lines, ""] if spec else [*first, ""])
     body: list[Any] = [gast.Expr(syntax.const(text))]
     tangents = parameter_names(node.args)[len(entry.parameters) :]
@@ -128,6 +128,13 @@ def describe(module: Module, entry: Entry) -> None:
             module.accepts = accepting(entry.parameters, own)
     node.body[:0] = body
     module.print()
+
+
+def wrapped(text: str) -> list[str]:
+    """Its lines; none ends inside of what is said of sizes: `m + n >= k`."""
+    whole = re.sub(r" ([-+*/]+|[!<>=]=?) ", "\0\\1\0", text)
+    lines = textwrap.wrap(whole, WIDTH - 4, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def called_by_entry(module: Module, node: gast.FunctionDef) -> gast.FunctionDef:

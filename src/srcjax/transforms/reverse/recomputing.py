@@ -22,6 +22,7 @@ from srcjax.analysis.types import (
     List,
     Tuple,
     Type,
+    ageless_buffers,
     all_buffers,
     is_number,
 )
@@ -41,6 +42,18 @@ def is_small_power(value: gast.BinOp) -> bool:
     """Whether it is `x**2` or `x**3`."""
     exponent = getattr(value.right, "value", None)
     return isinstance(value.op, gast.Pow) and exponent in (2, 3)
+
+
+def is_view(t: Type, base: Type) -> bool:
+    """Whether what is read from an array has its memory, and none of its own.
+
+    What is gathered by an index array has; an index may be one that is not known.
+    """
+    if not isinstance(t, Array) or not isinstance(base, Array):
+        return False
+    return bool(t.buffers) and ageless_buffers(t.buffers) <= ageless_buffers(
+        base.buffers
+    )
 
 
 def _order(where: Position) -> int:
@@ -74,8 +87,8 @@ class Recomputing(Intact):
         if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
             t = self.rules.type_of_name(name)
             base = self.rules.type_of_name(value.value.id)
-            if isinstance(base, Array) and isinstance(t, Array) and t.buffers:
-                return stmt  # a view; `plan_contents` sees to what it holds
+            if is_view(t, base):
+                return stmt  # `plan_contents` sees to what it holds
             written = self.rules.written | self.inactive_writes()
             cut = isinstance(value.slice, gast.Slice) and isinstance(t, List)
             if cut and t.buffers & written:
@@ -466,9 +479,7 @@ class Recomputing(Intact):
         return (
             isinstance(value, gast.Subscript)
             and isinstance(base, gast.Name)
-            and isinstance(self.rules.type_of_name(base.id), Array)
-            and isinstance(t, Array)
-            and bool(t.buffers)
+            and is_view(t, self.rules.type_of_name(base.id))
         )
 
     def read_operands(self, stmt: gast.stmt, at: Position) -> None:

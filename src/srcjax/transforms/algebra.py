@@ -233,8 +233,6 @@ RULES = [
     Rule("(b + a) + a", "b + 2 * a", floats="ab"),  # but for rounding
     Rule("(a + b) + a", "2 * a + b", floats="ab"),  # but for rounding
     Rule("(a - b) + a", "2 * a - b", floats="ab"),  # but for rounding
-    Rule("(b - a) - a", "b - 2 * a", floats="a"),  # but for rounding
-    Rule("-a - a", "-2 * a", floats="a"),  # -a - a = (-2)·a
     Rule("a * b + b * a", "2 * a * b", floats="ab"),  # a·b + b·a = 2·a·b
     Rule("c * a + k * a", "(c + k) * a", floats="a", when=_sum_is_exact),  # 2·a + 3·a
     Rule("c * a - k * a", "(c - k) * a", floats="a", when=_difference_is_exact),

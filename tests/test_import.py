@@ -117,7 +117,9 @@ def test_names_of_jax_that_do_little():
     x = np.ones(2)
     assert isinstance(x, srcjax.Array)
     if srcjax.devices() == ["cpu"]:
-        assert srcjax.device_put({"x": x})["x"] is x
+        put = srcjax.device_put({"x": x})["x"]
+        assert type(put) is srcjax.Array and np.shares_memory(put, x)
+        assert type(srcjax.device_get(put)) is np.ndarray
     assert srcjax.block_until_ready({"x": x})["x"] is x
 
 

@@ -31,6 +31,7 @@ ORDER = [
         "analysis.standard",
         "analysis.structural",
     ),
+    ("analysis.arrays",),  # the arrays that programs written for JAX have
     ("analysis.plain",),  # which values are numbers and arrays
     ("analysis.types",),  # what every other room speaks of
     ("ops.patched",),  # whether functions are the libraries' own

@@ -7,10 +7,10 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
+    from srcjax.analysis.arrays import Array
     from srcjax.api.batch import vmap
     from srcjax.api.compiled import explain, jit
     from srcjax.api.devices import (
-        Array,
         block_until_ready,
         default_device,
         device_count,
@@ -147,13 +147,17 @@ __all__ = [
     "vmap",
 ]
 
+#: `srcjax.numpy` stands for NumPy (`frontend.numpy_names`).
+__srcjax_stands_for__ = None
+
 #: Where the names live.
 _NAMES = {
+    "analysis.arrays": "Array",
     "api.batch": "vmap",
     "api.compiled": "explain jit",
     "api.devices": (
-        "Array block_until_ready default_device device_count device_get device_put "
-        "devices local_device_count local_devices process_count process_index"
+        "block_until_ready default_device device_count device_get device_put devices "
+        "local_device_count local_devices process_count process_index"
     ),
     "api.forward": "jvp linearize",
     "api.given_functions": "custom_gradient linear_transpose pure_callback",

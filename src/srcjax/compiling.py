@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import gast
-import numpy as np
 
 from srcjax import pipeline, syntax
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.program import Program
 from srcjax.analysis.request import Request
 from srcjax.analysis.types import UNKNOWN, Type, Varies, varying
@@ -247,7 +247,7 @@ def test_of_memory(
     """
     (driver,) = (f for f in module.functions if f.name == module.entry)
     read = syntax.names_read(driver.body)
-    around = [n for n in read if type(module.values.get(n)) is np.ndarray]
+    around = [n for n in read if type(module.values.get(n)) in ARRAYS]
     parts = Given(program).listed(given, sorted(around))
     if not parts:
         return

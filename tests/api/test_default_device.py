@@ -24,7 +24,7 @@ def test_device_put_goes_to_the_default(monkeypatch):
     x = np.ones(3)
     assert type(srcjax.device_put(x)) is There
     with srcjax.default_device("cpu"):
-        assert type(srcjax.device_put(x)) is np.ndarray
+        assert type(srcjax.device_put(x)) is srcjax.Array
         assert type(srcjax.device_put(x, "gpu")) is There
         with srcjax.default_device("gpu"):
             assert type(srcjax.device_put(x)) is There
@@ -35,13 +35,13 @@ def test_device_put_goes_to_the_default(monkeypatch):
         thread.start()
         thread.join()
         assert type(found[0]) is There  # it holds in one thread
-        assert type(srcjax.device_put(x)) is np.ndarray
+        assert type(srcjax.device_put(x)) is srcjax.Array
     assert type(srcjax.device_put(x)) is There
 
 
 def test_devices_of_jax_programs():
     with srcjax.default_device(srcjax.devices("cpu")[0]):
-        assert type(srcjax.device_put(np.ones(2))) is np.ndarray
+        assert type(srcjax.device_put(np.ones(2))) is srcjax.Array
     no_tpu = pytest.raises(ArgumentError, match="no device 'tpu'")
     with no_tpu, srcjax.default_device("tpu"):
         pass

@@ -204,7 +204,7 @@ def test_device_put_and_get(cupy):
     back = srcjax.device_get(there)
     assert type(back["w"]) is np.ndarray
     np.testing.assert_array_equal(back["w"], tree["w"])
-    assert type(srcjax.device_put(there, "cpu")["w"]) is np.ndarray
+    assert type(srcjax.device_put(there, "cpu")["w"]) is srcjax.Array
     assert srcjax.devices() == ["gpu:0"] and srcjax.devices("cpu") == ["cpu"]
     with pytest.raises(srcjax.errors.ArgumentError, match="no device 'gpu:7'"):
         srcjax.device_put(tree, "gpu:7")

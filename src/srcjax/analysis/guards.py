@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.registered import record_fields
 from srcjax.analysis.standard import is_of_library
 from srcjax.late import late
@@ -127,7 +128,7 @@ def is_data(value: Any) -> bool:
 
     The type that inference has for it does not tell of its contents.
     """
-    if type(value) is np.ndarray or isinstance(value, np.generic):
+    if type(value) in ARRAYS or isinstance(value, np.generic):
         return value.dtype.kind in "biufc"
     if type(value) in (tuple, list) and 0 < len(value) <= MOST:
         return all(map(is_data, value))
@@ -138,10 +139,10 @@ def is_data(value: Any) -> bool:
 
 def same_kind(old: Any, new: Any) -> bool:
     """Whether a text that has one of them by its type is a text for the other."""
+    if type(old) in ARRAYS and type(new) in ARRAYS:
+        return bool(old.dtype == new.dtype and old.shape == new.shape)
     if type(old) is not type(new):
         return False
-    if type(old) is np.ndarray:
-        return bool(old.dtype == new.dtype and old.shape == new.shape)
     return is_data(new) and binding.global_type(old, "") == binding.global_type(new, "")
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS, Array
+
 #: The classes of dicts that are followed, as pytrees have them.
 DICTS = (dict, OrderedDict, defaultdict)
 
@@ -32,14 +34,14 @@ def changes_nothing(cls: type, base: type) -> bool:
     """Whether a subclass leaves all that its base does as it is."""
     between = cls.__mro__[: cls.__mro__.index(base)]
     known = set(dir(base)) | {"__array_ufunc__", "__array_function__"}
-    return cls is np.memmap or not any(
+    return cls in (Array, np.memmap) or not any(
         name in known and name not in _EVERY for c in between for name in vars(c)
     )
 
 
 def is_plain_array(value: Any) -> bool:
     """Whether operations on an array are those of NumPy."""
-    return type(value) is np.ndarray or changes_nothing(type(value), np.ndarray)
+    return type(value) in ARRAYS or changes_nothing(type(value), np.ndarray)
 
 
 #: A larger number among the arguments is not the size of an axis.

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.plain import (
     DICTS,
     is_array_of_others,
@@ -781,7 +782,7 @@ def type_of(value: Any, buffer: Any = None) -> Type:
         return Object(False, buffers, type(value), tuple(pairs))
     callables = (type, np.dtype, np.ufunc, pytypes.ModuleType, pytypes.FunctionType)
     if isinstance(value, callables) or callable(value):
-        return Const(value=value)
+        return Const(value=inside(value))
     if value is Ellipsis or isinstance(value, slice):
         return Const(value=value)
     return Other(cls=type(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as pytypes
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS, are_given, as_arrays, call_plainly
 from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.api.options import with_known_options
 from srcjax.backends.load import report
@@ -26,6 +28,7 @@ from srcjax.runtime.basics import of_class
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import Dress, dress
+from srcjax.versions.for_jax import is_for_jax
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
 from srcjax.versions.recipes import Recipe
@@ -601,10 +604,17 @@ def vmap(
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             try:
-                return called(args, kwargs)
+                if are_given(args, kwargs):
+                    return call_plainly(batched, args, kwargs)
+                result = called(args, kwargs)
+                return as_arrays(result) if for_jax() else result
             except BaseException as error:
                 report(error)
                 raise
+
+        @functools.cache
+        def for_jax() -> bool:
+            return is_for_jax(g)
 
         def called(args: tuple, kwargs: dict) -> Any:
             nonlocal transform
@@ -613,7 +623,7 @@ def vmap(
                 version = hot.get(key)
                 if version is not None and (not version.guards or version.holds()):
                     result = version.call(*args)
-                    if type(result) is not np.ndarray or result.dtype == object:
+                    if type(result) not in ARRAYS or result.dtype == object:
                         tree.check_result(result, "vmap")
                     last.cell_contents = version
                     return result

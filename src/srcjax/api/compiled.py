@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
-from srcjax.api.devices import device_of, device_put, leaves
+from srcjax.api.devices import device_of, leaves, moved_to
 from srcjax.api.options import boundary, with_known_options
 from srcjax.api.structures import stand_ins, structs_given
 from srcjax.backends.on_device import is_on_device
@@ -243,7 +243,7 @@ class Jit(Transform):
         if self.place == "gpu" and not cuda_run.has_cupy():
             return self.text_for_gpu(args, kwargs)
         if self.place is not None:
-            args, kwargs = device_put((args, kwargs), self.place)
+            args, kwargs = moved_to((args, kwargs), self.place)
         names = list(map(str, range(len(args))))
         if self.device == "cpu" and device_of(list(args), names) == "gpu":
             return self.on_gpu.module_for(args, kwargs)
@@ -518,7 +518,7 @@ def _placed(compiled: Callable, transform: Jit, recipe: Recipe) -> Callable:
     @boundary
     def placed(*args: Any, **kwargs: Any) -> Any:
         given = args, kwargs
-        moved = device_put(given, device)
+        moved = moved_to(given, device)
         result = compiled(*moved[0], **moved[1])
         pairs = [
             (a, b)
@@ -527,7 +527,7 @@ def _placed(compiled: Callable, transform: Jit, recipe: Recipe) -> Callable:
         ]
         if pairs and transform.changes(*moved):
             for old, new in pairs:
-                old[...] = device_put(new, "gpu" if is_on_device(old) else "cpu")
+                old[...] = moved_to(new, "gpu" if is_on_device(old) else "cpu")
         return result
 
     dress(placed, transform, recipe)

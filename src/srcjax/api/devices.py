@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import as_arrays, as_plain
 from srcjax.analysis.registered import record_fields
 from srcjax.backends.on_device import is_on_device
 from srcjax.errors import ArgumentError
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 else:
     optree = late("optree")
     cuda_run = late("srcjax.backends.cuda.run")
-
-
-#: What annotations of JAX's programs say: all arrays here are NumPy's (or CuPy's).
-Array = np.ndarray
 
 
 class Device(str):
@@ -166,6 +163,8 @@ def default_device(device: str | None) -> Iterator[None]:
 def device_put(x: Any, device: str | None = None) -> Any:
     """The same pytree with its arrays on a device; numbers stay what they are.
 
+    Those on the CPU are of the class `srcjax.Array`.
+
     Args:
         x: an array, or a pytree of arrays.
         device: "gpu", which is the current one, "gpu:1" and so on, or "cpu". Without
@@ -174,12 +173,17 @@ def device_put(x: Any, device: str | None = None) -> Any:
     Raises:
         ArgumentError: there is no such device, or no CuPy.
     """
+    return optree.tree_map(as_arrays, moved_to(x, device), none_is_leaf=True)
+
+
+def moved_to(x: Any, device: str | None) -> Any:
+    """`device_put` of arrays that stay of the class that they are of."""
     if device is None:
         device = _DEFAULT.get()
     if device is None:
         device = "gpu" if gpu_count() else "cpu"
     if device == "cpu" or device in devices("cpu"):
-        return device_get(x)
+        return optree.tree_map(off_device, x, none_is_leaf=True)
     cupy = cuda_run.the_cupy()
     with chosen(device):
         return optree.tree_map(
@@ -190,12 +194,18 @@ def device_put(x: Any, device: str | None = None) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """The same pytree with its arrays in NumPy."""
-    return optree.tree_map(
-        lambda leaf: leaf.get() if is_on_device(leaf) else leaf,
-        x,
-        none_is_leaf=True,
-    )
+    """The same pytree with its arrays in NumPy, of NumPy's own class."""
+    return optree.tree_map(in_numpy, x, none_is_leaf=True)
+
+
+def in_numpy(leaf: Any) -> Any:
+    """The array, of whatever device, as NumPy has it; other leaves as they are."""
+    return off_device(as_plain(leaf))
+
+
+def off_device(leaf: Any) -> Any:
+    """The array in the memory of the CPU; other leaves as they are."""
+    return leaf.get() if is_on_device(leaf) else leaf
 
 
 def block_until_ready(x: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
+from srcjax.analysis.arrays import as_arrays, as_plain, holds_arrays
 from srcjax.analysis.custom import CustomRule, CustomRules
 from srcjax.analysis.kept import Kept
 from srcjax.api.options import boundary, with_known_options
@@ -202,6 +203,9 @@ def jvp(
             f"jvp: {len(primals)} primals and {len(tangents)} tangents",
             instead="a tangent for each primal, None to hold it constant",
         )
+    if holds_arrays(primals) or holds_arrays(tangents):
+        given = as_plain(primals), as_plain(tangents)
+        return as_arrays(jvp(f, *given, has_aux=has_aux, check=check))
     if isinstance(f, CustomRules):
         found: tuple = f.rule(tuple(primals), _with_zeros(primals, tangents))
         return found

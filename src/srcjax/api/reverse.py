@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from srcjax.analysis.arrays import as_arrays, as_plain, holds_arrays
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.analysis.stopped import stop_gradient
@@ -200,6 +201,10 @@ def vjp(
     >>> y, pullback(1.0)
     (6.0, (2.0, 3.0))
     """
+    if holds_arrays(primals):
+        found: Any = vjp(f, *as_plain(primals), has_aux=has_aux, check=check)
+        y, pulled, *more = found
+        return as_arrays(y), _giving_arrays(pulled), *as_arrays(more)
     if not primals and not isinstance(f, CustomRule):
         transform = ValueAndPullback(f, 0)
         if transform.parameters:
@@ -215,6 +220,18 @@ def vjp(
     if len(active) < len(primals) or any(map(tree.holds_whole, primals)):
         pulled = _with_held(pulled, primals, active)
     return y, pulled, *aux
+
+
+def _giving_arrays(pullback: Any) -> Callable:
+    """The pullback, with adjoints that are `Array`s."""
+
+    @boundary
+    def found(dy: Any) -> tuple:
+        adjoints: tuple = as_arrays(pullback(as_plain(dy)))
+        return adjoints
+
+    vars(found).update(vars(pullback))
+    return found
 
 
 def _value_and_pullback(

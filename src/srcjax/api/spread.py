@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import are_given, call_plainly
 from srcjax.analysis.custom import CustomRules
 from srcjax.api.at_run_time import jvp_at_run_time, vjp_at_run_time
 from srcjax.api.batch import check_axes, common_size, example_of, size_of, vmap
@@ -389,6 +390,8 @@ class Pmapped(CustomRules):
                 f"{self.__name__} is called in the program of another pmap",
                 instead="`srcjax.vmap` for the inner axis",
             )
+        if are_given(args, kwargs):
+            return call_plainly(self, args, kwargs)
         results = self.program(args, kwargs).run(args, kwargs)
         return together(results, self.out_axes)
 

@@ -13,6 +13,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import ARRAYS
 
 LARGEST_ARRAY = 2000
 #: Arrays of one value repeated are written short from here on.
@@ -129,7 +130,7 @@ def _container(value: Any, reference: Reference) -> gast.expr:
 
 
 def _array(value: np.ndarray, reference: Reference) -> gast.expr:
-    if type(value) is not np.ndarray:
+    if type(value) not in ARRAYS:
         name = type(value).__name__
         raise NotLiteral(f"it is a {name}, a subclass of np.ndarray")
     if value.dtype.kind not in "biufcSU" or value.dtype.char in "gG":

@@ -22,12 +22,13 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import binding
 from numba.core import caching, entrypoints, serialize, types
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import _nrt_python
 from numba.np.numpy_support import from_dtype, map_layout
+
+from srcjax.analysis.arrays import ARRAYS
 
 # Numba has no types.
 # mypy: disable-error-code="attr-defined, misc, no-any-return"
@@ -129,7 +130,7 @@ def keep(dispatcher: Any, function: Callable) -> None:
 
     def type_of(value: Any) -> Any:
         """The type that Numba has for an argument."""
-        known = type(value) is np.ndarray and value.dtype.kind in "biufc"
+        known = type(value) in ARRAYS and value.dtype.kind in "biufc"
         if not known or not value.dtype.isnative:
             return type_of_others(value)
         dtype, layout = from_dtype(value.dtype), map_layout(value)

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.backends.cache_folder import cache_folder, write_at_once
 from srcjax.backends.kernel_elementary import may_compute
 from srcjax.late import late
@@ -83,7 +84,7 @@ def overlap(written: list[Any], others: Sequence[Any] = ()) -> bool:
 def arrays_in(value: Any) -> list[Any]:
     """The arrays in a container: of NumPy, and on a device."""
     if isinstance(value, (list, tuple)):
-        if all(type(item) is np.ndarray for item in value):
+        if all(type(item) in ARRAYS for item in value):
             return list(value)
         return [array for item in value for array in arrays_in(item)]
     if isinstance(value, np.ndarray):

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.checks.differences import RTOL, STEP, Quotient, quotient_of
 from srcjax.checks.leaves import (
     is_real_leaf,
@@ -325,7 +326,7 @@ def widened(leaf: Any) -> Any:
 
 def copied_leaf(leaf: Any) -> Any:
     """An array of its own: the function may write to it."""
-    return leaf.copy() if type(leaf) is np.ndarray else leaf
+    return leaf.copy() if type(leaf) in ARRAYS else leaf
 
 
 def like(leaf: Any, by: Any) -> Any:

@@ -22,9 +22,11 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import inside
 from srcjax.frontend.unit import parameter_names
 
-#: A module that has the names of NumPy besides its own says so by this name in it.
+#: A module that has the names of NumPy besides its own says so by this name in it: that
+#: of NumPy's module. One that has such a module in it says None.
 STANDS_FOR = "__srcjax_stands_for__"
 #: So does a function whose calls are those of NumPy's, where they give none of its own
 #: keywords: `jnp.sort(x)` is `np.sort(x)`, and `jnp.sort(x, descending=True)` is not.
@@ -36,12 +38,13 @@ def name_numpy(source: Any) -> Any:
     node = source.node
     bound = syntax.names_written(node.body) | set(parameter_names(node.args))
     free = syntax.names_read(node.body) - bound
-    modules = {
-        name: value
-        for name in free - {"np"}
-        if isinstance(value := _value(source, name), ModuleType) and _numpy_of(value)
-    }
-    if not modules or "np" in bound or _value(source, "np", np) is not np:
+    values = {name: _value(source, name) for name in free - {"np"}}
+    named = {n: inside(v) for n, v in values.items() if _is_dressed(v)}
+    modules = {n: v for n, v in values.items() if _leads_to_numpy(v)}
+    if named:
+        imported = {**source.imported, **named}
+        source = replace(source, imported=imported, aliases={*named})
+    if "np" in bound or _value(source, "np", np) is not np:
         return source
     node = syntax.clone(node)
     work = _Naming(modules)
@@ -49,7 +52,9 @@ def name_numpy(source: Any) -> Any:
     if not work.found:
         return source
     imported = {**source.imported, "np": np}
-    return replace(source, node=node, imported=imported, aliases=work.found)
+    return replace(
+        source, node=node, imported=imported, aliases=work.found | source.aliases
+    )
 
 
 def _value(source: Any, name: str, otherwise: Any = None) -> Any:
@@ -59,9 +64,29 @@ def _value(source: Any, name: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def _numpy_of(module: ModuleType) -> bool:
-    """Whether the module is NumPy, or has its names too."""
-    return module is np or vars(module).get(STANDS_FOR) is np
+def _leads_to_numpy(value: Any) -> bool:
+    """Whether NumPy's functions have names in a module: its own, or in one in it."""
+    module = isinstance(value, ModuleType)
+    return module and (value in _MODULES or STANDS_FOR in vars(value))
+
+
+def _is_dressed(value: Any) -> bool:
+    """Whether it is a function of NumPy's as `srcjax.numpy` has it."""
+    found = inside(value)
+    of_numpy = (getattr(m, found.__name__, None) is found for m in _MODULES)
+    return found is not value and any(of_numpy)
+
+
+def _stands_for(module: Any) -> Any:
+    """The module of NumPy's whose names this one has too; None of others."""
+    if not isinstance(module, ModuleType):
+        return None
+    found = vars(module).get(STANDS_FOR, module)
+    return found if found in _MODULES else None
+
+
+#: NumPy's modules by which functions are called in a text.
+_MODULES = {np: "np", np.linalg: "np.linalg", np.fft: "np.fft"}
 
 
 class _Naming(gast.NodeTransformer):
@@ -69,29 +94,44 @@ class _Naming(gast.NodeTransformer):
         self.modules = modules
         self.found: set[str] = set()
 
+    def value(self, node: gast.AST) -> Any:
+        """The module that an expression such as `jax.numpy` stands for, or None."""
+        if isinstance(node, gast.Name):
+            return self.modules.get(node.id)
+        if isinstance(node, gast.Attribute):
+            module = self.value(node.value)
+            found = None if module is None else getattr(module, node.attr, None)
+            return found if isinstance(found, ModuleType) else None
+        return None
+
+    def named(self, library: ModuleType, attr: str, node: Any) -> gast.AST:
+        """The name that something of a library has in a text, in place of a node."""
+        root = node
+        while isinstance(root, gast.Attribute):
+            root = root.value
+        self.found.add(root.id)
+        text = syntax.expression(f"{_MODULES[library]}.{attr}")
+        return gast.copy_location(text, node)
+
     def visit_Call(self, node: gast.Call) -> gast.AST:
-        module = self.modules.get(getattr(getattr(node.func, "value", None), "id", ""))
-        if module is not None and isinstance(node.func, gast.Attribute):
-            here = getattr(module, node.func.attr, None)
+        if isinstance(node.func, gast.Attribute):
+            module = self.value(node.func.value)
+            here = inside(getattr(module, node.func.attr, None))
             plain, own = getattr(here, PLAIN, None), getattr(here, "__kwdefaults__", {})
             given = [k.arg for k in node.keywords]
             if plain is not None and None not in given and not {*given} & {*own}:
-                self.found.add(node.func.value.id)
-                named = syntax.expression(f"np.{plain.__name__}")
-                node.func = gast.copy_location(named, node.func)
+                node.func = self.named(np, plain.__name__, node.func)
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.AST:
-        module = self.modules.get(getattr(node.value, "id", ""))
-        if module is not None and module is not np:
-            here = getattr(module, node.attr, None)
-            if here is None or getattr(np, node.attr, None) is not here:
-                return node  # a name of its own
-        if module is not None:
-            self.found.add(node.value.id)
-            node.value = gast.copy_location(syntax.name("np"), node.value)
-            return node
-        return self.generic_visit(node)
+        module = self.value(node.value)
+        library = _stands_for(module)
+        if library is None:
+            return self.generic_visit(node)
+        here = inside(getattr(module, node.attr, None))
+        if here is None or getattr(library, node.attr, None) is not here:
+            return node  # a name of its own
+        return self.named(library, node.attr, node)
 
     def visit_Name(self, node: gast.Name) -> gast.AST:
         if self.modules.get(node.id) is not np:

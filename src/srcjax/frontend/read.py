@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.standard import nested
 from srcjax.backends.marks import TESTED, copy_marks
 from srcjax.errors import (
@@ -143,7 +144,7 @@ def read(func: Callable[..., Any]) -> FunctionSource:
     """
     if isinstance(func, FunctionType) and func in LIFTED:
         return replace(LIFTED[func], node=syntax.clone(LIFTED[func].node))
-    function, args, kwargs = _unwrap(func)
+    function, args, kwargs = _unwrap(inside(func))
     source = _with_values(function, locate(function), _name(func, function))
     _refuse_generators(source)
     source.bound.update(_bind(function, args, kwargs))

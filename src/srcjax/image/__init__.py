@@ -9,6 +9,7 @@ or a batch of them. Colors are red, green and blue between 0 and 1. All of them 
 derivatives, with respect to what they are set by too.
 """
 
+from srcjax.analysis.arrays import as_given, stand_for
 from srcjax.image.colors import (
     adjust_brightness,
     adjust_contrast,
@@ -66,3 +67,5 @@ __all__ = [
     "scale_and_translate",
     "solarize",
 ]
+
+stand_for(globals(), as_given)

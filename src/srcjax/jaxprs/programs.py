@@ -22,6 +22,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import ARRAYS, inside
 from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.structural import is_structural
@@ -82,6 +83,7 @@ class Raised(Exception):
 
 def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
     """What a function gives, with equations for what it computes."""
+    function = inside(function)
     if isinstance(function, Made):
         return function(*args, **kwargs)
     if function is isinstance:
@@ -554,7 +556,7 @@ class Run:
             found = self.value(k.value, scope)
             kwargs |= {k.arg: found} if k.arg is not None else found
         found = called(self.trace, function, args, kwargs)
-        if type(found) is not np.ndarray or found.dtype.kind not in "fc":
+        if type(found) not in ARRAYS or found.dtype.kind not in "fc":
             return found
         if sys.getrefcount(found) > 2:  # an object keeps it, which may write to it
             return self.from_around(found)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import as_given, stand_for
 from srcjax.analysis.stopped import stop_gradient
 from srcjax.lax.arithmetic import (
     abs,
@@ -359,6 +360,8 @@ __all__ = [
     "transpose",
     "while_loop",
 ]
+
+stand_for(globals(), as_given)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ All of them go through every transform. `nn.initializers` has `jax.nn.initialize
 names, and the numbers that those draw. Losses are in `srcjax.optim`.
 """
 
+from srcjax.analysis.arrays import as_given, stand_for
 from srcjax.nn import initializers
 from srcjax.nn.activations import (
     celu,
@@ -125,3 +126,5 @@ __all__ = [
     "swish",
     "tanh",
 ]
+
+stand_for(globals(), as_given)

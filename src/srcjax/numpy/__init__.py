@@ -2,41 +2,43 @@
 
     import srcjax.numpy as jnp
 
-Nearly all names are NumPy's own, on NumPy's arrays, with NumPy's semantics: `float64`
-stays `float64`, arrays may be written to, an index out of bounds raises. Generated text
-calls it `np`. Functions with arguments that JAX has and NumPy has not are in `extras`.
+Nearly all names are NumPy's own, with NumPy's semantics: `float64` stays `float64`,
+arrays may be written to, an index out of bounds raises. Generated text calls it `np`.
+Functions give arrays of the class `srcjax.Array`: NumPy's, with `x.at[i]` besides.
+Those with arguments that JAX has and NumPy has not are in `extras`.
 """
 
 from typing import Any
 
 import numpy as _np
-from numpy import *  # noqa: F403
-from numpy import fft as fft
-from numpy import linalg as linalg
 
 from srcjax.numpy import extras as extras
+from srcjax.numpy import fft as fft
+from srcjax.numpy import linalg as linalg
+from srcjax.numpy.standing import getting as _getting
 
 #: NumPy's functions under this module's name are NumPy's (`frontend.numpy_names`).
 __srcjax_stands_for__ = _np
+__srcjax_gives_arrays__ = True
 
 #: Dtypes by the names that JAX has for them.
 float_ = _np.float64
 complex_ = _np.complex128
 
-__all__ = sorted({"fft", "linalg", "vectorize", *extras.__all__, *_np.__all__})
+__all__ = sorted({"vectorize", *extras.__all__, *_np.__all__})
 
-globals().update({name: getattr(extras, name) for name in extras.__all__})
-globals().pop("vectorize")  # NumPy's; that of srcjax is imported at its first use
+_of_numpy = _getting(_np, globals())
+_of_extras = _getting(extras, globals())
 
 
 def __getattr__(name: str) -> Any:
-    """A name that NumPy does not export with `*`, such as `testing`."""
+    """What the name stands for, at its first use."""
     if name == "vectorize":
         from srcjax.api import vectorized
 
         return vectorized.vectorize
-    return getattr(_np, name)
+    return _of_extras(name) if name in extras.__all__ else _of_numpy(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*dir(_np), *globals()})
+    return sorted({*dir(_np), *__all__, *globals()})

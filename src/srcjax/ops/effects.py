@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from srcjax import runtime
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.structural import calls, is_structural
 from srcjax.ops import callbacks, collectives, structs
 from srcjax.ops.helpers import helper_of
@@ -205,6 +206,8 @@ def _of_method(function: Any, owner: Any) -> Effect | None:
     name = getattr(function, "__name__", "")
     if cls is None and isinstance(function, pytypes.BuiltinMethodType):
         cls = type(owner)
+    if cls in ARRAYS:
+        cls = np.ndarray
     if cls in _PLAIN or cls is np.ndarray or (cls and issubclass(cls, np.generic)):
         return _writes(OWNER) if name in _CHANGING_METHODS.get(cls, ()) else PURE
     return None

@@ -65,6 +65,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.custom import Rules
 from srcjax.analysis.types import Type, has_complex, is_mapping
 from srcjax.ops.patched import refuse_foreign
@@ -425,6 +426,7 @@ def native(function: Any, args: list[Type], kwargs: dict[str, Type]) -> Op | Non
 
 def key_of(function: Any) -> Any:
     """What identifies a function object: bound methods are new at each access."""
+    function = inside(function)
     owner = owner_of(function)
     return id(function) if owner is None else (id(owner), function.__name__)
 

@@ -1,5 +1,9 @@
-"""Random numbers with explicit keys: JAX's functions, and JAX's numbers."""
+"""Random numbers with explicit keys: JAX's functions, and JAX's numbers.
 
+Draws are of the class `srcjax.Array`; keys are plain arrays.
+"""
+
+from srcjax.analysis.arrays import giving_arrays, stand_for
 from srcjax.random.continuous import cauchy, exponential, gumbel, laplace, logistic
 from srcjax.random.counts import binomial, multinomial, poisson
 from srcjax.random.gammas import (
@@ -101,3 +105,6 @@ __all__ = [
     "weibull_min",
     "wrap_key_data",
 ]
+
+_KEYS = "PRNGKey clone fold_in key key_data key_impl split wrap_key_data"
+stand_for(globals(), giving_arrays, but=_KEYS.split())

@@ -17,6 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from srcjax.analysis.arrays import (
+    ARRAYS,
+    are_given,
+    as_arrays,
+    call_plainly,
+    giving_arrays,
+)
 from srcjax.analysis.custom import Rules
 from srcjax.analysis.guards import Whole
 from srcjax.backends.load import load, report
@@ -32,6 +39,7 @@ from srcjax.versions.facts import (
     own_memory,
     without_activity,
 )
+from srcjax.versions.for_jax import is_for_jax
 from srcjax.versions.functions import positional_count, takes_more, underlying
 from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
@@ -676,7 +684,7 @@ class Transform:
                 t = ty.Scalar(dtype=np.dtype(int), python=True)
                 if name in self.wrt:
                     t = ty.FLOAT
-            elif hint is np.ndarray:
+            elif hint in ARRAYS:
                 t = ty.Array(buffers=frozenset([("param", name)]))
             elif hint in (str, bool):
                 t = ty.Unknown()
@@ -794,7 +802,15 @@ class Transform:
             of.array_class,
         )
         if match is not None:
-            self.hot.append((match, dispatch.behind(version.call), version))
+            function = dispatch.behind(version.call)
+            if self.is_for_jax:
+                function = giving_arrays(function)
+            self.hot.append((match, function, version))
+
+    @functools.cached_property
+    def is_for_jax(self) -> bool:
+        """Whether the function is one of a program that was written for JAX."""
+        return is_for_jax(self.function)
 
     def check_early(self) -> None:
         """What can be told before a call: argnums of the right kind."""
@@ -1074,7 +1090,8 @@ def by_value_or_type(build: Callable[[], Module]) -> Module:
 class Calls:
     """Serves the calls of what users get, where no version is found by a few tests."""
 
-    #: How it is shown.
+    #: The function that users call, and how it is shown.
+    function: Callable
     dress: Dress
 
     def __init__(self, transform: Transform) -> None:
@@ -1082,6 +1099,14 @@ class Calls:
         self.by_call = transform.depends_on_call()
 
     def __call__(self, args: tuple, kwargs: dict) -> Any:
+        transform = self.transform
+        if are_given(args, kwargs):
+            return call_plainly(self.function, args, kwargs)
+        result = self.result(args, kwargs)
+        return as_arrays(result) if transform.is_for_jax else result
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """What a version gives, or what is made of the function for such a call."""
         transform = self.transform
         if self.by_call:
             named: Any = transform.as_called(len(args), tuple(kwargs))
@@ -1135,5 +1160,6 @@ def make_callable(transform: Transform, recipe: Recipe | None = None) -> Callabl
         transformed = dispatch.dispatcher(
             parameters, transform.hot, general, transform.last
         )
+    general.function = transformed
     general.dress = dress(transformed, transform, recipe)
     return transformed

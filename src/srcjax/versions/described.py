@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS, inside
 from srcjax.analysis.plain import is_size
 from srcjax.analysis.registered import node_of
 from srcjax.analysis.standard import nested
@@ -126,6 +127,7 @@ class Described:
 
         What may be asked of a module that is in an object or container is not known.
         """
+        value = inside(value)
         cls = type(value)
         if any(value is each for each in _SINGLE) or cls in _PLAIN:
             self.say(cls.__name__, value)
@@ -152,7 +154,7 @@ class Described:
         """Describe what has an identity."""
         if cls is pytypes.FunctionType:
             self.function(value)
-        elif cls is np.ndarray:
+        elif cls in ARRAYS:
             self.array(value)
         elif cls is list:
             self.say("list", len(value))
@@ -458,7 +460,7 @@ class Described:
             self.say("int", is_size(value))
         elif value is None or cls in (bool, str, bytes):
             self.say(cls.__name__, value)
-        elif cls is np.ndarray:
+        elif cls in ARRAYS:
             self.say("array", dtype_word(value.dtype), value.shape)
         elif isinstance(value, np.generic) and value.dtype.kind in "biufc":
             self.say("number", cls.__name__, dtype_word(value.dtype))

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import numpy as np
 import optree
 
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.standard import nested
 from srcjax.late import late
@@ -375,11 +376,11 @@ class _Body:
     def value(self, node: ast.AST) -> Any:
         """What a name, or a part of a module, stands for; None if that is not known."""
         if isinstance(node, ast.Name):
-            return self.around.get(node.id)
+            return inside(self.around.get(node.id))
         if isinstance(node, ast.Attribute):
             holder = self.value(node.value)
             if isinstance(holder, (ModuleType, type, tuple)):
-                return getattr(holder, node.attr, None)
+                return inside(getattr(holder, node.attr, None))
             own = getattr(holder, "__dict__", {})
             if node.attr in own:
                 return own[node.attr]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.kept import Kept
 from srcjax.backends.load import load
@@ -35,6 +36,7 @@ def underlying(function: Any) -> Callable:
 
     That of a library, `scipy.optimize.rosen`, is differentiated as it is where called.
     """
+    function = inside(function)
     served = record.composite_of(function) if may_be_served(function) else None
     if inspect.isfunction(served):
         return served
@@ -66,8 +68,8 @@ def takes_more(function: Any) -> bool:
 
 def positional_count(function: Any) -> int:
     """How many arguments a call gives by position, before those for `*args`."""
-    inside, given = _inside(function)
-    return max(inside.__code__.co_argcount - given, 0)
+    found, given = _inside(function)
+    return max(found.__code__.co_argcount - given, 0)
 
 
 def _around_operation(function: Any) -> Callable:
@@ -184,6 +186,7 @@ def with_source(
         more: whether it may be given more of them.
         by_name: what it is given by name.
     """
+    f = inside(f)
     if inspect.isfunction(f):
         return f
     from srcjax.ops import registry  # noqa: F401  (fills the table of operations)

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.custom import Rules
 from srcjax.analysis.guards import Asked, Data, Fixed, Guard, Items, Seen, Written
 from srcjax.backends.load import LINES, is_generated, load, untested
@@ -336,7 +337,7 @@ def is_plain(value: Any) -> bool:
 
 def alike(value: Any) -> Any:
     """The value with arrays of one item's memory in the place of its arrays."""
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+    if type(value) in ARRAYS and value.dtype.kind in "biufc":
         return np.broadcast_to(np.zeros((), value.dtype), value.shape)
     if type(value) in (list, tuple):
         return type(value)(map(alike, value))
@@ -347,7 +348,7 @@ def alike(value: Any) -> Any:
 
 def arrays_in(value: Any) -> list[np.ndarray]:
     """The arrays in a container."""
-    if type(value) is np.ndarray:
+    if type(value) in ARRAYS:
         return [value]
     if type(value) is dict:
         value = list(value.values())

@@ -18,8 +18,7 @@ import functools
 import types as pytypes
 from typing import Any
 
-import numpy as np
-
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.guards import (
     Asked,
     Data,
@@ -127,7 +126,7 @@ class Surroundings:
         if len(olds) != len(news):
             raise OtherText
         for a, b in zip(olds, news, strict=True):
-            if type(a) is not np.ndarray and a is not b:
+            if type(a) not in ARRAYS and a is not b:
                 raise OtherText
             if is_data(a):
                 if not same_kind(a, b):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import Array
 from srcjax.analysis.plain import DICTS, is_size
 from srcjax.analysis.registered import record_fields
 
@@ -25,7 +26,7 @@ def signature_key(value: Any) -> Key:
         return cls
     if cls is int:
         return cls, is_size(value)
-    if cls is np.ndarray:
+    if cls is np.ndarray or cls is Array:
         return value.dtype, value.shape
     if cls is list or cls is tuple:
         return cls, tuple([signature_key(v) for v in value])

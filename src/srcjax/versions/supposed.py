@@ -23,6 +23,7 @@ import numpy as np
 
 from srcjax import pipeline, syntax
 from srcjax.analysis import types as ty
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.program import Program
 from srcjax.ops.record import Op
 from srcjax.versions import tree
@@ -135,7 +136,7 @@ class _Forms:
         if uses.keys:
             return self.of_parts(uses.keys, partial(_dict_of, uses.keys))
         least = uses.least_rank
-        if kind is np.ndarray:
+        if kind in ARRAYS:
             least = max(least, 1)
         if uses.whole and not differentiated:
             ones = [np.ones((self.size,) * r, int) for r in range(max(least, 1), 3)]

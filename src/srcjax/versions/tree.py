@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.plain import (
     DICTS,
     is_array_of_others,
@@ -315,7 +316,8 @@ def seed_like(
     Raises ArgumentError if it has another structure or shape.
     """
     if (
-        type(seed) is type(value) is np.ndarray
+        type(seed) in ARRAYS
+        and type(value) in ARRAYS
         and seed.dtype is value.dtype
         and seed.shape == value.shape
     ):
@@ -368,7 +370,7 @@ def check_leaf(leaf: Any, where: str) -> None:
     """Raise ArgumentError unless it is a real (or complex) number or array."""
     if leaf is None:
         return
-    if isinstance(leaf, np.generic) or type(leaf) is np.ndarray:
+    if isinstance(leaf, np.generic) or type(leaf) in ARRAYS:
         check_dtype(leaf, where)
         return
     if isinstance(leaf, np.matrix):
@@ -407,7 +409,7 @@ def check_dtype(leaf: Any, where: str) -> None:
 
 def check_examples(leaf: Any, where: str) -> None:
     """Raise ArgumentError unless a batch of examples is an array of numbers."""
-    if type(leaf) is np.ndarray and leaf.dtype.kind in "biufcSUmM":
+    if type(leaf) in ARRAYS and leaf.dtype.kind in "biufcSUmM":
         return
     check_nearly(leaf, where)
     is_array = isinstance(leaf, np.ndarray) or is_array_of_others(leaf)

@@ -31,8 +31,8 @@ from srcjax.ops.record import array_property, inert, written_out
 def at(x):
     """What `x.at` is of JAX's arrays: `at(x)[i].set(v)` is `x` with `v` at `i`.
 
-    Inside of transformed functions `x.at` is this. An array of NumPy's has no `at`, so
-    that `x.at[i].set(v)` runs nowhere else: `srcjax.at(x)[i].set(v)` does.
+    Inside of transformed functions `x.at` is this, and of an `Array` everywhere. Other
+    arrays of NumPy's have no `at`: `srcjax.at(x)[i].set(v)` takes them too.
     """
     return At(x)
 

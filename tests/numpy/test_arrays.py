@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -236,11 +237,32 @@ def test_other_classes_of_containers_stay_what_they_are():
     np.testing.assert_array_equal(xs[4], np.asarray(X) ** 2)
 
 
+@dataclass
+class Layer:
+    w: jax.Array
+    b: jax.Array
+
+
+def of_a_layer(layer, x):
+    return jnp.sum((layer.w @ x + layer.b) ** 2)
+
+
+def test_parts_of_dataclasses():
+    layer = Layer(jnp.ones((2, 3)), np.zeros(2))
+    for df in (grad(of_a_layer), jit(grad(of_a_layer))):
+        for _ in range(4):
+            found = df(layer, X)
+            assert is_array(found.w) and is_array(found.b)
+            np.testing.assert_allclose(found.b, [3.0, 3.0])
+    assert type(layer.b) is np.ndarray
+
+
 def test_a_container_that_is_given_twice():
     def both(a, b):
         a["x"] = a["x"] + 1.0
         return a["x"] + b["x"]
 
+    assert jit(lambda a, b: a is b)(X, X) and not jit(lambda a, b: a is b)(X, X[:])
     params = {"x": jnp.zeros(1)}
     assert jit(both)(params, params).tolist() == [2.0]
     assert params["x"].tolist() == [1.0]

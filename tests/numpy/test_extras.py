@@ -29,6 +29,43 @@ def test_values():
     assert X[0, 0] == 3.0 and snp.put(X, 4, 9.0)[1, 1] == 9.0
 
 
+def in_fixed_sizes(x):
+    repeated = snp.repeat(x, np.array([1, 2, 1]), total_repeat_length=6)
+    taken = snp.take(x, np.array([2, 5, -1]), mode="fill", fill_value=0.5)
+    counts = snp.bincount(np.array([0, 1, 1, 5]), np.cos(x[[0, 1, 2, 2]]), length=3)
+    rows = snp.take(np.outer(x, x), np.array([0, 9]), 0, mode="fill", fill_value=2.0)
+    return snp.sum(repeated**2) + snp.sum(taken**3) + counts @ x + rows.sum()
+
+
+def products(x):
+    A = np.outer(x, x)
+    y = snp.dot(A, x, precision="highest") + snp.matmul(A, x, precision=None)
+    z = snp.einsum("ij,j->i", A, x, precision="highest", optimize=True)
+    w = snp.tensordot(A, x, 1, preferred_element_type=np.float64)
+    place = snp.searchsorted(np.arange(3.0), 1.5, method="sort")
+    return snp.sum(y * z) + w[place] + snp.digitize(1.5, np.arange(3.0), method="scan")
+
+
+@pytest.mark.parametrize("f", [in_fixed_sizes, products])
+def test_derivatives_of_what_takes_more_arguments(f):
+    x = np.array([0.3, -0.7, 1.2])
+    step = 1e-6 * np.eye(3)
+    expected = [(f(x + e) - f(x - e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(srcjax.grad(f)(x), expected, rtol=1e-6, atol=1e-8)
+    dots = [srcjax.jvp(f, (x,), (e,))[1] for e in np.eye(3)]
+    np.testing.assert_allclose(dots, expected, rtol=1e-6, atol=1e-8)
+    assert_close(srcjax.jit(f)(x), f(x))
+
+
+def test_lengths_and_places_that_are_given():
+    assert snp.repeat(np.arange(3), 2, total_repeat_length=4).tolist() == [0, 0, 1, 1]
+    assert snp.bincount(np.array([1, 7]), length=3).tolist() == [0, 1, 0]
+    assert np.isnan(snp.take(np.ones(2), np.array([5]), mode="fill")).all()
+    assert snp.take(np.arange(4), -1) == 3
+    with pytest.raises(IndexError):
+        snp.take(np.ones(2), 5)
+
+
 def test_calls_without_these_arguments_are_those_of_numpy():
     def f(x):
         top = snp.sort(x, descending=True)[0]

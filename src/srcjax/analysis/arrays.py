@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.registered import record_fields
+
 
 def _library() -> Any:
     """What users import, which stands on this."""
@@ -101,12 +103,21 @@ ARRAYS = (np.ndarray, Array)
 def as_arrays(value: Any) -> Any:
     """The value, with arrays of NumPy's own class as `Array`; no memory is copied.
 
-    Of lists and tuples (namedtuples too) the items, of dicts the values. What there is
-    nothing to change in stays the same object.
+    Of lists and tuples (namedtuples too) the items, of dicts the values, and in place
+    the fields of dataclasses and of registered classes. What there is nothing to change
+    in stays the same object.
     """
-    if type(value) is np.ndarray:
+    return with_class(as_arrays, value)
+
+
+def with_class(f: Callable, value: Any) -> Any:
+    """An array or a number as `Array` has it; of other values `f` of the parts."""
+    cls = type(value)
+    if cls is np.ndarray:
         return value.view(Array) if value.dtype.kind in "biufc" else value
-    return of_parts(as_arrays, ready_number(value))
+    if cls in _OWN or cls is float or cls in _NUMBERS:
+        return ready_number(value)
+    return of_parts(f, value) if has_parts(value) else of_record(f, value)
 
 
 def as_plain(value: Any) -> Any:
@@ -131,6 +142,16 @@ def of_parts(f: Callable, value: Any) -> Any:
     if cls is dict:
         return dict(zip(value, changed, strict=True))
     return changed if cls is list else getattr(cls, "_make", cls)(changed)
+
+
+def of_record(f: Callable, value: Any) -> Any:
+    """A dataclass, or one of a registered class, with `f` of its fields in them."""
+    for name in record_fields(value) or ():
+        part = getattr(value, name, None)
+        new = f(part)
+        if new is not part:
+            object.__setattr__(value, name, new)
+    return value
 
 
 def has_parts(value: Any) -> bool:
@@ -190,28 +211,28 @@ class Plain:
     """
 
     def __init__(self) -> None:
-        #: Lists and dicts that stand for the user's, with these, by the ids of both.
+        #: What stands for the user's arrays, lists and dicts, by their ids.
         self.instead: dict[int, Any] = {}
+        #: The user's lists and dicts, by the ids of what stands for them.
         self.users: dict[int, Any] = {}
-        #: The same, with the keys and the parts that they had before the call.
+        #: What stands for them, with the keys and the parts before the call.
         self.contents: list[tuple[Any, Any, list[Any], list[Any]]] = []
 
     def of(self, value: Any) -> Any:
-        """What the function is given for a value."""
+        """What the function is given for a value: the same for the same one."""
         cls = type(value)
-        if cls in _OWN:
-            return numpys(value)
-        if cls is dict or cls is list:
-            if id(value) not in self.instead:
-                self.instead[id(value)] = self.of_container(value)
-            return self.instead[id(value)]
+        if cls in _OWN or cls is dict or cls is list:
+            found = self.instead.get(id(value))
+            if found is None:
+                found = numpys(value) if cls in _OWN else self.of_container(value)
+                self.instead[id(value)] = found
+            return found
         return of_parts(self.of, value)
 
     def of_container(self, value: Any) -> Any:
         """A list or dict of what stands for its parts; the same if all are the same."""
         parts = parts_of(value)
-        of, own = self.of, np.ndarray
-        plain = [p.view(own) if type(p) is Array else of(p) for p in parts]
+        plain = [self.of(part) for part in parts]
         if all(map(operator.is_, plain, parts)):
             return value
         found = plain if type(value) is list else dict(zip(value, plain, strict=True))
@@ -222,11 +243,8 @@ class Plain:
 
     def back(self, value: Any) -> Any:
         """What the user gets for a result."""
-        if type(value) is np.ndarray:
-            return value.view(Array) if value.dtype.kind in "biufc" else value
-        if id(value) in self.users:
-            return self.users[id(value)]
-        return of_parts(self.back, ready_number(value))
+        users = self.users.get(id(value))
+        return with_class(self.back, value) if users is None else users
 
     def write_back(self) -> None:
         """Let the user's lists and dicts hold what the function left in theirs."""

@@ -143,6 +143,149 @@ def unique(
     return (items, *more) if more else items
 
 
+@beyond(np.bincount)
+@written_out
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
+) -> Any:
+    """`np.bincount`, of a number of counts that is given.
+
+    Args:
+        length: how many counts are given: those of the numbers below it.
+    """
+    if length is None:
+        return np.bincount(x, weights, minlength)
+    return np.bincount(x, weights, length)[:length]
+
+
+@beyond(np.repeat)
+@written_out
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+) -> Any:
+    """`np.repeat`, of a length that is given.
+
+    Args:
+        total_repeat_length: how many items are given: the first ones, or the last one
+            again where there are fewer.
+    """
+    items = np.repeat(a, repeats, axis)
+    if total_repeat_length is None:
+        return items
+    places = 0 if axis is None else axis
+    last = np.shape(items)[places] - 1
+    return np.take(items, np.minimum(np.arange(total_repeat_length), last), places)
+
+
+@beyond(np.take)
+@written_out
+def take(
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: Any = None,
+    mode: str | None = None,
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Any:
+    """`np.take`, which raises for an index out of bounds.
+
+    Args:
+        mode: "fill" gives `fill_value` (NaN without it) for an index out of bounds.
+        unique_indices: accepted, and of no effect.
+        indices_are_sorted: accepted, and of no effect.
+    """
+    if mode == "fill":
+        length = np.size(a) if axis is None else np.shape(a)[axis]
+        places = np.asarray(indices)
+        found = np.take(a, np.clip(places, -length, length - 1), axis)
+        inside = (places >= -length) & (places < length)
+        fill = np.nan if fill_value is None else fill_value
+        if axis is None:
+            return np.where(inside, found, fill)
+        after = [1] * (np.ndim(a) - 1 - axis % np.ndim(a))
+        return np.where(np.reshape(inside, (*np.shape(inside), *after)), found, fill)
+    how: Any = "raise" if mode is None else mode
+    return np.take(a, indices, axis, out, how)
+
+
+@beyond(np.searchsorted)
+@written_out
+def searchsorted(
+    a: Any, v: Any, side: Any = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
+    """`np.searchsorted`; `method` is accepted, and of no effect."""
+    return np.searchsorted(a, v, side, sorter)
+
+
+@beyond(np.digitize)
+@written_out
+def digitize(x: Any, bins: Any, right: bool = False, *, method: Any = None) -> Any:
+    """`np.digitize`; `method` is accepted, and of no effect."""
+    return np.digitize(x, bins, right)
+
+
+@beyond(np.dot)
+@written_out
+def dot(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """`np.dot`; `precision` is accepted, and of no effect.
+
+    Args:
+        preferred_element_type: the dtype of the result.
+    """
+    return of_dtype(np.dot(a, b), preferred_element_type)
+
+
+@beyond(np.matmul)
+@written_out
+def matmul(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """`np.matmul`, with the arguments of `dot`."""
+    return of_dtype(np.matmul(a, b), preferred_element_type)
+
+
+@beyond(np.tensordot)
+@written_out
+def tensordot(
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`np.tensordot`, with the arguments of `dot`."""
+    return of_dtype(np.tensordot(a, b, axes), preferred_element_type)
+
+
+@beyond(np.einsum)
+@written_out
+def einsum(
+    subscripts: str,
+    *operands: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    **options: Any,
+) -> Any:
+    """`np.einsum`, with the arguments of `dot`."""
+    product = np.einsum(subscripts, *operands, **options)
+    return of_dtype(product, preferred_element_type)
+
+
+def of_dtype(x: Any, dtype: Any) -> Any:
+    """The array in a dtype, unless that is None."""
+    return x if dtype is None else x.astype(dtype)
+
+
 @written_out
 def fill_diagonal(
     a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
@@ -175,11 +318,20 @@ def padded(items: Any, size: int, fill: Any) -> Any:
 __all__ = [
     "argsort",
     "argwhere",
+    "bincount",
+    "digitize",
+    "dot",
+    "einsum",
     "fill_diagonal",
     "flatnonzero",
+    "matmul",
     "nonzero",
     "put",
+    "repeat",
+    "searchsorted",
     "sort",
+    "take",
+    "tensordot",
     "unique",
     "where",
 ]

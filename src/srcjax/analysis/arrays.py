@@ -315,8 +315,10 @@ def stand_for(
     Those that its `__all__` names, and that are written in it. `scope`: its globals;
     `but`: names of those that stay as they are.
     """
+    package = scope["__name__"].split(".")
     for name in {*scope["__all__"]}.difference(but):
         found: Any = scope.get(name)
-        own = type(found) is FunctionType
-        if own and f"{found.__module__}.".startswith(f"{scope['__name__']}."):
+        if type(found) is not FunctionType:
+            continue
+        if found.__module__.split(".")[: len(package)] == package:
             scope[name] = standing_for(found, dressed)

@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.flow.looking import (
     SHAPE_ATTRIBUTES,
     SHAPE_BUILTINS,
@@ -97,7 +98,7 @@ class Varying:
                 value = getattr(value, attribute)
         except (KeyError, AttributeError):
             return None
-        return value
+        return inside(value)
 
     def is_builtin(self, node: gast.expr, *names: str) -> bool:
         """Whether the expression is one of Python's own functions of that name."""

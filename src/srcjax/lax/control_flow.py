@@ -99,11 +99,13 @@ def scan(
             ys.append(y)
     else:
         along = tree.map(lambda array: array, xs)  # each has a name
-        leaves = tree.leaves(along)
-        lengths = [len(leaf) for leaf in leaves]
-        count = lengths[0] if length is None else length
-        if set(lengths) - {count}:
-            raise ValueError(f"scan of {count} steps along lengths {lengths}")
+        count: Any = length
+        if xs is not None:
+            leaves = tree.leaves(along)
+            lengths = [len(leaf) for leaf in leaves]
+            count = lengths[0] if length is None else length
+            if set(lengths) - {count}:
+                raise ValueError(f"scan of {count} steps along lengths {lengths}")
         for i in range(count - 1, -1, -1) if reverse else range(count):
             carry, y = f(carry, tree.map(lambda x: x[i], along))  # noqa: B023
             ys.append(y)

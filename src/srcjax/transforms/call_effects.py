@@ -26,6 +26,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.arrays import inside
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.containers import load_item
 from srcjax.analysis.foreign import is_sparse
@@ -447,7 +448,7 @@ class _Marking:
         for part in parts[1:]:
             home = isinstance(found, (pytypes.ModuleType, type, np.ufunc))
             found = getattr(found, part, None) if home else None
-        return found
+        return inside(found)
 
     def target(self, target: Any, call: gast.Call, types: dict[str, Type]) -> Effect:
         """What a call of one of the things that were found to be called does."""

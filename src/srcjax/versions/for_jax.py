@@ -11,11 +11,13 @@ A function that is given no array makes its own. In a text they are NumPy's.
 from __future__ import annotations
 
 import dis
+import functools
 import sys
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from srcjax.analysis.arrays import gives_arrays
+from srcjax.analysis.custom import CustomRule, CustomTangent
 from srcjax.analysis.standard import nested
 from srcjax.late import late
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from srcjax.versions import effort
 else:
     effort = late("srcjax.versions.effort")
+
+
+#: What is looked into: nothing of the user's that may notice it.
+_CALLED = (FunctionType, MethodType, functools.partial, CustomRule, CustomTangent)
 
 
 def is_for_jax(function: Any) -> bool:
@@ -47,7 +53,7 @@ def is_for_jax(function: Any) -> bool:
                 parts = [vars(found).get(name) for name in attributes]
                 if any(map(gives_arrays, [found, *parts])):
                     return True
-            elif callable(found):
+            elif isinstance(found, _CALLED):
                 waiting.append(found)
     return False
 

@@ -12,13 +12,16 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.types import (
     UNKNOWN,
+    Dict,
     List,
     Tuple,
+    Unknown,
     join_all,
 )
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.reasons import RENAMED, Reason
+from srcjax.transforms.reverse.contributions import is_tuple
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
@@ -184,9 +187,11 @@ class Rules(InplaceRules):
         self.types[old] = self.type_of_name(name)
         variants = self.facts.of(self.stmt)
         self.envs = self.environments(self.stmt, {name: old})
-        self.types[old] = join_all(
-            v.before[name] for v in variants if name in v.before
-        ) or self.type_of_name(name)
+        whole = self.type_of_name(name)
+        before = join_all(v.before[name] for v in variants if name in v.before) or whole
+        if isinstance(whole, Unknown) and isinstance(before, (Tuple, List, Dict)):
+            before = whole  # `t = t[key]` down a tree: both are held in one way
+        self.types[old] = before
         if name in self.indexed:
             self.indexed.add(old)
         if name in self.dynamic:
@@ -194,20 +199,20 @@ class Rules(InplaceRules):
         for place, variable in list(self.places.variables.items()):
             if place[0] == name:
                 self.places.name((old, place[1]), self.earlier(variable))
-        before = len(self.code)
+        start = len(self.code)
         if not any(p[0] == old for p in self.places.variables):
             variable = self.places.variable(name, (), self.base(name))
             self.places.name((old, ()), self.earlier(variable))
         handler(name, operand)
         self.places.kill(name)
         moved = self.places.of(old)
-        code = self.code[before:]
+        code = self.code[start:]
         for place in moved:
             state = self.places.present.pop(place)
             variable = self.places.variable(name, place[1], self.base(name))
             self.emit(syntax.assign(variable, syntax.name(state.variable)))
             self.places.present[(name, place[1])] = replace(state, variable=variable)
-        _merge_old(self.code, before, len(code))
+        _merge_old(self.code, start, len(code))
 
     def earlier(self, variable: str) -> str:
         """The variable of the adjoint before an assignment, while both exist."""
@@ -231,6 +236,8 @@ class Rules(InplaceRules):
         split = self.kind(value.id) == "split"
         adjoint = self.whole_adjoint if split else self.adjoint
         d = adjoint(name, full=False)
+        if split and self.kind(name) == "list" and is_tuple(self.type_of_name(name)):
+            d = syntax.call("tuple", d)  # while it is added to it is a list
         self.contribute(value.id, d)
         self.places.drop_ownership(value.id)
 

@@ -1,4 +1,7 @@
-"""A name that goes down a tree, by keys that are given: `t = t[key]` in a loop."""
+"""Trees that are gone through: gradients are trees like them, tuples where these are.
+
+A name may go down one by keys that are given: `t = t[key]` in a loop.
+"""
 
 import numpy as np
 import optree
@@ -73,7 +76,36 @@ def by_recursion(tree, path):
     return at(tree, path) ** 2
 
 
+def rows_together(rows):
+    return sum(a * b for a, b in zip(rows[0], rows[1], strict=True))
+
+
+def taken_off(t):
+    items, total = list(t), 0.0
+    while items:
+        total = total + items.pop() ** 2
+    return total
+
+
+def of_rows(rows):
+    doubled = []
+    for row in rows:
+        doubled.append([x * 2 for x in row])  # noqa: PERF401
+    return sum(sum(row) ** 2 for row in doubled)
+
+
+def of_columns(rows):
+    return sum(a * b for a, b in list(zip(*rows, strict=True)))
+
+
 CASES = [
+    *[
+        (f, rows, None)
+        for f in (rows_together, of_rows, of_columns)
+        for rows in (((1.0, 2.0), (3.0, 4.0)), [(1.0, 2.0), (3.0, 4.0)], LISTS[1])
+    ],
+    (rows_together, ((1.0, 2.0), [3.0, 4.0]), None),
+    (taken_off, (1.0, 2.0), None),
     *[
         (f, tree, path)
         for f in (leaf, of_the_argument, all_but_the_last, as_long_as, by_recursion)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import types as pytypes
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import is_dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -317,9 +318,37 @@ class CallTangents(TangentTemplates):
                 )
             else:
                 tangents[parameter] = self.dot(given)
+        tangents |= self.given_by_star(value, unit, wanted)
         names = self.callees.dots(unit)
         named = {names[n]: t for n, t in tangents.items()}
         return made_from(call_with_dots(function, value, named, unit), value)
+
+    def given_by_star(
+        self, value: gast.Call, unit: Unit, wanted: Sequence[str]
+    ) -> dict[str, gast.expr]:
+        """The tangents of parameters that `*xs` gives: `xs_dot[0]`, `xs_dot[1:]`."""
+        arguments = unit.node.args
+        named = [p.id for p in (*arguments.posonlyargs, *arguments.args)]
+        stars = [k for k, a in enumerate(value.args) if isinstance(a, gast.Starred)]
+        if not stars or stars[0] >= len(named):
+            return {}
+        (star, *more), rest = value.args[stars[0] :], arguments.vararg
+        if more or value.keywords or arguments.defaults or rest is None:
+            raise self.refuse(
+                f"`{syntax.text(value)}` gives arguments by a star to `{unit.name}`, "
+                "which calls itself",
+                "a list or tuple as one argument",
+            )
+        dots = self.dot(star.value)
+        left = named[stars[0] :]
+        found = {
+            p: syntax.expression(f"d[{k}]", d=dots)
+            for k, p in enumerate(left)
+            if p in wanted
+        }
+        if rest.id in wanted:
+            found[rest.id] = syntax.expression(f"tuple(d[{len(left)}:])", d=dots)
+        return found
 
     def unknown_call(self, value: gast.Call) -> gast.expr | None:
         """A callee known only when the program runs: ask `jvp` for its tangent."""

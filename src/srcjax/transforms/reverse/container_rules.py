@@ -42,6 +42,7 @@ from srcjax.transforms.places import (
     read_part,
 )
 from srcjax.transforms.reasons import ITEM, PARTS, Reason
+from srcjax.transforms.reverse.contributions import is_tuple
 from srcjax.transforms.reverse.rule_templates import RuleTemplates
 from srcjax.transforms.reverse.views import new_axes
 
@@ -436,6 +437,8 @@ class ContainerRules(RuleTemplates):
             d = syntax.call("items_like", d, source)
         elif isinstance(t, Array):
             d = syntax.call("np.array", d)
+        elif is_tuple(t) and self.kind(source.id) != "list":
+            d = syntax.call("tuple", d)
         elif isinstance(d, gast.Name):
             d = syntax.call("list", d)
         elif isinstance(d, gast.Tuple):

@@ -202,12 +202,15 @@ class Contributions(OneStep):
     def whole_adjoint(self, name: str, full: bool = True) -> gast.expr:
         """The adjoint as others take it: that of a dict has all keys of the dict.
 
-        While it is a variable of its own, a key that nothing read is not in it.
+        While it is a variable of its own, a key that nothing read is not in it, and
+        that of a tuple is a list, to which is added.
         """
         d, t = self.adjoint(name, full), self.type_of_name(name)
-        if not isinstance(t, Dict) or self.kind(name) != "dict":
-            return d
         if not self.has_adjoint(name):
+            return d
+        if self.kind(name) == "list" and is_tuple(t):
+            return syntax.call("tuple", d)
+        if not isinstance(t, Dict) or self.kind(name) != "dict":
             return d
         return all_keys(d, t, syntax.name(name), read=False)
 

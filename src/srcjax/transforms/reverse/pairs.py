@@ -177,10 +177,70 @@ class Pairs(Callees):
         result = made_from(result, value)
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
+        if any(isinstance(a, gast.Starred) for a in value.args) or any(
+            isinstance(t, tuple) for t in targets
+        ):
+            self.receive_several(rules, result, value, unit, carried)
+            return
         names = {t.id for t in targets if t is not None and rules.active(t)}
         first = {n for n in names if not rules.has_adjoint(n)}
         self.receive(rules, result, targets, {bound[p].id for p in carried})
         rules.left_out.after_callee(unit.source.func, value.args, first)
+
+    def receive_several(
+        self, rules: Any, result: gast.expr, value: gast.Call, unit: Unit, carried: Any
+    ) -> None:
+        """Contribute adjoints where `*rest` takes arguments, or `*xs` gives them.
+
+        y = f(a, *xs)       da, dfirst, drest = f_backward(saved, dy)
+                            dxs += [dfirst, *drest]         # def f(x, first, *rest)
+        """
+        arguments = unit.node.args
+        named = [*arguments.posonlyargs, *arguments.args]
+        rest = arguments.vararg and arguments.vararg.id
+        stars = [k for k, a in enumerate(value.args) if isinstance(a, gast.Starred)]
+        given = value.args[: stars[0]] if stars else value.args
+        left = named[len(given) :] if stars else []
+        plain = not (carried or value.keywords or stars[1:] or arguments.defaults)
+        wanted = self.active(unit)
+        if not plain or stars and len(value.args) > stars[0] + 1 or rest is None:
+            raise rules.refuse(
+                f"`{syntax.text(value)}` gives arguments by a star, or more than have "
+                f"names, to `{unit.name}`, which calls itself",
+                "a list or tuple as one argument",
+            )
+        adjoints: dict[str, gast.expr] = {}
+        for p in wanted:
+            fresh = rules.unit.names.fresh(rules.derivative_name(p))
+            rules.unit.temps.add(fresh)
+            adjoints[p] = syntax.name(fresh)
+        names = [syntax.as_store(d) for d in adjoints.values()]
+        several = len(names) > 1
+        target = gast.Tuple(names, syntax.STORE) if several else names[0]
+        rules.emit(gast.Assign([target], result, None))
+        more = adjoints.get(rest)
+        for k, argument in enumerate(given):
+            d = adjoints.get(named[k].id) if k < len(named) else more
+            if k >= len(named) and more is not None:
+                d = gast.Subscript(more, syntax.const(k - len(named)), syntax.LOAD)
+            if d is not None and rules.active(argument):
+                rules.contribute(argument.id, d)
+        if not stars or not rules.active(value.args[-1].value):
+            return
+        if more is None or any(p.id not in adjoints for p in left):
+            raise rules.refuse(
+                f"`{syntax.text(value)}` gives by a star what `{unit.name}` passes on "
+                "and what it does not",
+                "a list or tuple as one argument",
+            )
+        beyond = max(len(given) - len(named), 0)
+        if beyond:
+            more = gast.Subscript(
+                more, gast.Slice(syntax.const(beyond), None, None), syntax.LOAD
+            )
+        firsts = [adjoints[p.id] for p in left]
+        parts_of_it = gast.List([*firsts, gast.Starred(more, syntax.LOAD)], syntax.LOAD)
+        rules.contribute(value.args[-1].value.id, parts_of_it if firsts else more)
 
     def type_of_result(self, unit: Unit) -> Type:
         """What the function gives in one of its calls or another."""

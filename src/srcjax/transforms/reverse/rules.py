@@ -21,7 +21,6 @@ from srcjax.analysis.types import (
 from srcjax.ops.record import Op, lookup
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.reasons import RENAMED, Reason
-from srcjax.transforms.reverse.contributions import is_tuple
 from srcjax.transforms.reverse.inplace_rules import InplaceRules
 from srcjax.transforms.rule_text import family_of
 from srcjax.transforms.writer import OLD
@@ -236,8 +235,6 @@ class Rules(InplaceRules):
         split = self.kind(value.id) == "split"
         adjoint = self.whole_adjoint if split else self.adjoint
         d = adjoint(name, full=False)
-        if split and self.kind(name) == "list" and is_tuple(self.type_of_name(name)):
-            d = syntax.call("tuple", d)  # while it is added to it is a list
         self.contribute(value.id, d)
         self.places.drop_ownership(value.id)
 

@@ -43,6 +43,32 @@ def of_arrays(x, *rest):
     return np.sum(np.tanh(x)) * (of_arrays(*rest) if rest else 1.0)
 
 
+def with_options(n, x, **options):
+    if n == 0:
+        return x * options["a"]
+    return with_options(n - 1, x * options["b"], **options)
+
+
+def with_named_options(n, x, **options):
+    if n == 0:
+        return x * options["a"]
+    return with_named_options(n - 1, x * 2.0, a=options["a"] * x)
+
+
+def by_name_beside_a_star(n, *xs, a=1.0):
+    if n == 0:
+        return sum(xs) * a
+    return by_name_beside_a_star(n - 1, *xs, a=a * xs[0])
+
+
+def even(x, *rest):
+    return x * (odd(*rest) if rest else 1.0)
+
+
+def odd(x, *rest):
+    return x + (even(*rest) if rest else 1.0)
+
+
 X = np.array([0.1, 0.2])
 
 CASES = {
@@ -55,6 +81,13 @@ CASES = {
     "more_each_time": (lambda a, b: more_each_time(2, a, b), (1.0, 2.0)),
     "with_an_option": (lambda a, b: with_an_option(0, a, b), (1.0, 2.0)),
     "of_arrays": (lambda x, t: of_arrays(x, *t), (X, [X[:1] + 1.0, X * 3.0])),
+    "with_options": (lambda x, a, b: with_options(2, x, a=a, b=b), (1.5, 2.0, 3.0)),
+    "with_named_options": (lambda x, a: with_named_options(2, x, a=a), (1.5, 2.0)),
+    "by_name_beside_a_star": (
+        lambda x, y, a: by_name_beside_a_star(2, x, y, a=a),
+        (1.5, 2.0, 0.5),
+    ),
+    "in_turn": (lambda a, b, c: even(a, b, c), (1.5, 2.0, 0.5)),
     "first_and_rest": (lambda t: product(t[0], *t[1:]) * t[1], ([1.0, 2.0, 3.0],)),
 }
 
@@ -100,7 +133,7 @@ def test_a_star_in_the_middle_is_refused():
     def between(x, *rest):
         return x * (between(*rest[1:], rest[0]) if rest else 1.0)
 
-    with pytest.raises(srcjax.errors.UnsupportedError, match="by a star"):
+    with pytest.raises(srcjax.errors.UnsupportedError, match="by stars"):
         srcjax.grad(lambda t: between(*t))([1.0, 2.0, 3.0])
     with pytest.raises(srcjax.errors.UnsupportedError, match="by a star"):
         srcjax.jvp(lambda t: between(*t), ([1.0, 2.0, 3.0],), ([1.0, 0.0, 0.0],))

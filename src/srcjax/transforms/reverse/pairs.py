@@ -177,9 +177,8 @@ class Pairs(Callees):
         result = made_from(result, value)
         wanted = self.active(unit)
         targets = [bound.get(n) for n in wanted]
-        if any(isinstance(a, gast.Starred) for a in value.args) or any(
-            isinstance(t, tuple) for t in targets
-        ):
+        stars = any(isinstance(a, gast.Starred) for a in value.args)
+        if stars or any(isinstance(t, (tuple, dict)) for t in targets):
             self.receive_several(rules, result, value, unit, carried)
             return
         names = {t.id for t in targets if t is not None and rules.active(t)}
@@ -192,25 +191,23 @@ class Pairs(Callees):
     ) -> None:
         """Contribute adjoints where `*rest` takes arguments, or `*xs` gives them.
 
-        y = f(a, *xs)       da, dfirst, drest = f_backward(saved, dy)
-                            dxs += [dfirst, *drest]         # def f(x, first, *rest)
+        y = f(a, *xs, k=c)  da, dfirst, drest, doptions = f_backward(saved, dy)
+                            dxs += [dfirst, *drest]
+                            dc += doptions["k"]  # def f(x, first, *rest, **options)
         """
         arguments = unit.node.args
-        named = [*arguments.posonlyargs, *arguments.args]
-        rest = arguments.vararg and arguments.vararg.id
+        named = [p.id for p in (*arguments.posonlyargs, *arguments.args)]
+        rest, options = (p and p.id for p in (arguments.vararg, arguments.kwarg))
         stars = [k for k, a in enumerate(value.args) if isinstance(a, gast.Starred)]
         given = value.args[: stars[0]] if stars else value.args
         left = named[len(given) :] if stars else []
-        plain = not (carried or value.keywords or stars[1:] or arguments.defaults)
-        wanted = self.active(unit)
-        if not plain or stars and len(value.args) > stars[0] + 1 or rest is None:
-            raise rules.refuse(
-                f"`{syntax.text(value)}` gives arguments by a star, or more than have "
-                f"names, to `{unit.name}`, which calls itself",
-                "a list or tuple as one argument",
-            )
+        by_name = {k.arg for k in value.keywords}
+        open_ended = arguments.defaults or by_name & {*named, None} or rest is None
+        last = not stars or len(value.args) == stars[0] + 1
+        if carried or not last or (stars and open_ended):
+            raise self.refuse_stars(rules, value, unit)
         adjoints: dict[str, gast.expr] = {}
-        for p in wanted:
+        for p in self.active(unit):
             fresh = rules.unit.names.fresh(rules.derivative_name(p))
             rules.unit.temps.add(fresh)
             adjoints[p] = syntax.name(fresh)
@@ -218,29 +215,50 @@ class Pairs(Callees):
         several = len(names) > 1
         target = gast.Tuple(names, syntax.STORE) if several else names[0]
         rules.emit(gast.Assign([target], result, None))
-        more = adjoints.get(rest)
+
+        def pass_on(argument: Any, d: gast.expr | None) -> None:
+            if not rules.active(argument):
+                return
+            if d is None:
+                raise self.refuse_stars(rules, value, unit)
+            rules.contribute(argument.id, d)
+
+        def part(whole: gast.expr | None, key: Any) -> gast.expr | None:
+            return whole and gast.Subscript(whole, key, syntax.LOAD)
+
+        more, by_key = adjoints.get(rest), adjoints.get(options)
         for k, argument in enumerate(given):
-            d = adjoints.get(named[k].id) if k < len(named) else more
-            if k >= len(named) and more is not None:
-                d = gast.Subscript(more, syntax.const(k - len(named)), syntax.LOAD)
-            if d is not None and rules.active(argument):
-                rules.contribute(argument.id, d)
-        if not stars or not rules.active(value.args[-1].value):
-            return
-        if more is None or any(p.id not in adjoints for p in left):
-            raise rules.refuse(
-                f"`{syntax.text(value)}` gives by a star what `{unit.name}` passes on "
-                "and what it does not",
-                "a list or tuple as one argument",
-            )
-        beyond = max(len(given) - len(named), 0)
-        if beyond:
-            more = gast.Subscript(
-                more, gast.Slice(syntax.const(beyond), None, None), syntax.LOAD
-            )
-        firsts = [adjoints[p.id] for p in left]
-        parts_of_it = gast.List([*firsts, gast.Starred(more, syntax.LOAD)], syntax.LOAD)
-        rules.contribute(value.args[-1].value.id, parts_of_it if firsts else more)
+            beyond = k - len(named)
+            item = part(more, syntax.const(beyond)) if beyond >= 0 else None
+            pass_on(argument, adjoints.get(named[k]) if beyond < 0 else item)
+        for keyword in value.keywords:
+            key = keyword.arg
+            own = key in named or key in {p.id for p in arguments.kwonlyargs}
+            if key is None:
+                pass_on(keyword.value, by_key if len(value.keywords) == 1 else None)
+            else:
+                item = part(by_key, syntax.const(key))
+                pass_on(keyword.value, adjoints.get(key) if own else item)
+        if stars:
+            firsts = [adjoints.get(p) for p in left]
+            beyond = len(given) - len(named)
+            if more is not None and beyond > 0:
+                tail = gast.Slice(syntax.const(beyond), None, None)
+                more = part(more, tail)
+            known = more is not None and None not in firsts
+            if known and firsts:
+                more = gast.List(
+                    [*firsts, gast.Starred(more, syntax.LOAD)], syntax.LOAD
+                )
+            pass_on(value.args[-1].value, more if known else None)
+
+    def refuse_stars(self, rules: Any, value: gast.Call, unit: Unit) -> Any:
+        """The error that adjoints do not find their way back to arguments."""
+        return rules.refuse(
+            f"`{syntax.text(value)}` gives arguments by stars, or more than have "
+            f"names, to `{unit.name}`, which calls itself",
+            "a list, tuple or dict as one argument",
+        )
 
     def type_of_result(self, unit: Unit) -> Type:
         """What the function gives in one of its calls or another."""

@@ -170,6 +170,7 @@ def _rewrite(
             and isinstance(value.value, gast.Name)
             and value.value.id not in sequences
             and syntax.is_name(value.slice, index)
+            and _binds_names(stmt.targets[0])
         ):
             binds.append(stmt)
             sequences.append(value.value.id)
@@ -207,6 +208,12 @@ def _rewrite(
         iterable = syntax.call("reversed", iterable)
     loop.target, loop.iter = target, iterable
     loop.body = rest or [gast.Pass()]
+
+
+def _binds_names(target: gast.expr) -> bool:
+    """Whether a target is a name, or several: nothing else is written to."""
+    kinds = (gast.Name, gast.Tuple, gast.List, gast.expr_context)
+    return all(isinstance(n, kinds) for n in gast.walk(target))
 
 
 def _in_any_order(loop: gast.For, function: gast.FunctionDef) -> None:

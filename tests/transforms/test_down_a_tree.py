@@ -98,6 +98,13 @@ def of_columns(rows):
     return sum(a * b for a, b in list(zip(*rows, strict=True)))
 
 
+def bound_again(t):
+    h = t["h"]
+    for _ in range(3):
+        h = tuple(x * 1.5 for x in h)
+    return h[0] * h[1]
+
+
 CASES = [
     *[
         (f, rows, None)
@@ -106,6 +113,8 @@ CASES = [
     ],
     (rows_together, ((1.0, 2.0), [3.0, 4.0]), None),
     (taken_off, (1.0, 2.0), None),
+    (bound_again, {"h": [1.0, 2.0], "z": 1.0}, None),
+    (bound_again, {"h": (1.0, 2.0), "z": 1.0}, None),
     *[
         (f, tree, path)
         for f in (leaf, of_the_argument, all_but_the_last, as_long_as, by_recursion)

@@ -201,7 +201,7 @@ class ContainerRules(RuleTemplates):
                 self.contribute(base, syntax.name(state.variable), (*path, *place[1]))
             return
         self.prefer_name(base, path, name)
-        self.contribute(base, self.whole_adjoint(name, full=False), path)
+        self.contribute(base, self.whole_adjoint(name, full=False, reader=t), path)
         for place in self.places.of(base):
             if place[1] == path:
                 state = self.places.present[place]

@@ -199,16 +199,20 @@ class Contributions(OneStep):
             return syntax.call("unbroadcast", d, syntax.name(name))
         return d
 
-    def whole_adjoint(self, name: str, full: bool = True) -> gast.expr:
+    def whole_adjoint(
+        self, name: str, full: bool = True, reader: Type = UNKNOWN
+    ) -> gast.expr:
         """The adjoint as others take it: that of a dict has all keys of the dict.
 
         While it is a variable of its own, a key that nothing read is not in it, and
-        that of a tuple is a list, to which is added.
+        that of a tuple is a list, to which is added. `reader`: the type that it is
+        taken for, where the name has tuples and lists in turn.
         """
         d, t = self.adjoint(name, full), self.type_of_name(name)
         if not self.has_adjoint(name):
             return d
-        if self.kind(name) == "list" and is_tuple(t):
+        taken_for = reader if isinstance(reader, (Tuple, List)) else t
+        if self.kind(name) == "list" and is_tuple(taken_for):
             return syntax.call("tuple", d)
         if not isinstance(t, Dict) or self.kind(name) != "dict":
             return d

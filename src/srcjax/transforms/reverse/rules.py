@@ -233,8 +233,11 @@ class Rules(InplaceRules):
                 self.contribute(value.id, syntax.name(state.variable), place[1])
             return
         split = self.kind(value.id) == "split"
-        adjoint = self.whole_adjoint if split else self.adjoint
-        d = adjoint(name, full=False)
+        if split:
+            reader = self.type_of_name(value.id)
+            d = self.whole_adjoint(name, full=False, reader=reader)
+        else:
+            d = self.adjoint(name, full=False)
         self.contribute(value.id, d)
         self.places.drop_ownership(value.id)
 

@@ -212,9 +212,9 @@ class Pairs(Callees):
             rules.unit.temps.add(fresh)
             adjoints[p] = syntax.name(fresh)
         names = [syntax.as_store(d) for d in adjoints.values()]
-        several = len(names) > 1
-        target = gast.Tuple(names, syntax.STORE) if several else names[0]
-        rules.emit(gast.Assign([target], result, None))
+        if names:
+            target = gast.Tuple(names, syntax.STORE) if names[1:] else names[0]
+            rules.emit(gast.Assign([target], result, None))
 
         def pass_on(argument: Any, d: gast.expr | None) -> None:
             if not rules.active(argument):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import srcjax
-from srcjax.errors import UnsupportedError
 from srcjax.testing import check_grads
 
 X = np.array([0.7, 0.8, 0.9])
@@ -72,6 +71,8 @@ def from_a_list(x):
     return np.sum(w[0] * 3)
 
 
-def test_a_list_that_becomes_an_array_is_refused():
-    with pytest.raises(UnsupportedError, match="`w` is a container on one way"):
-        srcjax.grad(from_a_list)(X)
+@pytest.mark.parametrize("first", [0.1, 0.5])
+def test_a_list_that_becomes_an_array(first):
+    x = np.array([first, 0.6, 0.3])
+    expected = [6.0, 0.0, 0.0] if first > 0.2 else [3.0, 3.0, 3.0]
+    np.testing.assert_allclose(srcjax.grad(from_a_list)(x), expected)

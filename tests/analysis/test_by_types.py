@@ -248,3 +248,20 @@ def shapes_by_a_default(x, f=np.shape):
 def test_shapes_are_those_of_an_example_whatever_they_are_asked_by(f):
     batch = np.arange(18.0).reshape(3, 2, 3)
     np.testing.assert_allclose(srcjax.vmap(f)(batch), [f(x) for x in batch])
+
+
+def by_method(x, method="Spencer"):
+    method = method.lower()
+    if method == "asce":
+        return np.sum(x * x)
+    if method.removesuffix("er").startswith(("spen", "other")):
+        return np.sum(np.sin(x))
+    raise ValueError(method.upper())
+
+
+def test_how_a_known_string_is_spelled_is_known():
+    text = srcjax.source(srcjax.grad(by_method), X)
+    assert "if method" not in text
+    assert "return np.cos(x)" in text
+    check_grads(by_method, (X,))
+    check_grads(lambda x: by_method(x, "ASCE"), (X,))

@@ -53,6 +53,7 @@ from srcjax.analysis.foreign import OF_ONE, own_method
 from srcjax.analysis.guards import is_computed
 from srcjax.analysis.known_values import (
     class_of,
+    fold_spelling,
     has_attribute,
     is_instance,
     length,
@@ -560,7 +561,14 @@ class Calls(Constructing):
     def told_by_types(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> Type | None:
-        """What a function gives that only looks at types: a module, an object."""
+        """What a function gives that only looks at types: a module, an object.
+
+        Or a method of a known string: another one.
+        """
+        spelled = None if kwargs else fold_spelling(value, args)
+        if spelled is not None:
+            self.callee(node, LOOKS_AT_TYPES)
+            return spelled
         kinds = (pytypes.FunctionType, pytypes.MethodType, functools.partial)
         if not isinstance(value, (*kinds, functools._lru_cache_wrapper)):
             return None

@@ -134,6 +134,35 @@ def fold_constants(function: Any, operands: list[Type]) -> Type | None:
     return Const(value=value)
 
 
+#: Methods of strings that say how one is spelled, as where a method's name is given.
+_SPELLING = frozenset(
+    [str.lower, str.upper, str.casefold, str.capitalize, str.title, str.swapcase]
+    + [str.strip, str.lstrip, str.rstrip, str.removeprefix, str.removesuffix]
+    + [str.startswith, str.endswith, str.replace]
+)
+
+
+def fold_spelling(function: Any, operands: list[Type]) -> Type | None:
+    """`"Spencer".lower()`, and other methods of a known string of known arguments."""
+    text = getattr(function, "__self__", None)
+    if type(text) is not str or getattr(str, function.__name__) not in _SPELLING:
+        return None
+    values = [_plain_value(t) for t in operands]
+    if not all(type(value) in (str, int, tuple) for value in values):
+        return None
+    try:
+        return Const(value=function(*values))
+    except Exception:
+        return None
+
+
+def _plain_value(t: Type) -> Any:
+    """The value of a constant, or of a tuple of constants; None for what else it is."""
+    if isinstance(t, Tuple) and t.cls is None:
+        return tuple(map(_plain_value, t.items))
+    return t.value if isinstance(t, Const) else None
+
+
 def sized_number(function: Any, operands: list[Type]) -> Type | None:
     """Arithmetic on sizes that are known by name."""
     if function not in (operator.add, operator.sub, operator.mul, operator.floordiv):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+
 import numpy as np
 import pytest
 
@@ -584,3 +586,43 @@ def test_a_real_argument_gets_a_real_gradient():
     found = srcjax.grad(total, argnums=(0, 1))(1.5, 2.0)
     assert [np.asarray(d).dtype for d in found] == [float, float]
     check_grads(total, (1.5, 2.0), modes=["rev"])
+
+
+def halves(x):
+    """A Fourier transform as textbooks have it: of lists, by halves."""
+    if len(x) <= 1:
+        return x
+    even, odd = halves(x[0::2]), halves(x[1::2])
+    n = len(even)
+    turned = [cmath.exp(-1j * cmath.pi * k / n) * odd[k] for k in range(n)]
+    pairs = list(zip(even, turned, strict=True))
+    return [e + t for e, t in pairs] + [e - t for e, t in pairs]
+
+
+def of_halves(x):
+    return sum(abs(v) ** 2 * (k + 1) for k, v in enumerate(halves(x)))
+
+
+def of_halves_of_rows(x):
+    return of_halves([a for row in x for a in row])
+
+
+def of_an_array_made_complex(x):
+    z = np.asarray([a * 1.5 for a in x], dtype=np.complex128)
+    return np.sum(np.abs(z + np.array([1j, 2.0, 3.0, 1 + 1j])[: len(z)]))
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (of_halves, [1.0, 2.0, 3.0, 2.5]),
+        (of_halves_of_rows, [[1.0, 2.0], [3.0, 2.5]]),
+        (of_an_array_made_complex, [1.0, 2.0, 3.0, 2.5]),
+        (of_an_array_made_complex, [np.array([1.0, 2.0]), np.array([3.0, 2.5])]),
+    ],
+)
+def test_lists_of_real_numbers_get_real_gradients(f, x):
+    found = srcjax.grad(f)(x)
+    assert np.asarray(found).dtype == float
+    ends = [f([a * s for a in map(np.array, x)]) for s in (1 + 1e-6, 1 - 1e-6)]
+    np.testing.assert_allclose(np.sum(found * np.array(x)), np.diff(ends) / -2e-6)

@@ -91,6 +91,9 @@ class TextOfValues(Effects):
         if value is bytearray and not said:
             return None  # it can be written to
         if any(value is known for known in TEXTS):
+            cls = getattr(given[0], "value", None) if len(given) == 1 else None
+            if type(cls) is type and value in (str, repr):
+                return Const(value=str(cls))
             return self.tell(str, *given)
         owner = getattr(value, "__self__", None)
         if isinstance(owner, (str, bytes)) and any(map(is_active, given)):

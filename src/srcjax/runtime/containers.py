@@ -52,7 +52,8 @@ def add_at(d, index, part):
         np.add.at(whole, index, part)
         return whole[()]
     else:
-        np.add.at(d, index, part)
+        real = np.iscomplexobj(part) and not np.iscomplexobj(d)
+        np.add.at(d, index, np.real(part) if real else part)
     return d
 
 
@@ -70,7 +71,8 @@ def unarray(d, values):
     """The adjoint of `np.array(values)` as lists where `values` has lists."""
     if isinstance(values, (list, tuple)):
         return [unarray(d[k], value) for k, value in enumerate(values)]
-    return d
+    real = np.iscomplexobj(d) and not np.iscomplexobj(values)
+    return np.real(d) if real else d
 
 
 def last_written(d, index):

@@ -83,7 +83,7 @@ def _undo_dtype(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, dtype, x = args
     if known(types[1]) is None:
         return d
-    return _in_dtype_of([d, x], [types[0], types[2]])
+    return expand_in_dtype_of([d, x], [types[0], types[2]])
 
 
 @expands(runtime.log_of_base)
@@ -101,7 +101,7 @@ def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 
 @expands(runtime.in_dtype_of)
-def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+def expand_in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     have, want = dtype_of(types[0]), dtype_of(types[1])
     if want is None:
         return None
@@ -115,7 +115,7 @@ def _in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         if is_array(types[0]):
             real = Array(dtype=part, shape=shape)
         d = syntax.expression("np.real(d)", d=args[0])
-        return _in_dtype_of([d, args[1]], [real, types[1]])
+        return expand_in_dtype_of([d, args[1]], [real, types[1]])
     if python or (have is not None and have == want):
         return args[0]
     if have is None:

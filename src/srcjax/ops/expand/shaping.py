@@ -14,12 +14,15 @@ from srcjax.analysis.types import (
     List,
     Tuple,
     Type,
+    dtype_of,
     is_number,
+    parts,
     rank_of,
     same_shape,
     shape_of,
 )
 from srcjax.ops.expand.asking import indexed, items_of, size_text
+from srcjax.ops.expand.reductions import expand_in_dtype_of
 from srcjax.ops.expand.table import expands
 from srcjax.ops.known import MISSING, known_value, types_in
 
@@ -213,13 +216,14 @@ def _unpad(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 @expands(runtime.unarray)
 def _unarray(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    from srcjax.analysis.types import Array, is_number, parts
-
     inner = parts(types[1])
     if (
         isinstance(types[1], (List, Tuple))
         and inner
         and all(is_number(t) or isinstance(t, Array) for t in inner)
+        and len(set(map(dtype_of, inner))) == 1
+        and dtype_of(types[0]) is not None  # else perhaps complex, for real items
     ):
-        return syntax.call("list", args[0])
+        d = expand_in_dtype_of([args[0], args[1]], [types[0], inner[0]])
+        return d and syntax.call("list", d)
     return None

@@ -9,6 +9,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.containers import element
 from srcjax.analysis.program import Program
 from srcjax.analysis.registered import node_of, structure_fields
 from srcjax.analysis.types import (
@@ -76,8 +77,8 @@ class Reverse:
         self.start: list[gast.stmt] = []
         #: Names that the backward sweep leaves bound to something else than it found.
         self.moved_on: set[str] = set()
-        #: Whether the backward code puts overwritten parts of arrays back.
-        self.restores = False
+        #: Buffers whose overwritten parts the backward code puts back.
+        self.restored: Buffers = NONE
         #: Arguments whose adjoints the backward function is given, with their names.
         self.carried: dict[str, str] = {}
 
@@ -125,7 +126,7 @@ class Reverse:
         nodes = Sweep(rules).block(self.unit.node.body[:-1])
         saver = Saver(rules, nodes)
         forward, backward = saver.write()
-        self.restores = bool(saver.plan.contents)
+        self.restored = saver.restored_buffers()
         self.moved_on = {
             name
             for name, defs in saver.defs.items()
@@ -337,6 +338,23 @@ class Reverse:
         t = self.entry_types.get(name)
         return isinstance(t, (Array, Unknown)) and dtype_of(t) is None
 
+    def of_real_items(self, value: gast.expr, t: Type) -> gast.expr:
+        """The adjoint of a list of real numbers, whose own items may be complex."""
+        dtype = dtype_of(t)
+        if isinstance(t, (Array, Scalar)) and dtype is not None and dtype.kind == "f":
+            return syntax.expression("np.real(v)", v=value)
+        found = {type(p) for p in parts_of(t)}
+        if not isinstance(t, (List, Tuple)) or len(found) != 1:
+            return value
+        item = self.unit.names.fresh("item")
+        real = self.of_real_items(syntax.name(item), element(t))
+        if isinstance(real, gast.Name):
+            return value
+        text = f"[r for {item} in v]"
+        if isinstance(t, Tuple):
+            text = f"tuple({text})"
+        return syntax.expression(text, r=real, v=value)
+
     def of_kind(self, value: gast.expr, name: str) -> gast.expr:
         """The adjoint of a parameter that gets complex only later, or may be complex.
 
@@ -348,6 +366,8 @@ class Reverse:
             if syntax.count_bindings(self.unit.node, name) > 1:
                 return value  # the name means more than the argument
             return syntax.call("in_dtype_of", value, syntax.name(name))
+        if isinstance(t, (List, Tuple)):
+            return self.of_real_items(value, t)
         if dtype is None:
             return value
         text = "v + 0j" if dtype.kind == "c" else "np.real(v)"
@@ -631,12 +651,12 @@ class Reverse:
             s.backward = True
         ending = [*backward, *tail, gast.Return(result)]
         returned = syntax.clone(self.result)
-        if isinstance(returned, gast.Name) and self.is_buffer(returned.id):
-            if top or self.restores:
+        if isinstance(returned, gast.Name):
+            held = ageless_buffers(all_buffers(rules.type_of_name(returned.id)))
+            restored = bool(held & self.restored)
+            if self.is_buffer(returned.id) and (top or restored):
                 returned = syntax.expression("v.copy()", v=returned)
-        elif self.restores and isinstance(returned, gast.Name):
-            t = rules.type_of_name(returned.id)
-            if all_buffers(t) & rules.written:
+            elif restored:
                 returned = deep_copy(self.unit, rules.needs, returned)
         first = self.definition(forward_name, [*head, *forward, gast.Return(returned)])
         given = [*map(_argument, (saved, dy, *self.carried.values()))]

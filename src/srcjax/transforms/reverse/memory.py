@@ -83,6 +83,11 @@ class Memory(Planning):
         found = writes.get(id(stmt), NONE) | writes.get(inner, NONE)
         return found.union(*(writes[id(n)] for n in self.hidden_writes(stmt)))
 
+    def restored_buffers(self) -> Buffers:
+        """The buffers whose contents the backward sweep brings back."""
+        undone = [s for _, s in self.writes if id(s) in self.plan.contents]
+        return NONE.union(*map(self.written_buffers, undone))
+
     def memory_of(self, name: str, read: Read) -> Buffers:
         """The buffers that the name, and what is in it, may share where it is read."""
         known = all_buffers(self.rules.type_of_name(name))

@@ -12,6 +12,7 @@ package, no other part of srcjax.
 
 from srcjax.ops.composites import (
     borders,
+    complex_math,
     complex_numbers,
     construction,
     fourier,
@@ -45,6 +46,7 @@ __all__ = [
     "numbers",
     "places",
     "polynomials",
+    "complex_math",
     "complex_numbers",
     "keywords",
     "reductions",

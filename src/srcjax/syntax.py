@@ -376,6 +376,31 @@ def walk(node: Any) -> Iterator[gast.AST]:
                     push(value)
 
 
+def walk_told(node: Any, silent: Container[type], mark: str) -> Iterator[gast.AST]:
+    """The nodes that `walk` finds, but for those of silent kinds without the mark.
+
+    Most nodes are names and constants, of which there is nothing to say.
+    """
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        current = pop()
+        cls = type(current)
+        if cls is list:
+            stack.extend(current[::-1])
+            continue
+        fields = _CHILDREN[cls]
+        if fields is None:
+            continue
+        values = current.__dict__
+        if cls not in silent or mark in values:
+            yield current
+        for field in fields:
+            value = values.get(field)
+            if value:
+                push(value)
+
+
 class _BlockFields(dict[type, tuple[str, ...]]):
     """The fields of a kind of statement that hold blocks, or what has a block."""
 

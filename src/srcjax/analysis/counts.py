@@ -175,9 +175,9 @@ def _only_read(node: gast.FunctionDef) -> set[str]:
         if isinstance(expr, gast.Name):
             table[expr.id] = table.get(expr.id, 0) + 1
 
-    for n in syntax.walk(node.body):
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
-            count(reads, n)
+    for name in syntax.names_in(node.body):
+        if isinstance(name.ctx, gast.Load):
+            count(reads, name)
     for n in syntax.walk(node.body):
         other = n.targets[0] if isinstance(n, gast.Assign) else None
         if isinstance(other, gast.Name) and other.id not in reads:

@@ -96,6 +96,11 @@ class Facts:
     #: What names became when memory that they hold was written through another name,
     #: by the unit's node: no statement at which it happens mentions them.
     changed: dict[int, dict[str, Type]] = field(default_factory=dict)
+    #: What names of units are, by the unit's node, for the statements that it had and
+    #: what had `changed`: until more is recorded (see `Program.types_of`).
+    types: dict[int, tuple[list[int], dict[str, Type], dict[str, Type]]] = field(
+        default_factory=dict
+    )
     #: What a test was found to be: {True}, {False} or both (also {None}: unknown).
     tests: dict[int, set] = field(default_factory=dict)
     #: Result type by the identity of the unit's function.
@@ -137,6 +142,7 @@ class Facts:
     def record(self, node: gast.AST, variant: Variant) -> None:
         """Add one abstract execution of the statement."""
         self.nodes.append(node)
+        self.types.clear()
         self.variants.setdefault(id(node), {})[variant.key()] = variant
 
     def note_change(self, node: gast.AST, name: str, t: Type) -> None:
@@ -401,17 +407,24 @@ class Program:
 
     def types_of(self, unit: Unit) -> dict[str, Type]:
         """What each name of the unit is, over the whole unit."""
+        statements = [unit.node, *syntax.all_statements(unit.node.body)]
+        places = list(map(id, statements))  # of what facts are known of is kept alive
         changed = self.facts.changed.get(id(unit.node), {})
-        found: dict[str, dict[Type, None]] = {n: {t: None} for n, t in changed.items()}
-        for stmt in (unit.node, *syntax.all_statements(unit.node.body)):
-            for variant in self.facts.of(stmt):
-                for env in (variant.before, variant.after):
-                    for name, t in env.items():
-                        found.setdefault(name, {})[t] = None
-        return {
-            name: join_all(apart_from_told(list(ts))) or UNKNOWN
-            for name, ts in found.items()
-        }
+        known = self.facts.types.get(id(unit.node))
+        if known is None or known[:2] != (places, changed):
+            self.facts.nodes.append(unit.node)
+            found = {n: {t: None} for n, t in changed.items()}
+            for stmt in statements:
+                for variant in self.facts.of(stmt):
+                    for env in (variant.before, variant.after):
+                        for name, t in env.items():
+                            found.setdefault(name, {})[t] = None
+            types = {
+                name: join_all(apart_from_told(list(ts))) or UNKNOWN
+                for name, ts in found.items()
+            }
+            known = self.facts.types[id(unit.node)] = places, dict(changed), types
+        return dict(known[2])
 
     def types_where_used(self, unit: Unit) -> dict[str, Type]:
         """What each name of the unit is where statements bind or read it.

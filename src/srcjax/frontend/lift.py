@@ -198,10 +198,11 @@ def bound_here(node: Any) -> set[str]:
     body = node.body if isinstance(node.body, list) else [node.body]
     shared: set[str] = set()
     for sub in own_nodes(body):
-        if isinstance(sub, (gast.Nonlocal, gast.Global)):
+        if isinstance(sub, gast.Name):
+            if not isinstance(sub.ctx, gast.Load):
+                found.add(sub.id)
+        elif isinstance(sub, (gast.Nonlocal, gast.Global)):
             shared |= set(sub.names)
-        elif isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
-            found.add(sub.id)
         elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)):
             found.add(sub.name)
         elif isinstance(sub, _COMPREHENSIONS):

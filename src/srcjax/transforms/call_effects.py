@@ -99,7 +99,11 @@ TAKING = frozenset(
 #: What a name is that has no type: a function, a module.
 NOTHING = Const(value=None)
 #: Expressions that change nothing, unless it is said of them.
-_QUIET = frozenset([gast.Name, gast.BinOp, gast.UnaryOp, gast.Compare, gast.Tuple])
+_QUIET = frozenset(
+    [gast.Name, gast.Constant, gast.BinOp, gast.UnaryOp, gast.Compare, gast.Tuple]
+)
+#: These too: an assignment to one is a statement.
+_SILENT = _QUIET | {gast.Attribute, gast.Subscript}
 #: Modules that generated code calls by these names.
 _MODULES = (*NAMED_MODULES, "scipy")
 
@@ -116,7 +120,7 @@ def effect_of(node: Any) -> Effect:
 
 def is_pure(node: Any) -> bool:
     """Whether evaluating the expression has no effect."""
-    return all(effect_of(sub).pure for sub in syntax.walk(node))
+    return all(effect_of(sub).pure for sub in syntax.walk_told(node, _SILENT, "effect"))
 
 
 def same_value(a: Any, b: Any) -> bool:
@@ -130,13 +134,8 @@ def same_value(a: Any, b: Any) -> bool:
 def written_bases(stmt: Any) -> set[str]:
     """Names whose objects the statement may change in place."""
     found: set[str] = set()
-    for sub in syntax.walk(stmt):
-        kind = type(sub)
-        if kind is gast.Constant:
-            continue
-        if kind in _QUIET and "effect" not in sub.__dict__:
-            continue  # as most are: they do nothing
-        if kind is gast.AugAssign:
+    for sub in syntax.walk_told(stmt, _QUIET, "effect"):
+        if isinstance(sub, gast.AugAssign):
             found |= _bases(sub.target) | written_by(sub)
         elif isinstance(sub, (gast.Subscript, gast.Attribute)) and isinstance(
             sub.ctx, (gast.Store, gast.Del)

@@ -30,17 +30,13 @@ def swap_pairs(stmt: Any) -> list[tuple[str, str]]:
 
 def stored_names(target: Any) -> set[str]:
     """The names that an assignment to the target binds."""
-    return {
-        n.id
-        for n in syntax.walk(target)
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-    }
+    return {n.id for n in syntax.names_in(target) if isinstance(n.ctx, gast.Store)}
 
 
 def named_inside(node: Any) -> set[str]:
     """The names that `:=` binds in an expression; functions have their own."""
     plain = not isinstance(node, gast.AnnAssign)
-    if plain and not any(type(n) is gast.NamedExpr for n in syntax.walk(node)):
+    if plain and gast.NamedExpr not in syntax.kinds(node):
         return set()
     if isinstance(node, (gast.FunctionDef, gast.Lambda)):
         return set()

@@ -243,19 +243,20 @@ def _popped(stmt: gast.Assign) -> str | None:
 
 def _tapes(node: gast.FunctionDef) -> set[str]:
     """Names of lists that are only appended to and popped from."""
-    made: Counter[str] = Counter()
+    made = Counter(map(emptied, syntax.all_statements(node.body)))
+    del made[""]
+    once = [name for name, count in made.items() if count == 1]
+    if not once:
+        return set()
     uses: Counter[str] = Counter()
     mentions: Counter[str] = Counter()
     for sub in syntax.walk(node):
         if isinstance(sub, gast.Name):
             mentions[sub.id] += 1
-        elif isinstance(sub, gast.stmt):
-            made[emptied(sub)] += 1
+        elif isinstance(sub, gast.Expr):
             uses[pushed(sub)] += 1
-        else:
+        elif isinstance(sub, gast.Call):
             uses[popped(sub)] += 1
-    del made[""]
-    once = [name for name, count in made.items() if count == 1]
     return {name for name in once if mentions[name] == uses[name] + 1}
 
 
@@ -329,7 +330,7 @@ def remove_dead(
     local = syntax.names_written(node.body) - parameters
     all_tapes = _tapes(node) & local
     given = given_away(node.body, local | parameters, all_tapes)
-    filled = all_tapes.difference(map(popped, syntax.walk(node)))
+    filled = all_tapes and all_tapes.difference(map(popped, syntax.walk(node)))
     first = DeadCode(shares, local, given, filled)
     node.body = first.block(node.body, set()) or [gast.Pass()]
     tapes = first.idle_tapes & _tapes(node)

@@ -73,8 +73,9 @@ def _hasten_sums(
     stmts: list[gast.stmt], may_nest: Callable[[str], bool], shares: Shares
 ) -> None:
     """Add what one statement alone reads before what it is made of is overwritten."""
-    reads = syntax.read_counts(stmts)
-    for line in _lines(stmts):
+    lines = _lines(stmts)
+    reads = syntax.read_counts(stmts) if lines else {}
+    for line in lines:
         for given in line:
             name = _given_name(given)
             if not name or reads[name] != 1 or not may_nest(name):
@@ -82,6 +83,8 @@ def _hasten_sums(
             start = next(k for k, s in enumerate(line) if s is given)
             end = next((k for k, s in enumerate(line) if _adds(s, name)), -1)
             if end < start or name in syntax.names_read(line[end].target):
+                continue
+            if not is_pure(given.value):
                 continue
             read, between = syntax.names_read(given), line[start + 1 : end]
             if any(read & _writes(s, shares) for s in between):
@@ -100,11 +103,10 @@ def _lines(stmts: list[gast.stmt]) -> list[list[Any]]:
 
 
 def _given_name(stmt: Any) -> str:
-    """`d` of `d = e` on the way back, where `e` does nothing but compute."""
+    """`d` of `d = e` on the way back."""
     if not isinstance(stmt, gast.Assign) or not getattr(stmt, "backward", False):
         return ""
-    pure = len(stmt.targets) == 1 and is_pure(stmt.value)
-    return getattr(stmt.targets[0], "id", "") if pure else ""
+    return getattr(stmt.targets[0], "id", "") if len(stmt.targets) == 1 else ""
 
 
 def _adds(stmt: Any, name: str) -> bool:

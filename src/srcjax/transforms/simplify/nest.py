@@ -79,8 +79,8 @@ class Nesting:
 
     def run(self) -> bool:
         self.definitions: dict[str, int] = {}
-        for sub in syntax.walk(self.node):
-            if isinstance(sub, gast.Name) and not isinstance(sub.ctx, gast.Load):
+        for sub in syntax.names_in(self.node):
+            if not isinstance(sub.ctx, gast.Load):
                 self.definitions[sub.id] = self.definitions.get(sub.id, 0) + 1
         self.reads = mentions(self.node.body).reads
         self.node.body = self.block(self.node.body)

@@ -183,8 +183,9 @@ class _Joining:
             return False
         before, after = parted
         body = self.kept(ahead.body, tapes)
+        changes: dict[int, set[str]] = {}
         for stmt in self.put(back.body, tapes):
-            if not self.is_repeated(stmt, body):
+            if not self.is_repeated(stmt, body, changes):
                 body.append(stmt)
         ahead.body = body
         block[start : end + 1] = [*before, ahead, *after]
@@ -218,7 +219,7 @@ class _Joining:
                 continue
             value = put[pushed(stmt)]
             later = [s for s in body[at + 1 :] if not pushed(s)]
-            changed = syntax.names_written(later) | written_bases(later)
+            changed = _changed(later)
             reads = syntax.names_read(value)
             if not is_pure(value) or may_be_one_of(self.shares, reads, changed):
                 return False
@@ -242,26 +243,32 @@ class _Joining:
             out.append(stmt)
         return out
 
-    def is_repeated(self, stmt: Any, body: list[Any]) -> bool:
-        """Whether the statement binds a name to what it has by one of the others."""
+    def is_repeated(
+        self, stmt: Any, body: list[Any], changes: dict[int, set[str]]
+    ) -> bool:
+        """Whether the statement binds a name to what it has by one of the others.
+
+        `changes` has what those change, by their places, as far as it was asked for.
+        """
         if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
             return False
         names = syntax.all_names(stmt)
-        for earlier in reversed(body):
-            if syntax.equal(earlier, stmt):
+        for k in range(len(body) - 1, -1, -1):
+            if syntax.equal(body[k], stmt):
                 return is_pure(stmt.value)
-            changed = syntax.names_written(earlier) | written_bases(earlier)
-            if may_be_one_of(self.shares, names, changed):
+            if k not in changes:
+                changes[k] = _changed(body[k])
+            if may_be_one_of(self.shares, names, changes[k]):
                 return False
         return False
 
     def bound_again(self, ahead: list[Any], back: list[Any]) -> set[str]:
         """Names that the way back binds to what they have by the way ahead."""
         found: set[str] = set()
+        changes: dict[int, set[str]] = {}
         for stmt in back:
-            if self.is_repeated(stmt, ahead):
-                others = [s for s in back if s is not stmt]
-                changed = syntax.names_written(others) | written_bases(others)
+            if self.is_repeated(stmt, ahead, changes):
+                changed = _changed([s for s in back if s is not stmt])
                 if not may_be_one_of(self.shares, syntax.all_names(stmt), changed):
                     found.add(stmt.targets[0].id)
         return found
@@ -291,7 +298,7 @@ class _Joining:
         changed = (written_bases(back.body) | sums) - self.own_tapes
         if reads & (sums | own) or may_be_one_of(self.shares, reads, changed):
             return False  # what one iteration leaves, another one reads
-        made = syntax.names_written(ahead.body) | written_bases(ahead.body)
+        made = _changed(ahead.body)
         made -= self.own_tapes | self.steady(ahead, back)
         if may_be_one_of(self.shares, reads, made):
             return False
@@ -352,7 +359,7 @@ class _Joining:
             What has a length keeps it when it is gone through.
             """
             asked = _counted_alone(stmt) & self.used_up
-            writes = syntax.names_written(stmt) | written_bases(stmt)
+            writes = _changed(stmt)
             over = syntax.names_read(ahead.iter)
             if not asked or may_be_one_of(self.shares, over, writes):
                 return [ahead]
@@ -437,6 +444,11 @@ def _is_simple(stmt: Any) -> bool:
     if isinstance(stmt, (gast.Assign, gast.AugAssign)):
         return is_pure(stmt.value) or bool(taken(stmt))
     return isinstance(stmt, (gast.If, gast.For, gast.Pass))
+
+
+def _changed(node: Any) -> set[str]:
+    """The names that statements bind, or to whose memory they write."""
+    return syntax.names_written(node) | written_bases(node)
 
 
 def _own(body: list[Any]) -> set[str]:

@@ -182,7 +182,8 @@ def _is_copy(call: gast.Call) -> bool:
 def starts_of(node: gast.FunctionDef, primal: Container[str]) -> list[Any]:
     """The statements that give adjoints values to add to which may be there already."""
     written = _written_names(node.body)
-    return [s for s in syntax.walk(node.body) if _starts(s, written, primal)]
+    statements = syntax.all_statements(node.body)
+    return [s for s in statements if _starts(s, written, primal)]
 
 
 def _starts(stmt: Any, written: set[str], primal: Container[str]) -> bool:
@@ -202,7 +203,7 @@ def _starts(stmt: Any, written: set[str], primal: Container[str]) -> bool:
 def _written_names(body: list[gast.stmt]) -> set[str]:
     """The names that backward statements write to in place."""
     written: set[str] = set()
-    for stmt in syntax.walk(body):
+    for stmt in syntax.all_statements(body):
         if getattr(stmt, "backward", False):
             if isinstance(stmt, gast.AugAssign):
                 written.add(_root(stmt.target))
@@ -216,7 +217,7 @@ def _written_names(body: list[gast.stmt]) -> set[str]:
                 and called(stmt.value) == "np.add.at"
             ):
                 written.add(_root(stmt.value.args[0]))
-    for stmt in syntax.walk(body):
+    for stmt in syntax.all_statements(body):
         swapped = {new for new, _ in swap_pairs(stmt)}
         if swapped & written:
             written |= swapped

@@ -41,6 +41,9 @@ def sizes_of_operands(
 
     `alike_in_shape` tells whether two names surely hold arrays of one shape.
     """
+    asking = [sub for sub in syntax.walk(node.body) if _asks(sub)]
+    if not asking:
+        return False
     parameters = {a.id for a in syntax.walk(node.args) if isinstance(a, gast.Name)}
     bound = Counter(
         n.id
@@ -53,7 +56,7 @@ def sizes_of_operands(
         return bound[name] == 1 or (name in parameters and name not in again)
 
     changing = written_bases(node.body)
-    asked_alone = _asked_alone(node)
+    asked_alone = _asked_alone(node, asking)
     made: dict[str, str] = {}
     alike: dict[str, str] = {}
     for stmt in node.body:
@@ -74,12 +77,8 @@ def sizes_of_operands(
         if computed and once(computed) and computed not in changing:
             alike[name] = alike.get(computed, computed)
     changed = False
-    for sub in syntax.walk(node.body):
-        asked: Any = None
-        if isinstance(sub, gast.Attribute) and sub.attr in _ASKED:
-            asked = sub.value
-        elif called(sub) == "len" and len(sub.args) == 1:
-            asked = sub.args[0]
+    for sub in asking:
+        asked = _asked(sub)
         if isinstance(asked, gast.Name) and asked.id in made:
             asked.id = made[asked.id]
             changed = True
@@ -91,15 +90,27 @@ def sizes_of_operands(
     return changed
 
 
-def _asked_alone(node: gast.FunctionDef) -> set[str]:
+def _asks(node: Any) -> bool:
+    """Whether the node itself looks at a shape."""
+    if isinstance(node, gast.Attribute):
+        return node.attr in _ASKED
+    return isinstance(node, gast.Call) and (
+        called(node) in _LOOKING or _asked(node) is not None
+    )
+
+
+def _asked(node: Any) -> Any:
+    """`x` of `x.shape` or `len(x)`; None of anything else."""
+    if isinstance(node, gast.Attribute) and node.attr in _ASKED:
+        return node.value
+    return node.args[0] if called(node) == "len" and len(node.args) == 1 else None
+
+
+def _asked_alone(node: gast.FunctionDef, asking: list[Any]) -> set[str]:
     """The names that are read for their shapes, and nothing else."""
     asked: Counter[str] = Counter()
-    for sub in syntax.walk(node.body):
-        value: Any = None
-        if isinstance(sub, gast.Attribute) and sub.attr in _ASKED:
-            value = sub.value
-        elif called(sub) == "len" and len(sub.args) == 1:
-            value = sub.args[0]
+    for sub in asking:
+        value = _asked(sub)
         if isinstance(value, gast.Name):
             asked[value.id] += 1
     read = syntax.read_counts(node.body) if asked else {}

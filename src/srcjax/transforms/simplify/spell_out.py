@@ -77,11 +77,10 @@ class _Spelling:
         self.left: dict[int, Any] = {}
         self.bindings: dict[str, int] = {}
         self.reads: dict[str, int] = {}
-        for sub in syntax.walk(node):
-            if isinstance(sub, gast.Name):
-                load = isinstance(sub.ctx, gast.Load)
-                counts = self.reads if load else self.bindings
-                counts[sub.id] = counts.get(sub.id, 0) + 1
+        for sub in syntax.names_in(node):
+            load = isinstance(sub.ctx, gast.Load)
+            counts = self.reads if load else self.bindings
+            counts[sub.id] = counts.get(sub.id, 0) + 1
 
     def run(self) -> bool:
         """Write out values from the top on; whether to begin there again."""

@@ -224,14 +224,12 @@ class _Later:
         self.taken: set[int] = set()
         #: The places of statements by what they mention.
         self.mentions: dict[str, list[int]] = {}
-        #: What each one changes: names that it binds, and those whose memory it may
-        #: write to.
-        self.changes: list[set[str]] = []
+        #: What each one changes, as far as it was asked for: names that it binds, and
+        #: those whose memory it may write to.
+        self.changes: dict[int, set[str]] = {}
         for place, stmt in enumerate(stmts):
-            read, bound = syntax.names_of_both_kinds(stmt)
-            for name in read | bound:
+            for name in syntax.all_names(stmt):
                 self.mentions.setdefault(name, []).append(place)
-            self.changes.append(bound | written_bases(stmt))
 
     def mention(self, name: str, after: int) -> int:
         """The first place after one where the name is mentioned, or the end."""
@@ -247,7 +245,12 @@ class _Later:
 
     def changed(self, after: int, end: int) -> set[str]:
         """The names that statements between two places change."""
-        return set().union(*self.changes[after + 1 : end])
+        for place in range(after + 1, end):
+            if place not in self.changes:
+                stmt = self.stmts[place]
+                written = syntax.names_written(stmt) | written_bases(stmt)
+                self.changes[place] = written
+        return set().union(*(self.changes[k] for k in range(after + 1, end)))
 
     def stand_apart(self, at: int, end: int) -> bool:
         """Whether two statements have to, lest two lines be quoted above one.

@@ -134,6 +134,7 @@ TRANSFORMED = {
     "jit": (jit(selu), (X,)),
     "vmap": (vmap(selu), (X,)),
     "jit_grad": (jit(grad(loss)), (PARAMS, jnp.ones((4, 3)))),
+    "pmap": (jax.pmap(selu), (X[None],)),
     "hessian": (jax.hessian(lambda x: jnp.sum(selu(x) ** 2)), (X,)),
     "of_numpy": (jit(jnp.cumsum), (X,)),
     "of_extras": (jit(jnp.sort), (X,)),

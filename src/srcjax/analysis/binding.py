@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -157,6 +157,35 @@ def signature_of(arguments: gast.arguments, source: Any) -> inspect.Signature:
     if arguments.kwarg is not None:
         add(arguments.kwarg.id, kinds.VAR_KEYWORD)
     return inspect.Signature(found)
+
+
+class Spread(NamedTuple):
+    """How what a call gives by a star, as `f(a, *xs)` does, meets the parameters."""
+
+    #: What is given before the star.
+    before: list[gast.expr]
+    #: What has the star; None where there is no star.
+    whole: gast.expr | None
+    #: The parameters with a name that take the first items of it.
+    named: list[str]
+    #: Which parameters take one or the other is not clear from the text.
+    unclear: bool
+
+
+def spread_of(arguments: gast.arguments, call: gast.Call) -> Spread:
+    """How the arguments by position of a call meet the parameters of a function.
+
+    It is clear where the star comes last, and `*rest` takes what is left.
+    """
+    named = [p.id for p in (*arguments.posonlyargs, *arguments.args)]
+    stars = [k for k, a in enumerate(call.args) if isinstance(a, gast.Starred)]
+    if not stars:
+        return Spread(call.args, None, [], False)
+    first = stars[0]
+    by_name = {k.arg for k in call.keywords} & {*named, None}
+    open_ended = arguments.defaults or by_name or arguments.vararg is None
+    unclear = bool(open_ended) or first + 1 < len(call.args)
+    return Spread(call.args[:first], call.args[first].value, named[first:], unclear)
 
 
 def signature_inside(arguments: gast.arguments) -> inspect.Signature:

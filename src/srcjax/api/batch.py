@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from srcjax.analysis.arrays import ARRAYS, are_given, as_arrays, call_plainly
+from srcjax.analysis.arrays import ARRAYS
 from srcjax.analysis.registered import record_fields, structure_fields
 from srcjax.api.options import with_known_options
 from srcjax.backends.load import report
@@ -28,7 +28,7 @@ from srcjax.runtime.basics import of_class
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import Dress, dress
-from srcjax.versions.for_jax import is_for_jax
+from srcjax.versions.for_jax import is_for_jax, serve
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
 from srcjax.versions.recipes import Recipe
@@ -604,10 +604,7 @@ def vmap(
 
         def batched(*args: Any, **kwargs: Any) -> Any:
             try:
-                if are_given(args, kwargs):
-                    return call_plainly(batched, args, kwargs)
-                result = called(args, kwargs)
-                return as_arrays(result) if for_jax() else result
+                return serve(batched, called, for_jax, args, kwargs)
             except BaseException as error:
                 report(error)
                 raise

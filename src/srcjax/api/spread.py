@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcjax.analysis.arrays import are_given, call_plainly
 from srcjax.analysis.custom import CustomRules
 from srcjax.api.at_run_time import jvp_at_run_time, vjp_at_run_time
 from srcjax.api.batch import check_axes, common_size, example_of, size_of, vmap
@@ -27,6 +26,7 @@ from srcjax.parallel.processes import processes
 from srcjax.parallel.running import run_on_devices
 from srcjax.runtime.batches import has_parts, over_parts
 from srcjax.versions.callables import Transform, make_callable
+from srcjax.versions.for_jax import serve
 from srcjax.versions.functions import underlying
 
 if TYPE_CHECKING:
@@ -390,10 +390,16 @@ class Pmapped(CustomRules):
                 f"{self.__name__} is called in the program of another pmap",
                 instead="`srcjax.vmap` for the inner axis",
             )
-        if are_given(args, kwargs):
-            return call_plainly(self, args, kwargs)
+        return serve(self, self.result, self.is_for_jax, args, kwargs)
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """What the devices give for arrays of NumPy's own class."""
         results = self.program(args, kwargs).run(args, kwargs)
         return together(results, self.out_axes)
+
+    def is_for_jax(self) -> bool:
+        """Whether the function is one of a program that was written for JAX."""
+        return bool(self.__srcjax_transform__.is_for_jax)
 
     @property
     def on_gpu(self) -> bool:

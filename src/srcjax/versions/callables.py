@@ -19,9 +19,6 @@ import numpy as np
 
 from srcjax.analysis.arrays import (
     ARRAYS,
-    are_given,
-    as_arrays,
-    call_plainly,
     giving_arrays,
 )
 from srcjax.analysis.custom import Rules
@@ -39,7 +36,7 @@ from srcjax.versions.facts import (
     own_memory,
     without_activity,
 )
-from srcjax.versions.for_jax import is_for_jax
+from srcjax.versions.for_jax import is_for_jax, serve
 from srcjax.versions.functions import positional_count, takes_more, underlying
 from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
@@ -1099,11 +1096,12 @@ class Calls:
         self.by_call = transform.depends_on_call()
 
     def __call__(self, args: tuple, kwargs: dict) -> Any:
-        transform = self.transform
-        if are_given(args, kwargs):
-            return call_plainly(self.function, args, kwargs)
-        result = self.result(args, kwargs)
-        return as_arrays(result) if transform.is_for_jax else result
+        for_jax = self.is_for_jax
+        return serve(self.function, self.result, for_jax, args, kwargs)
+
+    def is_for_jax(self) -> bool:
+        """Whether the function is one of a program that was written for JAX."""
+        return self.transform.is_for_jax
 
     def result(self, args: tuple, kwargs: dict) -> Any:
         """What a version gives, or what is made of the function for such a call."""

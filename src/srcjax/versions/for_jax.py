@@ -13,10 +13,16 @@ from __future__ import annotations
 import dis
 import functools
 import sys
+from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from srcjax.analysis.arrays import gives_arrays
+from srcjax.analysis.arrays import (
+    are_given,
+    as_arrays,
+    call_plainly,
+    gives_arrays,
+)
 from srcjax.analysis.custom import CustomRule, CustomTangent
 from srcjax.analysis.standard import nested
 from srcjax.late import late
@@ -56,6 +62,24 @@ def is_for_jax(function: Any) -> bool:
             elif isinstance(found, _CALLED):
                 waiting.append(found)
     return False
+
+
+def serve(
+    function: Callable,
+    result: Callable[[tuple, dict], Any],
+    for_jax: Callable[[], bool],
+    args: tuple,
+    kwargs: dict,
+) -> Any:
+    """What `function(*args, **kwargs)` gives: `Array`s if given one, or for JAX.
+
+    `result` gives it for arrays of NumPy's own class; `for_jax` tells whether the
+    program is one of JAX.
+    """
+    if are_given(args, kwargs):
+        return call_plainly(function, args, kwargs)
+    found = result(args, kwargs)
+    return as_arrays(found) if for_jax() else found
 
 
 def globals_read(code: CodeType) -> set[str]:

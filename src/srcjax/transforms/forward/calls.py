@@ -16,7 +16,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import signature_of
+from srcjax.analysis.binding import signature_of, spread_of
 from srcjax.analysis.custom import (
     Checkpointed,
     CustomRule,
@@ -327,27 +327,24 @@ class CallTangents(TangentTemplates):
         self, value: gast.Call, unit: Unit, wanted: Sequence[str]
     ) -> dict[str, gast.expr]:
         """The tangents of parameters that `*xs` gives: `xs_dot[0]`, `xs_dot[1:]`."""
-        arguments = unit.node.args
-        named = [p.id for p in (*arguments.posonlyargs, *arguments.args)]
-        stars = [k for k, a in enumerate(value.args) if isinstance(a, gast.Starred)]
-        if not stars or stars[0] >= len(named):
+        _, whole, named, unclear = spread_of(unit.node.args, value)
+        if whole is None or not named:
             return {}
-        (star, *more), rest = value.args[stars[0] :], arguments.vararg
-        if more or value.keywords or arguments.defaults or rest is None:
+        if unclear:
             raise self.refuse(
                 f"`{syntax.text(value)}` gives arguments by a star to `{unit.name}`, "
                 "which calls itself",
                 "a list or tuple as one argument",
             )
-        dots = self.dot(star.value)
-        left = named[stars[0] :]
+        dots = self.dot(whole)
         found = {
             p: syntax.expression(f"d[{k}]", d=dots)
-            for k, p in enumerate(left)
+            for k, p in enumerate(named)
             if p in wanted
         }
-        if rest.id in wanted:
-            found[rest.id] = syntax.expression(f"tuple(d[{len(left)}:])", d=dots)
+        rest = unit.node.args.vararg.id
+        if rest in wanted:
+            found[rest] = syntax.expression(f"tuple(d[{len(named)}:])", d=dots)
         return found
 
     def unknown_call(self, value: gast.Call) -> gast.expr | None:

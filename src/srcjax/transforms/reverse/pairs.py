@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import signature_of
+from srcjax.analysis.binding import signature_of, spread_of
 from srcjax.analysis.custom import Checkpointed, CustomRule, CustomTangent
 from srcjax.analysis.program import Program
 from srcjax.analysis.references import (
@@ -198,13 +198,8 @@ class Pairs(Callees):
         arguments = unit.node.args
         named = [p.id for p in (*arguments.posonlyargs, *arguments.args)]
         rest, options = (p and p.id for p in (arguments.vararg, arguments.kwarg))
-        stars = [k for k, a in enumerate(value.args) if isinstance(a, gast.Starred)]
-        given = value.args[: stars[0]] if stars else value.args
-        left = named[len(given) :] if stars else []
-        by_name = {k.arg for k in value.keywords}
-        open_ended = arguments.defaults or by_name & {*named, None} or rest is None
-        last = not stars or len(value.args) == stars[0] + 1
-        if carried or not last or (stars and open_ended):
+        given, whole, left, unclear = spread_of(arguments, value)
+        if carried or unclear:
             raise self.refuse_stars(rules, value, unit)
         adjoints: dict[str, gast.expr] = {}
         for p in self.active(unit):
@@ -239,7 +234,7 @@ class Pairs(Callees):
             else:
                 item = part(by_key, syntax.const(key))
                 pass_on(keyword.value, adjoints.get(key) if own else item)
-        if stars:
+        if whole is not None:
             firsts = [adjoints.get(p) for p in left]
             beyond = len(given) - len(named)
             if more is not None and beyond > 0:
@@ -250,7 +245,7 @@ class Pairs(Callees):
                 more = gast.List(
                     [*firsts, gast.Starred(more, syntax.LOAD)], syntax.LOAD
                 )
-            pass_on(value.args[-1].value, more if known else None)
+            pass_on(whole, more if known else None)
 
     def refuse_stars(self, rules: Any, value: gast.Call, unit: Unit) -> Any:
         """The error that adjoints do not find their way back to arguments."""

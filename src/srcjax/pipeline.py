@@ -91,6 +91,7 @@ from srcjax.transforms.itself import name_objects
 from srcjax.transforms.kernels.containers import name_parts
 from srcjax.transforms.kernels.entry import writes_given
 from srcjax.transforms.layouts import settle_layouts
+from srcjax.transforms.loop_tests import join_tests
 from srcjax.transforms.nested import keep_tapes, write_nested
 from srcjax.transforms.own_names import name_new_arrays
 from srcjax.transforms.passes import Pass, Simplify, UnitPass, WholePass
@@ -149,7 +150,15 @@ def _in_each(
 
 
 #: What is done once all else is settled, and again where that changed.
-_LATER = ("copies", "common", "aliases", "handed_on", "layouts", "cancelling")
+_LATER = (
+    "copies",
+    "common",
+    "aliases",
+    "loop_tests",
+    "handed_on",
+    "layouts",
+    "cancelling",
+)
 _ONCE = ("webs", "own_names", *_LATER)
 #: After inference, until nothing changes.
 ROUND = (
@@ -170,6 +179,7 @@ ROUND = (
     UnitPass("copies", _in_every_unit(spare_copies), once=True),
     UnitPass("common", _in_every_unit(share_common), once=True, keeps_types=True),
     UnitPass("aliases", _in_every_unit(merge_aliases), once=True, keeps_types=True),
+    UnitPass("loop_tests", _in_every_unit(join_tests), once=True),
     UnitPass("handed_on", _in_every_unit(merge_handed_on), once=True),
     UnitPass("layouts", _in_every_unit(settle_layouts), once=True),
     UnitPass("cancelling", _in_every_unit(mark_cancelling), once=True),

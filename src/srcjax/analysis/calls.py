@@ -49,7 +49,7 @@ from srcjax.analysis.custom import (
 )
 from srcjax.analysis.deep_copies import holds_object, holds_twice, is_another
 from srcjax.analysis.effects import Missed, Unreachable
-from srcjax.analysis.foreign import OF_ONE, own_method
+from srcjax.analysis.foreign import BEHIND, own_method
 from srcjax.analysis.guards import is_computed
 from srcjax.analysis.known_values import (
     class_of,
@@ -99,7 +99,7 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
-from srcjax.analysis.unfollowed import is_harmless, is_hashable
+from srcjax.analysis.unfollowed import is_harmless, is_hashable, is_method
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
 from srcjax.frontend.inherited import for_class
@@ -261,8 +261,8 @@ class Calls(Constructing):
         return unfolded(found) if not modules and is_computed(holder, name) else found
 
     def method_behind(self, function: Any, args: list[Type]) -> Any:
-        """The method that `-obj` or `abs(obj)` calls, bound to its object."""
-        name = OF_ONE.get(function) if is_hashable(function) else None
+        """The method that `-obj` or `len(obj)` calls, bound to its object."""
+        name = BEHIND.get(function) if is_hashable(function) else None
         owner = args[0] if args else None
         if name is None or not isinstance(owner, (Object, Tuple)):
             return None
@@ -467,6 +467,10 @@ class Calls(Constructing):
             return self.call_function(
                 value.function, [value.owner, *args], kwargs, node
             )
+        behind = self.method_behind(value, args)
+        if behind is not None:
+            self.callee(node, behind)
+            return self.call_function(behind.function, args, kwargs, node)
         special = self.special(value, args, kwargs, node, env)
         if special is not None:
             return special
@@ -487,10 +491,6 @@ class Calls(Constructing):
                 return with_active(fresh(found, id(node)), active)
             result = self.call_function(value.function, quiet, named, None)
             return with_active(result, active)
-        behind = self.method_behind(value, args)
-        if behind is not None:
-            self.callee(node, behind)
-            return self.call_function(behind.function, args, kwargs, node)
         if of_library(value) and lookup(value) is not None:
             given = without_objects(lookup(value), args, kwargs)
             self.check_foreign(None, value, given, node)
@@ -1104,8 +1104,8 @@ class Calls(Constructing):
             if not active:
                 return self.opaque_call(function, [*args, *kwargs.values()], node)
         followed = self.is_followed(function, active)
-        if not followed and self.fills_varying(function, args, kwargs, node):
-            followed = True
+        if not followed:
+            followed = self.fills_varying(function, args, kwargs, node)
         try:
             if followed:
                 unit = self.active_unit(function, args, kwargs)
@@ -1132,6 +1132,8 @@ class Calls(Constructing):
                 return result
             self.facts.makers.add(id(node))
             arguments = bind_types(unit, args, kwargs)
+        if args and is_method(function, args[0]):
+            self.stand_apart(node)
         self.meet_followed(function, args, kwargs, node, followed=True)
         try:
             result = self.call_unit(unit, arguments)

@@ -222,6 +222,19 @@ class Effects:
             )
         self.miss(self.unit, {place})
 
+    def stand_apart(self, node: Any) -> None:
+        """Have a method of an object made here read in place: `while s.size() > 0`.
+
+        That takes a statement of its own. Where it cannot have one, it stays a call.
+        """
+        if id(node) not in self.inside or self.tentative or not self.recording:
+            return
+        known = any(self.unit is unit for unit in self.program.units.values())
+        place, varying = acting(node), self.unit.varying
+        varies = not varying.isdisjoint(syntax.names_read(node))
+        if known and varies and place and place not in varying:
+            self.miss(self.unit, {place})
+
     def miss(self, unit: Unit, names: Iterable[str]) -> None:
         """Remember that names of a unit vary; what follows is executed all the same."""
         self.missing.setdefault(id(unit), (unit, set()))[1].update(names)

@@ -56,6 +56,8 @@ _METHODS = (
     *OF_ONE.values(),
     "__index__",
 )
+#: The method that a function of one object calls, whatever the object is.
+BEHIND = OF_ONE | {len: "__len__"}
 _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array__")
 _PLAIN = (
     *(int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset),

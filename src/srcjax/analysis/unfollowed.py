@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     Array,
     Buffers,
     Const,
+    Object,
     Scalar,
     Type,
     Unknown,
@@ -194,7 +195,11 @@ class Unfollowed(Applied):
     def fills_varying(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> bool:
-        """Whether a call writes to what carries a derivative at other times."""
+        """Whether a call writes to what carries a derivative at other times.
+
+        A method of an object that does is read in place in any case, and the object
+        with it, as its attributes.
+        """
         if not isinstance(node, (gast.Call, gast.Attribute)) or not self.recording:
             return False
         if varies() is Varies.RUN_TIME:
@@ -204,6 +209,8 @@ class Unfollowed(Applied):
         unit = self.typing_unit(function)
         if unit is None:
             return False
+        if args and is_method(function, args[0]):
+            return True
         recording, self.recording = self.recording, False
         results, self.facts.results = self.facts.results, {}
         try:
@@ -401,3 +408,9 @@ _LOOKING = frozenset(
     time typing warnings
     """.split()  # noqa: SIM905
 )
+
+
+def is_method(function: Any, owner: Type) -> bool:
+    """Whether a function is a method of the object that it is given first."""
+    name = getattr(function, "__name__", "")
+    return isinstance(owner, Object) and hasattr(owner.cls, name)

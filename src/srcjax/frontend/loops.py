@@ -34,6 +34,7 @@ class Loops(SequenceCalls, Generators):
         )
         gast.copy_location(stop, stmt)
         new = gast.While(syntax.const(True), self.block([stop]), [])
+        new.taken_apart = True  # see `transforms.loop_tests`
         self.emit(gast.copy_location(new, stmt))
 
     def by_attribute(self, stmt: gast.For) -> bool:

@@ -123,9 +123,14 @@ class UsedOnce(Generators):
         """
         definition = self.called(call)
         place = _place(call, node)
-        if definition is None and not _is_users_class(self.varying.value(call.func)):
+        cls = self.varying.value(call.func)
+        if definition is None and _is_users_class(cls):
+            definition = _constructor(cls)
+            place = place + 1 if isinstance(place, int) else place  # after `self`
+        elif definition is None:
             call.iterators = (*getattr(call, "iterators", ()), place)
-        elif not uses_once(definition, place):
+            return
+        if not uses_once(definition, place):
             raise self.refuse(node, USED_AGAIN, "a list: `list(...)` of it")
 
     def check_handed_on(self, name: str, value: Any) -> None:
@@ -149,6 +154,18 @@ def _body(definition: Any) -> list[Any]:
 
 def _is_users_class(value: Any) -> bool:
     return isinstance(value, type) and not is_of_library(value)
+
+
+def _constructor(cls: Any) -> Any:
+    """The definition of the `__init__` that a call of a class runs, if it is all."""
+    made = cls.__init__
+    own = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
+    if not own or not isinstance(made, FunctionType) or is_of_library(made):
+        return None
+    try:
+        return read_generator(made).node
+    except SourceNotFoundError:
+        return None
 
 
 def may_use_again(call: Any) -> bool:

@@ -37,11 +37,12 @@ class Matrix:
     def __matmul__(self, other):
         columns = other.transposed().rows
         return Matrix(
-            [sum(a * b for a, b in zip(row, c)) for c in columns] for row in self.rows
+            [sum(a * b for a, b in zip(row, c, strict=True)) for c in columns]
+            for row in self.rows
         )
 
     def transposed(self):
-        return Matrix(zip(*self.rows))
+        return Matrix(zip(*self.rows, strict=True))
 
 
 class Twice:

@@ -93,6 +93,7 @@ from srcjax.analysis.types import (
     is_local,
     is_mapping,
     is_number,
+    join,
     map_parts,
     replace,
     returned_by,
@@ -112,6 +113,7 @@ from srcjax.frontend.used_once import (
     uses_once,
 )
 from srcjax.ops.helpers import helper_of, result_like
+from srcjax.ops.library_writes import FIRST_WRITTEN
 from srcjax.ops.patched import is_users
 from srcjax.ops.record import (
     ATTRIBUTES,
@@ -902,6 +904,10 @@ class Calls(Constructing):
             return List(False, frozenset([id(node)]), None, elem)
         if value in (min, max) and len(args) == 1 and not kwargs:
             return self.element(args[0])
+        wholes = all(isinstance(t, (Tuple, List)) for t in args)
+        if value in (min, max) and len(args) == 2 and not kwargs and wholes:
+            self.callee(node, value)
+            return join(*args)
         if value is getattr and len(args) == 2 and isinstance(args[1], Const):
             return self.attribute(args[0], str(args[1].value), node)
         if hasattr(value, "__srcjax_keeps__") and args:
@@ -1315,6 +1321,10 @@ class Calls(Constructing):
             active = any(map(is_active, [*args, *kwargs.values()]))
         if not active:
             given = [*args, *kwargs.values()]
+            writes = is_hashable(value) and value in FIRST_WRITTEN
+            if writes and not all(isinstance(t, (Array, Scalar)) for t in given):
+                self.callee(node, None)  # it leaves other items in a list
+                return self.opaque_call(value, given, node)
             try:
                 inspect.signature(definition).bind(*args, **kwargs)
             except TypeError:  # it knows nothing of `buffer=`, say

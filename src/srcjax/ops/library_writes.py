@@ -1,7 +1,8 @@
-"""What functions of NumPy and SciPy write to: `out`, or their first argument."""
+"""What functions of libraries write to: `out`, or their first argument."""
 
 from __future__ import annotations
 
+import heapq
 import inspect
 from functools import cache
 from typing import Any
@@ -17,6 +18,10 @@ FIRST_WRITTEN: dict[Any, str] = {
     np.put_along_axis: "arr",
     np.putmask: "a",
     np.random.shuffle: "x",
+    heapq.heapify: "x",
+    **dict.fromkeys(
+        [heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop], "heap"
+    ),
 }
 
 

@@ -301,6 +301,8 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return self.copied(stmt, value, copying)
         if is_structural(callee):
             return self.by_structure(stmt, value, callee)
+        if callee is max or callee is min:
+            return self.picked(stmt, value, ">" if callee is max else "<")
         if isinstance(callee, Op) and callee.collective:
             return self.part_by_part(stmt, value, callee)
         gives_back = lookup(np.asarray), lookup(np.broadcast_to)
@@ -324,6 +326,20 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             if bare or id(init) in self.program.units:
                 return self.construct(stmt, value, callee)
         return None
+
+    def picked(self, stmt: gast.Assign, value: gast.Call, sign: str) -> list[Any]:
+        """`if b > a: y = b`, `else: y = a` for `y = max(a, b)` of tuples."""
+        a, b = value.args
+        test = syntax.expression(f"b {sign} a", a=a, b=b)
+        branches = []
+        for one in (b, a):
+            chosen = gast.Assign(syntax.clone(stmt.targets), syntax.clone(one), None)
+            is_it = syntax.is_name(stmt.targets[0], getattr(one, "id", None))
+            branches.append([] if is_it else [gast.copy_location(chosen, stmt)])
+        if not branches[0]:  # `b = max(a, b)`
+            test = gast.UnaryOp(gast.Not(), test)
+            branches.reverse()
+        return [gast.copy_location(gast.If(test, *branches), stmt)]
 
     def given_back(
         self, stmt: gast.Assign, value: gast.Call, op: Op

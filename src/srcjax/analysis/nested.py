@@ -175,6 +175,8 @@ class NestedTransforms(Effects):
             made = self.program.made_of(maker, function.value, given, named)
             return Const(value=made)
         local = is_local(function)
+        if known and local and hasattr(maker, "__srcjax_keeps__"):
+            return function  # type: ignore[return-value]
         if known and local and function is not None and self.is_here(function):
             rest = tuple((k, v) for k, v in kwargs.items() if k != "f")
             active = is_active(function)

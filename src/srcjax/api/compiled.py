@@ -602,3 +602,5 @@ def has_hash(value: Any) -> bool:
 
 
 jit.__srcjax_maker__ = True  # type: ignore[attr-defined]
+#: A function that is made inside of another one is what it is without it there.
+jit.__srcjax_keeps__ = True  # type: ignore[attr-defined]

@@ -55,6 +55,7 @@ from srcjax.frontend.operations import Operations
 from srcjax.frontend.own_tables import with_own_tables
 from srcjax.frontend.redefined import lower_redefined
 from srcjax.frontend.remembered import with_memos
+from srcjax.frontend.special_calls import is_transform
 from srcjax.frontend.targets import Targets
 from srcjax.frontend.unit import Unit, is_place, parameter_names
 from srcjax.frontend.used_once import gives_iterator
@@ -389,8 +390,8 @@ class Lowering(Targets, Loops, Operations, Generators):
         made: gast.expr = syntax.name(self.new_temp(stmt.name))
         held = [d if self.is_maker(d) else self.atom(d) for d in decorators]
         for decorator in reversed(held):
-            call = gast.Call(decorator, [made], [])
-            made = gast.copy_location(call, stmt)
+            call = gast.copy_location(gast.Call(decorator, [made], []), stmt)
+            made = self.with_options(call)
         plain = gast.copy_location(syntax.clone(stmt), stmt)
         plain.name, plain.decorator_list = _innermost(made), []
         self.emit(plain)
@@ -398,12 +399,14 @@ class Lowering(Targets, Loops, Operations, Generators):
 
     def decorated_by(self, decorator: gast.expr) -> Any:
         """What a decorator, or what makes it, is; None where that is not known."""
-        inside = decorator.func if isinstance(decorator, gast.Call) else decorator
-        return self.varying.value(inside)
+        if not isinstance(decorator, gast.Call):
+            return self.varying.value(decorator)
+        maker = self.given_options(decorator) or decorator.func
+        return self.varying.value(maker)
 
     def is_maker(self, decorator: gast.expr) -> bool:
         """Whether it is a transform: `@grad`, `@grad(argnums=1)`."""
-        return hasattr(self.decorated_by(decorator), "__srcjax_maker__")
+        return is_transform(self.decorated_by(decorator))
 
     def gives_the_same(self, decorator: gast.expr) -> bool:
         """Whether the function gives what it gives without the decorator."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -64,6 +66,8 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
         )
         if isinstance(node.func, gast.Lambda):
             return None
+        if self.given_options(node.func) is not None:
+            return self.operation(self.with_options(node))
         if is_builtin(node.func, "sum") and node.args and len(node.args) <= 2:
             start = node.args[1] if len(node.args) == 2 else syntax.const(0)
             if node.keywords:
@@ -106,8 +110,6 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
         plain_function = self.ufunc_method(node, value)
         if plain_function is not None:
             return self.operation(plain_function)
-        import functools
-        import math
 
         if value is functools.reduce and plain and len(node.args) >= 2:
             function = self.function_atom(node.args[0])
@@ -139,6 +141,23 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             return None
         attribute = gast.Attribute(node.args[0], key, syntax.LOAD)
         return gast.copy_location(attribute, node)
+
+    def given_options(self, node: gast.expr) -> gast.expr | None:
+        """`jit` of `partial(jit, static_argnums=1)`; None of what is no transform's."""
+        if not isinstance(node, gast.Call) or len(node.args) != 1:
+            return None
+        if self.varying.value(node.func) is not functools.partial:
+            return None
+        maker = self.varying.value(node.args[0])
+        return node.args[0] if is_transform(maker) else None
+
+    def with_options(self, call: gast.Call) -> gast.Call:
+        """`jit(f, static_argnums=1)` of `partial(jit, static_argnums=1)(f)`."""
+        maker = self.given_options(call.func)
+        if maker is None:
+            return call
+        keywords = [*call.func.keywords, *call.keywords]
+        return gast.copy_location(gast.Call(maker, call.args, keywords), call)
 
     def partial_call(self, node: gast.Call) -> gast.expr:
         """`partial(f, a, k=v)` as a function defined here."""
@@ -364,3 +383,8 @@ def _plus(a: gast.expr, b: gast.expr) -> gast.expr:
 
 def _times(a: gast.expr, b: gast.expr) -> gast.expr:
     return gast.BinOp(a, gast.Mult(), b)
+
+
+def is_transform(value: Any) -> bool:
+    """Whether it makes a function of a function, as `jit` and `checkpoint` do."""
+    return hasattr(value, "__srcjax_maker__") or hasattr(value, "__srcjax_keeps__")

@@ -35,6 +35,7 @@ from srcjax.analysis.types import (
     Array,
     Const,
     Scalar,
+    Transformed,
     Type,
     Unknown,
     dtype_of,
@@ -126,16 +127,18 @@ def _drop_unused(program: Program, unit: Unit) -> None:
     """Take away what made a function that is not called by its name any more."""
 
     def made(stmt: Any) -> bool:
-        if not isinstance(stmt, gast.Assign) or not isinstance(stmt.value, gast.Call):
+        target = stmt.targets[0] if isinstance(stmt, gast.Assign) else None
+        if not isinstance(target, gast.Name):
             return False
+        if target.id in syntax.names_read(unit.node):
+            return False
+        if isinstance(stmt.value, gast.Name):  # of another name's function
+            kinds = [v.after.get(target.id) for v in program.facts.of(stmt)]
+            return bool(kinds) and all(isinstance(t, Transformed) for t in kinds)
         callees = program.facts.callees.get(id(stmt.value), [])
         maker = callees[0] if len(callees) == 1 else None
         curried = hasattr(maker, "__srcjax_nested__") and len(stmt.value.args) == 1
-        return (
-            (curried or getattr(maker, "__srcjax_maker__", False))
-            and isinstance(stmt.targets[0], gast.Name)
-            and stmt.targets[0].id not in syntax.names_read(unit.node)
-        )
+        return curried or bool(getattr(maker, "__srcjax_maker__", False))
 
     def visit(block: list[Any]) -> list[Any]:
         kept = [s for s in block if not made(s)]

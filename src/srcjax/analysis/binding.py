@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from types import MethodType
 from typing import Any, NamedTuple
 
 import gast
 
+from srcjax.analysis.custom import is_made
 from srcjax.analysis.types import (
     BOOL,
     INT,
@@ -50,6 +52,18 @@ class BoundTo:
 
     def __hash__(self) -> int:
         return id(self.function)
+
+
+def made_as_method(value: Any) -> Any:
+    """What a transform made and a class has as a method, of a bound one: `model.step`.
+
+    None for anything else.
+    """
+    bound = getattr(value, "function", None) if isinstance(value, BoundTo) else None
+    made = value.__func__ if inspect.ismethod(value) else bound
+    if made is None or isinstance(made, MethodType):
+        return None
+    return made if is_made(made) else None
 
 
 def global_type(value: Any, name: str) -> Type:

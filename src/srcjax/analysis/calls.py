@@ -35,6 +35,7 @@ from srcjax.analysis.binding import (
     bind_types,
     global_type,
     loosened,
+    made_as_method,
     unfolded,
 )
 from srcjax.analysis.by_types import NotByTypes
@@ -262,6 +263,23 @@ class Calls(Constructing):
         modules = isinstance(holder, pytypes.ModuleType)
         return unfolded(found) if not modules and is_computed(holder, name) else found
 
+    def method_made(
+        self, method: Any, args: list[Type], kwargs: dict[str, Type], node: Any
+    ) -> Type:
+        """A call of a method that a transform made: `@jit` in a class.
+
+        It is written out with its object, `Model.step(model, x)`, and looked at again.
+        """
+        bound = isinstance(method, BoundTo)
+        owner = method.owner if bound else global_type(method.__self__, "self")
+        given = [owner, *args, *kwargs.values()]
+        active = any(map(is_active, given))
+        if not active and varies() is not Varies.RUN_TIME and not bound:
+            return self.opaque_call(method, given, node)
+        self.callee(node, method)
+        self.facts.unseen = True
+        return Unknown(active)
+
     def method_behind(self, function: Any, args: list[Type]) -> Any:
         """The method that `-obj` or `len(obj)` calls, bound to its object."""
         name = BEHIND.get(function) if is_hashable(function) else None
@@ -399,6 +417,9 @@ class Calls(Constructing):
             self.callee(node, known if record is None else record)
             return found
         active = any(map(is_active, [*args, *kwargs.values()]))
+        method = getattr(function, "value", None)
+        if made_as_method(method) is not None:
+            return self.method_made(method, args, kwargs, node)
         if isinstance(function, Closure) and function.scope is not self.unit:
             self.called_apart.append(function.definition)
             if active:
@@ -482,6 +503,8 @@ class Calls(Constructing):
         if by_types is not None:
             return by_types
         value = self.without_rule(value, active)
+        if isinstance(value, Checkpointed) and any(map(holds_object, args)):
+            value = value.function  # what it saves of objects is not told
         with_rules = (CustomRule, CustomTangent, CustomBatch, Checkpointed)
         if isinstance(value, with_rules):
             self.callee(node, value)

@@ -21,6 +21,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.custom import AsMethod
 from srcjax.analysis.wrappers import compiled_from
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import HELPERS
@@ -215,7 +216,7 @@ def getter_of(static: Any) -> Any:
         return static.fget
     if isinstance(static, functools.cached_property):
         return static.func
-    if isinstance(static, pytypes.FunctionType):
+    if isinstance(static, (pytypes.FunctionType, AsMethod)):
         return None
     get = getattr(type(static), "__get__", None)
     return get if isinstance(get, pytypes.FunctionType) else None

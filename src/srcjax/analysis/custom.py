@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from srcjax.backends.load import load
@@ -17,7 +18,14 @@ class Rules:
     of_users = False
 
 
-class CustomRule:
+class AsMethod:
+    """What a class has under a name is a method of its objects, as a function is."""
+
+    def __get__(self, owner: Any, cls: Any = None) -> Any:
+        return self if owner is None else MethodType(self, owner)  # type: ignore[arg-type]
+
+
+class CustomRule(AsMethod):
     """What `custom_vjp` returns: a function and, once given, its derivative rule."""
 
     __name__: str  # of the function
@@ -70,7 +78,7 @@ class CustomRules(CustomRule):
         raise NotImplementedError
 
 
-class CustomTangent:
+class CustomTangent(AsMethod):
     """What `custom_jvp` returns: a function and, once given, its tangent rule.
 
     Reverse mode takes the transpose of the rule, which is linear in the tangents:
@@ -151,7 +159,7 @@ def _sum_of_rules(
     return text, values
 
 
-class CustomBatch:
+class CustomBatch(AsMethod):
     """What `custom_vmap` returns: a function and, once given, its batched form."""
 
     __name__: str  # of the function
@@ -176,7 +184,7 @@ class CustomBatch:
         return rule
 
 
-class Checkpointed:
+class Checkpointed(AsMethod):
     """What `checkpoint` returns: the backward sweep runs the function again."""
 
     def __init__(self, function: Callable) -> None:
@@ -191,3 +199,8 @@ class Checkpointed:
 
     def __hash__(self) -> int:
         return hash((Checkpointed, self.function))
+
+
+def is_made(function: Any) -> bool:
+    """Whether a transform made it, or a rule or `checkpoint` was given to it."""
+    return isinstance(function, AsMethod) or hasattr(function, "__srcjax_transform__")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, overload
@@ -101,7 +102,8 @@ class Jit(Transform):
         if found is None:
             if is_recording() or self.is_served(values, key):
                 return None
-            found = trials.Trial(self.function, self.account, self.allowance(values))
+            plain = taking_positions(self.function, self.parameters)
+            found = trials.Trial(plain, self.account, self.allowance(values))
             self.trials[key] = found
         if not found.is_over:
             return found
@@ -559,6 +561,8 @@ def _with_static(
                 instead="one of these names",
             )
     static = {parameters[p] for p in positions} | set(names)
+    # Those that come first are bound by position: `*args` may follow.
+    first = next((k for k, n in enumerate(parameters) if n not in static), len(static))
     made: dict[tuple, Callable] = {}
 
     @boundary
@@ -575,12 +579,49 @@ def _with_static(
                 instead="a number, string or tuple; or leave it out of static_argnums",
             ) from None
         if found is None:
-            bound = functools.partial(function, **fixed)
+            leading = [fixed.pop(n) for n in parameters[:first]]
+            bound = functools.partial(function, *leading, **fixed)
             found = made[key] = make_callable(Jit(bound))
-        return found(**values)
+        if len(args) >= first and len(static) == first:
+            return found(*args[first:], **kwargs)
+        return found(**by_name(values, transform.signature))
 
     dress(compiled, transform, recipe)
     return compiled
+
+
+def by_name(values: dict[str, Any], signature: inspect.Signature) -> dict[str, Any]:
+    """What gives the values to a function by their names.
+
+    Raises:
+        ArgumentError: some are for `*args`, which have none.
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_KEYWORD:
+            found |= value
+        elif kind is not inspect.Parameter.VAR_POSITIONAL:
+            found[name] = value
+        elif value:
+            raise ArgumentError(
+                f"jit: arguments are given for `*{name}`, and a static one is not the "
+                "first",
+                instead="the static arguments before all others",
+            )
+    return found
+
+
+def taking_positions(function: Any, parameters: list[str]) -> Callable:
+    """The function, which may have bound some of its first parameters by name."""
+    if not isinstance(function, functools.partial) or not function.keywords:
+        return function
+
+    def called(*values: Any, **keywords: Any) -> Any:
+        given = zip(parameters, values, strict=False)  # the others are in `keywords`
+        return function(**dict(given), **keywords)
+
+    return called
 
 
 def told_apart(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections import defaultdict
+from dataclasses import is_dataclass
 from typing import Any
 
 import gast
@@ -18,6 +19,7 @@ from srcjax import syntax
 from srcjax.analysis.custom import CustomTangent
 from srcjax.analysis.known_values import class_of, has_attribute
 from srcjax.analysis.program import Program
+from srcjax.analysis.registered import node_of
 from srcjax.analysis.types import (
     UNKNOWN,
     Closure,
@@ -28,6 +30,7 @@ from srcjax.analysis.types import (
     is_active,
     is_number,
     join_all,
+    parts,
     with_active,
     without_buffers,
 )
@@ -290,6 +293,17 @@ class DerivativeWriter(Writer):
         if active:
             raise self.uses_active(function)
 
+    def check_given(self, call: gast.Call) -> None:
+        """Objects that are made here have no derivatives in a function not known."""
+        for argument in call.args:
+            if _holds_object(self.type_of_name(getattr(argument, "id", ""))):
+                raise self.refuse(
+                    f"`{syntax.text(argument)}`, an object made here, is given to "
+                    f"`{syntax.text(call.func)}`, which is only known when the program "
+                    "runs",
+                    "what is needed of the object, as arguments",
+                )
+
     def check_unseen(self, name: str, value: gast.expr) -> None:
         """A call that is given nothing differentiated must not give what is.
 
@@ -338,3 +352,10 @@ _ANOTHER = "one that it has: the function itself fails as well"
 _KINDS: dict[Any, str] = {np.ndarray: "an array", float: "a number", list: "a list"}
 
 __all__ = ["OLD", "DerivativeWriter", "Writer"]
+
+
+def _holds_object(t: Type) -> bool:
+    """Whether it has an object whose attributes are followed here, and only here."""
+    if isinstance(t, Object) and not is_dataclass(t.cls) and node_of(t.cls) is None:
+        return True
+    return any(map(_holds_object, parts(t)))

@@ -37,7 +37,12 @@ from srcjax.versions.facts import (
     without_activity,
 )
 from srcjax.versions.for_jax import is_for_jax, serve
-from srcjax.versions.functions import positional_count, takes_more, underlying
+from srcjax.versions.functions import (
+    as_function,
+    positional_count,
+    takes_more,
+    underlying,
+)
 from srcjax.versions.generating import generating
 from srcjax.versions.kept import Place, is_asked, nothing_kept
 from srcjax.versions.rebase import rebased
@@ -158,6 +163,7 @@ class Transform:
                 instead=f"`srcjax.{self.name}(f)`",
             )
         #: Of a pullback: what it computes, in Python that can be read.
+        function = as_function(function)
         self.function = getattr(function, "__srcjax_function__", function)
         self.argnums = argnums
         self.check_early()

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from srcjax.analysis.arrays import inside
-from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
+from srcjax.analysis.custom import (
+    Checkpointed,
+    CustomBatch,
+    CustomRule,
+    CustomTangent,
+    is_made,
+)
 from srcjax.analysis.kept import Kept
 from srcjax.backends.load import load
 from srcjax.errors import ArgumentError
@@ -186,7 +192,7 @@ def with_source(
         more: whether it may be given more of them.
         by_name: what it is given by name.
     """
-    f = inside(f)
+    f = as_function(inside(f))
     if inspect.isfunction(f):
         return f
     from srcjax.ops import registry  # noqa: F401  (fills the table of operations)
@@ -208,6 +214,23 @@ def with_source(
 
     found: Callable = _WRAPPERS.get((id(f), count, more, by_name), f, made)
     return found
+
+
+def as_function(f: Callable) -> Callable:
+    """A function in the place of what binds arguments of one that a transform made.
+
+    Of `model.step`, of a class with `@jit` above `step`, and of `partial(jit(f), a)`,
+    one that calls it; others are as they are.
+    """
+    inside: Any = f.__func__ if inspect.ismethod(f) else None
+    if isinstance(f, functools.partial):
+        inside = f.func
+    return f if inside is None or not is_made(inside) else _calling_bound(f)
+
+
+@functools.lru_cache(256)
+def _calling_bound(f: Callable) -> Callable:
+    return calling_as_it_is(f)
 
 
 def calling_as_it_is(f: Callable) -> Callable:

@@ -352,6 +352,7 @@ class CallTangents(TangentTemplates):
         if value.keywords or any(isinstance(a, gast.Starred) for a in value.args):
             return None
         self.check_closed(value.func)
+        self.check_given(value)
         numbers = all(map(self.is_real_number, value.args))
         jvp = JVP if numbers else JVP_AT_RUN_TIME
         function = self.callees.constant(jvp.name, jvp)

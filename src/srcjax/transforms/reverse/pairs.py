@@ -546,6 +546,7 @@ class Pairs(Callees):
     ) -> str:
         """Let the forward sweep ask for the pullback; the name that it gets."""
         rules.check_closed(value.func)
+        rules.check_given(value)
         function = self.constant(vjp.name, vjp)
         pullback: str = rules.unit.names.fresh("pullback")
         rules.unit.temps.add(pullback)

@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo, signature_inside
+from srcjax.analysis.binding import BoundTo, made_as_method, signature_inside
 from srcjax.analysis.flow.trips import is_of_this_trip, stands_in_a_loop
 from srcjax.analysis.indexing import row_count
 from srcjax.analysis.program import Variant
@@ -65,6 +65,15 @@ class CallSettling(ContainerSettling):
         if isinstance(callee, functools.partial):
             self.changed = True
             return [*self.with_bound(call, callee), stmt]
+        made = made_as_method(callee)
+        if made is not None:
+            self.changed = True
+            by_attribute = isinstance(call.func, gast.Attribute)
+            own = gast.Attribute(call.func, "__self__", syntax.LOAD)
+            call.args = [call.func.value if by_attribute else own, *call.args]
+            name = self.inliner.constant(made, getattr(made, "__name__", "method"))
+            call.func = syntax.name(name)
+            return [stmt]
         if not self.should_inline(stmt, call, callee, target):
             return self.written_out(stmt, call)
         if self.passes_on_its_stars(call) or self.waits_for_owner(call, callee):

@@ -1,4 +1,4 @@
-"""Static arguments of `jit`, wherever they stand, in calls before and after compiling."""
+"""Static arguments of `jit`, wherever they stand, before and after it compiles."""
 
 import functools
 

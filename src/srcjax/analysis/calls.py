@@ -227,7 +227,8 @@ class Calls(Constructing):
             self.callee(node, getter)
             return self.call_function(getter, [base], {}, node)
         if isinstance(static, pytypes.FunctionType):
-            return Const(value=BoundTo(for_class(static, cls), base))
+            method = BoundTo(for_class(static, cls), base)
+            return Const(is_active(base), value=method)
         if isinstance(static, (staticmethod, classmethod)):
             return Const(value=getattr(cls, name))
         slot = isinstance(static, pytypes.MemberDescriptorType)

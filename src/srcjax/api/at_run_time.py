@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from srcjax.analysis.custom import CustomRule
 from srcjax.api import forward, reverse
 from srcjax.api.forward import jvp
 from srcjax.api.reverse import refuse_writes, vjp
+from srcjax.errors import UnsupportedError
 from srcjax.runtime import zeros_like
 from srcjax.versions import tree
 from srcjax.versions.functions import with_source
@@ -33,6 +35,7 @@ def vjp_at_run_time(f: Any, *primals: Any) -> tuple:
     Raises:
         UnsupportedError: `f` writes to what it is given, which nobody would see.
     """
+    check_functions(primals)
     active = _real(primals)
     if isinstance(f, CustomRule) or not active:
         return vjp(f, *primals)
@@ -50,6 +53,7 @@ def vjp_at_run_time(f: Any, *primals: Any) -> tuple:
 
 def jvp_at_run_time(f: Any, primals: tuple, tangents: tuple) -> tuple:
     """`jvp` of a function that is found when the program runs, in the same way."""
+    check_functions(primals)
     active = _real(primals)
     if isinstance(f, CustomRule) or not active:
         return jvp(f, primals, tangents)
@@ -58,6 +62,25 @@ def jvp_at_run_time(f: Any, primals: tuple, tangents: tuple) -> tuple:
     version, _, _ = forward._transform_of(f, active, len(primals)).prepare(primals, {})
     refuse_writes(f, version.module)
     return jvp(f, primals, dots)
+
+
+def check_functions(primals: tuple) -> None:
+    """Refuse functions that a text makes of real numbers around them.
+
+    These may be differentiated, and a function that is found when the program runs has
+    no derivative by what its arguments hold so.
+    """
+    for function in primals:
+        home = str(getattr(function, "__module__", "")).split(".")[:2]
+        if isinstance(function, FunctionType) and home == ["srcjax", "_generated"]:
+            held = [cell.cell_contents for cell in function.__closure__ or ()]
+            check_functions(tuple(held))
+            if any(map(tree.has_reals, held)):
+                raise UnsupportedError(
+                    f"`{function.__name__}` uses real numbers from around it, and is "
+                    "given to a function that is only known when the program runs",
+                    instead="pass these numbers to it as arguments",
+                )
 
 
 def _real(primals: tuple) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.custom import CustomTangent
 from srcjax.analysis.known_values import class_of, has_attribute
 from srcjax.analysis.program import Program
@@ -26,6 +27,7 @@ from srcjax.analysis.types import (
     Const,
     Object,
     Scalar,
+    Transformed,
     Type,
     is_active,
     is_number,
@@ -294,14 +296,18 @@ class DerivativeWriter(Writer):
             raise self.uses_active(function)
 
     def check_given(self, call: gast.Call) -> None:
-        """Objects that are made here have no derivatives in a function not known."""
+        """What objects and functions made here hold has no derivative in one not known.
+
+        Only arguments have, and what is in their lists, tuples and dicts.
+        """
         for argument in call.args:
-            if _holds_object(self.type_of_name(getattr(argument, "id", ""))):
+            found = _hiding(self.type_of_name(getattr(argument, "id", "")))
+            if found:
                 raise self.refuse(
-                    f"`{syntax.text(argument)}`, an object made here, is given to "
+                    f"`{syntax.text(argument)}`, {found} made here, is given to "
                     f"`{syntax.text(call.func)}`, which is only known when the program "
                     "runs",
-                    "what is needed of the object, as arguments",
+                    "what is needed of it, as arguments",
                 )
 
     def check_unseen(self, name: str, value: gast.expr) -> None:
@@ -354,8 +360,13 @@ _KINDS: dict[Any, str] = {np.ndarray: "an array", float: "a number", list: "a li
 __all__ = ["OLD", "DerivativeWriter", "Writer"]
 
 
-def _holds_object(t: Type) -> bool:
-    """Whether it has an object whose attributes are followed here, and only here."""
+def _hiding(t: Type) -> str:
+    """What in it may hold differentiated values that are followed only here."""
     if isinstance(t, Object) and not is_dataclass(t.cls) and node_of(t.cls) is None:
-        return True
-    return any(map(_holds_object, parts(t)))
+        return "an object"
+    if isinstance(t, (Closure, Transformed)) and is_active(t):
+        return "a function"
+    method = getattr(t, "value", None)
+    if isinstance(method, BoundTo) and _hiding(method.owner):
+        return "a method of an object"
+    return next(filter(None, map(_hiding, parts(t))), "")

@@ -9,6 +9,7 @@ from collections import Counter
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.control import is_compound
 from srcjax.analysis.program import Facts, Program
 from srcjax.analysis.types import Closure, Const, Type, join_all
@@ -21,7 +22,8 @@ from srcjax.transforms.specialise import Typer
 def is_function(t: Type | None) -> bool:
     """Whether the value is a function, which code should call by what it is."""
     if isinstance(t, Const):
-        return callable(t.value) and not isinstance(t.value, type)
+        bound = isinstance(t.value, BoundTo)
+        return bound or callable(t.value) and not isinstance(t.value, type)
     return isinstance(t, Closure)
 
 

@@ -236,6 +236,9 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             before, key = self.key_of(value.slice)
             stmt.value = gast.copy_location(gast.Call(method, [key], []), value)
             return [*before, stmt]
+        method = self.method_kept(stmt, value)
+        if method is not None:
+            return [method]
         if isinstance(callee, BoundTo) and callee.behind:
             return self.by_method(stmt, value, callee.behind)
         if callee is PRODUCT:  # of a sparse matrix: `A.dot(x)`, `A * x`
@@ -340,6 +343,28 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             test = gast.UnaryOp(gast.Not(), test)
             branches.reverse()
         return [gast.copy_location(gast.If(test, *branches), stmt)]
+
+    def method_kept(self, stmt: gast.Assign, value: gast.expr) -> Any:
+        """`def m(*args): return obj.method(*args)` for `m = obj.method`.
+
+        Of an object with differentiated values: what gets it is given a function.
+        """
+        target = stmt.targets[0]
+        if not isinstance(value, gast.Attribute) or not isinstance(target, gast.Name):
+            return None
+        owner = getattr(value.value, "id", "")
+        t = self.type_after(stmt, target.id)
+        kept = isinstance(t, Const) and isinstance(t.value, BoundTo) and is_active(t)
+        if not kept or self.bindings[owner] != 1 or self.bindings[target.id] != 1:
+            return None
+        args, kwargs = self.fresh("args"), self.fresh("kwargs")
+        given = f"(*{args}, **{kwargs})"
+        text = f"def {target.id}{given}:\n    return f{given}"
+        (made,) = syntax.statements(text, f=value)
+        for node in syntax.walk(made):
+            if isinstance(node, (gast.stmt, gast.expr)):
+                gast.copy_location(node, stmt)
+        return made
 
     def given_back(
         self, stmt: gast.Assign, value: gast.Call, op: Op

@@ -115,3 +115,29 @@ def test_functions_that_hold_no_derivative_are_given():
 
     assert grad(f)(2.0, 0) == 4.0
     assert jvp(f, (2.0, 1), (1.0, None)) == (16.0, 16.0)
+
+
+@srcjax.checkpoint
+def saved(f, x, model=None):
+    return f(x) * (x if model is None else model.k)
+
+
+@srcjax.custom_jvp
+def with_rule(f, x):
+    return f(x)
+
+
+@with_rule.defjvp
+def _with_rule_tangent(primals, tangents):
+    return with_rule(*primals), 2.0 * tangents[1]
+
+
+def test_checkpoints_are_given_functions_and_objects():
+    assert grad(lambda k: saved(lambda x: x * k, 3.0))(2.0) == 9.0
+    assert grad(lambda k: saved(Model(k).scaled, 3.0))(2.0) == 9.0
+    assert grad(lambda k: saved(np.sqrt, 4.0, model=Model(k)))(2.0) == 2.0
+
+
+def test_rules_have_nothing_of_what_a_function_holds():
+    with pytest.raises(srcjax.errors.UnsupportedError, match="whose rule has nothing"):
+        grad(lambda k: with_rule(lambda x: x * k, 3.0))(2.0)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import inspect
-from types import MethodType
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 import gast
 
 from srcjax.analysis.custom import is_made
+from srcjax.analysis.registered import node_of
 from srcjax.analysis.types import (
     BOOL,
     INT,
     UNKNOWN,
+    Closure,
     Const,
     Dict,
     List,
+    Object,
     Other,
+    Transformed,
     Tuple,
     Type,
     dtype_of,
+    is_active,
     join_all,
+    parts,
     replace,
     type_of,
 )
@@ -61,9 +67,19 @@ def made_as_method(value: Any) -> Any:
     """
     bound = getattr(value, "function", None) if isinstance(value, BoundTo) else None
     made = value.__func__ if inspect.ismethod(value) else bound
-    if made is None or isinstance(made, MethodType):
-        return None
-    return made if is_made(made) else None
+    return made if made is not None and is_made(made) else None
+
+
+def hiding(t: Type) -> str:
+    """What in it may hold differentiated values that are followed only here."""
+    if isinstance(t, Object) and not is_dataclass(t.cls) and node_of(t.cls) is None:
+        return "an object"
+    if isinstance(t, (Closure, Transformed)) and is_active(t):
+        return "a function"
+    method = getattr(t, "value", None)
+    if isinstance(method, BoundTo) and hiding(method.owner):
+        return "a method of an object"
+    return next(filter(None, map(hiding, parts(t))), "")
 
 
 def global_type(value: Any, name: str) -> Type:

@@ -34,6 +34,7 @@ from srcjax.analysis.binding import (
     Env,
     bind_types,
     global_type,
+    hiding,
     loosened,
     made_as_method,
     unfolded,
@@ -82,6 +83,7 @@ from srcjax.analysis.types import (
     Range,
     Scalar,
     Told,
+    Transformed,
     Tuple,
     Type,
     Unknown,
@@ -504,7 +506,8 @@ class Calls(Constructing):
         if by_types is not None:
             return by_types
         value = self.without_rule(value, active)
-        if isinstance(value, Checkpointed) and any(map(holds_object, args)):
+        given = [*args, *kwargs.values()]
+        if isinstance(value, Checkpointed) and any(map(hiding, given)):
             value = value.function  # what it saves of objects is not told
         with_rules = (CustomRule, CustomTangent, CustomBatch, Checkpointed)
         if isinstance(value, with_rules):
@@ -1034,6 +1037,14 @@ class Calls(Constructing):
                     f"argument {i} of `{rule.__name__}` is one of its nondiff_argnums, "
                     "and a derivative would flow into it",
                     "`srcjax.stop_gradient` of it, or an argument that the rule is for",
+                )
+        for t in args:
+            if isinstance(t, (Closure, Transformed)) and is_active(t):
+                raise self.refuse(
+                    node,
+                    "a function of differentiated values is given to "
+                    f"`{rule.__name__}`, whose rule has nothing of them",
+                    "these values as arguments",
                 )
 
     def takes_active(

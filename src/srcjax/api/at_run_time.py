@@ -13,6 +13,7 @@ right-hand side. `pulled` is an ordinary function, differentiated where it is ca
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -70,17 +71,26 @@ def check_functions(primals: tuple) -> None:
     These may be differentiated, and a function that is found when the program runs has
     no derivative by what its arguments hold so.
     """
-    for function in primals:
+    waiting, seen = list(primals), set()
+    while waiting:
+        function = waiting.pop()
         home = str(getattr(function, "__module__", "")).split(".")[:2]
-        if isinstance(function, FunctionType) and home == ["srcjax", "_generated"]:
-            held = [cell.cell_contents for cell in function.__closure__ or ()]
-            check_functions(tuple(held))
-            if any(map(tree.has_reals, held)):
-                raise UnsupportedError(
-                    f"`{function.__name__}` uses real numbers from around it, and is "
-                    "given to a function that is only known when the program runs",
-                    instead="pass these numbers to it as arguments",
-                )
+        made = isinstance(function, FunctionType) and home == ["srcjax", "_generated"]
+        if not made or id(function) in seen:
+            continue
+        seen.add(id(function))
+        held = list(inspect.getclosurevars(function).nonlocals.values())
+        held += [
+            *(function.__defaults__ or ()),
+            *(function.__kwdefaults__ or {}).values(),
+        ]
+        waiting += held
+        if any(map(tree.has_reals, held)):
+            raise UnsupportedError(
+                f"`{function.__name__}` uses real numbers from around it, and is "
+                "given to a function that is only known when the program runs",
+                instead="pass these numbers to it as arguments",
+            )
 
 
 def _real(primals: tuple) -> tuple[int, ...]:

@@ -9,30 +9,26 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections import defaultdict
-from dataclasses import is_dataclass
 from typing import Any
 
 import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.binding import BoundTo
+from srcjax.analysis.binding import hiding
 from srcjax.analysis.custom import CustomTangent
 from srcjax.analysis.known_values import class_of, has_attribute
 from srcjax.analysis.program import Program
-from srcjax.analysis.registered import node_of
 from srcjax.analysis.types import (
     UNKNOWN,
     Closure,
     Const,
     Object,
     Scalar,
-    Transformed,
     Type,
     is_active,
     is_number,
     join_all,
-    parts,
     with_active,
     without_buffers,
 )
@@ -301,7 +297,7 @@ class DerivativeWriter(Writer):
         Only arguments have, and what is in their lists, tuples and dicts.
         """
         for argument in call.args:
-            found = _hiding(self.type_of_name(getattr(argument, "id", "")))
+            found = hiding(self.type_of_name(getattr(argument, "id", "")))
             if found:
                 raise self.refuse(
                     f"`{syntax.text(argument)}`, {found} made here, is given to "
@@ -358,15 +354,3 @@ _ANOTHER = "one that it has: the function itself fails as well"
 _KINDS: dict[Any, str] = {np.ndarray: "an array", float: "a number", list: "a list"}
 
 __all__ = ["OLD", "DerivativeWriter", "Writer"]
-
-
-def _hiding(t: Type) -> str:
-    """What in it may hold differentiated values that are followed only here."""
-    if isinstance(t, Object) and not is_dataclass(t.cls) and node_of(t.cls) is None:
-        return "an object"
-    if isinstance(t, (Closure, Transformed)) and is_active(t):
-        return "a function"
-    method = getattr(t, "value", None)
-    if isinstance(method, BoundTo) and _hiding(method.owner):
-        return "a method of an object"
-    return next(filter(None, map(_hiding, parts(t))), "")

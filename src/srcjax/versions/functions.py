@@ -235,7 +235,8 @@ def _calling_bound(f: Callable) -> Callable:
 
 def calling_as_it_is(f: Callable) -> Callable:
     """A Python function of the same arguments that calls one without a text."""
-    name = getattr(f, "__name__", "")
+    of_partial = getattr(f, "func", None)
+    name = getattr(f, "__name__", getattr(of_partial, "__name__", ""))
     name = name if name.isidentifier() and not keyword.iskeyword(name) else "fn"
     try:
         parameters = list(inspect.signature(f).parameters.values())

@@ -28,25 +28,26 @@ def heap_order(items):
 def sunk(items, order, start):
     """The order where the item at the place has gone down, and up to where it fits."""
     place, child = start, 2 * start + 1
-    order, moved = list(order), order[start]
-    while child < len(order):
+    found = [*order]
+    while child < len(found):
         right = child + 1
-        if right < len(order) and not items[order[child]] < items[order[right]]:
+        if right < len(found) and not items[found[child]] < items[found[right]]:
             child = right
-        order[place] = order[child]
+        found[place] = found[child]
         place, child = child, 2 * child + 1
-    order[place] = moved
-    return risen(items, order, start, place)
+    found[place] = order[start]
+    return risen(items, found, start, place)
 
 
 def risen(items, order, start, place):
     """The order where the item at the place has gone up as far as it is smaller."""
-    order, moved = list(order), order[place]
+    found = [*order]
+    moved = order[place]
     while place > start:
         above = (place - 1) // 2
-        if not items[moved] < items[order[above]]:
+        if not items[moved] < items[found[above]]:
             break
-        order[place] = order[above]
+        found[place] = found[above]
         place = above
-    order[place] = moved
-    return order
+    found[place] = moved
+    return found

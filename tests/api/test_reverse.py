@@ -1892,6 +1892,27 @@ def test_an_error_in_a_helper_names_its_line_and_the_call():
     assert caught.value.lineno == made_by_numpy.__code__.co_firstlineno + 1
 
 
+def made_in_a_branch(v, n):
+    if n > 1:
+        w = np.zeros(n)
+        for _ in range(n):
+            w = w + np.ma.masked_array(v)
+        return w
+    return v
+
+
+def through_a_branch(x, n):
+    return np.sum(made_in_a_branch(x + 1, n))
+
+
+def test_an_error_in_a_branch_of_a_helper_names_the_call():
+    with pytest.raises(NoRuleError, match="np.ma.masked_array") as caught:
+        srcjax.grad(through_a_branch)(X, 3)
+    text = str(caught.value)
+    own, call = text.index("w = w + np.ma.masked_array"), text.index("called here:")
+    assert own < call < text.index("made_in_a_branch(x + 1, n)")
+
+
 def test_an_error_in_a_helper_that_a_loop_calls_names_its_line_and_the_call():
     def rows(x):
         return np.sum(np.apply_along_axis(made_by_numpy, 0, x))

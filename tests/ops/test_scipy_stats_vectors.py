@@ -49,8 +49,17 @@ def test_multivariate_normal_of_a_diagonal():
     check_grads(lambda x: function(x), (MEAN,), 1, MODES)  # three numbers
     for x in (np.array([0.3, -0.4]), np.array([[0.3], [-0.4]])):
         np.testing.assert_allclose(composite_of(function)(x), function(x))
-    with pytest.raises(srcjax.errors.NoRuleError, match="singular"):
-        srcjax.grad(lambda x: function(x, MEAN, COVARIANCE, True))(MEAN)
+
+
+def test_multivariate_normal_of_a_covariance_that_may_be_singular():
+    function = stats.multivariate_normal.logpdf
+
+    def f(x, covariance):
+        return function(x, MEAN, covariance, allow_singular=True)
+
+    check_grads(lambda x: f(x, COVARIANCE), (POINTS[0, 0],), 1, MODES)
+    with pytest.raises(ValueError, match="singular"):
+        srcjax.grad(f)(MEAN, np.ones((3, 3)))
 
 
 def test_entropy():

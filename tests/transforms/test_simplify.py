@@ -215,6 +215,11 @@ CASES = [
         "def f(x):\n    z = x * 2\n    z = np.tanh(z)\n    return z",
     ),
     (
+        coalesced,  # `z` is a global
+        "def f(x):\n    y = x * z\n    z2 = np.tanh(y)\n    return z2",
+        "def f(x):\n    y = x * z\n    z2 = np.tanh(y)\n    return z2",
+    ),
+    (
         coalesced,  # both are needed at once
         "def f(x):\n    z = x * 2\n    z2 = np.tanh(z)\n    return z2 + z",
         "def f(x):\n    z = x * 2\n    z2 = np.tanh(z)\n    return z2 + z",

@@ -46,7 +46,7 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
-from srcjax.errors import NoRuleError, error_at
+from srcjax.errors import NoRuleError
 from srcjax.ops.carry_nothing import is_constant
 from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import Op
@@ -250,13 +250,12 @@ class Applied(TextOfValues, NestedTransforms):
         if is_mapping() or not any(map(is_active, operands)):
             return
         if any(map(has_complex, operands)):
-            raise error_at(
-                NoRuleError,
-                self.unit.source,
-                node if hasattr(node, "lineno") else self.unit.source.node,
+            raise self.refuse(
+                node,
                 f"`{name}` has no derivative rule for complex arguments",
                 "its real and imaginary parts, `srcjax.stop_gradient`, or a function "
                 "of your own with a rule (`srcjax.custom_jvp`)",
+                NoRuleError,
             )
 
     def finish(

@@ -105,7 +105,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.analysis.unfollowed import is_harmless, is_hashable, is_method
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
-from srcjax.errors import NoRuleError, SrcjaxError, UnsupportedError, error_at
+from srcjax.errors import NoRuleError, SrcjaxError
 from srcjax.frontend.inherited import for_class
 from srcjax.frontend.lift import free_names
 from srcjax.frontend.unit import Unit, own_attribute, parameter_names
@@ -1254,9 +1254,7 @@ class Calls(Constructing):
         if callable(getattr(np, same, None)):
             instead = f"`np.{same}`"
         library = str(getattr(function, "__module__", "")).partition(".")[0]
-        return error_at(
-            UnsupportedError,
-            self.unit.source,
+        return self.refuse(
             node,
             f"`{name}` of {library} is not differentiated: {error.reason} "
             f"({os.path.basename(there)}, line {error.lineno})",
@@ -1400,24 +1398,22 @@ class Calls(Constructing):
         """The error that a composite does not serve a call."""
         called = isinstance(node, gast.Call)
         name = syntax.text(node.func) if called else value.__name__
-        return error_at(
-            NoRuleError,
-            self.unit.source,
-            node if hasattr(node, "lineno") else self.unit.source.node,
+        return self.refuse(
+            node,
             f"`{name}` has no derivative rule for {what}",
             "arguments that are supported, or a function of your own in plain NumPy",
+            NoRuleError,
         )
 
     def no_standard_rule(self, node: Any, function: Any) -> Exception:
         """The error that a function of the standard library has no rule."""
         path = f"{function.__module__}.{function.__qualname__}"
-        return error_at(
-            NoRuleError,
-            self.unit.source,
-            node if hasattr(node, "lineno") else self.unit.source.node,
+        return self.refuse(
+            node,
             f"`{path}` of Python's standard library has no derivative rule",
             f"give it one with `@srcjax.adjoint({path})`, NumPy or plain Python, or "
             "wrap what needs no derivative in `srcjax.stop_gradient`",
+            NoRuleError,
         )
 
 

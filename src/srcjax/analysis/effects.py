@@ -54,7 +54,7 @@ from srcjax.analysis.types import (
     type_of,
     with_active,
 )
-from srcjax.errors import UnsupportedError, error_at, is_elsewhere
+from srcjax.errors import SrcjaxError, UnsupportedError, error_at, is_elsewhere
 from srcjax.frontend.unit import Unit, acting
 
 UNROLLED = 64
@@ -267,7 +267,13 @@ class Effects:
         if name not in self.unit.varying:
             raise Missed(self.unit, {name})
 
-    def refuse(self, node: gast.AST, reason: str, instead: str) -> Exception:
+    def refuse(
+        self,
+        node: gast.AST,
+        reason: str,
+        instead: str,
+        cls: type[SrcjaxError] = UnsupportedError,
+    ) -> SrcjaxError:
         """An error about the user's source."""
         source = self.unit.source
         where = node if hasattr(node, "lineno") else source.node
@@ -275,7 +281,7 @@ class Effects:
         inside = getattr(stmt, "user_line", None)
         if inside is not None and is_elsewhere(inside, source):
             where = stmt  # written out here: what is in it has lines of another text
-        return error_at(UnsupportedError, source, where, reason, instead, inside)
+        return error_at(cls, source, where, reason, instead, inside)
 
     def check_key(self, node: gast.AST, key: Type) -> None:
         """A differentiated value must not be the key of a dict, which gives it back."""

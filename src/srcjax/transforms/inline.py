@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+from itertools import chain
 from typing import Any
 
 import gast
@@ -185,7 +186,7 @@ class Inliner:
             out.append(stmt)
         # Errors show the call. Where memory is made in a user's function stays apart.
         ours = callee is not None and is_composite(callee.source.func)
-        for node in own_nodes(out) if ours else out:
+        for node in own_nodes(out) if ours else chain(*syntax.blocks(out)):
             gast.copy_location(node, call)
         for stmt in out:
             if getattr(stmt, "user_line", None) is None:

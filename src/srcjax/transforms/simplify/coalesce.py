@@ -26,8 +26,9 @@ def coalesce(node: gast.FunctionDef, bases: dict[str, str]) -> None:
     parameters = {p.id for p in syntax.walk(node.args) if isinstance(p, gast.Name)}
     names = _Renaming(node)
     present = syntax.all_names(node)
+    outside = present - parameters - syntax.names_written(node.body)
     for name, base in sorted(bases.items(), key=lambda item: (len(item[0]), item[0])):
-        if name not in present or name in parameters:
+        if name not in present or name in parameters or base in outside:
             continue
         if base in present and _overlap(node, names, name, base):
             continue

@@ -28,11 +28,19 @@ def covariance_matrix(mean, cov):
     return cov * np.eye(size)
 
 
+def is_singular(covariance):
+    """Whether SciPy takes some direction to have no variance."""
+    variances = np.linalg.eigvalsh(covariance)
+    least = 1e6 * np.finfo(variances.dtype).eps * np.max(np.abs(variances))
+    return np.min(variances) <= least
+
+
 @composite(multivariate_normal.logpdf)
 def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
-    if allow_singular:
-        raise NotImplementedError("a covariance that may be singular")
-    factor = np.linalg.cholesky(covariance_matrix(mean, cov))
+    covariance = covariance_matrix(mean, cov)
+    if allow_singular and is_singular(covariance):
+        raise ValueError("the density has no derivative where `cov` is singular")
+    factor = np.linalg.cholesky(covariance)
     size = factor.shape[0]
     deviation = x if mean is None else x - mean
     shape = np.shape(deviation) if size > 1 or np.ndim(x) > 1 else (*np.shape(x), 1)
